@@ -1,0 +1,80 @@
+import { Problem, overloaded } from '../lib/errors.ts'
+import type { Command } from './command.ts'
+import type { Principal } from './principal.ts'
+import type { AppState } from './state.ts'
+
+/** A POST that must not be done twice: hashes of the caller's key and of the whole request. */
+export interface OnceKey {
+  key: Buffer
+  request: Buffer
+}
+
+/** A command waiting for its commit. */
+export interface Task {
+  command: Command<unknown, unknown, unknown>
+  input: unknown
+  by: Principal
+  once: OnceKey | undefined
+  resolve: (result: unknown) => void
+  reject: (reason: unknown) => void
+}
+
+/**
+ * One app on this node: its mailbox and its state. Made on first use by `Apps`; dropped when memory is needed and
+ * nothing waits in it, or when its memory may be wrong, after which the next use loads it anew. When too many
+ * commands wait it refuses with 503. If the process dies, what waits here was never acknowledged, and is lost.
+ */
+export class AppActor {
+  readonly state: AppState
+  /** Subscribers that need to hear of every event; an actor with pins is not dropped. */
+  pins = 0
+  /** True while a commit or a catch-up works on the state; nobody else may start one. */
+  isBusy = false
+  /** When it was last asked for anything, in milliseconds; the longest unused goes first. */
+  usedAt = 0
+  readonly #mailbox: Task[] = []
+  readonly #limit: number
+
+  constructor(state: AppState, mailboxLimit: number) {
+    this.state = state
+    this.#limit = mailboxLimit
+  }
+
+  get id(): number {
+    return this.state.app.id
+  }
+
+  get waiting(): number {
+    return this.#mailbox.length
+  }
+
+  put(task: Task): void {
+    if (this.#mailbox.length >= this.#limit) throw overloaded()
+    this.#mailbox.push(task)
+  }
+
+  /** The next task has to load rows first, so it commits alone. */
+  get needsLoad(): boolean {
+    return this.#mailbox[0]?.command.load !== undefined
+  }
+
+  /** The next tasks to commit together, in order: up to `most`, or one alone if it has to load rows first. */
+  take(most: number): Task[] {
+    const first = this.#mailbox[0]
+    if (first === undefined) return []
+    if (first.command.load !== undefined) return this.#mailbox.splice(0, 1)
+    let count = 1
+    while (count < most && this.#mailbox[count]?.command.load === undefined && count < this.#mailbox.length) count++
+    return this.#mailbox.splice(0, count)
+  }
+
+  /** Takes everything out, for an actor that is being replaced or stopped. */
+  drain(): Task[] {
+    return this.#mailbox.splice(0)
+  }
+}
+
+/** True for what a caller did wrong; such a task fails alone, without any doubt about the state. */
+export function isRefusal(error: unknown): error is Problem {
+  return error instanceof Problem
+}

@@ -1,0 +1,214 @@
+import { NotFound, overloaded } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Db, Sql } from '../storage/sql.ts'
+import { AppActor, type OnceKey, type Task } from './app-actor.ts'
+import { catchUp, type EventTypes } from './catch-up.ts'
+import type { Command } from './command.ts'
+import { Committer, type CommitterParts } from './committer.ts'
+import type { AppEvent } from './event.ts'
+import type { CommitListener } from './flush.ts'
+import type { Principal } from './principal.ts'
+import { Recent, recentLimit, type Item } from './recent.ts'
+import { AppState, findApp, listMembers, type AppRow } from './state.ts'
+
+/** The newest visible items of an app, newest first, as its type keeps them. */
+export type RecentItems = (db: Db, app: AppRow, limit: number) => Promise<Item[]>
+
+export interface AppsOptions extends Omit<CommitterParts, 'published' | 'discard'> {
+  sql: Sql
+  events: EventTypes
+  recent: RecentItems
+  /** Commands that may wait for one app, and for all; more are refused with 503. */
+  mailboxLimit: number
+  totalLimit: number
+  /** Memory that states may take, by their own estimate. */
+  memoryBytes: number
+  log: Log
+}
+
+/**
+ * The door to the actors: `run` for writes, `state` for reads. Made at start; an app's actor is made on first use and
+ * dropped when the memory budget needs it. Refuses with 503 when too many commands wait.
+ */
+export class Apps {
+  readonly #options: AppsOptions
+  readonly #committer: Committer
+  readonly #actors = new Map<number, AppActor>()
+  readonly #loading = new Map<number, Promise<AppActor>>()
+  readonly #listeners: CommitListener[] = []
+  #waiting = 0
+  #cost = 0
+
+  constructor(options: AppsOptions) {
+    this.#options = options
+    this.#committer = new Committer({
+      ...options,
+      published: (state, events) => this.#publish(state, events),
+      discard: actor => this.#discard(actor),
+    })
+  }
+
+  /** Hears of every committed event of every active app, in rev order for each app. */
+  listen(listener: CommitListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /**
+   * Runs a command in the app's mailbox and resolves when PostgreSQL has committed it. Rejects with the Problem that
+   * the command throws, with 404 for an unknown app, with 503 when the server is too busy or the database is away.
+   */
+  async run<Input, Result, Loaded>(
+    command: Command<Input, Result, Loaded>,
+    app: number,
+    by: Principal,
+    input: Input,
+    once?: OnceKey,
+  ): Promise<Result> {
+    if (this.#waiting >= this.#options.totalLimit) throw overloaded()
+    const actor = this.#find(app) ?? (await this.#load(app))
+    this.#waiting++
+    try {
+      return await new Promise<Result>((resolve, reject) => {
+        const task = { command, input, by, once, resolve, reject } as unknown as Task
+        actor.put(task)
+        this.#committer.wake(actor)
+      })
+    } finally {
+      this.#waiting--
+    }
+  }
+
+  /** The app's state as of its last commit on this node. 404 for an app that does not exist. */
+  state(app: number): AppState | Promise<AppState> {
+    const actor = this.#find(app)
+    return actor === undefined ? this.#load(app).then(loaded => loaded.state) : actor.state
+  }
+
+  /** The state if it is in memory. */
+  peek(app: number): AppState | undefined {
+    return this.#actors.get(app)?.state
+  }
+
+  /** Keeps the app in memory and its events coming until the returned function is called. */
+  async pin(app: number): Promise<() => void> {
+    const actor = this.#find(app) ?? (await this.#load(app))
+    actor.pins++
+    return () => {
+      actor.pins--
+    }
+  }
+
+  /** Commands that wait or are being committed. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  get size(): number {
+    return this.#actors.size
+  }
+
+  /** Looks for events that other nodes committed to the apps in memory. One query for all that have nothing new. */
+  async look(): Promise<void> {
+    const { sql, events } = this.#options
+    const heads = await sql<{ id: number; head_rev: number }[]>`
+      select id, head_rev from apps where id = any(${[...this.#actors.keys()]}::bigint[])`
+    for (const { id, head_rev } of heads) {
+      const actor = this.#actors.get(id)
+      // A busy actor finds out by itself, under the lock.
+      if (actor === undefined || actor.isBusy || actor.state.app.head_rev >= head_rev) continue
+      actor.isBusy = true
+      try {
+        const missed = await catchUp(sql, actor.state, events)
+        if (missed === null) this.#discard(actor)
+        else this.#publish(actor.state, missed)
+      } finally {
+        actor.isBusy = false
+        this.#committer.wake(actor)
+      }
+    }
+  }
+
+  /** Resolves when the mailboxes are empty. */
+  async idle(): Promise<void> {
+    await this.#committer.idle()
+  }
+
+  #find(app: number): AppActor | undefined {
+    const actor = this.#actors.get(app)
+    if (actor !== undefined) actor.usedAt = this.#options.now().getTime()
+    return actor
+  }
+
+  #load(app: number): Promise<AppActor> {
+    const loading = this.#loading.get(app) ?? this.#read(app).finally(() => this.#loading.delete(app))
+    this.#loading.set(app, loading)
+    return loading
+  }
+
+  async #read(app: number): Promise<AppActor> {
+    const { sql, recent, mailboxLimit } = this.#options
+    // One snapshot: members and items must be as old as the rev of the app's row.
+    const state = await sql.begin('isolation level repeatable read read only', async tx => {
+      const row = await findApp(tx, app)
+      if (row === null || row.deleted_at !== null) throw NotFound()
+      const [members, items] = await Promise.all([listMembers(tx, app), recent(tx, row, recentLimit)])
+      return new AppState(row, members, new Recent(items.reverse(), items.length < recentLimit))
+    })
+    const actor = new AppActor(state, mailboxLimit)
+    actor.usedAt = this.#options.now().getTime()
+    this.#actors.set(app, actor)
+    this.#cost += state.cost()
+    this.#makeRoom()
+    return actor
+  }
+
+  /** Drops the actors that nobody used for longest and that have nothing to do, until the budget holds. */
+  #makeRoom(): void {
+    if (this.#cost <= this.#options.memoryBytes) return
+    // Costs change with use; before anything is dropped they are taken anew.
+    this.#cost = 0
+    for (const actor of this.#actors.values()) this.#cost += actor.state.cost()
+    for (const actor of [...this.#actors.values()].sort((a, b) => a.usedAt - b.usedAt)) {
+      if (this.#cost <= this.#options.memoryBytes * 0.9) break
+      if (actor.pins > 0 || actor.isBusy || actor.waiting > 0) continue
+      this.#actors.delete(actor.id)
+      this.#cost -= actor.state.cost()
+    }
+  }
+
+  /** Takes an actor whose memory may be wrong out of use; those who wait in it, or are subscribed, get a new one. */
+  #discard(actor: AppActor): void {
+    if (this.#actors.get(actor.id) !== actor) return
+    this.#actors.delete(actor.id)
+    const tasks = actor.drain()
+    if (tasks.length === 0 && actor.pins === 0) return
+    this.#load(actor.id).then(
+      fresh => {
+        fresh.pins += actor.pins
+        for (const task of tasks) {
+          try {
+            fresh.put(task)
+          } catch (error) {
+            task.reject(error)
+          }
+        }
+        this.#committer.wake(fresh)
+        for (const listener of this.#listeners) listener(fresh.state, [])
+      },
+      (error: unknown) => {
+        for (const task of tasks) task.reject(error)
+      },
+    )
+  }
+
+  #publish(state: AppState, events: AppEvent[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(state, events)
+      } catch (error) {
+        // One listener's bug must not keep the others, or the answers, from what was committed.
+        this.#options.log.error({ app: state.app.id, error }, 'A listener failed on committed events')
+      }
+    }
+  }
+}

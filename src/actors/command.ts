@@ -1,0 +1,138 @@
+import type { Batch } from '../storage/batch.ts'
+import type { Db } from '../storage/sql.ts'
+import { fold, type AppEvent, type EventType } from './event.ts'
+import type { People } from './people.ts'
+import type { Principal } from './principal.ts'
+import type { AppRow, Draft, State } from './state.ts'
+
+/**
+ * A wish to change an app. `decide` runs in the app's mailbox, under the lock, on exact state: it throws a Problem,
+ * or declares rows and events and returns the result. It is synchronous and touches no SQL.
+ */
+export interface Command<Input, Result, Loaded = undefined> {
+  name: string
+  /** How many numbers (ids and events) it takes at most; default 2, one id and one event. */
+  numbers?: (input: Input) => number
+  /** Reads rows that memory does not hold. Such a command commits alone, so that it delays nobody else. */
+  load?: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>
+  decide: (work: Work<Loaded>, input: Input) => Result
+}
+
+/** Declares a command that decides on what memory holds. */
+export function command<Input, Result>(
+  name: string,
+  decide: (work: Work<undefined>, input: Input) => Result,
+  options: { numbers?: (input: Input) => number } = {},
+): Command<Input, Result> {
+  return { name, decide, ...options }
+}
+
+/** Declares a command that reads rows first. It may take up to 16 numbers unless it says otherwise. */
+export function loadingCommand<Input, Result, Loaded>(
+  name: string,
+  load: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>,
+  decide: (work: Work<Loaded>, input: Input) => Result,
+  options: { numbers?: (input: Input) => number } = {},
+): Command<Input, Result, Loaded> {
+  return { name, load, decide, numbers: () => 16, ...options }
+}
+
+interface NewEvent<Body> {
+  entity: number
+  body: Body
+  facts?: Record<string, unknown>
+}
+
+/** A row on its way to the database, with what writes it. */
+export interface Write {
+  batch: Batch<object>
+  row: object
+}
+
+interface WorkParts<Loaded> {
+  draft: Draft
+  by: Principal
+  now: Date
+  loaded: Loaded
+  people: People
+  numbers: Numbers
+}
+
+/** Numbers of the environment's one line, drawn under the lock: ascending. */
+export class Numbers {
+  readonly #drawn: number[]
+  #next = 0
+
+  constructor(drawn: number[]) {
+    this.#drawn = drawn
+  }
+
+  take(): number {
+    const number = this.#drawn[this.#next++]
+    if (number === undefined) throw new Error('A command took more numbers than it declared')
+    return number
+  }
+}
+
+/** All that a handler may touch. */
+export class Work<Loaded = undefined> {
+  readonly by: Principal
+  readonly now: Date
+  readonly loaded: Loaded
+  /** Names of people, as far as they are in memory: the caller always is. */
+  readonly people: People
+  readonly writes: Write[] = []
+  readonly events: AppEvent[] = []
+  readonly #draft: Draft
+  readonly #numbers: Numbers
+
+  constructor({ draft, by, now, loaded, people, numbers }: WorkParts<Loaded>) {
+    this.by = by
+    this.now = now
+    this.loaded = loaded
+    this.people = people
+    this.#draft = draft
+    this.#numbers = numbers
+  }
+
+  get app(): AppRow {
+    return this.#draft.app
+  }
+
+  /** The app as the commands before this one have left it. Read only: it changes by events alone. */
+  get state(): Omit<State, 'putMember' | 'dropMember' | 'putItem' | 'dropItem'> {
+    return this.#draft
+  }
+
+  /** An id for new content. Larger than every id and rev of the app so far. */
+  nextId(): number {
+    return this.#numbers.take()
+  }
+
+  /** Writes a row with the commit. */
+  write<Row extends object>(batch: Batch<Row>, row: Row): void {
+    this.writes.push({ batch: batch as Batch<object>, row })
+  }
+
+  /** Says what happened. The event takes effect on the state when the handler has returned. */
+  emit<Body>(kind: EventType<Body>, { entity, body, facts }: NewEvent<Body>): void {
+    const prev = this.events.at(-1)?.rev ?? this.#draft.app.head_rev
+    this.events.push({
+      kind: kind as EventType<unknown>,
+      app_id: this.#draft.app.id,
+      rev: this.#numbers.take(),
+      prev,
+      type: kind.type,
+      actor_id: this.by.user,
+      entity_id: entity,
+      facts: facts ?? null,
+      created_at: this.now,
+      body,
+    })
+  }
+
+  /** Applies the events to the draft, so that the next command of the flush decides on their outcome. */
+  settle(): void {
+    for (const event of this.events) fold(this.#draft, event)
+  }
+}

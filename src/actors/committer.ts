@@ -1,0 +1,141 @@
+import { overloaded } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { AppActor, Task } from './app-actor.ts'
+import { flush, type FlushParts, type Job } from './flush.ts'
+import { OutcomeUnknown, type Lane } from './lane.ts'
+
+export interface CommitterParts extends FlushParts {
+  /** Connections for group commits. Two: fewer, larger flushes win over more, smaller ones (measured). */
+  lanes: Lane[]
+  /** Connections for commands that load rows first, one command at a time. */
+  soloLanes: Lane[]
+  /** Commands in one flush at most. */
+  flushLimit: number
+  /** Called with the number of commands of each flush. */
+  observe: (commands: number) => void
+  log: Log
+}
+
+type LaneKind = 'group' | 'solo'
+
+/**
+ * Group commit over all actors: takes what has gathered in their mailboxes and runs one transaction for it, several
+ * in flight, never two with the same app. A command that waits starts it; while all lanes are busy commands gather,
+ * so load makes flushes larger instead of more. `idle` resolves when nothing waits. If the process dies, open
+ * transactions roll back: nothing of them was acknowledged.
+ */
+export class Committer {
+  readonly #parts: CommitterParts
+  readonly #ready = new Set<AppActor>()
+  readonly #free: Record<LaneKind, Lane[]>
+  readonly #onIdle: (() => void)[] = []
+  #isScheduled = false
+  #flights = 0
+
+  constructor(parts: CommitterParts) {
+    this.#parts = parts
+    this.#free = { group: [...parts.lanes], solo: [...parts.soloLanes] }
+  }
+
+  /** Commands wait in this actor's mailbox, or it has become free for those that do. */
+  wake(actor: AppActor): void {
+    if (actor.waiting === 0 || actor.isBusy) return
+    this.#ready.add(actor)
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    // After this turn of the event loop: all requests that arrived in it share the flush.
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#start()
+    })
+  }
+
+  /** Resolves when nothing is being committed and nothing waits. */
+  async idle(): Promise<void> {
+    if (this.#isIdle()) return
+    await new Promise<void>(resolve => this.#onIdle.push(resolve))
+  }
+
+  #isIdle(): boolean {
+    return this.#flights === 0 && this.#ready.size === 0
+  }
+
+  #start(): void {
+    while (this.#free.group.length > 0) {
+      const jobs = this.#gather()
+      if (jobs.length === 0) break
+      this.#fly('group', jobs)
+    }
+    for (const actor of this.#ready) {
+      if (this.#free.solo.length === 0) break
+      const tasks = actor.needsLoad ? this.#take(actor, 1) : []
+      if (tasks.length > 0) this.#fly('solo', [{ actor, tasks }])
+    }
+  }
+
+  #gather(): Job[] {
+    const jobs: Job[] = []
+    let room = this.#parts.flushLimit
+    for (const actor of this.#ready) {
+      if (actor.needsLoad) continue
+      if (room <= 0) break
+      const tasks = this.#take(actor, room)
+      room -= tasks.length
+      if (tasks.length > 0) jobs.push({ actor, tasks })
+    }
+    return jobs
+  }
+
+  #take(actor: AppActor, most: number): Task[] {
+    this.#ready.delete(actor)
+    if (actor.isBusy) return []
+    const tasks = actor.take(most)
+    actor.isBusy = tasks.length > 0
+    return tasks
+  }
+
+  #fly(kind: LaneKind, jobs: Job[]): void {
+    const lane = this.#free[kind].pop()
+    if (lane === undefined) throw new Error('A flush was started without a free lane')
+    this.#flights++
+    this.#parts.observe(jobs.reduce((sum, { tasks }) => sum + tasks.length, 0))
+    void this.#run(lane, jobs).finally(() => {
+      this.#flights--
+      this.#free[kind].push(lane)
+      for (const { actor } of jobs) {
+        actor.isBusy = false
+        this.wake(actor)
+      }
+      if (this.#ready.size > 0) this.#start()
+      if (this.#isIdle()) for (const resolve of this.#onIdle.splice(0)) resolve()
+    })
+  }
+
+  /** Commits all jobs together, or where that fails task by task, so that a bad one fails alone. Never rejects. */
+  async #run(lane: Lane, jobs: Job[]): Promise<void> {
+    try {
+      await flush(this.#parts, lane, jobs)
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) return this.#giveUp(jobs, error)
+      await lane.rollback()
+      const alone = jobs.flatMap(({ actor, tasks }) => tasks.map(task => ({ actor, tasks: [task] })))
+      if (alone.length === 1) return this.#fail(alone[0]!, error)
+      this.#parts.log.warn({ tasks: alone.length, error }, 'A group commit failed; its commands are tried one by one')
+      for (const job of alone) await this.#run(lane, [job])
+    }
+  }
+
+  /** Nobody knows whether the commit took place: memory is loaded anew, and callers may repeat what they sent. */
+  #giveUp(jobs: Job[], error: OutcomeUnknown): void {
+    this.#parts.log.error({ apps: jobs.length, error }, 'PostgreSQL was lost while committing')
+    for (const { actor, tasks } of jobs) {
+      this.#parts.discard(actor)
+      for (const task of tasks) task.reject(overloaded())
+    }
+  }
+
+  #fail({ actor, tasks }: Job, error: unknown): void {
+    this.#parts.discard(actor)
+    for (const task of tasks) task.reject(error)
+  }
+}

@@ -1,0 +1,79 @@
+import { environmentId, listEvents, type EventRow } from '../storage/events.ts'
+import type { Sql } from '../storage/sql.ts'
+
+/** Told of each change of what belongs to no app, in order, whichever node made it. */
+export type EnvironmentListener = (event: EventRow) => Promise<void> | void
+
+/**
+ * The history of what belongs to no app: users, directories, tokens, webhooks. Caches listen here. Every commit names
+ * the environment's rev, so that decisions are never made on a cache that is older than the lock.
+ */
+export class Environment {
+  readonly #sql: Sql
+  readonly #listeners: EnvironmentListener[] = []
+  #rev = 0
+  #reading: Promise<void> | null = null
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  get rev(): number {
+    return this.#rev
+  }
+
+  listen(listener: EnvironmentListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Takes the present state as known. Call once, before anything is cached. */
+  async start(): Promise<void> {
+    this.#rev = await findRev(this.#sql)
+  }
+
+  /** Resolves when every listener has heard of everything up to `rev`. Costs nothing when it has. */
+  async reach(rev: number): Promise<void> {
+    while (this.#rev < rev) {
+      this.#reading ??= this.#read().finally(() => {
+        this.#reading = null
+      })
+      await this.#reading
+    }
+  }
+
+  /** Looks for what other nodes changed. */
+  async look(): Promise<void> {
+    await this.reach(await findRev(this.#sql))
+  }
+
+  async #read(): Promise<void> {
+    // The row is locked while its rev is drawn, so the log of the environment has no late arrivals.
+    const rows = await listEvents(this.#sql, environmentId, this.#rev, 500)
+    for (const row of rows) {
+      for (const listener of this.#listeners) await listener(row)
+      this.#rev = row.rev
+    }
+    if (rows.length > 0) return
+    // The rev is ahead of the log: the history was dropped while this node was away.
+    for (const listener of this.#listeners) await listener(everything)
+    this.#rev = await findRev(this.#sql)
+  }
+}
+
+/** Stands for changes that nobody can list any more: every cache starts again from nothing. */
+export const everything: EventRow = {
+  app_id: environmentId,
+  rev: 0,
+  prev: 0,
+  type: 'everything',
+  actor_id: 0,
+  entity_type: 'app',
+  entity_id: 0,
+  facts: null,
+  created_at: new Date(0),
+}
+
+async function findRev(sql: Sql): Promise<number> {
+  const [row] = await sql<{ head_rev: number }[]>`select head_rev from environment`
+  return row?.head_rev ?? 0
+}

@@ -1,0 +1,67 @@
+import type { Db } from '../storage/sql.ts'
+import type { People } from './people.ts'
+import type { AppRow, State } from './state.ts'
+
+export type EntityType = 'app' | 'file' | 'message' | 'user' | 'comment' | 'post' | 'notification' | 'option'
+
+/**
+ * One committed change. `rev` is its place in the app's history and `prev` the place before it. `body` is what the
+ * change left behind (a message row, a member row); null when that is gone by the time the event is read again.
+ */
+export interface AppEvent<Body = unknown> {
+  kind: EventType<Body>
+  app_id: number
+  rev: number
+  prev: number
+  type: string
+  actor_id: number
+  entity_id: number
+  facts: Record<string, unknown> | null
+  created_at: Date
+  body: Body | null
+}
+
+/** What the presentation of an event may look at. */
+export interface Scene {
+  app: AppRow
+  people: People
+  /** Scheme and host for absolute URLs. */
+  origin: string
+}
+
+/** What a resource declares of an event. Names are the API's own, in the past tense: `message_created`. */
+export interface EventType<Body> {
+  type: string
+  entity: EntityType
+  /** True where the event counts as activity: the app gets a new `rev` in the API and moves up in lists. */
+  touches: boolean
+  /** The webhook trigger, where receivers are told. */
+  trigger?: string
+  /**
+   * Folds the event into the state of its app. Must come out the same on every node, on a draft and on a state
+   * loaded later, and must bear a body that is newer than the event: a replay reads the entity as it is now.
+   */
+  apply?(state: State, event: AppEvent<Body>): void
+  /** Reads the bodies again, for events of one app: entity id → body. What is gone has no entry. */
+  load?(db: Db, app: number, entities: number[]): Promise<Map<number, Body>>
+  /** Ids of the people that `present` names, the actor aside. */
+  names?(event: AppEvent<Body>): number[]
+  /**
+   * The event's own properties as clients get them, in the whole form, without anything that depends on who looks:
+   * `{ message: {…} }`. Null where nothing is left to tell. The people that it names are in memory.
+   */
+  present?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
+  /** The same for webhook receivers: text and names of content are redacted. Default: what `present` gives. */
+  redact?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
+}
+
+/** Declares an event. */
+export function event<Body>(declared: EventType<Body>): EventType<Body> {
+  return declared
+}
+
+/** Moves an app's state over one event. */
+export function fold(state: State, event: AppEvent): void {
+  state.app = { ...state.app, head_rev: event.rev, rev: event.kind.touches ? event.rev : state.app.rev }
+  event.kind.apply?.(state, event)
+}

@@ -1,0 +1,15 @@
+/**
+ * Who acts. With an API key there is no user: the system user 0 stands in as actor and author. `credential` tells
+ * one token or key from another without revealing it; rate limits and idempotency keys hang on it.
+ */
+export interface Principal {
+  readonly kind: 'key' | 'user' | 'nobody'
+  readonly user: number
+  readonly credential: string
+}
+
+export const systemUser = 0
+export const deletedUser = -1
+
+/** Who calls an endpoint that needs no credential. */
+export const nobody: Principal = { kind: 'nobody', user: deletedUser, credential: '' }

@@ -1,0 +1,204 @@
+import type { Db } from '../storage/sql.ts'
+import { Recent, type Item } from './recent.ts'
+
+export type Access = 'none' | 'read' | 'write' | 'admin'
+
+/** A row of `apps`. Treated as immutable: a change replaces the row. */
+export interface AppRow {
+  id: number
+  type: string
+  uid: string | null
+  name: string | null
+  description: string | null
+  metadata: Record<string, unknown> | null
+  tags: string[]
+  access: Access
+  directory_id: number | null
+  picture_id: number | null
+  owner_id: number | null
+  is_joinable: boolean
+  rev: number
+  head_rev: number
+  item_count: number
+  trashed_count: number
+  made_count: number
+  last_id: number | null
+  last_by: number | null
+  prior_id: number | null
+  created_at: Date
+  created_by: number
+  updated_at: Date | null
+  updated_by: number | null
+  trashed_at: Date | null
+  deleted_at: Date | null
+}
+
+/** A row of `members`: a user's relation to an app. `access` null: no member, only settings. Immutable as well. */
+export interface MemberRow {
+  app_id: number
+  user_id: number
+  access: Access | null
+  joined_rev: number | null
+  marked_id: number | null
+  marked_at: Date | null
+  pinned_at: Date | null
+  archived_id: number | null
+  is_removed: boolean
+  hidden_id: number | null
+  is_subscribed: boolean | null
+}
+
+/** What handlers read and folds change: the state itself, or a draft over it. */
+export interface State {
+  app: AppRow
+  member(user: number): MemberRow | undefined
+  /** Everybody with a row, members in the order in which they joined, then the rest. */
+  members(): Iterable<MemberRow>
+  putMember(row: MemberRow): void
+  dropMember(user: number): void
+  putItem(item: Item): void
+  dropItem(id: number): void
+}
+
+/** The row of somebody who has none yet. */
+export function blankMember(app: number, user: number): MemberRow {
+  return {
+    app_id: app,
+    user_id: user,
+    access: null,
+    joined_rev: null,
+    marked_id: null,
+    marked_at: null,
+    pinned_at: null,
+    archived_id: null,
+    is_removed: false,
+    hidden_id: null,
+    is_subscribed: null,
+  }
+}
+
+/** The committed state of one app: a fold of its events. */
+export class AppState implements State {
+  app: AppRow
+  readonly recent: Recent
+  readonly #members: Map<number, MemberRow>
+
+  constructor(app: AppRow, members: Iterable<MemberRow>, recent: Recent) {
+    this.app = app
+    this.#members = new Map(Array.from(members, row => [row.user_id, row]))
+    this.recent = recent
+  }
+
+  get size(): number {
+    return this.#members.size
+  }
+
+  member(user: number): MemberRow | undefined {
+    return this.#members.get(user)
+  }
+
+  members(): Iterable<MemberRow> {
+    return this.#members.values()
+  }
+
+  putMember(row: MemberRow): void {
+    // Somebody who had settings only and now joins moves to the end, behind those who joined before.
+    if (row.access !== null && this.#members.get(row.user_id)?.access === null) this.#members.delete(row.user_id)
+    this.#members.set(row.user_id, row)
+  }
+
+  dropMember(user: number): void {
+    this.#members.delete(user)
+  }
+
+  putItem(item: Item): void {
+    this.recent.put(item)
+  }
+
+  dropItem(id: number): void {
+    this.recent.drop(id)
+  }
+
+  /** A rough number of bytes that this state keeps, for the memory budget of the actors. */
+  cost(): number {
+    return 1_000 + this.#members.size * 250 + this.recent.cost
+  }
+}
+
+/**
+ * A state that has not been committed: what a flush decides goes here first, so that the next command of the flush
+ * sees it and nobody else does. `adopt` takes it over after the commit; a failed commit just forgets it.
+ */
+export class Draft implements State {
+  app: AppRow
+  readonly base: AppState
+  readonly changed = new Map<number, MemberRow | null>()
+  readonly #items: (Item | number)[] = []
+
+  constructor(base: AppState) {
+    this.base = base
+    this.app = base.app
+  }
+
+  member(user: number): MemberRow | undefined {
+    const row = this.changed.get(user)
+    return row === undefined ? this.base.member(user) : (row ?? undefined)
+  }
+
+  *members(): Iterable<MemberRow> {
+    for (const row of this.base.members()) {
+      if (!this.changed.has(row.user_id)) yield row
+      else if (row.access !== null) yield* this.#still(row.user_id)
+    }
+    for (const [user, row] of this.changed) {
+      const before = this.base.member(user)
+      if (row !== null && (before === undefined || before.access === null)) yield row
+    }
+  }
+
+  putMember(row: MemberRow): void {
+    this.changed.set(row.user_id, row)
+  }
+
+  dropMember(user: number): void {
+    this.changed.set(user, null)
+  }
+
+  putItem(item: Item): void {
+    this.#items.push(item)
+  }
+
+  dropItem(id: number): void {
+    this.#items.push(id)
+  }
+
+  adopt(): void {
+    this.base.app = this.app
+    for (const [user, row] of this.changed) {
+      if (row === null) this.base.dropMember(user)
+      else this.base.putMember(row)
+    }
+    for (const item of this.#items) {
+      if (typeof item === 'number') this.base.dropItem(item)
+      else this.base.putItem(item)
+    }
+  }
+
+  *#still(user: number): Iterable<MemberRow> {
+    const row = this.changed.get(user)
+    if (row) yield row
+  }
+}
+
+/** Null when the app does not exist. */
+export async function findApp(db: Db, app: number): Promise<AppRow | null> {
+  const [row] = await db<AppRow[]>`select * from apps where id = ${app}`
+  return row ?? null
+}
+
+/** Every relation to an app, members in joining order first. */
+export function listMembers(db: Db, app: number): Promise<MemberRow[]> {
+  return db<MemberRow[]>`
+    select * from members where app_id = ${app}
+    order by joined_rev nulls last, user_id`
+}

@@ -1,0 +1,126 @@
+import { batch } from '../storage/batch.ts'
+import type { EventRow } from '../storage/events.ts'
+import type { AppRow, MemberRow } from './state.ts'
+
+/** Moves the counters and revs of apps: what every message changes. */
+export const saveHeads = batch<AppRow>({
+  name: 'save_heads',
+  columns: {
+    id: 'bigint',
+    rev: 'bigint',
+    head_rev: 'bigint',
+    item_count: 'bigint',
+    trashed_count: 'bigint',
+    made_count: 'bigint',
+    last_id: 'bigint',
+    last_by: 'bigint',
+    prior_id: 'bigint',
+  },
+  sql: rows => `
+    update apps a set rev = r.rev, head_rev = r.head_rev, item_count = r.item_count, trashed_count = r.trashed_count,
+      made_count = r.made_count, last_id = r.last_id, last_by = r.last_by, prior_id = r.prior_id
+    from ${rows} r where a.id = r.id`,
+})
+
+/** Writes whole rows of apps. */
+export const saveApps = batch<AppRow>({
+  name: 'save_apps',
+  columns: {
+    ...saveHeads.columns,
+    uid: 'text',
+    name: 'text',
+    description: 'text',
+    metadata: 'jsonb',
+    tags: 'text[]',
+    access: 'text',
+    directory_id: 'bigint',
+    picture_id: 'bigint',
+    owner_id: 'bigint',
+    is_joinable: 'boolean',
+    updated_at: 'timestamptz',
+    updated_by: 'bigint',
+    trashed_at: 'timestamptz',
+    deleted_at: 'timestamptz',
+  },
+  sql: rows => `
+    update apps a set rev = r.rev, head_rev = r.head_rev, item_count = r.item_count, trashed_count = r.trashed_count,
+      made_count = r.made_count, last_id = r.last_id, last_by = r.last_by, prior_id = r.prior_id,
+      uid = r.uid, name = r.name, description = r.description, metadata = r.metadata, tags = r.tags,
+      access = r.access, directory_id = r.directory_id, picture_id = r.picture_id, owner_id = r.owner_id,
+      is_joinable = r.is_joinable, updated_at = r.updated_at, updated_by = r.updated_by,
+      trashed_at = r.trashed_at, deleted_at = r.deleted_at
+    from ${rows} r where a.id = r.id`,
+})
+
+/** Moves read markers of people who have a row. */
+export const saveMarks = batch<MemberRow>({
+  name: 'save_marks',
+  columns: { app_id: 'bigint', user_id: 'bigint', marked_id: 'bigint', marked_at: 'timestamptz' },
+  sql: rows => `
+    update members m set marked_id = r.marked_id, marked_at = r.marked_at
+    from ${rows} r where m.app_id = r.app_id and m.user_id = r.user_id`,
+})
+
+/** Writes whole rows of members, new or not. */
+export const saveMembers = batch<MemberRow>({
+  name: 'save_members',
+  columns: {
+    ...saveMarks.columns,
+    access: 'text',
+    joined_rev: 'bigint',
+    pinned_at: 'timestamptz',
+    archived_id: 'bigint',
+    is_removed: 'boolean',
+    hidden_id: 'bigint',
+    is_subscribed: 'boolean',
+  },
+  sql: rows => `
+    insert into members (app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, archived_id,
+      is_removed, hidden_id, is_subscribed)
+    select app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, archived_id,
+      is_removed, hidden_id, is_subscribed from ${rows} r
+    on conflict (app_id, user_id) do update set access = excluded.access, joined_rev = excluded.joined_rev,
+      marked_id = excluded.marked_id, marked_at = excluded.marked_at, pinned_at = excluded.pinned_at,
+      archived_id = excluded.archived_id, is_removed = excluded.is_removed, hidden_id = excluded.hidden_id,
+      is_subscribed = excluded.is_subscribed`,
+})
+
+export const removeMembers = batch<Pick<MemberRow, 'app_id' | 'user_id'>>({
+  name: 'remove_members',
+  columns: { app_id: 'bigint', user_id: 'bigint' },
+  sql: rows => `
+    delete from members m using ${rows} r where m.app_id = r.app_id and m.user_id = r.user_id`,
+})
+
+export const insertEvents = batch<EventRow>({
+  name: 'insert_events',
+  columns: {
+    app_id: 'bigint',
+    rev: 'bigint',
+    prev: 'bigint',
+    type: 'text',
+    actor_id: 'bigint',
+    entity_type: 'text',
+    entity_id: 'bigint',
+    facts: 'jsonb',
+    created_at: 'timestamptz',
+  },
+  sql: rows => `
+    insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
+    select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at from ${rows} r`,
+})
+
+export interface OnceRow {
+  key: Buffer
+  request: Buffer
+  result: unknown
+  created_at: Date
+}
+
+export const insertOnce = batch<OnceRow>({
+  name: 'insert_once',
+  columns: { key: 'bytea', request: 'bytea', result: 'jsonb', created_at: 'timestamptz' },
+  sql: rows => `
+    insert into idempotency (key, request, result, created_at)
+    select key, request, result, created_at from ${rows} r`,
+})

@@ -1,0 +1,122 @@
+import type { z } from 'zod'
+import type { OnceKey } from '../actors/app-actor.ts'
+import type { Apps } from '../actors/apps.ts'
+import type { Direct } from '../actors/direct.ts'
+import type { People } from '../actors/people.ts'
+import type { Principal } from '../actors/principal.ts'
+import type { ProblemType } from '../lib/errors.ts'
+import type { Json, Scalars } from '../lib/json.ts'
+import type { Sql } from '../storage/sql.ts'
+import type { Credentials } from './credentials.ts'
+
+export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
+
+/** The auth column of the API: `token or key` A, `key` K, `token` T, `none` -. */
+export type Auth = 'token or key' | 'key' | 'token' | 'none'
+
+/** The representation that the caller chose: how numbers are written, and whether list items are whole. */
+export interface Form {
+  scalars: Scalars
+  items: 'summary' | 'details'
+}
+
+/** What handlers work with. Made once by `main.ts`. */
+export interface Parts {
+  sql: Sql
+  apps: Apps
+  direct: Direct
+  people: People
+  credentials: Credentials
+  now: () => Date
+}
+
+/** One request, checked: everything here was copied from the socket before the handler runs. */
+export interface RouteRequest<Params, Query, Body> extends Parts {
+  params: Params
+  query: Query
+  body: Body
+  by: Principal
+  form: Form
+  /** Set where the route creates and the client sent an Idempotency-Key: hand it to `apps.run` or `direct.run`. */
+  once: OnceKey | undefined
+  /** Scheme and host under which the client reaches this server, without a trailing slash: for absolute URLs. */
+  origin: string
+  /** The client's IP address. */
+  address: string
+}
+
+export interface Reply<Status extends number = number> {
+  status: Status
+  /** An object for the JSON writer, `Json` that was encoded before, or a string that goes out as text/plain. */
+  body: unknown
+  headers?: Record<string, string>
+}
+
+/** A status and its body; no body for 204. */
+export function reply<Status extends number>(
+  status: Status,
+  body?: object | Json | string,
+  headers?: Record<string, string>,
+): Reply<Status> {
+  return headers === undefined ? { status, body } : { status, body, headers }
+}
+
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+/** What a resource declares of an endpoint: who may call, what comes in, what goes out, how it can refuse. */
+export interface RouteDeclaration<
+  Params extends z.ZodType | undefined,
+  Query extends z.ZodType | undefined,
+  Body extends z.ZodType | undefined,
+  Replies extends Record<number, z.ZodType | null>,
+> {
+  method: Method
+  /** `{name}` stands for one path segment. */
+  path: string
+  summary: string
+  auth: Auth
+  /** Values are strings, percent-decoded. */
+  params?: Params
+  /** Values are strings; a schema member that is an array collects repeated parameters. Unknown ones are ignored. */
+  query?: Query
+  /** JSON. An empty body counts as `{}`. */
+  body?: Body
+  /** Default 4 MiB; more where a data URI may be sent. */
+  bodyLimitBytes?: number
+  /** True for a POST that creates: the Idempotency-Key header is honoured. */
+  creates?: boolean
+  /** Status to schema of the body; null where there is none. */
+  replies: Replies
+  /** Beyond 401, 422 and the general ones, which the edge adds by itself. */
+  problems?: ProblemType[]
+  handle: (
+    request: RouteRequest<Output<Params>, Output<Query>, Output<Body>>,
+  ) => Reply<keyof Replies & number> | Promise<Reply<keyof Replies & number>>
+}
+
+/** A route as the edge sees it. */
+export interface Route {
+  method: Method
+  path: string
+  summary: string
+  auth: Auth
+  params?: z.ZodType
+  query?: z.ZodType
+  body?: z.ZodType
+  bodyLimitBytes?: number
+  creates?: boolean
+  replies: Record<number, z.ZodType | null>
+  problems?: ProblemType[]
+  handle: (request: RouteRequest<unknown, unknown, unknown>) => Reply | Promise<Reply>
+}
+
+/** Declares an endpoint. Types of params, query and body follow from the schemas; undeclared statuses do not compile. */
+export function route<
+  Params extends z.ZodType | undefined = undefined,
+  Query extends z.ZodType | undefined = undefined,
+  Body extends z.ZodType | undefined = undefined,
+  Replies extends Record<number, z.ZodType | null> = Record<number, never>,
+>(declared: RouteDeclaration<Params, Query, Body, Replies>): Route {
+  // The edge calls `handle` only with what the declared schemas put out, so the wider type is safe to forget.
+  return declared as unknown as Route
+}

@@ -1,0 +1,26 @@
+/** Time for whatever waits, handed in so that tests can move it. */
+export interface Clock {
+  now(): number
+  /** Calls `run` once after `delayMs`, unless the returned function is called first. Keeps no process alive. */
+  after(delayMs: number, run: () => void): () => void
+}
+
+export const systemClock: Clock = {
+  now: Date.now,
+  after(delayMs, run) {
+    const timer = setTimeout(run, delayMs)
+    timer.unref()
+    return () => clearTimeout(timer)
+  },
+}
+
+/** Calls `run` again and again, each time `periodMs` after the last call has ended, until `signal` aborts. */
+export function every(clock: Clock, periodMs: number, signal: AbortSignal, run: () => Promise<void> | void): void {
+  if (signal.aborted) return
+  const cancel = clock.after(periodMs, async () => {
+    signal.removeEventListener('abort', cancel)
+    await run()
+    every(clock, periodMs, signal, run)
+  })
+  signal.addEventListener('abort', cancel, { once: true })
+}

@@ -1,0 +1,46 @@
+/** Field name to what is wrong with it, in words for people. */
+export type FieldErrors = Record<string, string[]>
+
+/** A refusal that the caller can understand and act on. Everything else that is thrown is a bug. */
+export class Problem extends Error {
+  readonly status: number
+  /** Part of the API: it never changes. */
+  readonly code: string
+  readonly facts: Record<string, unknown>
+
+  constructor(status: number, code: string, detail: string, facts: Record<string, unknown> = {}) {
+    super(detail)
+    this.status = status
+    this.code = code
+    this.facts = facts
+  }
+}
+
+/** Declares a refusal once, beside the shapes it belongs to; calling it makes the Problem to throw. */
+export interface ProblemType {
+  (facts?: Record<string, unknown>): Problem
+  readonly status: number
+  readonly code: string
+  readonly detail: string
+}
+
+export function problem(status: number, code: string, detail: string): ProblemType {
+  const make = (facts?: Record<string, unknown>) => new Problem(status, code, detail, facts)
+  return Object.assign(make, { status, code, detail })
+}
+
+export const NotFound = problem(404, 'not-found', 'There is no such resource, or it is not visible to you.')
+export const Forbidden = problem(403, 'forbidden', 'Your access does not allow this.')
+export const BadRequest = problem(400, 'bad-request', 'The request cannot be understood.')
+export const ValidationFailed = problem(422, 'validation-failed', 'One or more values were rejected.')
+export const Overloaded = problem(503, 'overloaded', 'The server is busy. Try again in a moment.')
+
+/** 422 that names the fields. */
+export function invalid(errors: FieldErrors): Problem {
+  return ValidationFailed({ errors })
+}
+
+/** 503 with Retry-After: nothing of the request was done. */
+export function overloaded(retryAfterSeconds = 1): Problem {
+  return Overloaded({ retry_after: retryAfterSeconds })
+}

@@ -1,0 +1,75 @@
+/** How the numbers of a response are written: the API's strings, or JSON numbers for clients that ask for them. */
+export type Scalars = 'string' | 'number'
+
+/** JSON text that goes out as it is: free-form metadata, or a part that was encoded before. */
+export class Json {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** Keeps free-form values (metadata) from having their numbers and nulls rewritten. */
+export function verbatim(value: unknown): Json | null {
+  return value === null || value === undefined ? null : new Json(JSON.stringify(value))
+}
+
+/**
+ * The one place that writes the JSON of responses and events. Leaves out nulls and empty arrays, writes numbers in
+ * the form the client chose and dates to the second (`2026-07-08T09:30:00Z`).
+ */
+export function writeJson(value: unknown, scalars: Scalars): string {
+  return write(value, scalars === 'string') ?? 'null'
+}
+
+function write(value: unknown, quoted: boolean): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      return JSON.stringify(value)
+    case 'number':
+      return quoted ? `"${value}"` : String(value)
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'object':
+      if (value === null) return undefined
+      if (value instanceof Json) return value.text
+      if (value instanceof Date) return `"${toSeconds(value)}"`
+      return Array.isArray(value) ? writeArray(value, quoted) : writeObject(value as Record<string, unknown>, quoted)
+    default:
+      return undefined
+  }
+}
+
+function writeArray(values: unknown[], quoted: boolean): string | undefined {
+  if (values.length === 0) return undefined
+  let text = '['
+  for (const value of values) {
+    if (text.length > 1) text += ','
+    text += write(value, quoted) ?? 'null'
+  }
+  return `${text}]`
+}
+
+function writeObject(value: Record<string, unknown>, quoted: boolean): string {
+  let text = '{'
+  for (const key in value) {
+    const member = write(value[key], quoted)
+    if (member === undefined) continue
+    // Keys are the API's own snake_case names; they need no escaping.
+    text += text.length === 1 ? `"${key}":${member}` : `,"${key}":${member}`
+  }
+  return `${text}}`
+}
+
+let lastSecond = -1
+let lastText = ''
+
+/** `2026-07-08T09:30:00Z`. Nearly all calls are for the current second, so the last answer is kept. */
+export function toSeconds(date: Date): string {
+  const second = Math.floor(date.getTime() / 1000)
+  if (second === lastSecond) return lastText
+  lastSecond = second
+  lastText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+  return lastText
+}

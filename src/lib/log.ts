@@ -1,0 +1,29 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+/** Structured lines: facts first, then a sentence. Never message text, tokens or bodies. */
+export interface Log {
+  debug(facts: object, sentence: string): void
+  info(facts: object, sentence: string): void
+  warn(facts: object, sentence: string): void
+  error(facts: object, sentence: string): void
+}
+
+const order: LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+/** Writes one JSON line for each entry at or above `level`. */
+export function createLog(level: LogLevel, write: (line: string) => void = line => process.stderr.write(line)): Log {
+  const least = order.indexOf(level)
+  const at = (name: LogLevel) => (facts: object, sentence: string) => {
+    if (order.indexOf(name) < least) return
+    const line = { time: new Date().toISOString(), level: name, message: sentence, ...facts }
+    write(`${JSON.stringify(line, errorsAsText)}\n`)
+  }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** Errors have no enumerable members; without this they would be logged as `{}`. */
+function errorsAsText(_key: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return value
+  const cause = value.cause === undefined ? {} : { cause: value.cause }
+  return { name: value.name, message: value.message, stack: value.stack, ...cause }
+}

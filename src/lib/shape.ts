@@ -1,0 +1,44 @@
+import { z } from 'zod'
+
+/** An integer of a response: a string by default, a number for clients that ask for numbers. */
+export const Int = z.union([z.string().regex(/^-?\d+$/), z.int()]).meta({ description: 'An integer, as a string by default' })
+
+/** UTC, to the second: `2026-07-08T09:30:00Z`. */
+export const Timestamp = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/)
+  .meta({ format: 'date-time' })
+
+export const Metadata = z.record(z.string(), z.unknown()).meta({ description: 'Free-form properties' })
+
+/** The envelope of a list. With `count_only` it holds the count alone; an empty list has no `data`. */
+export const pagedList = <Item extends z.ZodType>(item: Item) =>
+  z.object({ data: z.array(item).optional(), start: Int.optional(), end: Int.optional(), count: Int })
+
+/** An id in a request: a JSON number or a numeric string. */
+export const IdInput = z
+  .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/, 'must be an id')])
+  .transform(Number)
+  .meta({ type: ['integer', 'string'] })
+
+/** The `{id}` of a path; anything that is not an integer names nothing, so it is a 404 and not a 422. */
+export const IdPath = z.object({ id: z.string() })
+
+/** Metadata in a request: an object of at most 64 KiB. */
+export const MetadataInput = Metadata.refine(value => Buffer.byteLength(JSON.stringify(value)) <= 65_536, {
+  message: 'must be at most 64 KiB',
+})
+
+/** Tags in a request: trimmed, each once without regard to case; at most 50 of 64 characters. */
+export const TagsInput = z
+  .array(z.string().trim().min(1, 'must not be empty').max(64))
+  .transform(tags => [...new Map(tags.map(tag => [tag.toLowerCase(), tag])).values()])
+  .refine(tags => tags.length <= 50, { message: 'must be at most 50' })
+
+/** A uid or a directory name: no whitespace, at least one non-digit. */
+export const UidInput = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(/^\S+$/, 'must not contain whitespace')
+  .regex(/\D/, 'must contain at least one character that is not a digit')

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { invalid } from '../lib/errors.ts'
+
+/** `true`, `false`, or the literal `null` for both. */
+export const Tristate = z.enum(['true', 'false', 'null'])
+
+const Flag = z.enum(['true', 'false'])
+export const QueryFlag = Flag.transform(text => text === 'true')
+
+const whole = (least: number, most: number) =>
+  z
+    .string()
+    .regex(/^-?\d{1,18}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(least).max(most))
+
+/** The listing parameters of every list operation. An empty value counts as absent. */
+export const Listing = z.object({
+  q: z.string().max(512).optional().describe('Matches items by name'),
+  tag: z.array(z.string()).optional().describe('Items having any of the tags; repeat the parameter'),
+  trashed: Tristate.optional().describe('true: only trashed items; null: trashed or not'),
+  order_by: z.string().optional().describe('Fields to sort by, each optionally with a direction: `id` or `id+desc`'),
+  skip: whole(0, Number.MAX_SAFE_INTEGER).optional().describe('Number of items to skip'),
+  take: whole(1, 100).optional().describe('Maximum number of items, 1 to 100; default 25'),
+  count_only: QueryFlag.optional().describe('true: answer with the count alone'),
+})
+
+export const Range = Listing.pick({ skip: true, take: true, count_only: true })
+
+export interface OrderKey<Field extends string = string> {
+  field: Field
+  descending: boolean
+}
+
+export interface Page<Field extends string = string> {
+  skip: number
+  take: number
+  countOnly: boolean
+  order: OrderKey<Field>[]
+  q: string | undefined
+  tags: string[]
+  trashed: boolean | null
+}
+
+/**
+ * Reads listing parameters into one page request. `fields` are the fields that may be sorted by, the first `defaults`
+ * the order when none is given; `id` is added as the last key so that every order is total. Unknown field: 422.
+ */
+export function toPage<Field extends string>(
+  listing: Partial<z.infer<typeof Listing>>,
+  fields: readonly Field[],
+  defaults: string,
+): Page<Field> {
+  return {
+    skip: listing.skip ?? 0,
+    take: listing.take ?? 25,
+    countOnly: listing.count_only ?? false,
+    order: toOrder(listing.order_by ?? defaults, fields),
+    q: listing.q,
+    tags: listing.tag ?? [],
+    trashed: listing.trashed === undefined ? false : listing.trashed === 'null' ? null : listing.trashed === 'true',
+  }
+}
+
+function toOrder<Field extends string>(text: string, fields: readonly Field[]): OrderKey<Field>[] {
+  const order = text.split(',').map(part => {
+    const [name, direction = 'asc', ...rest] = part.trim().split(/[\s+]+/)
+    const field = fields.find(field => field === name)
+    if (field === undefined || !/^(asc|desc)$/i.test(direction) || rest.length > 0) {
+      throw invalid({ order_by: [`must be one of ${fields.join(', ')}, each optionally followed by desc`] })
+    }
+    return { field, descending: direction.toLowerCase() === 'desc' }
+  })
+  const id = fields.find(field => field === 'id')
+  if (id !== undefined && order.every(key => key.field !== 'id')) order.push({ field: id, descending: false })
+  return order
+}
+
+export interface PagedList<Item> {
+  data?: Item[]
+  start?: number
+  end?: number
+  count: number
+}
+
+/** The envelope of every list: the items with where they stand, or the count alone. */
+export function toPagedList<Item>(page: { skip: number; countOnly: boolean }, count: number, items: Item[]): PagedList<Item> {
+  if (page.countOnly) return { count }
+  return { data: items, start: page.skip, end: page.skip + items.length, count }
+}
