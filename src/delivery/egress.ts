@@ -1,0 +1,161 @@
+import { lookup as resolveBySystem, type LookupAddress } from 'node:dns'
+import { isIP } from 'node:net'
+import { Broken, exchange, type Answer } from './exchange.ts'
+
+/** One request to the outside. */
+export interface EgressRequest {
+  url: string
+  method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  headers: Record<string, string>
+  body?: Buffer
+  /** For everything together: resolving, connecting, sending, all redirects, and the last byte of the answer. */
+  deadlineMs: number
+  /** Bytes of the answer's body to keep. Where more comes, the connection is cut and nothing further is read. */
+  keepBytes: number
+  /** Redirects to follow, each checked anew; only for GET and HEAD. Default 0: a redirect is the answer. */
+  redirects?: number
+  /** Cuts the exchange short. */
+  signal?: AbortSignal
+}
+
+/** `address`: the policy refuses it. `stopped`: by the caller's signal. */
+export type EgressFault = 'url' | 'address' | 'name' | 'connection' | 'deadline' | 'stopped' | 'redirects'
+
+/** There was no complete answer. The message may name addresses: it is for those who run the server, not for users. */
+export class EgressFailed extends Error {
+  readonly fault: EgressFault
+  /** What had arrived before the exchange broke off. */
+  readonly partial: Answer | undefined
+
+  constructor(
+    fault: EgressFault,
+    message: string,
+    { cause, partial }: { cause?: unknown; partial?: Answer | undefined } = {},
+  ) {
+    super(message, { cause })
+    this.fault = fault
+    this.partial = partial
+  }
+}
+
+/** Turns a name into addresses. */
+export type Resolve = (host: string) => Promise<LookupAddress[]>
+
+interface EgressOptions {
+  /** Asked about every address that a name resolves to. See addressCheck. */
+  isAllowed: (address: string) => boolean
+  /** Default: the system's resolver, for which /etc/hosts counts. */
+  resolve?: Resolve
+}
+
+/**
+ * The one HTTP client for everything outside. Speaks http and https, verifies certificates, resolves a name once,
+ * refuses it if the policy refuses one of its addresses, and connects to these addresses only, so that a name cannot
+ * change between check and use. Each request has a connection of its own: a kept one may be closed by the other side
+ * just when it is used, and nobody could say whether the request arrived. Ignores `HTTP_PROXY` and the like.
+ */
+export class Egress {
+  readonly #isAllowed: (address: string) => boolean
+  readonly #resolve: Resolve
+  readonly #resolving = new Map<string, Promise<LookupAddress[]>>()
+
+  constructor({ isAllowed, resolve = resolveByName }: EgressOptions) {
+    this.#isAllowed = isAllowed
+    this.#resolve = resolve
+  }
+
+  /** Resolves with any complete answer, whatever its status. Rejects with EgressFailed. */
+  async send(request: EgressRequest): Promise<Answer> {
+    const deadline = AbortSignal.timeout(request.deadlineMs)
+    const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal])
+    try {
+      return await this.#follow(request, signal)
+    } catch (cause) {
+      const partial = cause instanceof Broken ? cause.partial : undefined
+      if (deadline.aborted) {
+        throw new EgressFailed('deadline', `No complete answer within ${request.deadlineMs / 1000} s`, {
+          cause,
+          partial,
+        })
+      }
+      if (signal.aborted) throw new EgressFailed('stopped', 'The exchange was stopped', { cause, partial })
+      if (cause instanceof Broken) throw new EgressFailed('connection', cause.message, { cause, partial })
+      throw cause
+    }
+  }
+
+  async #follow(request: EgressRequest, signal: AbortSignal): Promise<Answer> {
+    const { method, redirects = 0 } = request
+    let url = toUrl(request.url)
+    let headers = request.headers
+    for (let hop = 0; ; hop++) {
+      const answer = await exchange(url, await this.#addressesOf(url, signal), { ...request, headers, signal })
+      const next = redirects > 0 && (method === 'GET' || method === 'HEAD') ? redirectOf(answer) : undefined
+      if (next === undefined) return answer
+      if (hop === redirects) throw new EgressFailed('redirects', `More than ${redirects} redirects`)
+      if (next.origin !== url.origin) headers = forStrangers(headers)
+      url = next
+    }
+  }
+
+  /** The addresses to connect to, all of them allowed. */
+  async #addressesOf(url: URL, signal: AbortSignal): Promise<LookupAddress[]> {
+    // The URL parser has turned every other spelling of an IPv4 address (decimal, octal, hex, short) into the usual one.
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    const family = isIP(host)
+    const addresses = family === 0 ? await this.#lookUp(host, signal) : [{ address: host, family }]
+    const refused = addresses.find(({ address }) => !this.#isAllowed(address))
+    if (refused === undefined) return addresses
+    throw new EgressFailed('address', `${host} is at ${refused.address}, which may not be reached`)
+  }
+
+  async #lookUp(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
+    signal.throwIfAborted()
+    // The system's resolver blocks a thread of a small pool: one name takes one thread, however many wait for it.
+    const resolving = this.#resolving.get(host) ?? this.#resolve(host).finally(() => this.#resolving.delete(host))
+    this.#resolving.set(host, resolving)
+    const addresses = await unlessAborted(resolving, signal).catch((cause: unknown) => {
+      throw new EgressFailed('name', `${host} could not be resolved`, { cause })
+    })
+    if (addresses.length === 0) throw new EgressFailed('name', `${host} has no address`)
+    return addresses
+  }
+}
+
+function resolveByName(host: string): Promise<LookupAddress[]> {
+  return new Promise((resolve, reject) => {
+    resolveBySystem(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses)))
+  })
+}
+
+function toUrl(text: string, base?: URL): URL {
+  const url = URL.parse(text, base?.href)
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
+  throw new EgressFailed('url', 'Only http and https URLs can be reached')
+}
+
+function redirectOf({ url, status, headers }: Answer): URL | undefined {
+  const { location } = headers
+  return location !== undefined && [301, 302, 303, 307, 308].includes(status) ? toUrl(location, url) : undefined
+}
+
+/** Credentials, under whatever name, were meant for the first origin alone. */
+function forStrangers(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name]) => /^(accept|accept-language|user-agent)$/i.test(name)),
+  )
+}
+
+/** Settles like `work`, or rejects when the signal aborts; `work` itself goes on. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  let abort = () => {}
+  const aborted = new Promise<never>((_resolve, reject) => {
+    abort = () => reject(new Error('Stopped'))
+    signal.addEventListener('abort', abort)
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}

@@ -1,0 +1,98 @@
+import type { LookupAddress } from 'node:dns'
+import http, { type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import type { LookupFunction } from 'node:net'
+
+export interface Answer {
+  /** Where the answer came from. */
+  url: URL
+  status: number
+  /** Names in lower case; what came several times is joined by commas. */
+  headers: Record<string, string>
+  body: Buffer
+  /** True where the body was longer than what is kept. */
+  isCut: boolean
+}
+
+/** The connection broke, or was cut, before the answer was complete. */
+export class Broken extends Error {
+  /** What had arrived by then. */
+  readonly partial: Answer | undefined
+
+  constructor(cause: unknown, partial?: Answer) {
+    super(textOf(cause), { cause })
+    this.partial = partial
+  }
+}
+
+interface ExchangeOptions {
+  method: string
+  headers: Record<string, string>
+  body?: Buffer
+  keepBytes: number
+  signal: AbortSignal
+}
+
+/**
+ * One request over one new connection to one of the addresses, whatever the URL's name resolves to by now. Reads
+ * `keepBytes` of the answer's body and cuts the connection where more comes. Rejects with Broken, also on abort.
+ */
+export async function exchange(url: URL, addresses: LookupAddress[], options: ExchangeOptions): Promise<Answer> {
+  const incoming = await open(url, addresses, options).catch((cause: unknown) => {
+    throw new Broken(cause)
+  })
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  const answer = () => ({
+    url,
+    status: incoming.statusCode ?? 0,
+    headers: toHeaders(incoming),
+    body: Buffer.concat(chunks).subarray(0, options.keepBytes),
+    isCut: sizeBytes > options.keepBytes,
+  })
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      chunks.push(chunk)
+      sizeBytes += chunk.length
+      // Leaving the loop destroys the stream, and the connection with it.
+      if (sizeBytes > options.keepBytes) break
+    }
+  } catch (cause) {
+    throw new Broken(cause, answer())
+  }
+  return answer()
+}
+
+/** Resolves when the head of the answer has arrived. */
+function open(url: URL, addresses: LookupAddress[], { method, headers, body, signal }: ExchangeOptions) {
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const request = url.protocol === 'https:' ? https.request : http.request
+    // No agent: see Egress for why connections are not kept.
+    const outgoing = request(url, { method, headers, signal, agent: false, lookup: pinnedTo(addresses) })
+    outgoing.on('response', resolve)
+    outgoing.on('error', reject)
+    outgoing.on('upgrade', (_answer, socket) => {
+      socket.destroy()
+      reject(new Error('The other side switched protocols'))
+    })
+    outgoing.end(body)
+  })
+}
+
+/** Stands in for the resolver when the connection is made: the addresses that were checked, and no others. */
+function pinnedTo(addresses: LookupAddress[]): LookupFunction {
+  return (_host, { all }, done) => {
+    if (all) done(null, addresses)
+    else done(null, addresses[0]!.address, addresses[0]!.family)
+  }
+}
+
+function toHeaders({ headers }: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+/** A connection that was tried on several addresses fails with an error that has no message of its own. */
+function textOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return textOf(cause.errors[0])
+  return cause instanceof Error ? cause.message : String(cause)
+}
