@@ -26,8 +26,6 @@ export interface Task {
  */
 export class AppActor {
   readonly state: AppState
-  /** Subscribers that need to hear of every event; an actor with pins is not dropped. */
-  pins = 0
   /** True while a commit or a catch-up works on the state; nobody else may start one. */
   isBusy = false
   /** When it was last asked for anything, in milliseconds; the longest unused goes first. */

@@ -1,7 +1,7 @@
 import { NotFound, overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db, Sql } from '../storage/sql.ts'
-import { AppActor, type OnceKey, type Task } from './app-actor.ts'
+import { AppActor, isRefusal, type OnceKey, type Task } from './app-actor.ts'
 import { catchUp, type EventTypes } from './catch-up.ts'
 import type { Command } from './command.ts'
 import { Committer, type CommitterParts } from './committer.ts'
@@ -36,6 +36,8 @@ export class Apps {
   readonly #actors = new Map<number, AppActor>()
   readonly #loading = new Map<number, Promise<AppActor>>()
   readonly #listeners: CommitListener[] = []
+  /** App → how many subscribers need to hear of its every event; such an app is not dropped. */
+  readonly #pins = new Map<number, number>()
   #waiting = 0
   #cost = 0
 
@@ -48,7 +50,10 @@ export class Apps {
     })
   }
 
-  /** Hears of every committed event of every active app, in rev order for each app. */
+  /**
+   * Hears of every committed event of every active app, in rev order for each app; after a pinned app had to be
+   * loaded anew, of its state with no events. `state.changed` and `state.told` say what the events did.
+   */
   listen(listener: CommitListener): void {
     this.#listeners.push(listener)
   }
@@ -89,12 +94,26 @@ export class Apps {
     return this.#actors.get(app)?.state
   }
 
-  /** Keeps the app in memory and its events coming until the returned function is called. */
+  /**
+   * Keeps the app in memory and its events coming until the returned function is called, also when its actor is
+   * replaced in between. 404 for an app that does not exist.
+   */
   async pin(app: number): Promise<() => void> {
-    const actor = this.#find(app) ?? (await this.#load(app))
-    actor.pins++
-    return () => {
-      actor.pins--
+    this.#pins.set(app, (this.#pins.get(app) ?? 0) + 1)
+    let isPinned = true
+    const unpin = () => {
+      if (!isPinned) return
+      isPinned = false
+      const left = this.#pins.get(app)! - 1
+      if (left === 0) this.#pins.delete(app)
+      else this.#pins.set(app, left)
+    }
+    try {
+      await this.state(app)
+      return unpin
+    } catch (error) {
+      unpin()
+      throw error
     }
   }
 
@@ -107,11 +126,14 @@ export class Apps {
     return this.#actors.size
   }
 
-  /** Looks for events that other nodes committed to the apps in memory. One query for all that have nothing new. */
-  async look(): Promise<void> {
+  /**
+   * Looks for events that other nodes committed to these apps, or to all in memory. One query for all that have
+   * nothing new.
+   */
+  async look(apps: Iterable<number> = this.#actors.keys()): Promise<void> {
     const { sql, events } = this.#options
     const heads = await sql<{ id: number; head_rev: number }[]>`
-      select id, head_rev from apps where id = any(${[...this.#actors.keys()]}::bigint[])`
+      select id, head_rev from apps where id = any(${[...apps]}::bigint[])`
     for (const { id, head_rev } of heads) {
       const actor = this.#actors.get(id)
       // A busy actor finds out by itself, under the lock.
@@ -126,6 +148,8 @@ export class Apps {
         this.#committer.wake(actor)
       }
     }
+    // Subscribers of an app whose loading failed would never hear of it again.
+    for (const app of this.#pins.keys()) if (!this.#actors.has(app)) await this.#load(app).catch(ignoreRefusal)
   }
 
   /** Resolves when the mailboxes are empty. */
@@ -159,6 +183,7 @@ export class Apps {
     this.#actors.set(app, actor)
     this.#cost += state.cost()
     this.#makeRoom()
+    if (this.#pins.has(app)) this.#publish(state, [])
     return actor
   }
 
@@ -170,7 +195,7 @@ export class Apps {
     for (const actor of this.#actors.values()) this.#cost += actor.state.cost()
     for (const actor of [...this.#actors.values()].sort((a, b) => a.usedAt - b.usedAt)) {
       if (this.#cost <= this.#options.memoryBytes * 0.9) break
-      if (actor.pins > 0 || actor.isBusy || actor.waiting > 0) continue
+      if (this.#pins.has(actor.id) || actor.isBusy || actor.waiting > 0) continue
       this.#actors.delete(actor.id)
       this.#cost -= actor.state.cost()
     }
@@ -181,10 +206,9 @@ export class Apps {
     if (this.#actors.get(actor.id) !== actor) return
     this.#actors.delete(actor.id)
     const tasks = actor.drain()
-    if (tasks.length === 0 && actor.pins === 0) return
+    if (tasks.length === 0 && !this.#pins.has(actor.id)) return
     this.#load(actor.id).then(
       fresh => {
-        fresh.pins += actor.pins
         for (const task of tasks) {
           try {
             fresh.put(task)
@@ -193,7 +217,6 @@ export class Apps {
           }
         }
         this.#committer.wake(fresh)
-        for (const listener of this.#listeners) listener(fresh.state, [])
       },
       (error: unknown) => {
         for (const task of tasks) task.reject(error)
@@ -210,5 +233,11 @@ export class Apps {
         this.#options.log.error({ app: state.app.id, error }, 'A listener failed on committed events')
       }
     }
+    state.settle()
   }
+}
+
+/** An app that is gone is no failure of whoever looks. */
+function ignoreRefusal(error: unknown): void {
+  if (!isRefusal(error)) throw error
 }

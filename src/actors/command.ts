@@ -1,3 +1,4 @@
+import type { Problem } from '../lib/errors.ts'
 import type { Batch } from '../storage/batch.ts'
 import type { Db } from '../storage/sql.ts'
 import { fold, type AppEvent, type EventType } from './event.ts'
@@ -16,13 +17,20 @@ export interface Command<Input, Result, Loaded = undefined> {
   /** Reads rows that memory does not hold. Such a command commits alone, so that it delays nobody else. */
   load?: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>
   decide: (work: Work<Loaded>, input: Input) => Result
+  /** Unique indexes that a write may run into, and the refusal that this means. */
+  conflicts?: Record<string, () => Problem>
+}
+
+interface CommandOptions<Input> {
+  numbers?: (input: Input) => number
+  conflicts?: Record<string, () => Problem>
 }
 
 /** Declares a command that decides on what memory holds. */
 export function command<Input, Result>(
   name: string,
   decide: (work: Work<undefined>, input: Input) => Result,
-  options: { numbers?: (input: Input) => number } = {},
+  options: CommandOptions<Input> = {},
 ): Command<Input, Result> {
   return { name, decide, ...options }
 }
@@ -32,7 +40,7 @@ export function loadingCommand<Input, Result, Loaded>(
   name: string,
   load: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>,
   decide: (work: Work<Loaded>, input: Input) => Result,
-  options: { numbers?: (input: Input) => number } = {},
+  options: CommandOptions<Input> = {},
 ): Command<Input, Result, Loaded> {
   return { name, load, decide, numbers: () => 16, ...options }
 }

@@ -1,6 +1,6 @@
 import type { Db } from '../storage/sql.ts'
 import type { People } from './people.ts'
-import type { AppRow, State } from './state.ts'
+import type { AppRow, AppState, State } from './state.ts'
 
 export type EntityType = 'app' | 'file' | 'message' | 'user' | 'comment' | 'post' | 'notification' | 'option'
 
@@ -51,6 +51,8 @@ export interface EventType<Body> {
    * `{ message: {…} }`. Null where nothing is left to tell. The people that it names are in memory.
    */
   present?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
+  /** False where realtime clients of the app are not told, for the present: too many, or too much for others to know. */
+  isTold?(state: AppState): boolean
   /** The same for webhook receivers: text and names of content are redacted. Default: what `present` gives. */
   redact?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
 }

@@ -1,4 +1,5 @@
-import type { Sql } from '../storage/sql.ts'
+import type { Db, Fragment, Sql } from '../storage/sql.ts'
+import type { Environment } from './environment.ts'
 
 /** A user or agent as answers show it, without secrets. Replaced as a whole when it changes. */
 export interface Person {
@@ -32,12 +33,22 @@ export class People {
   readonly #sql: Sql
   readonly #capacity: number
   readonly #known = new Map<number, Person>()
-  #version = 0
+  readonly #reads = new Set<Read>()
 
   /** 50,000 people take about 50 MB. */
   constructor(sql: Sql, capacity = 50_000) {
     this.#sql = sql
     this.#capacity = capacity
+  }
+
+  /** Hears from now on of what changes people, on this node or another. Call once, before anybody is loaded. */
+  follow(environment: Environment): void {
+    environment.listen(async ({ type, entity_type, entity_id, facts }) => {
+      if (type === 'everything') this.clear()
+      else if (entity_type === 'user') await this.refresh([entity_id])
+      else if (type === 'directory_members_changed') await this.refresh((facts as { users: number[] }).users)
+      else if (entity_type === 'directory') await this.refresh(this.#membersOf(entity_id))
+    })
   }
 
   /** From memory alone; undefined for those who were not loaded, or do not exist. */
@@ -70,28 +81,42 @@ export class People {
 
   /** Reads again those of `ids` that are in memory. */
   async refresh(ids: Iterable<number>): Promise<void> {
-    this.#version++
-    const known = [...ids].filter(id => this.#known.has(id))
+    const known: number[] = []
+    for (const id of ids) {
+      for (const read of this.#reads) if (read.ids.has(id)) read.isOld = true
+      if (this.#known.has(id)) known.push(id)
+    }
     if (known.length > 0) await this.#read(known)
   }
 
   /** Forgets everybody: for changes that may concern any number of people. */
   clear(): void {
-    this.#version++
+    for (const read of this.#reads) read.isOld = true
     this.#known.clear()
   }
 
+  #membersOf(directory: number): number[] {
+    // Somebody whose read is under way may be a member as well.
+    for (const read of this.#reads) read.isOld = true
+    const members = [...this.#known.values()].filter(({ directories }) => directories.some(({ id }) => id === directory))
+    return members.map(({ id }) => id)
+  }
+
   async #read(ids: number[]): Promise<void> {
-    const unique = [...new Set(ids)]
-    for (;;) {
-      const version = this.#version
-      const people = await listPeople(this.#sql, unique)
-      // Somebody changed while the query ran: what it found may be old already.
-      if (version !== this.#version) continue
-      for (const id of unique) this.#known.delete(id)
-      for (const person of people) this.#known.set(person.id, person)
-      break
+    const read: Read = { ids: new Set(ids), isOld: true }
+    let people: Person[] = []
+    this.#reads.add(read)
+    try {
+      // Whoever changes while the query runs is read again: what it found may be old already.
+      while (read.isOld) {
+        read.isOld = false
+        people = await listPeople(this.#sql, [...read.ids])
+      }
+    } finally {
+      this.#reads.delete(read)
     }
+    for (const id of read.ids) this.#known.delete(id)
+    for (const person of people) this.#known.set(person.id, person)
     for (const id of this.#known.keys()) {
       if (this.#known.size <= this.#capacity) break
       this.#known.delete(id)
@@ -122,9 +147,20 @@ const nobody: Person = {
   directories: [],
 }
 
-/** Served by the primary keys of users and directories and directory_members_user. */
-function listPeople(sql: Sql, ids: number[]): Promise<Person[]> {
-  return sql<Person[]>`
+/** A query on its way; old when somebody whom it reads has changed meanwhile. */
+interface Read {
+  ids: Set<number>
+  isOld: boolean
+}
+
+/** People by id, in no order. Served by the primary key of users. */
+export function listPeople(db: Db, ids: number[]): Promise<Person[]> {
+  return db<Person[]>`${selectPeople(db)} where u.id = any(${ids}::bigint[])`
+}
+
+/** `select … from users u`, as Person. Served by directory_members_user. */
+export function selectPeople(db: Db): Fragment {
+  return db`
     select u.id, u.uid, u.name, u.given_name, u.middle_name, u.family_name, u.nickname, u.email, u.phone_number,
       u.username, u.comment, u.picture_id, u.metadata, u.tags, u.is_agent, u.display_name,
       u.created_at, u.updated_at, u.trashed_at,
@@ -133,6 +169,5 @@ function listPeople(sql: Sql, ids: number[]): Promise<Person[]> {
         from directory_members m join directories d on d.id = m.directory_id
         where m.user_id = u.id
       ), '[]') as directories
-    from users u
-    where u.id = any(${ids}::bigint[])`
+    from users u`
 }

@@ -81,16 +81,23 @@ export function blankMember(app: number, user: number): MemberRow {
 export class AppState implements State {
   app: AppRow
   readonly recent: Recent
+  /** The app's row when listeners were last told of it. */
+  told: AppRow
+  /** Whose rows have changed since then, with the row before. */
+  readonly changed = new Map<number, MemberRow | undefined>()
   readonly #members: Map<number, MemberRow>
+  #memberCount = 0
 
   constructor(app: AppRow, members: Iterable<MemberRow>, recent: Recent) {
     this.app = app
+    this.told = app
     this.#members = new Map(Array.from(members, row => [row.user_id, row]))
+    for (const row of this.#members.values()) if (row.access !== null) this.#memberCount++
     this.recent = recent
   }
 
-  get size(): number {
-    return this.#members.size
+  get memberCount(): number {
+    return this.#memberCount
   }
 
   member(user: number): MemberRow | undefined {
@@ -102,13 +109,30 @@ export class AppState implements State {
   }
 
   putMember(row: MemberRow): void {
+    const before = this.#members.get(row.user_id)
+    if (!this.changed.has(row.user_id)) this.changed.set(row.user_id, before)
+    this.#count(row, 1)
+    this.#count(before, -1)
     // Somebody who had settings only and now joins moves to the end, behind those who joined before.
-    if (row.access !== null && this.#members.get(row.user_id)?.access === null) this.#members.delete(row.user_id)
+    if (row.access !== null && before?.access === null) this.#members.delete(row.user_id)
     this.#members.set(row.user_id, row)
   }
 
   dropMember(user: number): void {
+    const before = this.#members.get(user)
+    if (!this.changed.has(user)) this.changed.set(user, before)
+    this.#count(before, -1)
     this.#members.delete(user)
+  }
+
+  /** Listeners have been told of everything so far. */
+  settle(): void {
+    this.told = this.app
+    this.changed.clear()
+  }
+
+  #count(row: MemberRow | undefined, change: number): void {
+    if (row !== undefined && row.access !== null) this.#memberCount += change
   }
 
   putItem(item: Item): void {
@@ -201,4 +225,11 @@ export function listMembers(db: Db, app: number): Promise<MemberRow[]> {
   return db<MemberRow[]>`
     select * from members where app_id = ${app}
     order by joined_rev nulls last, user_id`
+}
+
+/** The relations of some users to an app, by user. */
+export async function findMembers(db: Db, app: number, users: number[]): Promise<Map<number, MemberRow>> {
+  const rows = await db<MemberRow[]>`
+    select * from members where app_id = ${app} and user_id = any(${users}::bigint[])`
+  return new Map(rows.map(row => [row.user_id, row]))
 }

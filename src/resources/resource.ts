@@ -4,7 +4,7 @@ import type { Route } from '../http/route.ts'
 /** What a resource brings: its endpoints, and the events that its commands emit. */
 export interface Resource {
   routes: Route[]
-  events?: EventType<never>[]
+  events?: EventType<unknown>[]
 }
 
 export function resource(declared: Resource): Resource {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { StartFault } from '../lib/errors.ts'
 import type { Sql } from './sql.ts'
 
 const folder = join(import.meta.dirname, 'migrations')
@@ -23,7 +24,7 @@ export async function migrate(sql: Sql): Promise<void> {
     const applied = new Set((await connection<{ name: string }[]>`select name from migrations`).map(row => row.name))
     const unknown = [...applied].filter(name => !files.includes(name))
     if (unknown.length > 0) {
-      throw new Error(
+      throw new StartFault(
         `The database was migrated by a newer version of Parley (it has ${unknown.join(', ')}). Start that version.`,
       )
     }
@@ -41,5 +42,5 @@ export async function migrate(sql: Sql): Promise<void> {
 async function requireVersion(sql: Sql): Promise<void> {
   const [row] = await sql<{ server_version_num: string }[]>`show server_version_num`
   const major = Math.floor(Number(row?.server_version_num) / 10_000)
-  if (major < 15) throw new Error(`PostgreSQL ${major} is too old: Parley needs PostgreSQL 15 or newer.`)
+  if (major < 15) throw new StartFault(`PostgreSQL ${major} is too old: Parley needs PostgreSQL 15 or newer.`)
 }

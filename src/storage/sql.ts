@@ -21,7 +21,9 @@ const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 
 /** Opens a pool. Connects on first use. */
 export function openSql({ url, connections, statementTimeoutMs, applicationName = 'parley' }: SqlOptions): Sql {
+  const socket = toSocketPath(url)
   return postgres(url, {
+    ...(socket !== null && { path: socket }),
     max: connections,
     types: { bigint },
     // postgres.js has no deadline of its own when the server accepts a connection and then falls silent.
@@ -38,13 +40,20 @@ export function openSql({ url, connections, statementTimeoutMs, applicationName 
   }) as unknown as Sql
 }
 
-/** True for the unique violation of one constraint or index. */
-export function isDuplicate(error: unknown, constraint?: string): boolean {
-  if (!(error instanceof postgres.PostgresError) || error.code !== '23505') return false
-  return constraint === undefined || error.constraint_name === constraint
+/** `postgres://user@%2Fsome%2Ffolder:5432/name` means a Unix socket in that folder, which postgres.js does not know. */
+function toSocketPath(url: string): string | null {
+  const { hostname, port } = new URL(url)
+  const host = decodeURIComponent(hostname)
+  return host.startsWith('/') ? `${host}/.s.PGSQL.${port || 5432}` : null
 }
 
-/** True where PostgreSQL itself refused the statement, so that it certainly had no effect. */
-export function isRefused(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && !error.code.startsWith('57P')
+/** The unique index or constraint that an error is about; null for any other error. */
+export function duplicateIndex(error: unknown): string | null {
+  if (!(error instanceof postgres.PostgresError) || error.code !== '23505') return null
+  return error.constraint_name ?? ''
+}
+
+/** True for the unique violation of one constraint or index. */
+export function isDuplicate(error: unknown, constraint: string): boolean {
+  return duplicateIndex(error) === constraint
 }

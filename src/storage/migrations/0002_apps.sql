@@ -21,6 +21,8 @@ create table apps (
   directory_id bigint references directories on delete set null,
   picture_id bigint,
   owner_id bigint,
+  -- The two people of a private chat, `least:greatest`: there is one chat for each pair.
+  pair text,
   -- Made by a token's upsert: later callers of the same upsert join it.
   is_joinable boolean not null default false,
   -- The rev that the API shows: the last change of the app, or content created in it.
@@ -44,7 +46,12 @@ create table apps (
   -- Set when the app is deleted for good; its rows are then removed in the background.
   deleted_at timestamptz
 ) with (fillfactor = 50);
-create unique index apps_uid on apps (lower(uid)) where deleted_at is null;
+create unique index apps_uid on apps (lower(uid)) where deleted_at is null and type <> 'agent_chat';
+-- Agent chats are personal: two people may use the same uid for theirs.
+create unique index apps_agent_chat_uid on apps (lower(uid), owner_id) where deleted_at is null and type = 'agent_chat';
+create unique index apps_pair on apps (pair) where deleted_at is null and trashed_at is null;
+create index apps_open on apps (id) where access <> 'none';
+create index apps_type on apps (type, id);
 create index apps_directory on apps (directory_id) where directory_id is not null;
 create index apps_deleted on apps (deleted_at) where deleted_at is not null;
 

@@ -26,3 +26,7 @@ create table blocks (
   deleted_count int not null default 0,
   primary key (app_id, first_id)
 );
+
+-- Lower case without accents, like fold() in storage/words.ts: what q is matched with.
+create function fold(text) returns text language sql immutable strict parallel safe
+  return lower(regexp_replace(normalize($1, nfkd), '[\u0300-\u036f]', '', 'g'));

@@ -1,0 +1,89 @@
+import type { Clock } from '../lib/clock.ts'
+import type { AppEvent } from './event.ts'
+
+/** Told when somebody types (again and again while it lasts) and once when it has ended. */
+export type TypingListener = (app: number, user: number, isTyping: boolean) => void
+
+/** As the API says; clients repeat themselves about every two seconds. */
+const typingMs = 5_000
+
+/** Repetitions within this time are kept but told to nobody: a client in a loop must not flood the others. */
+const quietMs = 1_000
+
+/** Typists at one time. A guess: far above what people do, and below 20 MB. */
+const capacity = 100_000
+
+interface Typist {
+  readonly app: number
+  readonly user: number
+  readonly toldAt: number
+  readonly endsAt: number
+}
+
+/**
+ * Who is typing where. Only in memory: forgotten after five seconds, and when the user has written something. One
+ * timer for all. When too many type at once, those who began first are forgotten early; if the process dies, all are.
+ */
+export class Typing {
+  readonly #clock: Clock
+  readonly #listeners: TypingListener[] = []
+  /** Whoever repeated longest ago comes first, so the first one is the next to end. */
+  readonly #typists = new Map<string, Typist>()
+  #cancel: (() => void) | null = null
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  listen(listener: TypingListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /** The user is typing in the app. The caller has checked that they may. */
+  start(app: number, user: number): void {
+    const key = `${app}:${user}`
+    const now = this.#clock.now()
+    const before = this.#typists.get(key)
+    const isQuiet = before !== undefined && now - before.toldAt < quietMs
+    this.#typists.delete(key)
+    this.#typists.set(key, { app, user, toldAt: isQuiet ? before.toldAt : now, endsAt: now + typingMs })
+    if (this.#typists.size > capacity) this.#end(this.#typists.keys().next().value!)
+    this.#cancel ??= this.#clock.after(typingMs, () => this.#sweep())
+    if (!isQuiet) this.#tell(app, user, true)
+  }
+
+  /** Whoever has just written something has stopped typing it. For the listeners of `Apps`. */
+  hear(events: readonly AppEvent[]): void {
+    if (this.#typists.size === 0) return
+    for (const { kind, app_id, actor_id } of events) if (kind.touches) this.#end(`${app_id}:${actor_id}`)
+  }
+
+  /** The users who are typing in an app now. */
+  in(app: number): number[] {
+    const now = this.#clock.now()
+    return [...this.#typists.values()].flatMap(one => (one.app === app && one.endsAt > now ? [one.user] : []))
+  }
+
+  #end(key: string): void {
+    const typist = this.#typists.get(key)
+    if (typist === undefined) return
+    this.#typists.delete(key)
+    this.#tell(typist.app, typist.user, false)
+  }
+
+  #sweep(): void {
+    const now = this.#clock.now()
+    this.#cancel = null
+    for (const [key, { endsAt }] of this.#typists) {
+      if (endsAt > now) {
+        this.#cancel = this.#clock.after(endsAt - now, () => this.#sweep())
+        break
+      }
+      this.#end(key)
+    }
+  }
+
+  #tell(app: number, user: number, isTyping: boolean): void {
+    for (const listener of this.#listeners) listener(app, user, isTyping)
+  }
+}

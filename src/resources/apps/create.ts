@@ -1,0 +1,106 @@
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import type { Access, AppRow } from '../../actors/state.ts'
+import { invalid } from '../../lib/errors.ts'
+import { isDuplicate } from '../../storage/sql.ts'
+import { requireFit, UidTaken } from './commands.ts'
+import { appCreated } from './events.ts'
+import { isConversation, type Kind } from './kinds.ts'
+import { findPair, insertApp, insertMembers } from './store.ts'
+
+/** A new app whose references were looked up. `members` are ids, the caller not among them, each once. */
+export interface AppDraft {
+  type: Kind
+  uid: string | null
+  name: string | null
+  description: string | null
+  metadata: Record<string, unknown> | null
+  tags: string[]
+  access: 'none' | 'read' | 'write'
+  directory_id: number | null
+  members: { id: number; isAgent: boolean }[]
+  /** Made by a token's upsert: later callers of the same upsert may join. */
+  isJoinable: boolean
+}
+
+export interface Created {
+  id: number
+  /** False where the private chat of this pair existed. */
+  isNew: boolean
+}
+
+/**
+ * Makes an app. With a token the caller owns it and is its first member; an API key adds only `members`. A private
+ * chat exists once for each pair: the one there is comes back. Refuses with 422 for members that the type does not
+ * allow and a taken uid.
+ */
+export const createApp = directCommand('createApp', async (work: DirectWork, draft: AppDraft): Promise<Created> => {
+  const { by, sql } = work
+  const caller = by.kind === 'user' ? by.user : null
+  requireMembers(draft, caller)
+  requireFit(draft.type, draft)
+  const people = [...(caller === null ? [] : [caller]), ...draft.members.map(({ id }) => id)]
+  const pair = draft.type === 'private_chat' ? toPair(people) : null
+  if (pair !== null) {
+    const found = await findPair(sql, pair)
+    if (found !== null) return { id: found, isNew: false }
+  }
+
+  const rev = await work.nextNumber()
+  const owner = draft.type === 'private_chat' ? null : caller
+  const app = await insert(work, draft, { pair, owner, rev })
+  const joined: { app_id: number; user_id: number; access: Access; joined_rev: number }[] = []
+  for (const user of people) {
+    const access = user === owner ? 'admin' : 'write'
+    joined.push({ app_id: app.id, user_id: user, access, joined_rev: await work.nextNumber() })
+  }
+  await insertMembers(sql, joined)
+  work.emitFirst(appCreated, app.id, rev, app)
+  return { id: app.id, isNew: true }
+})
+
+/** Who takes part is part of what a conversation is. */
+function requireMembers({ type, members }: AppDraft, caller: number | null): void {
+  const agents = members.filter(member => member.isAgent).length
+  const people = members.length - agents
+  if (type === 'private_chat') {
+    const wanted = caller === null ? 2 : 1
+    // Only oneself was named, and left out of the list as the caller: a chat with oneself.
+    const isAlone = caller !== null && members.length === 0
+    if (members.length !== wanted && !isAlone) throw invalid({ members: [`must name exactly ${wanted}`] })
+  }
+  if (type === 'agent_chat' && (agents !== 1 || people !== (caller === null ? 1 : 0))) {
+    throw invalid({ members: [caller === null ? 'must name one agent and one person' : 'must name exactly one agent'] })
+  }
+}
+
+function toPair(people: number[]): string {
+  const [first, second = first] = people.toSorted((a, b) => a - b)
+  return `${first}:${second}`
+}
+
+interface Place {
+  pair: string | null
+  owner: number | null
+  rev: number
+}
+
+async function insert(work: DirectWork, draft: AppDraft, { pair, owner, rev }: Place): Promise<AppRow> {
+  const { members: _, isJoinable, ...details } = draft
+  // An agent chat belongs to its person, whoever makes it.
+  const person = draft.type === 'agent_chat' ? (owner ?? draft.members.find(member => !member.isAgent)!.id) : owner
+  try {
+    return await insertApp(work.sql, {
+      ...details,
+      is_joinable: isJoinable && !isConversation(draft.type),
+      pair,
+      owner_id: person,
+      rev,
+      head_rev: rev,
+      created_at: work.now,
+      created_by: work.by.user,
+    })
+  } catch (error) {
+    if (isDuplicate(error, 'apps_uid') || isDuplicate(error, 'apps_agent_chat_uid')) throw UidTaken()
+    throw error
+  }
+}

@@ -1,0 +1,88 @@
+import { event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { findApp, findMembers, type AppRow, type MemberRow } from '../../actors/state.ts'
+import type { Db } from '../../storage/sql.ts'
+import { showAppRef } from './represent.ts'
+
+const rows = async (db: Db, app: number) => {
+  const row = await findApp(db, app)
+  return new Map(row === null ? [] : [[app, row]])
+}
+
+const present = (_event: AppEvent<AppRow>, { app, people, origin }: Scene) => ({ app: showAppRef(app, people, origin) })
+
+/** What an event of the app itself may change; counters and revs move with the events that concern them. */
+function takeDetails(app: AppRow, body: AppRow): AppRow {
+  const { uid, name, description, metadata, tags, access, directory_id, picture_id, owner_id, is_joinable } = body
+  const { updated_at, updated_by, trashed_at, deleted_at } = body
+  return {
+    ...app,
+    ...{ uid, name, description, metadata, tags, access, directory_id, picture_id, owner_id, is_joinable },
+    ...{ updated_at, updated_by, trashed_at, deleted_at },
+  }
+}
+
+const change = (type: string, touches: boolean) =>
+  event<AppRow>({
+    type,
+    entity: 'app',
+    touches,
+    load: rows,
+    apply(state, { body }) {
+      if (body !== null) state.app = takeDetails(state.app, body)
+    },
+    present,
+  })
+
+export const appCreated = change('app_created', true)
+export const appUpdated = change('app_updated', true)
+export const appTrashed = change('app_trashed', true)
+export const appRestored = change('app_restored', true)
+export const appDeleted = change('app_deleted', false)
+
+/** The owner left, so ownership passed on; nothing that lists would show as activity. */
+export const ownerChanged = change('owner_changed', false)
+
+interface Marked {
+  marked_id: number | null
+  marked_at: string | null
+}
+
+/** A read marker was set or removed by its owner, the actor. Everything is in the facts; there is nothing to load. */
+export const appMarked = event<null>({
+  type: 'app_marked',
+  entity: 'app',
+  touches: false,
+  trigger: 'apps',
+  apply(state, { actor_id, facts }) {
+    const { marked_id, marked_at } = facts as unknown as Marked
+    const row = state.member(actor_id)
+    if (row === undefined) return
+    state.putMember({ ...row, marked_id, marked_at: marked_at === null ? null : new Date(marked_at) })
+  },
+  present({ facts }, { app, people, origin }) {
+    const { marked_id, marked_at } = facts as unknown as Marked
+    return { app: showAppRef(app, people, origin), marked_id, marked_at: marked_at === null ? null : new Date(marked_at) }
+  },
+})
+
+/** Settings that only their owner sees: pinned, archived, removed, subscribed. Nobody else is told. */
+export const settingsChanged = event<MemberRow>({
+  type: 'settings_changed',
+  entity: 'user',
+  touches: false,
+  load: findMembers,
+  apply(state, { body }) {
+    if (body !== null) state.putMember(body)
+  },
+})
+
+export const events = [
+  appCreated,
+  appUpdated,
+  appTrashed,
+  appRestored,
+  appDeleted,
+  ownerChanged,
+  appMarked,
+  settingsChanged,
+]

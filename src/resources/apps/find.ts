@@ -1,0 +1,25 @@
+import type { Apps } from '../../actors/apps.ts'
+import type { Principal } from '../../actors/principal.ts'
+import type { AppState } from '../../actors/state.ts'
+import { NotFound } from '../../lib/errors.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { findAppId } from './store.ts'
+
+interface Search {
+  sql: Sql
+  by: Principal
+}
+
+/** The id behind `{app}`: digits are an id, anything else a uid. 404 for a uid that nobody has. */
+export function toAppId(ref: string, { sql, by }: Search): number | Promise<number> {
+  if (/^\d+$/.test(ref)) return ref.length <= 15 ? Number(ref) : Promise.reject(NotFound())
+  return findAppId(sql, ref, by).then(id => {
+    if (id === null) throw NotFound()
+    return id
+  })
+}
+
+/** The state behind `{app}`. 404 for what is not there; whether the caller may see it is still to be asked. */
+export async function findApp(ref: string, { sql, by, apps }: Search & { apps: Apps }): Promise<AppState> {
+  return apps.state(await toAppId(ref, { sql, by }))
+}

@@ -1,0 +1,6 @@
+import { resource } from '../resource.ts'
+import { events } from './events.ts'
+import { ownRoutes } from './own-routes.ts'
+import { routes } from './routes.ts'
+
+export const apps = resource({ routes: [...routes, ...ownRoutes], events })

@@ -1,0 +1,32 @@
+import type { People } from '../../actors/people.ts'
+import type { AppState, State } from '../../actors/state.ts'
+
+/** Enough names to fill 256 characters, however short they are. */
+const nameLimit = 130
+
+/** Whose names an app without a stored name is called by, in joining order. */
+export function namesakes(state: Pick<State, 'app' | 'members'>): number[] {
+  const { app } = state
+  if (app.name !== null || (app.type !== 'private_chat' && app.type !== 'chat_room')) return []
+  const ids: number[] = []
+  for (const { user_id, access } of state.members()) {
+    if (access !== null) ids.push(user_id)
+    if (ids.length > nameLimit) break
+  }
+  return ids
+}
+
+/**
+ * The title of an app for somebody: the stored name, or in conversations the names of the others in joining order,
+ * alone one's own. Null for other apps without a name. The namesakes must be in memory.
+ */
+export function titleOf(state: Pick<AppState, 'app' | 'members'>, viewer: number, people: People): string | null {
+  const { app } = state
+  if (app.name !== null) return app.name
+  const all = namesakes(state)
+  if (all.length === 0) return null
+  const others = all.filter(id => id !== viewer)
+  const named = others.length > 0 ? others : all
+  const title = named.map(id => people.show(id).display_name).join(', ')
+  return title.length > 256 ? title.slice(0, 256) : title
+}

@@ -1,0 +1,92 @@
+import type { People } from '../../actors/people.ts'
+import type { Principal } from '../../actors/principal.ts'
+import type { AppRow, AppState } from '../../actors/state.ts'
+import { verbatim } from '../../lib/json.ts'
+import { toPagedList } from '../../storage/page.ts'
+import { accessOf, levelOf, permissionsOf } from '../members/access.ts'
+import { showMember, showsMarkers } from '../members/represent.ts'
+import { guids, isConversation, type Kind } from './kinds.ts'
+import { titleOf } from './naming.ts'
+import { isUnread } from './unread.ts'
+
+/** Who looks, and with what at hand. */
+export interface Viewer {
+  by: Principal
+  people: People
+  origin: string
+}
+
+/** What of an app depends on nobody: in events, where one text serves everybody. */
+export function showAppRef(app: AppRow, _people: People, _origin: string) {
+  return {
+    id: app.id,
+    rev: app.rev,
+    type: guids[app.type as Kind],
+    uid: app.uid,
+    name: app.name,
+    description: app.description,
+    metadata: verbatim(app.metadata),
+    tags: app.tags,
+    access: app.access,
+    directory_id: app.directory_id,
+    created_at: app.created_at,
+    updated_at: app.updated_at,
+    is_trashed: app.trashed_at !== null,
+  }
+}
+
+/** The summary app. The namesakes of the app (see naming.ts) must be in memory. */
+export function showAppSummary(state: AppState, { by, people, origin }: Viewer) {
+  const own = by.kind === 'user' ? state.member(by.user) : undefined
+  const shown = showAppRef(state.app, people, origin)
+  return {
+    ...shown,
+    name: titleOf(state, by.user, people),
+    is_pinned: own?.pinned_at != null,
+    is_starred: false,
+    is_subscribed: by.kind === 'user' && isSubscribed(state, by.user),
+    is_unread: by.kind === 'user' && isUnread(state.app, by.user, own),
+    permissions: permissionsOf(levelOf(state, by, people)),
+  }
+}
+
+/** How many members a detailed app shows; the rest is in its members list. */
+export const shownMembers = 25
+
+/** The first members of an app, in joining order: those whose people a detailed app needs in memory. */
+export function firstMembers(state: AppState): number[] {
+  const ids: number[] = []
+  for (const { user_id, access } of state.members()) {
+    if (access !== null) ids.push(user_id)
+    if (ids.length === shownMembers) break
+  }
+  return ids
+}
+
+/** The detailed app. `lastMessage` is its newest message as the caller sees it. */
+export function showApp(state: AppState, viewer: Viewer, lastMessage: object | null) {
+  const { people, origin } = viewer
+  const withMarkers = showsMarkers(state.app)
+  const members = firstMembers(state).map(user =>
+    showMember(people.show(user), state.member(user), {
+      app: state.app,
+      people,
+      origin,
+      access: accessOf(state, user, people),
+      withMarkers,
+    }),
+  )
+  return {
+    ...showAppSummary(state, viewer),
+    last_message: lastMessage,
+    members: toPagedList({ skip: 0, countOnly: false }, state.memberCount, members),
+  }
+}
+
+/** Chosen, or by the automatic rules: the creator, and everybody in a conversation. */
+export function isSubscribed(state: Pick<AppState, 'app' | 'member'>, user: number): boolean {
+  const own = state.member(user)
+  if (own === undefined) return false
+  if (own.is_subscribed !== null) return own.is_subscribed
+  return state.app.owner_id === user || (own.access !== null && isConversation(state.app.type))
+}

@@ -1,0 +1,149 @@
+import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { reply, route } from '../../http/route.ts'
+import { toPage, toPagedList } from '../../storage/page.ts'
+import { findDirectoryId } from '../directories/find.ts'
+import { findUserId } from '../users/find.ts'
+import { levelOf, requireRead } from '../members/access.ts'
+import { createApp } from './create.ts'
+import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
+import { findApp, toAppId } from './find.ts'
+import { toChange, toDraft } from './prepare.ts'
+import { App, AppList, AppListing, AppPath, AppQuery, AppUpdate, AppUpsert, NewApp, UidPath } from './schema.ts'
+import { showAgain } from './settings.ts'
+import { showSummary, showWhole } from './show.ts'
+import { listApps, orderFields } from './store.ts'
+import { upsertByUid } from './upsert.ts'
+
+const create = route({
+  method: 'POST',
+  path: '/api/apps',
+  summary: 'Create an app',
+  auth: 'token or key',
+  body: NewApp,
+  creates: true,
+  replies: { 201: App },
+  async handle(request) {
+    const { body, by, apps, direct, once } = request
+    const created = await direct.run(createApp, by, await toDraft(body, false, request), once)
+    // A private chat that the caller had removed comes back, without its old messages.
+    if (!created.isNew && by.kind === 'user') await apps.run(showAgain, created.id, by, undefined)
+    return reply(201, await showWhole(await apps.state(created.id), request))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/apps/{app}',
+  summary: 'Get an app',
+  auth: 'token or key',
+  params: AppPath,
+  query: AppQuery,
+  replies: { 200: App },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query, by, people } = request
+    const state = await findApp(params.app, request)
+    await people.load([by.user])
+    const isInTrash = state.app.trashed_at !== null && state.app.deleted_at === null
+    const mayLook = isInTrash && query.trashed && levelOf(state, by, people) === 'admin'
+    if (!mayLook) requireRead(state, by, people)
+    return reply(200, await showWhole(state, request))
+  },
+})
+
+const update = route({
+  method: 'PATCH',
+  path: '/api/apps/{app}',
+  summary: 'Update an app',
+  auth: 'token or key',
+  params: AppPath,
+  body: AppUpdate,
+  replies: { 200: App },
+  problems: [Forbidden, NotFound],
+  async handle(request) {
+    const { params, body, by, apps } = request
+    const app = await toAppId(params.app, request)
+    await apps.run(updateApp, app, by, await toChange(body, request))
+    return reply(200, await showWhole(await apps.state(app), request))
+  },
+})
+
+const upsert = route({
+  method: 'PUT',
+  path: '/api/apps/{uid}',
+  summary: 'Create an app or update the one with this uid',
+  auth: 'token or key',
+  params: UidPath,
+  body: AppUpsert,
+  replies: { 200: App, 201: App },
+  problems: [Forbidden],
+  async handle(request) {
+    const { id, isNew } = await upsertByUid(request)
+    const app = await showWhole(await request.apps.state(id), request)
+    return isNew ? reply(201, app) : reply(200, app)
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/apps',
+  summary: 'List apps: those the caller is a member of, or all with an API key',
+  auth: 'token or key',
+  query: AppListing,
+  replies: { 200: AppList },
+  async handle(request) {
+    const { query, by, sql, apps, form } = request
+    const page = toPage(query, orderFields, 'id')
+    const directory = query.directory === undefined ? null : await findDirectoryId(sql, query.directory)
+    const member = query.member === undefined ? null : await findUserId(sql, query.member)
+    // A directory or person that does not exist matches nothing.
+    const isNowhere = (query.directory !== undefined && directory === null) || (query.member !== undefined && member === null)
+    if (isNowhere) return reply(200, toPagedList(page, 0, []))
+    const uid = query.uid?.toLowerCase()
+    const filter = {
+      by,
+      types: query.type ?? [],
+      directory,
+      member,
+      isArchived: query.archived ?? null,
+      isUnread: query.unread ?? null,
+      hasUid: uid === 'true' ? true : uid === 'false' ? false : null,
+      uid: uid === undefined || uid === 'true' || uid === 'false' ? null : uid,
+    }
+    const { ids, count } = await listApps(sql, filter, page)
+    const states = await Promise.all(ids.map(id => apps.state(id)))
+    const show = form.items === 'details' ? showWhole : showSummary
+    return reply(200, toPagedList(page, count, await Promise.all(states.map(state => show(state, request)))))
+  },
+})
+
+const change = (verb: 'trash' | 'restore', command: typeof trashApp) =>
+  route({
+    method: 'POST',
+    path: `/api/apps/{app}/${verb}`,
+    summary: verb === 'trash' ? 'Move an app to the trash' : 'Take an app out of the trash',
+    auth: 'token or key',
+    params: AppPath,
+    replies: { 204: null },
+    problems: [Forbidden, NotFound],
+    async handle(request) {
+      await request.apps.run(command, await toAppId(request.params.app, request), request.by, undefined)
+      return reply(204)
+    },
+  })
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/apps/{app}',
+  summary: 'Delete an app and all its content for good',
+  auth: 'token or key',
+  params: AppPath,
+  replies: { 204: null },
+  problems: [Forbidden, NotFound],
+  async handle(request) {
+    await request.apps.run(deleteApp, await toAppId(request.params.app, request), request.by, undefined)
+    return reply(204)
+  },
+})
+
+export const routes = [list, create, get, update, upsert, change('trash', trashApp), change('restore', restoreApp), remove]

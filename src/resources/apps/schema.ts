@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { problem } from '../../lib/errors.ts'
+import { Int, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput } from '../../lib/shape.ts'
+import { Listing, QueryFlag } from '../../storage/page.ts'
+import { toKind, type Kind } from './kinds.ts'
+
+export const AppPath = z.object({ app: z.string() })
+export const UidPath = z.object({ uid: z.string() })
+
+const AccessLevel = z.enum(['none', 'read', 'write'])
+
+const KindInput = z.string().transform((text, context): Kind => {
+  const kind = toKind(text)
+  if (kind !== undefined) return kind
+  context.addIssue({ code: 'custom', message: 'must be the name or guid of an app type' })
+  return z.NEVER
+})
+
+/** A user or app is named by id (number or digits) or by uid. */
+export const Ref = z.union([z.int(), z.string().min(1).max(256)]).transform(String)
+
+export const DirectoryRef = Ref.meta({ description: 'Directory id or name' })
+
+const fields = {
+  uid: UidInput.nullish(),
+  name: z.string().max(256).nullish(),
+  description: z.string().max(512).nullish(),
+  metadata: MetadataInput.nullish(),
+  picture: z.null().optional().meta({ description: 'Public URL, base64 data URI or blob id; null removes it' }),
+  tags: TagsInput.nullish(),
+  access: AccessLevel.nullish(),
+  directory: DirectoryRef.nullish(),
+}
+
+const members = z.array(Ref).max(500).nullish()
+
+export const NewApp = z.object({ type: KindInput, ...fields, members })
+export type NewApp = z.output<typeof NewApp>
+
+export const AppUpsert = z.object({ type: KindInput, ...fields }).omit({ uid: true })
+export type AppUpsert = z.output<typeof AppUpsert>
+
+export const AppUpdate = z.object(fields)
+export type AppUpdate = z.output<typeof AppUpdate>
+
+export const AppQuery = z.object({ trashed: QueryFlag.optional() })
+
+export const AppListing = Listing.extend({
+  directory: z.string().optional(),
+  archived: QueryFlag.optional(),
+  member: z.string().optional(),
+  type: z.array(KindInput).optional(),
+  uid: z.string().optional().describe('true: only apps with a uid; false: only those without; else this uid'),
+  unread: QueryFlag.optional(),
+})
+export type AppListing = z.output<typeof AppListing>
+
+export const MarkQuery = z.object({ message_id: z.string().optional() })
+
+const Permission = z.enum(['list', 'read', 'create', 'update', 'delete', 'admin'])
+
+/** The app as list items and content show it. */
+export const AppSummary = z
+  .object({
+    id: Int,
+    rev: Int,
+    type: z.string(),
+    uid: z.string().optional(),
+    name: z.string().optional(),
+    description: z.string().optional(),
+    archive_url: z.string().optional(),
+    avatar_url: z.string().optional(),
+    metadata: Metadata.optional(),
+    tags: z.array(z.string()).optional(),
+    access: z.enum(['none', 'read', 'write', 'admin']),
+    directory_id: Int.optional(),
+    created_at: Timestamp,
+    updated_at: Timestamp.optional(),
+    is_pinned: z.boolean(),
+    is_starred: z.boolean(),
+    is_subscribed: z.boolean(),
+    is_trashed: z.boolean(),
+    is_unread: z.boolean(),
+    permissions: z.array(Permission).optional(),
+  })
+  .meta({ id: 'AppSummary' })
+
+export const MemberItem = z
+  .object({
+    id: Int,
+    uid: z.string().optional(),
+    name: z.string(),
+    avatar_url: z.string().optional(),
+    access: z.enum(['none', 'read', 'write', 'admin']),
+    marked_at: Timestamp.optional(),
+    marked_id: Int.optional(),
+    presence: z.enum(['active', 'away']).optional(),
+    comment: z.string().optional(),
+    is_agent: z.boolean().optional(),
+  })
+  .meta({ id: 'Member' })
+
+export const Members = pagedList(MemberItem)
+
+/** One app by itself. `last_message` is a message summary with its author. */
+export const App = AppSummary.extend({
+  picture: z.looseObject({}).optional(),
+  last_message: z.looseObject({ id: Int }).optional(),
+  members: Members.optional(),
+}).meta({ id: 'App' })
+
+export const AppList = pagedList(z.union([App, AppSummary]))
+
+export const WrongKind = problem(400, 'wrong-app-type', 'This does not fit the type of the app.')
+

@@ -1,0 +1,46 @@
+import type { Apps } from '../../actors/apps.ts'
+import type { AppState } from '../../actors/state.ts'
+import type { Form } from '../../http/route.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { showContent, showContentSummary } from '../content/represent.ts'
+import type { ContentRow } from '../content/schema.ts'
+import { findMessage } from '../messages/store.ts'
+import { summaryOf } from '../users/represent.ts'
+import { namesakes } from './naming.ts'
+import { firstMembers, isSubscribed, showApp, showAppSummary, type Viewer } from './represent.ts'
+
+export interface AppRequest extends Viewer {
+  sql: Sql
+  apps: Apps
+  form: Form
+}
+
+/** The detailed app, with everybody it names brought into memory. */
+export async function showWhole(state: AppState, request: AppRequest): Promise<object> {
+  const { people, by } = request
+  const last = await findLast(state, request)
+  const names = [by.user, ...namesakes(state), ...firstMembers(state), ...(last === null ? [] : [last.created_by])]
+  await people.load(names)
+  return showApp(state, request, last === null ? null : showLast(last, state, request))
+}
+
+/** The summary app, likewise. */
+export async function showSummary(state: AppState, request: AppRequest): Promise<object> {
+  await request.people.load([request.by.user, ...namesakes(state)])
+  return showAppSummary(state, request)
+}
+
+/** The newest message that the caller may see; nearly always in memory. */
+async function findLast(state: AppState, { by, sql }: AppRequest): Promise<ContentRow | null> {
+  const { app, recent } = state
+  if (app.last_id === null) return null
+  if (by.kind === 'user' && app.last_id <= (state.member(by.user)?.hidden_id ?? 0)) return null
+  return (recent.find(app.last_id) as ContentRow | undefined) ?? findMessage(sql, app.last_id)
+}
+
+function showLast(last: ContentRow, state: AppState, request: AppRequest): object {
+  if (request.form.items === 'details') return showContent(last, state, request)
+  const { people, origin, by } = request
+  const isMine = by.kind === 'user' && isSubscribed(state, by.user)
+  return { ...showContentSummary(last, isMine), created_by: summaryOf(people.show(last.created_by), origin) }
+}

@@ -1,0 +1,178 @@
+import { deletedUser, type Principal } from '../../actors/principal.ts'
+import type { Access, AppRow } from '../../actors/state.ts'
+import type { OrderKey, Page } from '../../storage/page.ts'
+import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
+import { toTsQuery } from '../../storage/words.ts'
+
+export const orderFields = ['id', 'name', 'created_at', 'updated_at', 'rev', 'pinned_at'] as const
+export type OrderField = (typeof orderFields)[number]
+
+/**
+ * The app of that uid that concerns the caller: their own agent chat, or any other type. Served by apps_uid and
+ * apps_agent_chat_uid. Null when there is none.
+ */
+export async function findAppId(db: Db, uid: string, by: Principal): Promise<number | null> {
+  const [row] = await db<{ id: number }[]>`
+    select id from apps
+    where lower(uid) = lower(${uid}) and deleted_at is null
+      and (type <> 'agent_chat' or owner_id = ${by.user} or ${by.kind === 'key'})
+    order by type = 'agent_chat' and owner_id = ${by.user} desc, id
+    limit 1`
+  return row?.id ?? null
+}
+
+export interface NewAppRow {
+  type: string
+  uid: string | null
+  name: string | null
+  description: string | null
+  metadata: Record<string, unknown> | null
+  tags: string[]
+  access: Access
+  directory_id: number | null
+  is_joinable: boolean
+  pair: string | null
+  owner_id: number | null
+  rev: number
+  head_rev: number
+  created_at: Date
+  created_by: number
+}
+
+export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {
+  const metadata = row.metadata === null ? null : JSON.stringify(row.metadata)
+  const [inserted] = await tx<AppRow[]>`
+    insert into apps (type, uid, name, description, metadata, tags, access, directory_id, is_joinable, pair, owner_id,
+      rev, head_rev, created_at, created_by)
+    values (${row.type}, ${row.uid}, ${row.name}, ${row.description}, ${metadata}::text::jsonb, ${row.tags},
+      ${row.access}, ${row.directory_id}, ${row.is_joinable}, ${row.pair}, ${row.owner_id},
+      ${row.rev}, ${row.head_rev}, ${row.created_at}, ${row.created_by})
+    returning *`
+  return inserted!
+}
+
+interface ReadableApp {
+  id: number
+  /** Messages up to this one are hidden from the user. */
+  hidden_id: number | null
+  is_admin: boolean
+}
+
+/** The apps that a user may read: by membership (members_user) or by default access (apps_open). */
+export function listReadable(sql: Sql, user: number, directories: number[]): Promise<ReadableApp[]> {
+  return sql<ReadableApp[]>`
+    select a.id, m.hidden_id, m.access = 'admin' or a.owner_id = ${user} as is_admin
+    from members m join apps a on a.id = m.app_id
+    where m.user_id = ${user} and m.access <> 'none' and a.trashed_at is null and a.deleted_at is null
+    union all
+    select a.id, null, coalesce(a.owner_id = ${user}, false)
+    from apps a
+    where a.access <> 'none' and a.trashed_at is null and a.deleted_at is null
+      and (a.directory_id is null or a.directory_id = any(${directories}::bigint[]))
+      and not exists (select from members m where m.app_id = a.id and m.user_id = ${user} and m.access is not null)`
+}
+
+interface NewMemberRow {
+  app_id: number
+  user_id: number
+  access: Access
+  joined_rev: number
+}
+
+export async function insertMembers(tx: Tx, rows: NewMemberRow[]): Promise<void> {
+  if (rows.length > 0) await tx`insert into members ${tx(rows)}`
+}
+
+/**
+ * The private chat of two people. Waits for anybody who is making it at this moment; whoever asks first makes it.
+ * Served by apps_pair.
+ */
+export async function findPair(tx: Tx, pair: string): Promise<number | null> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${pair}, 7213002))`
+  const [row] = await tx<{ id: number }[]>`
+    select id from apps where pair = ${pair} and deleted_at is null and trashed_at is null`
+  return row?.id ?? null
+}
+
+export interface AppFilter {
+  by: Principal
+  types: string[]
+  directory: number | null
+  member: number | null
+  isArchived: boolean | null
+  isUnread: boolean | null
+  hasUid: boolean | null
+  uid: string | null
+}
+
+/** One page of the ids of the apps that the caller is a member of, or of all for an API key, and how many there are. */
+export async function listApps(sql: Sql, filter: AppFilter, page: Page<OrderField>): Promise<{ ids: number[]; count: number }> {
+  const from = toSource(sql, filter, page)
+  const [total] = await sql<{ count: number }[]>`select count(*) as count ${from}`
+  const count = total?.count ?? 0
+  if (page.countOnly || count <= page.skip) return { ids: [], count }
+  const rows = await sql<{ id: number }[]>`
+    select a.id ${from}
+    order by ${toOrder(sql, page.order, filter.by)}
+    limit ${page.take} offset ${page.skip}`
+  return { ids: rows.map(row => row.id), count }
+}
+
+/** For a token: from the user's memberships outwards, by members_user. */
+function toSource(sql: Sql, filter: AppFilter, page: Page): Fragment {
+  const { by } = filter
+  const user = by.kind === 'user' ? by.user : deletedUser
+  const newest = sql`(case when a.last_by = ${user} then a.prior_id else a.last_id end)`
+  const query = toTsQuery(page.q, true)
+  const isUnread = sql`(a.type in ('chat', 'chat_room', 'private_chat', 'agent_chat')
+    and coalesce(${newest} > greatest(coalesce(m.marked_id, 0), coalesce(m.hidden_id, 0)), false))`
+  const isArchived = sql`(m.archived_id is not null and coalesce(${newest}, 0) <= m.archived_id)`
+  const own =
+    by.kind === 'key'
+      ? sql`true`
+      : sql`m.access <> 'none' and not (m.is_removed and coalesce(a.last_id, 0) <= coalesce(m.hidden_id, 0))`
+  return sql`
+    from apps a ${by.kind === 'key' ? sql`left` : sql``} join members m on m.app_id = a.id and m.user_id = ${user}
+    where a.deleted_at is null and ${own}
+      ${filter.types.length === 0 ? sql`` : sql`and a.type = any(${filter.types})`}
+      ${filter.directory === null ? sql`` : sql`and a.directory_id = ${filter.directory}`}
+      ${filter.hasUid === null ? sql`` : filter.hasUid ? sql`and a.uid is not null` : sql`and a.uid is null`}
+      ${filter.uid === null ? sql`` : sql`and lower(a.uid) = lower(${filter.uid})`}
+      ${filter.isUnread === null ? sql`` : sql`and ${isUnread} = ${filter.isUnread}`}
+      ${filter.isArchived === null ? sql`` : sql`and ${isArchived} = ${filter.isArchived}`}
+      ${page.tags.length === 0 ? sql`` : sql`and a.tags && ${page.tags}`}
+      ${filter.member === null ? sql`` : sql`and exists (
+        select from members o where o.app_id = a.id and o.user_id = ${filter.member} and o.access is not null)`}
+      ${query === null ? sql`` : sql`and to_tsvector('simple', fold(${title(sql, by)})) @@ ${query}::tsquery`}
+      ${toTrashed(sql, by, page.trashed)}`
+}
+
+/** Trashed apps show themselves to those who may restore them. */
+function toTrashed(sql: Sql, by: Principal, trashed: boolean | null): Fragment {
+  if (trashed === false) return sql`and a.trashed_at is null`
+  const isMine = by.kind === 'key' ? sql`true` : sql`(m.access = 'admin' or a.owner_id = ${by.user})`
+  if (trashed === true) return sql`and a.trashed_at is not null and ${isMine}`
+  return sql`and (a.trashed_at is null or ${isMine})`
+}
+
+/** The title that naming.ts derives, in SQL. */
+function title(sql: Sql, by: Principal): Fragment {
+  return sql`coalesce(a.name, case when a.type in ('private_chat', 'chat_room') then (
+    select left(string_agg(u.display_name, ', ' order by n.joined_rev), 256)
+    from members n join users u on u.id = n.user_id
+    where n.app_id = a.id and n.access is not null and n.user_id <> ${by.user}) end, '')`
+}
+
+function toOrder(sql: Sql, order: OrderKey<OrderField>[], by: Principal): Fragment {
+  const column = (field: OrderField) => {
+    if (field === 'name') return sql`lower(${title(sql, by)})`
+    if (field === 'pinned_at') return sql`m.pinned_at`
+    if (field === 'updated_at') return sql`coalesce(a.updated_at, a.created_at)`
+    return sql`a.${sql(field)}`
+  }
+  // Apps without a value (never pinned) come last in either direction.
+  const keys = order.map(({ field, descending }) =>
+    descending ? sql`${column(field)} desc nulls last` : sql`${column(field)} nulls last`,
+  )
+  return keys.reduce((all, key) => sql`${all}, ${key}`)
+}

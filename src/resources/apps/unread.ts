@@ -1,0 +1,37 @@
+import type { AppRow, MemberRow } from '../../actors/state.ts'
+import { isChat } from './kinds.ts'
+
+/** The newest visible message that somebody else than `user` wrote; null if there is none. */
+export function newestByOthers(app: AppRow, user: number): number | null {
+  return app.last_by === user ? app.prior_id : app.last_id
+}
+
+/** Something visible by somebody else is newer than the user's read marker. Derived, so that it cannot drift. */
+export function isUnread(app: AppRow, user: number, own: MemberRow | undefined): boolean {
+  if (!isChat(app.type)) return false
+  const newest = newestByOthers(app, user)
+  return newest !== null && newest > Math.max(own?.marked_id ?? 0, own?.hidden_id ?? 0)
+}
+
+/** Archived until somebody else writes something newer. */
+export function isArchived(app: AppRow, user: number, own: MemberRow | undefined): boolean {
+  if (own?.archived_id === null || own === undefined) return false
+  return (newestByOthers(app, user) ?? 0) <= own.archived_id
+}
+
+/** Removed from the user's lists until something newer is written by anybody. */
+export function isHidden(app: AppRow, own: MemberRow | undefined): boolean {
+  return own !== undefined && own.is_removed && (app.last_id ?? 0) <= (own.hidden_id ?? 0)
+}
+
+type Newest = Pick<AppRow, 'last_id' | 'last_by' | 'prior_id'>
+
+/** The newest messages after one more became visible: a new one, or an old one restored. */
+export function withMessage(app: Newest, id: number, by: number): Newest {
+  if (id > (app.last_id ?? 0)) {
+    const isSame = by === app.last_by
+    return { last_id: id, last_by: by, prior_id: isSame ? app.prior_id : app.last_id }
+  }
+  if (by === app.last_by || id <= (app.prior_id ?? 0)) return app
+  return { last_id: app.last_id, last_by: app.last_by, prior_id: id }
+}

@@ -1,0 +1,28 @@
+import { batch } from '../../storage/batch.ts'
+
+/** Starts a block: for the first item of an app and each 1,000th after it. */
+export const insertBlock = batch<{ app_id: number; first_id: number }>({
+  name: 'insert_block',
+  columns: { app_id: 'bigint', first_id: 'bigint' },
+  sql: rows => `insert into blocks (app_id, first_id) select app_id, first_id from ${rows} r`,
+})
+
+export interface BlockChange {
+  app_id: number
+  /** The item that was trashed, restored or deleted. */
+  id: number
+  trashed: number
+  deleted: number
+}
+
+/** Counts an item as trashed, restored (-1) or deleted in the block that it was made in. */
+export const changeBlock = batch<BlockChange>({
+  name: 'change_block',
+  columns: { app_id: 'bigint', id: 'bigint', trashed: 'int', deleted: 'int' },
+  key: row => row.id,
+  sql: rows => `
+    update blocks b set trashed_count = trashed_count + r.trashed, deleted_count = deleted_count + r.deleted
+    from ${rows} r
+    where b.app_id = r.app_id and b.first_id = (
+      select max(first_id) from blocks x where x.app_id = r.app_id and x.first_id <= r.id)`,
+})

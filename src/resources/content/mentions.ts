@@ -1,0 +1,25 @@
+import type { Work } from '../../actors/command.ts'
+import type { People } from '../../actors/people.ts'
+import { accessOf } from '../members/access.ts'
+import { resolvePeople } from '../users/find.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { listMentionedUids, parseText, settleMentions, type ParsedText, type Rendering } from './render.ts'
+
+/** Parses a text and brings everybody it mentions into memory, so that a command can decide about them. */
+export async function prepareText(text: string | null | undefined, sql: Sql, people: People): Promise<ParsedText> {
+  const uids = listMentionedUids(text)
+  const parsed = parseText(text, uids.length === 0 ? undefined : await resolvePeople(sql, uids))
+  if (parsed.mentions.length > 0) await people.load(parsed.mentions)
+  return parsed
+}
+
+const empty: Rendering = { text: null, html: null, plain: null }
+
+/** Finishes a text under the lock: only people who are there and may read the app are mentioned in it. */
+export function settleText<Loaded>(parsed: ParsedText | null, work: Work<Loaded>): Rendering {
+  if (parsed === null) return empty
+  return settleMentions(parsed, user => {
+    const person = work.people.find(user)
+    return person !== undefined && person.trashed_at === null && accessOf(work.state, user, work.people) !== 'none'
+  })
+}

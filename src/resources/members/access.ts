@@ -1,0 +1,79 @@
+import type { People } from '../../actors/people.ts'
+import type { Principal } from '../../actors/principal.ts'
+import type { Access, AppRow, MemberRow } from '../../actors/state.ts'
+import { Forbidden, NotFound } from '../../lib/errors.ts'
+
+/** As much of an app as decides who may do what: a state, or a draft of one. */
+export interface Guarded {
+  readonly app: AppRow
+  member(user: number): MemberRow | undefined
+}
+
+export type Permission = 'list' | 'read' | 'create' | 'update' | 'delete' | 'admin'
+
+const permissions: Record<Access, Permission[]> = {
+  none: [],
+  read: ['list', 'read'],
+  write: ['list', 'read', 'create'],
+  admin: ['list', 'read', 'create', 'update', 'delete', 'admin'],
+}
+
+const ranks: Record<Access, number> = { none: 0, read: 1, write: 2, admin: 3 }
+
+/**
+ * What a user may do in an app: owner, then own membership (also where it gives less than the default), then the
+ * app's default, which counts only inside its directory. The person must be in memory.
+ */
+export function accessOf(state: Guarded, user: number, people: People): Access {
+  const { app } = state
+  if (app.owner_id === user) return 'admin'
+  const own = state.member(user)?.access
+  if (own) return own
+  if (app.access === 'none') return 'none'
+  const person = people.find(user)
+  if (person === undefined) return 'none'
+  const isInside = app.directory_id === null || person.directories.some(({ id }) => id === app.directory_id)
+  return isInside ? app.access : 'none'
+}
+
+/** The same for whoever calls: an API key may do everything. */
+export function levelOf(state: Guarded, by: Principal, people: People): Access {
+  if (by.kind === 'key') return 'admin'
+  return accessOf(state, by.user, people)
+}
+
+export function permissionsOf(level: Access): Permission[] {
+  return permissions[level]
+}
+
+export function isAtLeast(level: Access, least: Access): boolean {
+  return ranks[level] >= ranks[least]
+}
+
+/** True where a user may see an app and what is in it. */
+export function canRead(state: Guarded, user: number, people: People): boolean {
+  const { app } = state
+  if (app.trashed_at !== null || app.deleted_at !== null) return false
+  return accessOf(state, user, people) !== 'none'
+}
+
+/** Refuses with 404 what the caller may not see, trashed apps included. */
+export function requireRead(state: Guarded, by: Principal, people: People): Access {
+  const level = levelOf(state, by, people)
+  if (level === 'none' || state.app.trashed_at !== null || state.app.deleted_at !== null) throw NotFound()
+  return level
+}
+
+/** 404 for what the caller may not see, 403 for what it may only read. */
+export function requireWrite(state: Guarded, by: Principal, people: People): Access {
+  const level = requireRead(state, by, people)
+  if (!isAtLeast(level, 'write')) throw Forbidden()
+  return level
+}
+
+/** For managing the app itself, which works on trashed apps too. */
+export function requireAdmin(state: Guarded, by: Principal, people: People): void {
+  const level = levelOf(state, by, people)
+  if (level === 'none' || state.app.deleted_at !== null) throw NotFound()
+  if (level !== 'admin') throw state.app.trashed_at === null ? Forbidden() : NotFound()
+}

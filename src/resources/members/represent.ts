@@ -1,0 +1,33 @@
+import type { People, Person } from '../../actors/people.ts'
+import type { Access, AppRow, MemberRow } from '../../actors/state.ts'
+import { isChat } from '../apps/kinds.ts'
+import { avatarUrl } from '../users/represent.ts'
+
+interface MemberView {
+  app: AppRow
+  people: People
+  origin: string
+  access: Access
+  /** Read markers are shown where there are messages to read. */
+  withMarkers?: boolean
+}
+
+export function showsMarkers(app: AppRow): boolean {
+  return isChat(app.type)
+}
+
+/** A member item: of a member, or of somebody who could become one. */
+export function showMember(person: Person, row: MemberRow | undefined, { app, origin, access, withMarkers }: MemberView) {
+  const marked = withMarkers ?? showsMarkers(app) ? row : undefined
+  return {
+    id: person.id,
+    uid: person.uid,
+    name: person.display_name,
+    avatar_url: avatarUrl(person, origin),
+    access,
+    marked_at: marked?.marked_at ?? null,
+    marked_id: marked?.marked_id ?? null,
+    comment: person.comment,
+    is_agent: person.is_agent ? true : null,
+  }
+}

@@ -1,0 +1,152 @@
+import type { AppState } from '../../actors/state.ts'
+import { Forbidden, invalid, NotFound } from '../../lib/errors.ts'
+import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { toPage, toPagedList } from '../../storage/page.ts'
+import { findApp } from '../apps/find.ts'
+import { toVisibleIds } from '../apps/prepare.ts'
+import { AppPath } from '../apps/schema.ts'
+import { findUserId, resolvePeople } from '../users/find.ts'
+import { accessOf, requireRead } from './access.ts'
+import { FixedMembers, putMembers, removeMembers, type NewMember } from './commands.ts'
+import { showMember } from './represent.ts'
+import { MemberInput, MemberItem, MemberItems, MemberListing, MemberPath, MemberRefs, Members, MembersInput } from './schema.ts'
+import { listMemberIds, orderFields } from './store.ts'
+
+const list = route({
+  method: 'GET',
+  path: '/api/apps/{app}/members',
+  summary: 'List the members of an app, or people who could become members',
+  auth: 'token or key',
+  params: AppPath,
+  query: MemberListing,
+  replies: { 200: Members },
+  problems: [NotFound],
+  async handle(request) {
+    const { query, by, sql, people } = request
+    const state = await findReadable(request)
+    const page = toPage(query, orderFields, 'name')
+    const filter = {
+      app: state.app.id,
+      by,
+      isMember: query.member === 'null' ? null : query.member !== 'false',
+      isAgent: query.agent ?? null,
+      withSystem: query.system ?? false,
+      isPrefix: query.autocomplete ?? true,
+    }
+    const { ids, count } = await listMemberIds(sql, filter, page)
+    await people.load(ids)
+    return reply(200, toPagedList(page, count, ids.map(id => show(id, state, request))))
+  },
+})
+
+const putOne = route({
+  method: 'PUT',
+  path: '/api/apps/{app}/members/{user}',
+  summary: 'Add a member to an app or change their access',
+  auth: 'token or key',
+  params: MemberPath,
+  body: MemberInput,
+  replies: { 200: MemberItem, 201: MemberItem },
+  problems: [Forbidden, NotFound, FixedMembers],
+  async handle(request) {
+    const { params, body, sql } = request
+    const state = await findReadable(request)
+    const user = await findUserId(sql, params.user)
+    if (user === null) throw NotFound()
+    const { added } = await put(state, [{ ref: String(user), access: body.access ?? 'write' }], request)
+    const item = show(user, await request.apps.state(state.app.id), request)
+    return added > 0 ? reply(201, item) : reply(200, item)
+  },
+})
+
+const putMany = route({
+  method: 'PUT',
+  path: '/api/apps/{app}/members',
+  summary: 'Add members to an app or change their access',
+  auth: 'token or key',
+  params: AppPath,
+  body: MembersInput,
+  replies: { 200: MemberItems, 201: MemberItems },
+  problems: [Forbidden, NotFound, FixedMembers],
+  async handle(request) {
+    const before = await findReadable(request)
+    const { added, users } = await put(before, request.body, request)
+    const state = await request.apps.state(before.app.id)
+    const items = users.map(user => show(user, state, request))
+    return added > 0 ? reply(201, items) : reply(200, items)
+  },
+})
+
+const removeOne = route({
+  method: 'DELETE',
+  path: '/api/apps/{app}/members/{user}',
+  summary: 'Remove a member from an app, or several named by ids with commas between',
+  auth: 'token or key',
+  params: MemberPath,
+  replies: { 204: null },
+  problems: [Forbidden, NotFound, FixedMembers],
+  async handle(request) {
+    const { params, sql } = request
+    const whole = await findUserId(sql, params.user)
+    await remove(whole === null ? params.user.split(',') : [String(whole)], request)
+    return reply(204)
+  },
+})
+
+const removeMany = route({
+  method: 'DELETE',
+  path: '/api/apps/{app}/members',
+  summary: 'Remove members from an app',
+  auth: 'token or key',
+  params: AppPath,
+  body: MemberRefs,
+  replies: { 204: null },
+  problems: [Forbidden, NotFound, FixedMembers],
+  async handle(request) {
+    await remove(request.body, request)
+    return reply(204)
+  },
+})
+
+type Request = Parts & Pick<RouteRequest<{ app: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
+
+async function findReadable(request: Request): Promise<AppState> {
+  const state = await findApp(request.params.app, request)
+  await request.people.load([request.by.user])
+  requireRead(state, request.by, request.people)
+  return state
+}
+
+function show(user: number, state: AppState, { people, origin }: Request) {
+  const access = state.member(user)?.access ?? accessOf(state, user, people)
+  return showMember(people.show(user), state.member(user), { app: state.app, people, origin, access })
+}
+
+async function put(state: AppState, list: { ref: string; access: NewMember['access'] }[], request: Request) {
+  const { sql, by, apps, people } = request
+  const ids = await resolvePeople(
+    sql,
+    list.map(({ ref }) => ref),
+  )
+  const wanted = new Map(list.map(({ ref, access }) => [ids.get(ref), access]))
+  // Whoever is a member already need not be visible, to have their access changed.
+  const others = list.flatMap(({ ref }) => (state.member(ids.get(ref) ?? 0)?.access == null ? [ref] : []))
+  await toVisibleIds(others, 'user', request)
+  const users = [...wanted.keys()].filter(user => user !== undefined)
+  if (users.some(user => user <= 0)) throw invalid({ user: ['must be a person or an agent'] })
+  await people.load(users)
+  const added = await apps.run(putMembers, state.app.id, by, users.map(user => ({ user, access: wanted.get(user)! })))
+  return { added, users }
+}
+
+async function remove(refs: string[], request: Request): Promise<void> {
+  const { sql, by, apps, people } = request
+  const state = await findReadable(request)
+  const ids = await resolvePeople(sql, refs)
+  if (refs.some(ref => !ids.has(ref))) throw NotFound()
+  // Ownership may pass on: to a person, not to an agent.
+  await people.load([...state.members()].map(row => row.user_id))
+  await apps.run(removeMembers, state.app.id, by, [...new Set(ids.values())])
+}
+
+export const routes = [list, putOne, putMany, removeOne, removeMany]

@@ -1,0 +1,62 @@
+import type { Principal } from '../../actors/principal.ts'
+import type { OrderKey, Page } from '../../storage/page.ts'
+import type { Fragment, Sql } from '../../storage/sql.ts'
+import { toTsQuery } from '../../storage/words.ts'
+import { visibleTo } from '../users/visible.ts'
+
+export const orderFields = ['name', 'id', 'created_at'] as const
+export type OrderField = (typeof orderFields)[number]
+
+export interface MemberFilter {
+  app: number
+  by: Principal
+  /** true: members; false: people who could become members; null: everybody with access, and visible people. */
+  isMember: boolean | null
+  isAgent: boolean | null
+  withSystem: boolean
+  isPrefix: boolean
+}
+
+/** One page of the ids of an app's members, or of candidates, and how many there are. */
+export async function listMemberIds(sql: Sql, filter: MemberFilter, page: Page<OrderField>): Promise<{ ids: number[]; count: number }> {
+  const from = toSource(sql, filter, page)
+  const [total] = await sql<{ count: number }[]>`select count(*) as count ${from}`
+  const count = total?.count ?? 0
+  if (page.countOnly || page.skip >= count) return { ids: [], count }
+  const rows = await sql<{ id: number }[]>`
+    select u.id ${from}
+    order by ${toOrder(sql, page.order)}
+    limit ${page.take} offset ${page.skip}`
+  return { ids: rows.map(row => row.id), count }
+}
+
+/** Members go out from the app (primary key of members), others from the people whom the caller can see. */
+function toSource(sql: Sql, { app, by, isMember, isAgent, withSystem, isPrefix }: MemberFilter, page: Page): Fragment {
+  const query = toTsQuery(page.q, isPrefix)
+  const membership = sql`exists (select from members m where m.app_id = ${app} and m.user_id = u.id and m.access is not null)`
+  const isVisible = sql`(${visibleTo(sql, by)} and u.id > 0)`
+  const system = withSystem ? sql`or u.id = 0` : sql``
+  const who =
+    isMember === null
+      ? sql`(${membership} or ${isVisible} ${system})`
+      : isMember
+        ? sql`(${membership} ${system})`
+        : sql`(not ${membership} and (${isVisible} ${system}))`
+  return sql`
+    from users u
+    where ${who}
+      ${isMember === true && !withSystem ? sql`and u.id in (select user_id from members where app_id = ${app} and access is not null)` : sql``}
+      ${isAgent === null ? sql`` : sql`and u.is_agent = ${isAgent}`}
+      ${page.trashed === null ? sql`` : page.trashed ? sql`and u.trashed_at is not null` : sql`and u.trashed_at is null`}
+      ${page.tags.length === 0 ? sql`` : sql`and u.tags && ${page.tags}`}
+      ${query === null ? sql`` : sql`and u.search @@ ${query}::tsquery`}`
+}
+
+function toOrder(sql: Sql, order: OrderKey<OrderField>[]): Fragment {
+  return order
+    .map(({ field, descending }) => {
+      const column = field === 'name' ? sql`lower(u.display_name)` : sql`u.${sql(field)}`
+      return descending ? sql`${column} desc` : column
+    })
+    .reduce((all, key) => sql`${all}, ${key}`)
+}

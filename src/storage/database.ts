@@ -1,0 +1,70 @@
+import { mkdirSync, writeFileSync, rmSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { StartFault } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Secret } from '../lib/secret.ts'
+import type { Teardown } from '../lib/teardown.ts'
+import { EmbeddedPostgres } from './embedded.ts'
+import { lockDirectory } from './embedded/lock.ts'
+import { openSql } from './sql.ts'
+
+interface DatabaseOptions {
+  /** A PostgreSQL that runs elsewhere; null for one of our own in `dataDir`. */
+  url: Secret | null
+  dataDir: string
+  /** All connections that this node will open. */
+  connections: number
+  log: Log
+  teardown: Teardown
+  onLost: (error: Error) => void
+}
+
+/** The URL of a database that answers: the one given, or an embedded one that is started here. */
+export async function prepareDatabase({ url, dataDir, connections, log, teardown, onLost }: DatabaseOptions) {
+  if (url !== null) {
+    await requireAnswer(url.reveal())
+    return url.reveal()
+  }
+  const dir = openDirectory(dataDir)
+  teardown.add('data directory', lockDirectory(dir))
+  // Beside this node's own connections there is room for psql, backups and PostgreSQL's own.
+  const postgres = await EmbeddedPostgres.start({ dir, connections: connections + 20, log, onLost })
+  teardown.add('PostgreSQL', () => postgres.stop())
+  return postgres.url
+}
+
+function openDirectory(dataDir: string): string {
+  const dir = resolve(dataDir)
+  try {
+    mkdirSync(dir, { recursive: true })
+    const probe = join(dir, `.probe-${process.pid}`)
+    writeFileSync(probe, '')
+    rmSync(probe)
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    throw new StartFault(
+      `The data directory ${dir} cannot be written (${code}). Make it writable for the user that Parley runs as, or ` +
+        'set DATA_DIR to another directory.',
+      { cause },
+    )
+  }
+  return dir
+}
+
+async function requireAnswer(url: string): Promise<void> {
+  const sql = openSql({ url, connections: 1, statementTimeoutMs: 10_000 })
+  try {
+    await sql`select 1`
+  } catch (cause) {
+    const { hostname, port, pathname } = new URL(url)
+    const reason = (cause as Error).message || (cause as NodeJS.ErrnoException).code
+    throw new StartFault(
+      `PostgreSQL cannot be reached at ${decodeURIComponent(hostname)}:${port || 5432}${pathname}: ${reason}. Check ` +
+        'DATABASE_URL, and that the server runs and lets this machine in. Without DATABASE_URL, Parley starts a ' +
+        'PostgreSQL of its own.',
+      { cause },
+    )
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}

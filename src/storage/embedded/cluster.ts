@@ -1,0 +1,80 @@
+import { randomBytes } from 'node:crypto'
+import { chownSync, existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Binaries } from './binaries.ts'
+import type { Owner } from './owner.ts'
+import { makeDraft, moveInto } from './place.ts'
+import { runToEnd } from './programs.ts'
+
+/** The database superuser: the owner of everything in an embedded database. */
+export const superuser = 'parley'
+
+/** Stands in the cluster's folder, where only PostgreSQL's own user and root can read it. */
+const passwordFile = 'parley.password'
+
+/**
+ * Makes a database cluster at `path` unless there is one. It appears there all at once: a crash in the middle leaves
+ * only a draft behind, which nobody will mistake for data.
+ *
+ * Connections from outside the folder need the password. The Unix socket lies in the folder, which nobody else may
+ * enter, and needs none. Text is compared by code point and folded as Unicode on every machine alike.
+ */
+export async function makeCluster(path: string, binaries: Binaries, owner: Owner | null): Promise<void> {
+  if (existsSync(path)) return
+  const draft = makeDraft(path, owner)
+  const password = join(draft, '..', `${passwordFile}-${randomBytes(6).toString('hex')}`)
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
+  const access = [`--username=${superuser}`, '--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${password}`]
+  writeFileSync(password, randomBytes(24).toString('base64url'), { mode: 0o600 })
+  if (owner !== null) chownSync(password, owner.uid, owner.gid)
+  await runToEnd(binaries.initdb, [`--pgdata=${draft}`, ...locale, ...access], owner)
+  moveInto(password, join(draft, passwordFile))
+  moveInto(draft, path)
+}
+
+export function readPassword(cluster: string): string {
+  return readFileSync(join(cluster, passwordFile), 'utf8')
+}
+
+/** What PostgreSQL says of itself in postmaster.pid. */
+interface Postmaster {
+  pid: number
+  isReady: boolean
+}
+
+/** The server that works on the cluster, as far as its pid file can be believed; null without one. */
+export function readPostmaster(cluster: string): Postmaster | null {
+  let lines: string[]
+  try {
+    lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
+  } catch {
+    // No pid file: no server, or one that has not got that far.
+    return null
+  }
+  return { pid: Number(lines[0]), isReady: lines[7]?.trim() === 'ready' }
+}
+
+/**
+ * True where a server still works on the cluster. A pid file may outlive its server, and the pid may since belong to
+ * somebody else; on Linux the process's working folder tells, elsewhere the pid alone has to do.
+ */
+export function isServed(cluster: string): boolean {
+  const postmaster = readPostmaster(cluster)
+  if (postmaster === null || !isAlive(postmaster.pid)) return false
+  if (process.platform !== 'linux') return true
+  try {
+    return readlinkSync(`/proc/${postmaster.pid}/cwd`) === cluster
+  } catch {
+    // Gone meanwhile, or another user's process, which cannot be ours.
+    return false
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}

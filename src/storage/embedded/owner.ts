@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { StartFault } from '../../lib/errors.ts'
+
+const run = promisify(execFile)
+
+/** The system user that PostgreSQL's processes and files belong to. */
+export interface Owner {
+  uid: number
+  gid: number
+}
+
+/**
+ * Who PostgreSQL is to run as: null for ourselves. PostgreSQL refuses to run as root, so there it is the user
+ * `postgres`, or `parley`, which is created if neither exists.
+ */
+export async function findOwner(): Promise<Owner | null> {
+  if (process.getuid?.() !== 0) return null
+  return (await lookUp('postgres')) ?? (await lookUp('parley')) ?? (await createOwner('parley'))
+}
+
+/** True where the owner may enter every folder above `path` and read `path` itself. */
+export function mayRead({ uid, gid }: Owner, path: string): boolean {
+  const allows = (entry: string, bit: number) => {
+    const { mode, uid: user, gid: group } = statSync(entry)
+    return ((user === uid ? mode >> 6 : group === gid ? mode >> 3 : mode) & bit) !== 0
+  }
+  if (!allows(path, 0o4)) return false
+  let folder = path
+  while (folder !== dirname(folder)) {
+    folder = dirname(folder)
+    if (!allows(folder, 0o1)) return false
+  }
+  return true
+}
+
+async function lookUp(name: string): Promise<Owner | null> {
+  try {
+    const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
+    return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
+  } catch {
+    // id answers with an error for a name that it does not know.
+    return null
+  }
+}
+
+async function createOwner(name: string): Promise<Owner> {
+  const fixed = ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent']
+  try {
+    await run('useradd', [...fixed, '--shell', '/usr/sbin/nologin', name])
+  } catch (cause) {
+    throw new StartFault(
+      `PostgreSQL does not run as root, and the system user "${name}" could not be created for it. Start Parley as ` +
+        'another user, create that user, or set DATABASE_URL to a PostgreSQL of your own.',
+      { cause },
+    )
+  }
+  const owner = await lookUp(name)
+  if (owner === null) throw new Error(`The system user "${name}" was created but cannot be found`)
+  return owner
+}

@@ -1,0 +1,85 @@
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import type { Binaries } from './binaries.ts'
+import { mayRead, type Owner } from './owner.ts'
+
+/** Where things go that a user other than root must reach, when root's checkout is closed to others. */
+const publicDir = '/var/lib/parley'
+
+/**
+ * The folder for a database cluster under `dataDir`, as a real path; it may not exist yet. Where PostgreSQL's user
+ * cannot get there, because a folder above belongs to root alone (a checkout in /root), it is a link to a new folder
+ * under /var/lib/parley.
+ */
+export function placeCluster(dataDir: string, owner: Owner | null): string {
+  const path = join(realpathSync(dataDir), 'postgres')
+  if (owner === null) return path
+  // The data directory itself is ours to open; what lies in it has its own permissions.
+  if (!mayRead(owner, join(path, '..'))) chmodSync(dataDir, 0o755)
+  if (existsSync(path)) return realpathSync(path)
+  if (mayRead(owner, dirname(path))) return path
+  const elsewhere = join(makePublicDir('data-'), 'postgres')
+  symlinkSync(elsewhere, path)
+  return elsewhere
+}
+
+/** The programs where PostgreSQL's user can run them: as installed, or a copy under /var/lib/parley. */
+export function placeBinaries(binaries: Binaries, owner: Owner | null): Binaries {
+  const { root } = binaries
+  if (
+    owner === null ||
+    [binaries.postgres, join(root, 'lib'), join(root, 'share')].every(path => mayRead(owner, path))
+  ) {
+    return binaries
+  }
+  const { version } = JSON.parse(readFileSync(join(root, '..', 'package.json'), 'utf8')) as { version: string }
+  const copy = join(publicDir, `postgresql-${version}`)
+  if (!existsSync(copy)) {
+    const fresh = makePublicDir('copy-')
+    cpSync(root, fresh, { recursive: true, verbatimSymlinks: true })
+    openAll(fresh)
+    moveInto(fresh, copy)
+  }
+  const moved = (program: string) => join(copy, relative(root, program))
+  return {
+    initdb: moved(binaries.initdb),
+    postgres: moved(binaries.postgres),
+    pg_ctl: moved(binaries.pg_ctl),
+    root: copy,
+  }
+}
+
+/** An empty folder beside `path`, for making what is to become `path` all at once. */
+export function makeDraft(path: string, owner: Owner | null): string {
+  const draft = mkdtempSync(join(dirname(path), `${basename(path)}-draft-`))
+  if (owner !== null) chownSync(draft, owner.uid, owner.gid)
+  return draft
+}
+
+/** Gives a finished draft its name. Where somebody else was faster, theirs stays. */
+export function moveInto(draft: string, path: string): void {
+  try {
+    renameSync(draft, path)
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true })
+    if (!existsSync(path)) throw error
+  }
+}
+
+function makePublicDir(prefix: string): string {
+  mkdirSync(publicDir, { recursive: true, mode: 0o755 })
+  const dir = mkdtempSync(join(publicDir, prefix))
+  chmodSync(dir, 0o755)
+  return dir
+}
+
+/** With a strict umask npm installs files for root alone, and copies keep their permissions. */
+function openAll(dir: string): void {
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    const path = join(dir, entry.name)
+    if (entry.isDirectory()) openAll(path)
+    if (entry.isFile()) chmodSync(path, entry.parentPath.endsWith('/bin') ? 0o755 : 0o644)
+  }
+  chmodSync(dir, 0o755)
+}

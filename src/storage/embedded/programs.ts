@@ -1,0 +1,26 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import type { Owner } from './owner.ts'
+
+/** Runs a program of PostgreSQL as its owner, in a process group of its own: Ctrl-C is for Parley alone. */
+export function launch(program: string, args: string[], owner: Owner | null, output: number | 'pipe'): ChildProcess {
+  return spawn(program, args, {
+    detached: true,
+    stdio: ['ignore', output, output],
+    cwd: '/',
+    // Nothing of our environment: PG… variables and locales would change what these programs do.
+    env: { LC_ALL: 'C', TZ: 'UTC' },
+    ...owner,
+  })
+}
+
+/** Runs a program of PostgreSQL to its end. Rejects with what it printed if it fails. */
+export async function runToEnd(program: string, args: string[], owner: Owner | null): Promise<void> {
+  const child = launch(program, args, owner, 'pipe')
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += chunk))
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  if (code !== 0) throw new Error(`${program} failed (${code}): ${output.trim()}`)
+}
