@@ -44,3 +44,6 @@ export function invalid(errors: FieldErrors): Problem {
 export function overloaded(retryAfterSeconds = 1): Problem {
   return Overloaded({ retry_after: retryAfterSeconds })
 }
+
+/** Why a node cannot start, said to whoever starts it: what is wrong, and the way out. */
+export class StartFault extends Error {}

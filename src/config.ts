@@ -1,0 +1,147 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import { z } from 'zod'
+import { StartFault } from './lib/errors.ts'
+import type { LogLevel } from './lib/log.ts'
+import { Secret } from './lib/secret.ts'
+
+/** One setting: an environment variable, what it may be, and what it is for. */
+interface Setting<Value> {
+  name: string
+  /** What is used when the variable is absent or empty; null where absence means something by itself. */
+  default: string | null
+  meaning: string
+  schema: z.ZodType<Value, string>
+}
+
+function setting<Value>(
+  name: string,
+  fallback: string,
+  schema: z.ZodType<Value, string>,
+  meaning: string,
+): Setting<Value>
+function setting<Value>(
+  name: string,
+  fallback: null,
+  schema: z.ZodType<Value, string>,
+  meaning: string,
+): Setting<Value | null>
+function setting(name: string, fallback: string | null, schema: z.ZodType<unknown, string>, meaning: string) {
+  return { name, default: fallback, meaning, schema }
+}
+
+const text = z.string()
+const url = (protocol: RegExp, error: string) => z.url({ protocol, error })
+const secret = <Schema extends z.ZodType<string, string>>(schema: Schema) =>
+  schema.transform(value => new Secret(value))
+const file = text.refine(existsSync, 'must name a file that exists')
+
+const integer = (least: number, most: number) => {
+  const error = `must be a whole number from ${least} to ${most}`
+  return z
+    .string()
+    .regex(/^\d{1,15}$/, error)
+    .transform(Number)
+    .refine(value => value >= least && value <= most, error)
+}
+
+const yesOrNo = z.enum(['true', 'false'], 'must be true or false').transform(value => value === 'true')
+
+const list = z.string().transform(value =>
+  value
+    .split(',')
+    .map(part => part.trim())
+    .filter(Boolean),
+)
+
+const logLevel = z.enum(['debug', 'info', 'warn', 'error'] satisfies LogLevel[], 'must be debug, info, warn or error')
+
+/** Every setting there is. The README's table is made from this list. */
+export const settings = {
+  port: setting('PORT', '8080', integer(0, 65_535), 'Port for HTTP and WebSocket; 0 takes any free one'),
+  host: setting('HOST', null, text, 'Address to listen on; without it, all addresses'),
+  publicUrl: setting(
+    'PUBLIC_URL',
+    null,
+    url(/^https?$/, 'must be an http or https URL').transform(value => value.replace(/\/+$/, '')),
+    'Address under which clients reach this server, for absolute URLs; without it, what each request says',
+  ),
+  dataDir: setting('DATA_DIR', '.data', text, 'Folder for everything that is kept on this machine'),
+  databaseUrl: setting(
+    'DATABASE_URL',
+    null,
+    secret(url(/^postgres(ql)?$/, 'must be a postgres:// URL')),
+    'PostgreSQL 15 or newer; without it, one is started under DATA_DIR',
+  ),
+  databaseConnections: setting('DATABASE_CONNECTIONS', '10', integer(1, 500), 'Connections of this node for reading'),
+  commitLanes: setting('COMMIT_LANES', '2', integer(1, 16), 'Connections of this node for group commits'),
+  statementSeconds: setting(
+    'STATEMENT_SECONDS',
+    '30',
+    integer(1, 3600),
+    'Time that PostgreSQL may take for one statement',
+  ),
+  apiKey: setting(
+    'API_KEY',
+    null,
+    secret(text.regex(/^wys_[\w.~+/=-]{28,}$/, 'must begin with wys_ and have at least 32 characters, without spaces')),
+    'An API key that is to be valid; without it, one is made at the first start and printed once',
+  ),
+  tlsCertFile: setting('TLS_CERT_FILE', null, file, 'Certificate chain (PEM) to serve HTTPS with'),
+  tlsKeyFile: setting('TLS_KEY_FILE', null, file, 'Private key (PEM) of that certificate'),
+  trustProxy: setting('TRUST_PROXY', 'false', yesOrNo, 'Whether X-Forwarded-For and X-Forwarded-Proto are believed'),
+  corsOrigins: setting('CORS_ORIGINS', '*', list, 'Origins, separated by commas, whose pages may call; * for all'),
+  bodyLimitMb: setting('BODY_LIMIT_MB', '4', integer(1, 64), 'Size of a JSON body, in MiB'),
+  bodySeconds: setting('BODY_SECONDS', '30', integer(1, 600), 'Time that a request may take to arrive'),
+  ratePerMinute: setting(
+    'RATE_LIMIT_PER_MINUTE',
+    '0',
+    integer(0, 1_000_000),
+    'Requests of one access token; 0 for no limit',
+  ),
+  mailboxLimit: setting('MAILBOX_LIMIT', '1000', integer(1, 1_000_000), 'Writes that may wait for one app'),
+  mailboxTotal: setting('MAILBOX_TOTAL', '20000', integer(1, 10_000_000), 'Writes that may wait in all'),
+  actorMemoryMb: setting('ACTOR_MEMORY_MB', '256', integer(16, 1_000_000), 'Memory for the apps in use, in MiB'),
+  eventDays: setting('EVENT_DAYS', '7', integer(1, 3650), 'Days for which the history of changes is kept'),
+  webhookRate: setting('WEBHOOK_RATE_PER_SECOND', '50', integer(1, 10_000), 'Deliveries to one webhook receiver'),
+  drainSeconds: setting(
+    'DRAIN_SECONDS',
+    '20',
+    integer(1, 600),
+    'Time to finish what was begun when the node is stopped',
+  ),
+  logLevel: setting('LOG_LEVEL', 'info', logLevel, 'The least level that is logged: debug, info, warn, error'),
+  version: setting('VERSION', '32.1.0', text.regex(/^\d+\.\d+\.\d+/, 'must look like 1.2.3'), 'What /version answers'),
+} as const
+
+type Settings = typeof settings
+type ValueOf<Kind> = Kind extends Setting<infer Value> ? Value : never
+export type Config = { readonly [Key in keyof Settings]: ValueOf<Settings[Key]> }
+
+/**
+ * The checked settings from an environment, frozen. Throws a StartFault that names all that is wrong at once.
+ * Values are repeated in no message: some are secret.
+ */
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
+  const faults: string[] = []
+  const values: Record<string, unknown> = {}
+  for (const [key, { name, default: fallback, schema }] of Object.entries(settings) as [string, Setting<unknown>][]) {
+    // `PORT=` in a file means the same as leaving the line out.
+    const given = environment[name] || fallback
+    const result = given === null ? { success: true as const, data: null } : schema.safeParse(given)
+    if (result.success) values[key] = result.data
+    else faults.push(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}`)
+  }
+  // Each member was checked by the schema that its type is made of.
+  const config = Object.freeze(values) as Config
+  if ((config.tlsCertFile === null) !== (config.tlsKeyFile === null)) {
+    faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
+  }
+  if (faults.length > 0) throw new StartFault(['The configuration has faults:', ...faults].join('\n  - '))
+  return config
+}
+
+/** The process's environment, over what the file `.env` of the working directory says, if there is one. */
+export function readEnvironment(): NodeJS.ProcessEnv {
+  return existsSync('.env') ? { ...parseEnv(readFileSync('.env', 'utf8')), ...process.env } : process.env
+}

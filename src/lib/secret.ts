@@ -1,0 +1,27 @@
+import { inspect } from 'node:util'
+
+/** A value that must not be seen in logs, errors or dumps: however it is printed, it reads `[secret]`. */
+export class Secret {
+  readonly #value: string
+
+  constructor(value: string) {
+    this.#value = value
+  }
+
+  /** The value itself, for the one place that needs it. */
+  reveal(): string {
+    return this.#value
+  }
+
+  toString(): string {
+    return '[secret]'
+  }
+
+  toJSON(): string {
+    return '[secret]'
+  }
+
+  [inspect.custom](): string {
+    return '[secret]'
+  }
+}
