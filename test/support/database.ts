@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto'
+import { inject } from 'vitest'
+import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { eventually } from './eventually.ts'
+
+/** The name of the migrated database that others are cloned from. */
+export const template = 'template_parley'
+
+export interface Database extends AsyncDisposable {
+  url: string
+  /** A pool for what the test itself asks; it connects on first use. */
+  sql: Sql
+}
+
+/** A database of its own, with the current schema and nothing in it. Dropped at the end, whoever is still connected. */
+export async function createDatabase(): Promise<Database> {
+  const server = inject('postgresUrl')
+  const name = `test_${randomBytes(6).toString('hex')}`
+  const url = inDatabase(server, name)
+  const sql = openSql({ url, connections: 4, statementTimeoutMs: 30_000 })
+  // PostgreSQL refuses to clone while anybody, such as autovacuum, looks into the template.
+  await asAdmin(server, admin =>
+    eventually(() => admin.unsafe(`create database ${name} template ${template}`), { timeoutMs: 10_000 }),
+  )
+  return {
+    url,
+    sql,
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 })
+      await asAdmin(server, admin => admin.unsafe(`drop database ${name} with (force)`))
+    },
+  }
+}
+
+/** The same server, another database. */
+export function inDatabase(url: string, name: string): string {
+  return url.replace(/\/[^/]*$/, `/${name}`)
+}
+
+async function asAdmin(url: string, run: (admin: Sql) => Promise<unknown>): Promise<void> {
+  const admin = openSql({ url, connections: 1, statementTimeoutMs: 30_000 })
+  try {
+    await run(admin)
+  } finally {
+    await admin.end()
+  }
+}

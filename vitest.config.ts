@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  // Node 22 has no `await using`; without a target it would reach it as it is.
+  oxc: { target: 'es2022' },
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: 'test/support/global.ts',
+    // uWebSockets.js is a native addon, which does not survive being loaded by several threads of one process.
+    pool: 'forks',
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+  },
+})
