@@ -40,7 +40,7 @@ const restartAttempts = 6
 const restartDelayMs = 100
 
 /** A server that ran for this long had started well: the next end of it is a new story. */
-const stableMs = 60_000
+const stableMs = 10_000
 
 /**
  * PostgreSQL as a child process, with its data under `dir`. Started by `start`, which first makes the database on a
@@ -58,6 +58,7 @@ export class EmbeddedPostgres {
   readonly #needs: ServerNeeds
   readonly #onExit = () => this.#child?.kill('SIGINT')
   #child: ChildProcess | null = null
+  #relaunching: Promise<void> | null = null
   #isStopping = false
   #failures = 0
 
@@ -116,6 +117,7 @@ export class EmbeddedPostgres {
   async stop(): Promise<void> {
     this.#isStopping = true
     process.off('exit', this.#onExit)
+    await this.#relaunching
     if (isServed(this.#cluster)) await this.#end()
   }
 
@@ -148,10 +150,10 @@ export class EmbeddedPostgres {
     const readyAt = Date.now()
     ended.catch((error: Error) => {
       this.#child = null
-      if (Date.now() - readyAt > stableMs) this.#failures = 0
+      this.#failures = Date.now() - readyAt > stableMs ? 0 : this.#failures + 1
       if (this.#isStopping) return
       this.#options.log.error({ error }, 'PostgreSQL ended by itself; it is started again')
-      this.#launchAgain(restartAttempts).then(
+      this.#relaunching = this.#launchAgain(restartAttempts).then(
         () => this.#options.log.warn({}, 'PostgreSQL is back'),
         (last: Error) => this.#options.onLost(last),
       )
@@ -177,8 +179,8 @@ export class EmbeddedPostgres {
         return await this.#launch()
       } catch (error) {
         this.#failures++
+        if (this.#failures < attempts) await delay(restartDelayMs * 3 ** this.#failures)
         if (this.#isStopping || this.#failures >= attempts) throw error
-        await delay(restartDelayMs * 3 ** this.#failures)
       }
     }
   }
