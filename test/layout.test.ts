@@ -1,0 +1,68 @@
+import { globSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { expect, test } from 'vitest'
+
+const src = join(import.meta.dirname, '../src')
+
+/** Lowest first. A folder may import from itself and from the tiers before its own. */
+const tiers = [
+  ['lib'],
+  ['storage', 'cluster'],
+  ['actors'],
+  ['http', 'realtime', 'delivery', 'ai'],
+  ['resources'],
+  ['admin'],
+  ['config.ts'],
+  ['main.ts'],
+]
+
+interface Import {
+  from: string
+  to: string
+}
+
+test('imports point one way', () => {
+  const imports = readImports()
+
+  const upward = imports.filter(({ from, to }) => top(from) !== top(to) && tierOf(to) >= tierOf(from))
+
+  expect(upward.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
+})
+
+test('only main.ts knows the list of resources', () => {
+  const readers = readImports().filter(({ to }) => to === 'resources/index.ts')
+
+  expect(readers.map(({ from }) => from)).toEqual(['main.ts'])
+})
+
+test('what a resource answers and how it follows events is its own: no other resource imports it', () => {
+  const between = readImports().filter(({ from, to }) => noun(from) && noun(to) && noun(from) !== noun(to))
+
+  const intruding = between.filter(({ to }) => /\/(index|consumer|[a-z-]*routes)\.ts$/.test(to))
+
+  expect(intruding.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
+})
+
+/** Every import of one source file by another, as paths under src/. */
+function readImports(): Import[] {
+  return globSync('**/*.ts', { cwd: src }).flatMap(from =>
+    [...readFileSync(join(src, from), 'utf8').matchAll(/^(?:import|export) [^'"]*from '(\.[^']+)'/gm)].map(match => ({
+      from,
+      to: relative(src, join(src, dirname(from), match[1]!)),
+    })),
+  )
+}
+
+function top(path: string): string {
+  return path.split('/')[0]!
+}
+
+function noun(path: string): string | undefined {
+  return /^resources\/([^/]+)\//.exec(path)?.[1]
+}
+
+function tierOf(path: string): number {
+  const tier = tiers.findIndex(names => names.includes(top(path)))
+  if (tier < 0) throw new Error(`src/${top(path)} is in no tier; give it a place`)
+  return tier
+}
