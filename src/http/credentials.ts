@@ -8,11 +8,21 @@ interface Known {
   expiresAt: number
 }
 
+/** Whose credential it is; null for the end of one that has none. */
+interface Holder {
+  kind: 'key' | 'user'
+  user: number
+  expires_at: Date | null
+}
+
 /** Called when credentials stop being valid, so that open connections can be closed. */
 export type RevocationListener = (isRevoked: (principal: Principal) => boolean) => void
 
 /** More than enough for the users of one node; the longest unused go first. */
 const capacity = 100_000
+
+/** How long after their last request people still count as active. */
+const activeMs = 5 * 60_000
 
 /**
  * Bearer tokens → principals. Tokens and keys are looked up by their SHA-256, so that comparing takes the same time
@@ -22,7 +32,10 @@ export class Credentials {
   readonly #sql: Sql
   readonly #now: () => Date
   readonly #known = new Map<string, Known>()
+  readonly #seenAt = new Map<number, number>()
   readonly #listeners: RevocationListener[] = []
+  /** Counts revocations: a look-up that began before one may have found what it ended. */
+  #revocations = 0
 
   constructor(sql: Sql, environment: Environment, now: () => Date) {
     this.#sql = sql
@@ -33,6 +46,7 @@ export class Credentials {
       } else if (event.type === 'key_revoked') {
         this.#forget(principal => principal.kind === 'key')
       } else if (event.type === 'everything') {
+        this.#revocations++
         this.#known.clear()
       }
     })
@@ -47,9 +61,15 @@ export class Credentials {
     const hash = hashOf(token)
     const known = this.#known.get(hash)
     if (known === undefined) return this.#find(token, hash)
-    if (known.expiresAt > this.#now().getTime()) return known.principal
+    const now = this.#now().getTime()
+    if (known.expiresAt > now) return this.#admit(known, now)
     this.#known.delete(hash)
     return null
+  }
+
+  /** True where a request with a token of this user came to this node in the last five minutes. */
+  isActive(user: number): boolean {
+    return this.#now().getTime() - (this.#seenAt.get(user) ?? 0) <= activeMs
   }
 
   /** When a principal's credential ends, in milliseconds; Infinity for one that does not expire. */
@@ -59,32 +79,29 @@ export class Credentials {
 
   async #find(token: string, hash: string): Promise<Principal | null> {
     const bytes = Buffer.from(hash, 'base64')
-    const found = token.startsWith('wys_') ? await this.#findKey(bytes, hash) : await this.#findToken(bytes, hash)
-    if (found === null || found.expiresAt <= this.#now().getTime()) return null
-    this.#known.set(hash, found)
+    let found: Holder | null
+    let before: number
+    do {
+      before = this.#revocations
+      found = await (token.startsWith('wys_') ? findKey : findToken)(this.#sql, bytes)
+    } while (before !== this.#revocations)
+    const now = this.#now().getTime()
+    const expiresAt = found?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
+    if (found === null || expiresAt <= now) return null
+    const known = { principal: { kind: found.kind, user: found.user, credential: hash }, expiresAt }
+    this.#known.set(hash, known)
     if (this.#known.size > capacity) this.#known.delete(this.#known.keys().next().value!)
-    return found.principal
+    return this.#admit(known, now)
   }
 
-  async #findKey(bytes: Buffer, credential: string): Promise<Known | null> {
-    const [row] = await this.#sql<{ expires_at: Date | null }[]>`
-      select expires_at from api_keys where hash = ${bytes} and revoked_at is null`
-    if (row === undefined) return null
-    return {
-      principal: { kind: 'key', user: systemUser, credential },
-      expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
-    }
-  }
-
-  async #findToken(bytes: Buffer, credential: string): Promise<Known | null> {
-    const [row] = await this.#sql<{ user_id: number; expires_at: Date }[]>`
-      select t.user_id, t.expires_at from tokens t join users u on u.id = t.user_id
-      where t.hash = ${bytes} and u.trashed_at is null`
-    if (row === undefined) return null
-    return { principal: { kind: 'user', user: row.user_id, credential }, expiresAt: row.expires_at.getTime() }
+  #admit({ principal }: Known, now: number): Principal {
+    this.#seenAt.set(principal.user, now)
+    if (this.#seenAt.size > capacity) this.#seenAt.delete(this.#seenAt.keys().next().value!)
+    return principal
   }
 
   #forget(isRevoked: (principal: Principal) => boolean): void {
+    this.#revocations++
     for (const [hash, { principal }] of this.#known) if (isRevoked(principal)) this.#known.delete(hash)
     for (const listener of this.#listeners) listener(isRevoked)
   }
@@ -93,4 +110,19 @@ export class Credentials {
 /** What is kept of a token or key: base64 of its SHA-256. */
 export function hashOf(token: string): string {
   return createHash('sha256').update(token).digest('base64')
+}
+
+/** Served by api_keys_hash_key. */
+async function findKey(sql: Sql, hash: Buffer): Promise<Holder | null> {
+  const [row] = await sql<{ expires_at: Date | null }[]>`
+    select expires_at from api_keys where hash = ${hash} and revoked_at is null`
+  return row === undefined ? null : { kind: 'key', user: systemUser, expires_at: row.expires_at }
+}
+
+/** Served by the primary keys of tokens and users. */
+async function findToken(sql: Sql, hash: Buffer): Promise<Holder | null> {
+  const [row] = await sql<{ user: number; expires_at: Date }[]>`
+    select t.user_id as "user", t.expires_at from tokens t join users u on u.id = t.user_id
+    where t.hash = ${hash} and u.trashed_at is null`
+  return row === undefined ? null : { kind: 'user', ...row }
 }
