@@ -10,6 +10,22 @@ export class Json {
   }
 }
 
+/** A value that never changes and is written often: its text is made once for each form. */
+export class Fixed {
+  readonly value: object
+  #strings: string | undefined
+  #numbers: string | undefined
+
+  constructor(value: object) {
+    this.value = value
+  }
+
+  text(quoted: boolean): string {
+    if (quoted) return (this.#strings ??= write(this.value, true) ?? '{}')
+    return (this.#numbers ??= write(this.value, false) ?? '{}')
+  }
+}
+
 /** Keeps free-form values (metadata) from having their numbers and nulls rewritten. */
 export function verbatim(value: unknown): Json | null {
   return value === null || value === undefined ? null : new Json(JSON.stringify(value))
@@ -34,6 +50,7 @@ function write(value: unknown, quoted: boolean): string | undefined {
     case 'object':
       if (value === null) return undefined
       if (value instanceof Json) return value.text
+      if (value instanceof Fixed) return value.text(quoted)
       if (value instanceof Date) return `"${toSeconds(value)}"`
       return Array.isArray(value) ? writeArray(value, quoted) : writeObject(value as Record<string, unknown>, quoted)
     default:
