@@ -24,6 +24,18 @@ export const IdInput = z
 /** The `{id}` of a path; anything that is not an integer names nothing, so it is a 404 and not a 422. */
 export const IdPath = z.object({ id: z.string() })
 
+/** Text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
+export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
+
+/** One line of text in a request, trimmed; blank is the same as none. */
+export const LineInput = (longest: number) =>
+  z
+    .string()
+    .trim()
+    .max(longest)
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+    .transform(text => (text === '' ? null : text))
+
 /** Metadata in a request: an object of at most 64 KiB. */
 export const MetadataInput = Metadata.refine(value => Buffer.byteLength(JSON.stringify(value)) <= 65_536, {
   message: 'must be at most 64 KiB',
@@ -41,4 +53,5 @@ export const UidInput = z
   .min(1)
   .max(256)
   .regex(/^\S+$/, 'must not contain whitespace')
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
   .regex(/\D/, 'must contain at least one character that is not a digit')
