@@ -1,0 +1,54 @@
+import { NotFound } from '../../lib/errors.ts'
+import { reply, route } from '../../http/route.ts'
+import { leaveApps } from '../members/leave.ts'
+import { deleteUser, restoreUser, trashUser } from './commands.ts'
+import { SpecialUser, UserPath } from './schema.ts'
+
+const trash = route({
+  method: 'POST',
+  path: '/api/users/{user}/trash',
+  summary: 'Trash a user: out of sight, and its tokens are rejected',
+  auth: 'key',
+  params: UserPath,
+  replies: { 204: null },
+  problems: [NotFound, SpecialUser],
+  async handle({ params, by, direct }) {
+    await direct.run(trashUser, by, params.user)
+    return reply(204)
+  },
+})
+
+const restore = route({
+  method: 'POST',
+  path: '/api/users/{user}/restore',
+  summary: 'Restore a trashed user',
+  auth: 'key',
+  params: UserPath,
+  replies: { 204: null },
+  problems: [NotFound, SpecialUser],
+  async handle({ params, by, direct }) {
+    await direct.run(restoreUser, by, params.user)
+    return reply(204)
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/users/{user}',
+  summary: 'Delete a user for good; what it wrote stays',
+  auth: 'key',
+  params: UserPath,
+  replies: { 204: null },
+  problems: [NotFound, SpecialUser],
+  async handle(request) {
+    const { params, by, direct } = request
+    // Trashed first: it joins nothing any more while it leaves what it is in, and a crash in between leaves a user who
+    // can be deleted again, but no membership of nobody.
+    const user = await direct.run(trashUser, by, params.user)
+    await leaveApps(user, request)
+    await direct.run(deleteUser, by, String(user))
+    return reply(204)
+  },
+})
+
+export const accountRoutes = [trash, restore, remove]

@@ -1,0 +1,30 @@
+import type { Form, Parts, RouteRequest } from '../../http/route.ts'
+import { toPage, toPagedList } from '../../storage/page.ts'
+import { showUser, showUserSummary } from './represent.ts'
+import type { PersonListing } from './schema.ts'
+import { countPersons, listPersons, type PersonOrder } from './store.ts'
+
+const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
+
+type Request = Pick<Parts, 'sql' | 'credentials'> &
+  Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { form: Form }
+
+/** One page of the people whom the caller can see, by name; within `directories`, where any are named. */
+export async function listPage(query: PersonListing, directories: string[], request: Request) {
+  const { sql, by, origin, form, credentials } = request
+  const { agent, system, autocomplete, directory } = query
+  const page = toPage(query, orderFields, 'name')
+  const within = directory === undefined ? directories : [...directories, directory]
+  const filter = { by, agent, system, autocomplete, directories: within }
+  const [count, persons] = await Promise.all([
+    countPersons(sql, filter, page),
+    page.countOnly ? [] : listPersons(sql, filter, page),
+  ])
+  const viewer = { by, origin, presence: credentials }
+  const show = form.items === 'details' ? showUser : showUserSummary
+  return toPagedList(
+    page,
+    count,
+    persons.map(person => show(person, viewer)),
+  )
+}

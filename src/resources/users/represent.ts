@@ -1,0 +1,92 @@
+import type { Person } from '../../actors/people.ts'
+import type { Principal } from '../../actors/principal.ts'
+import { Fixed, verbatim } from '../../lib/json.ts'
+
+/** Knows who is here. */
+export interface Presence {
+  isActive(user: number): boolean
+}
+
+/** Who looks, and with what at hand. */
+export interface Viewer {
+  by: Principal
+  origin: string
+}
+
+/** The summary user, as list items show it to one caller. */
+export function showUserSummary(person: Person, { by, origin }: Viewer) {
+  const isOwn = by.kind === 'user' && by.user === person.id
+  return {
+    ...showAnyone(person, origin),
+    username: by.kind === 'key' || isOwn ? person.username : null,
+    // Nobody can follow anybody yet.
+    is_followed: by.kind === 'user' ? false : null,
+  }
+}
+
+/** The detailed user. */
+export function showUser(person: Person, viewer: Viewer & { presence: Presence }) {
+  return { ...showUserSummary(person, viewer), presence: presenceOf(person, viewer.presence) }
+}
+
+interface Summary {
+  origin: string
+  json: Fixed
+}
+
+const summaries = new WeakMap<Person, Summary>()
+
+/**
+ * The summary user as everybody sees it: the author of content, for whoever reads it. It is written with every
+ * message, so its JSON is kept as long as the Person, which is replaced when anything about it changes.
+ */
+export function summaryOf(person: Person, origin: string): Fixed {
+  const known = summaries.get(person)
+  if (known !== undefined && (known.origin === origin || person.picture_id === null)) return known.json
+  const json = new Fixed(showAnyone(person, origin))
+  summaries.set(person, { origin, json })
+  return json
+}
+
+/** Who did something, in the short form of events and notifications. */
+export function actorOf(person: Person, origin: string) {
+  return {
+    id: person.id,
+    uid: person.uid,
+    name: person.display_name,
+    avatar_url: avatarUrl(person, origin),
+    is_agent: person.is_agent ? true : null,
+  }
+}
+
+/** Absent where no picture was set, so that clients draw initials. No picture can be set yet. */
+export function avatarUrl(_person: Person, _origin: string): string | null {
+  return null
+}
+
+/** Agents are always there; the system user and the deleted user never are. */
+export function presenceOf(person: Person, presence: Presence): 'active' | 'away' | null {
+  if (person.id <= 0) return null
+  if (person.trashed_at !== null) return 'away'
+  return person.is_agent || presence.isActive(person.id) ? 'active' : 'away'
+}
+
+function showAnyone(person: Person, origin: string) {
+  return {
+    ...actorOf(person, origin),
+    given_name: person.given_name,
+    middle_name: person.middle_name,
+    family_name: person.family_name,
+    nickname: person.nickname,
+    email: person.email,
+    phone_number: person.phone_number,
+    directories: person.directories,
+    comment: person.comment,
+    metadata: verbatim(person.metadata),
+    tags: person.tags,
+    is_trashed: person.trashed_at !== null,
+    // The special users were not made by anybody.
+    created_at: person.id > 0 ? person.created_at : null,
+    updated_at: person.updated_at,
+  }
+}

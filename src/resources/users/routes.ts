@@ -1,0 +1,126 @@
+import { NotFound } from '../../lib/errors.ts'
+import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { createUser, updateUser, upsertUser, type Saved, type UserChange } from './commands.ts'
+import { listPage } from './list.ts'
+import { hashPassword } from './password.ts'
+import { showUser } from './represent.ts'
+import {
+  NewUser,
+  PersonListing,
+  SpecialUser,
+  UidPath,
+  User,
+  UserList,
+  UserPath,
+  UserQuery,
+  UserUpdate,
+} from './schema.ts'
+import { findPerson } from './store.ts'
+
+const create = route({
+  method: 'POST',
+  path: '/api/users',
+  summary: 'Create a user',
+  auth: 'key',
+  body: NewUser,
+  creates: true,
+  replies: { 201: User },
+  async handle(request) {
+    const { body, by, direct, once } = request
+    const given = { ...(await toChange(body)), uid: body.uid }
+    return reply(201, await showSaved(await direct.run(createUser, by, given, once), request))
+  },
+})
+
+const read = route({
+  method: 'GET',
+  path: '/api/users/{user}',
+  summary: 'Get a user or agent',
+  auth: 'token or key',
+  params: UserPath,
+  query: UserQuery,
+  replies: { 200: User },
+  problems: [NotFound],
+  async handle({ params, query, sql, by, origin, credentials }) {
+    const person = await findPerson(sql, params.user, by)
+    if (person === null) throw NotFound()
+    // Trashed users show themselves only to API keys, which may restore them.
+    const showsTrashed = by.kind === 'key' && query.trashed !== undefined && query.trashed !== 'false'
+    if (person.trashed_at !== null && !showsTrashed) throw NotFound()
+    return reply(200, showUser(person, { by, origin, presence: credentials }))
+  },
+})
+
+const readSelf = route({
+  method: 'GET',
+  path: '/api/user',
+  summary: 'Get the authenticated user',
+  auth: 'token',
+  replies: { 200: User },
+  async handle({ by, people, origin, credentials }) {
+    // Every component of a page asks this when it loads, so the answer comes from memory.
+    const person = people.find(by.user) ?? (await people.get(by.user))
+    if (person === undefined) throw NotFound()
+    return reply(200, showUser(person, { by, origin, presence: credentials }))
+  },
+})
+
+const update = route({
+  method: 'PATCH',
+  path: '/api/users/{user}',
+  summary: 'Update a user; absent members stay, null clears',
+  auth: 'key',
+  params: UserPath,
+  body: UserUpdate,
+  replies: { 200: User },
+  problems: [NotFound, SpecialUser],
+  async handle(request) {
+    const { params, body, by, direct } = request
+    const saved = await direct.run(updateUser, by, { user: params.user, given: await toChange(body) })
+    return reply(200, await showSaved(saved, request))
+  },
+})
+
+const upsert = route({
+  method: 'PUT',
+  path: '/api/users/{uid}',
+  summary: 'Update the user with this uid, or create it',
+  auth: 'key',
+  params: UidPath,
+  body: UserUpdate,
+  replies: { 200: User, 201: User },
+  async handle(request) {
+    const { params, body, by, direct } = request
+    const saved = await direct.run(upsertUser, by, { uid: params.uid, given: await toChange(body) })
+    const user = await showSaved(saved, request)
+    return saved.isNew ? reply(201, user) : reply(200, user)
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/users',
+  summary: 'List the users and agents that are visible to the caller',
+  auth: 'token or key',
+  query: PersonListing,
+  replies: { 200: UserList },
+  async handle(request) {
+    return reply(200, await listPage(request.query, [], request))
+  },
+})
+
+async function toChange({ password, ...rest }: UserUpdate): Promise<UserChange> {
+  if (password === undefined || password === null) return { ...rest, password_hash: password }
+  return { ...rest, password_hash: await hashPassword(password) }
+}
+
+type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+
+/** The user as a write has left it, trashed or not. */
+async function showSaved({ id }: Saved, { sql, by, origin, credentials }: Request) {
+  const person = await findPerson(sql, String(id), by)
+  if (person === null) throw NotFound()
+  return showUser(person, { by, origin, presence: credentials })
+}
+
+export const routes = [create, list, readSelf, read, update, upsert]

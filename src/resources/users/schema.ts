@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { problem } from '../../lib/errors.ts'
+import { ReferenceInput } from '../../lib/reference.ts'
+import { Int, LineInput, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput } from '../../lib/shape.ts'
+import { Listing, QueryFlag, Tristate } from '../../storage/page.ts'
+
+export const UserPath = z.object({ user: z.string().describe('Id or uid of a user') })
+
+/** `-1` is how the deleted user is addressed. */
+export const PersonUid = UidInput.refine(uid => uid !== '-1', { message: 'is reserved' })
+
+export const UidPath = z.object({ uid: z.string() })
+
+export const UserUpdate = z.object({
+  uid: PersonUid.nullish().describe('Unique among users and agents: no whitespace, at least one non-digit'),
+  name: LineInput(256).nullish().describe('Full displayable name'),
+  given_name: LineInput(64).nullish(),
+  middle_name: LineInput(64).nullish(),
+  family_name: LineInput(64).nullish(),
+  nickname: LineInput(32).nullish(),
+  email: LineInput(256)
+    .refine(email => email === null || /^[^\s@]+@[^\s@]+$/.test(email), { message: 'is not an e-mail address' })
+    .nullish(),
+  phone_number: LineInput(32).nullish(),
+  username: LineInput(256).nullish().describe('For authentication; unique'),
+  password: z
+    .string()
+    .max(256)
+    .refine(password => password.length >= 8, { message: 'must be at least 8 characters' })
+    .nullish()
+    .describe('For authentication; never returned, null removes it'),
+  comment: z.string().max(1024).nullish(),
+  picture: z.null({ error: 'must be null: blobs are not available' }).optional(),
+  directories: z.array(ReferenceInput).max(500).nullish().describe('Ids or names; replaces the whole set'),
+  metadata: MetadataInput.nullish(),
+  tags: TagsInput.nullish(),
+})
+export type UserUpdate = z.output<typeof UserUpdate>
+
+export const NewUser = UserUpdate.extend({ uid: PersonUid })
+
+export const UserQuery = z.object({ trashed: Tristate.optional().describe('true or null: also when it is trashed') })
+
+/** What lists of people take: users, members of a directory. */
+export const PersonListing = Listing.extend({
+  autocomplete: QueryFlag.optional().describe('true (default): words of q may be beginnings; false: whole words'),
+  agent: QueryFlag.optional().describe('true: only agents; false: only people'),
+  directory: z.string().optional().describe('Id or name: only people in that directory'),
+  system: QueryFlag.optional().describe('true: the system user too'),
+})
+export type PersonListing = z.output<typeof PersonListing>
+
+export const DirectoryRef = z.object({ id: Int, name: z.string() }).meta({ id: 'DirectoryRef' })
+
+/** A user in lists, and wherever somebody is named as author or actor. */
+export const UserSummary = z
+  .object({
+    id: Int,
+    uid: z.string().optional(),
+    name: z.string(),
+    given_name: z.string().optional(),
+    middle_name: z.string().optional(),
+    family_name: z.string().optional(),
+    nickname: z.string().optional(),
+    email: z.string().optional(),
+    phone_number: z.string().optional(),
+    username: z.string().optional().describe('Only for API keys, and for oneself'),
+    avatar_url: z.string().optional(),
+    directories: z.array(DirectoryRef).optional(),
+    comment: z.string().optional(),
+    metadata: Metadata.optional(),
+    tags: z.array(z.string()).optional(),
+    is_agent: z.literal(true).optional().describe('Absent for people'),
+    is_followed: z.boolean().optional().describe('By the caller; absent for API keys'),
+    is_trashed: z.boolean(),
+    created_at: Timestamp.optional(),
+    updated_at: Timestamp.optional(),
+  })
+  .meta({ id: 'UserSummary' })
+
+/** A user by itself. */
+export const User = UserSummary.extend({
+  picture: z.looseObject({}).optional(),
+  presence: z.enum(['active', 'away']).optional().describe('Absent for the system user and the deleted user'),
+}).meta({ id: 'User' })
+
+export const UserList = pagedList(z.union([User, UserSummary]))
+
+export const SpecialUser = problem(403, 'special-user', 'The system user and the deleted user cannot be changed.')

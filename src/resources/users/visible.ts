@@ -1,0 +1,46 @@
+import type { Principal } from '../../actors/principal.ts'
+import type { Db, Fragment } from '../../storage/sql.ts'
+
+/**
+ * A condition on `u`, a row of users: those whom the caller can see. Everybody for an API key. For a user: those who
+ * share a directory with it or, where neither is in any, that group of people; members of the same apps that are not
+ * trashed; agents in no directory; oneself and the special users.
+ *
+ * It goes from the caller to the people (directory_members, members_user, members, users_agents), so that what it
+ * costs depends on how many are visible, not on how many there are. With `u.id` given, each branch is a look-up.
+ */
+export function visibleTo(db: Db, { kind, user }: Principal): Fragment {
+  if (kind === 'key') return db`true`
+  return db`(u.id in (
+    select unnest(array[${user}, 0, -1]::bigint[])
+    union all
+    select b.user_id from directory_members a join directory_members b on b.directory_id = a.directory_id
+    where a.user_id = ${user}
+    union all
+    select b.user_id from members a join apps p on p.id = a.app_id join members b on b.app_id = a.app_id
+    where a.user_id = ${user} and a.access <> 'none' and b.access <> 'none'
+      and p.trashed_at is null and p.deleted_at is null
+    union all
+    select o.id from users o
+    where o.is_agent and not exists (select from directory_members d where d.user_id = o.id)
+    union all
+    select o.id from users o
+    where not exists (select from directory_members d where d.user_id = o.id)
+      and not exists (select from directory_members d where d.user_id = ${user})
+  ) and (
+    -- Agents with directories show themselves to these alone, also where they are in an app.
+    not u.is_agent or u.id = ${user} or not exists (select from directory_members d where d.user_id = u.id)
+    or exists (
+      select from directory_members a join directory_members b on b.directory_id = a.directory_id
+      where a.user_id = ${user} and b.user_id = u.id)
+  ))`
+}
+
+/** Those of `ids` whom a user cannot add to anything: out of its sight, or trashed. */
+export async function listInvisible(db: Db, user: number, ids: number[]): Promise<number[]> {
+  const by: Principal = { kind: 'user', user, credential: '' }
+  const rows = await db<{ id: number }[]>`
+    select u.id from users u
+    where u.id = any(${ids}::bigint[]) and not (u.trashed_at is null and ${visibleTo(db, by)})`
+  return rows.map(({ id }) => id)
+}
