@@ -1,0 +1,27 @@
+import type { Parts, RouteRequest } from '../../http/route.ts'
+import { overloaded, Problem } from '../../lib/errors.ts'
+import { clearDirectory } from '../apps/commands.ts'
+import { deleteDirectory } from './commands.ts'
+
+/** Rounds of a deletion before it gives up: with 200 apps each, more are only needed where apps keep being made. */
+const mostRounds = 500
+
+type Request = Pick<Parts, 'apps' | 'direct'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+
+/**
+ * Deletes a directory, after closing the apps that refer to it, each through its actor. Nothing becomes more open: the
+ * directory goes in a transaction that sees no app referring to it, and keeps new ones from doing so.
+ */
+export async function closeDirectory(directory: string, { apps, direct, by }: Request): Promise<void> {
+  let { id, apps: dependents } = await direct.run(deleteDirectory, by, directory)
+  for (let round = 0; dependents.length > 0; round++) {
+    if (round === mostRounds) throw overloaded()
+    await Promise.all(dependents.map(app => apps.run(clearDirectory, app, by, id).catch(ignoreGone)))
+    dependents = (await direct.run(deleteDirectory, by, String(id))).apps
+  }
+}
+
+/** The app was deleted meanwhile: then it refers to nothing any more. */
+function ignoreGone(error: unknown): void {
+  if (!(error instanceof Problem) || error.status !== 404) throw error
+}

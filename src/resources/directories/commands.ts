@@ -1,0 +1,93 @@
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { invalid, NotFound } from '../../lib/errors.ts'
+import { duplicateIndex } from '../../storage/sql.ts'
+import { SpecialUser } from '../users/schema.ts'
+import { resolvePeople } from '../users/store.ts'
+import { DirectoryExists, PeopleUnknown } from './schema.ts'
+import * as store from './store.ts'
+
+/** How many apps a round of `deleteDirectory` reports. A guess: as many as one group commit takes easily. */
+const roundSize = 200
+
+export interface Membership {
+  directory: string
+  people: string[]
+}
+
+/** Makes a directory and answers its id. Refuses with 409 for a name that is taken. */
+export const createDirectory = directCommand(
+  'createDirectory',
+  async (work: DirectWork, name: string): Promise<number> => {
+    const id = await store.insertDirectory(work.sql, name, work.now)
+    if (id === null) throw DirectoryExists({ name })
+    work.changed('directory_created', 'directory', id)
+    return id
+  },
+)
+
+/** Refuses with 422 for a name that is taken. */
+export const renameDirectory = directCommand(
+  'renameDirectory',
+  async (work: DirectWork, { directory, name }: { directory: string; name: string }): Promise<number> => {
+    const stored = await requireDirectory(work, directory)
+    if (stored.name === name) return stored.id
+    try {
+      await store.renameDirectory(work.sql, stored.id, name)
+    } catch (error) {
+      if (duplicateIndex(error) === 'directories_name') throw invalid({ name: ['is taken by another directory'] })
+      throw error
+    }
+    work.changed('directory_updated', 'directory', stored.id)
+    return stored.id
+  },
+)
+
+/** Adds people and agents, all or none. Refuses with 404 for unknown ones, 403 for the special users. */
+export const addPeople = directCommand('addPeople', async (work: DirectWork, { directory, people }: Membership) => {
+  const { id } = await requireDirectory(work, directory)
+  const added = await store.addMembers(work.sql, id, await requirePeople(work, people))
+  tell(work, id, added)
+})
+
+/** Takes people out; those who are not in it are passed over. Refuses as `addPeople`. */
+export const removePeople = directCommand(
+  'removePeople',
+  async (work: DirectWork, { directory, people }: Membership) => {
+    const { id } = await requireDirectory(work, directory)
+    const removed = await store.removeMembers(work.sql, id, await requirePeople(work, people))
+    tell(work, id, removed)
+  },
+)
+
+/**
+ * Deletes a directory to which no app refers, and its memberships with it. Where apps still do, nothing happens and
+ * the answer names some of them: they have to be closed first, lest they become more open.
+ */
+export const deleteDirectory = directCommand('deleteDirectory', async (work: DirectWork, directory: string) => {
+  const { id } = await requireDirectory(work, directory, true)
+  const apps = await store.listDependents(work.sql, id, roundSize)
+  if (apps.length === 0) {
+    await store.removeDirectory(work.sql, id)
+    work.changed('directory_deleted', 'directory', id)
+  }
+  return { id, apps }
+})
+
+async function requireDirectory({ sql }: DirectWork, ref: string, forDeletion = false): Promise<store.DirectoryRow> {
+  const stored = await store.lockDirectory(sql, ref, forDeletion)
+  if (stored === null) throw NotFound()
+  return stored
+}
+
+async function requirePeople({ sql }: DirectWork, refs: string[]): Promise<number[]> {
+  const found = await resolvePeople(sql, refs)
+  const unknown = refs.filter(ref => !found.has(ref))
+  if (unknown.length > 0) throw PeopleUnknown({ unknown })
+  const ids = [...new Set(found.values())]
+  if (ids.some(id => id <= 0)) throw SpecialUser()
+  return ids
+}
+
+function tell(work: DirectWork, directory: number, users: number[]): void {
+  if (users.length > 0) work.changed('directory_members_changed', 'directory', directory, { users })
+}

@@ -1,0 +1,84 @@
+import { NotFound } from '../../lib/errors.ts'
+import { reply, route } from '../../http/route.ts'
+import { listPage } from '../users/list.ts'
+import { PersonListing, SpecialUser, UserList } from '../users/schema.ts'
+import { addPeople, removePeople } from './commands.ts'
+import { DirectoryMemberPath, DirectoryPath, PeopleRefs, PeopleUnknown } from './schema.ts'
+import { findDirectory } from './store.ts'
+
+const list = route({
+  method: 'GET',
+  path: '/api/directories/{dir}/members',
+  summary: 'List the people in a directory',
+  auth: 'token or key',
+  params: DirectoryPath,
+  query: PersonListing,
+  replies: { 200: UserList },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query, sql, by } = request
+    const directory = await findDirectory(sql, params.dir, by)
+    if (directory === null) throw NotFound()
+    return reply(200, await listPage(query, [String(directory.id)], request))
+  },
+})
+
+const putOne = route({
+  method: 'PUT',
+  path: '/api/directories/{dir}/members/{user}',
+  summary: 'Add a user or agent to a directory',
+  auth: 'key',
+  params: DirectoryMemberPath,
+  replies: { 204: null },
+  problems: [NotFound, SpecialUser],
+  async handle({ params, by, direct }) {
+    await direct.run(addPeople, by, { directory: params.dir, people: [params.user] })
+    return reply(204)
+  },
+})
+
+const putMany = route({
+  method: 'PUT',
+  path: '/api/directories/{dir}/members',
+  summary: 'Add users and agents to a directory, all or none',
+  auth: 'key',
+  params: DirectoryPath,
+  body: PeopleRefs,
+  replies: { 204: null },
+  problems: [NotFound, PeopleUnknown, SpecialUser],
+  async handle({ params, body, by, direct }) {
+    await direct.run(addPeople, by, { directory: params.dir, people: body })
+    return reply(204)
+  },
+})
+
+const removeOne = route({
+  method: 'DELETE',
+  path: '/api/directories/{dir}/members/{user}',
+  summary: 'Take a user or agent out of a directory',
+  auth: 'key',
+  params: DirectoryMemberPath,
+  replies: { 204: null },
+  problems: [NotFound, SpecialUser],
+  async handle({ params, by, direct }) {
+    await direct.run(removePeople, by, { directory: params.dir, people: [params.user] })
+    return reply(204)
+  },
+})
+
+const removeMany = route({
+  method: 'DELETE',
+  path: '/api/directories/{dir}/members',
+  summary: 'Take users and agents out of a directory',
+  auth: 'key',
+  params: DirectoryPath,
+  body: PeopleRefs,
+  replies: { 204: null },
+  problems: [NotFound, PeopleUnknown, SpecialUser],
+  async handle({ params, body, by, direct }) {
+    await direct.run(removePeople, by, { directory: params.dir, people: body })
+    return reply(204)
+  },
+})
+
+export const memberRoutes = [list, putOne, putMany, removeOne, removeMany]

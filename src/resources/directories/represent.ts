@@ -1,0 +1,13 @@
+import type { Person } from '../../actors/people.ts'
+import { toPagedList } from '../../storage/page.ts'
+import { showUserSummary, type Viewer } from '../users/represent.ts'
+import type { DirectoryRow } from './store.ts'
+
+/** How many members a directory shows by itself; the rest is in its members list. */
+export const shownMembers = 25
+
+/** The detailed directory with the first of its members. */
+export function showDirectory({ id, name }: DirectoryRow, members: Person[], count: number, viewer: Viewer) {
+  const items = members.map(person => showUserSummary(person, viewer))
+  return { id, name, members: toPagedList({ skip: 0, countOnly: false }, count, items) }
+}

@@ -1,0 +1,98 @@
+import { NotFound } from '../../lib/errors.ts'
+import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { toPage, toPagedList } from '../../storage/page.ts'
+import { countPersons, listPersons } from '../users/store.ts'
+import { createDirectory, renameDirectory } from './commands.ts'
+import { closeDirectory } from './closing.ts'
+import { showDirectory, shownMembers } from './represent.ts'
+import { Directory, DirectoryExists, DirectoryList, DirectoryListing, DirectoryPath, NewDirectory } from './schema.ts'
+import { countDirectories, findDirectory, listDirectories, orderFields } from './store.ts'
+
+const create = route({
+  method: 'POST',
+  path: '/api/directories',
+  summary: 'Create a directory',
+  auth: 'key',
+  body: NewDirectory,
+  creates: true,
+  replies: { 201: Directory },
+  problems: [DirectoryExists],
+  async handle(request) {
+    const { body, by, direct, once } = request
+    const id = await direct.run(createDirectory, by, body.name, once)
+    return reply(201, await show(String(id), request))
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/directories',
+  summary: 'List directories: with a token those that its user is in',
+  auth: 'token or key',
+  query: DirectoryListing,
+  replies: { 200: DirectoryList },
+  async handle({ query, by, sql }) {
+    const page = toPage(query, orderFields, 'name')
+    const [count, directories] = await Promise.all([
+      countDirectories(sql, by, page),
+      page.countOnly ? [] : listDirectories(sql, by, page),
+    ])
+    return reply(200, toPagedList(page, count, directories))
+  },
+})
+
+const read = route({
+  method: 'GET',
+  path: '/api/directories/{dir}',
+  summary: 'Get a directory with its first members',
+  auth: 'token or key',
+  params: DirectoryPath,
+  replies: { 200: Directory },
+  problems: [NotFound],
+  async handle(request) {
+    return reply(200, await show(request.params.dir, request))
+  },
+})
+
+const rename = route({
+  method: 'PATCH',
+  path: '/api/directories/{dir}',
+  summary: 'Rename a directory',
+  auth: 'key',
+  params: DirectoryPath,
+  body: NewDirectory,
+  replies: { 200: Directory },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, body, by, direct } = request
+    const id = await direct.run(renameDirectory, by, { directory: params.dir, name: body.name })
+    return reply(200, await show(String(id), request))
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/directories/{dir}',
+  summary: 'Delete a directory; apps that refer to it are closed to all but their members',
+  auth: 'key',
+  params: DirectoryPath,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle(request) {
+    await closeDirectory(request.params.dir, request)
+    return reply(204)
+  },
+})
+
+type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+
+async function show(ref: string, { sql, by, origin }: Request) {
+  const directory = await findDirectory(sql, ref, by)
+  if (directory === null) throw NotFound()
+  const filter = { by, directories: [String(directory.id)] }
+  const page = toPage({ take: shownMembers }, ['name', 'id'], 'name')
+  const [members, count] = await Promise.all([listPersons(sql, filter, page), countPersons(sql, filter, page)])
+  return showDirectory(directory, members, count, { by, origin })
+}
+
+export const routes = [create, list, read, rename, remove]

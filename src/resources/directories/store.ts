@@ -1,0 +1,111 @@
+import type { Principal } from '../../actors/principal.ts'
+import { toReference } from '../../lib/reference.ts'
+import { orderBy } from '../../storage/order.ts'
+import type { Page } from '../../storage/page.ts'
+import type { Db, Fragment, Tx } from '../../storage/sql.ts'
+import { toTsQuery, toWords } from '../../storage/words.ts'
+
+export interface DirectoryRow {
+  id: number
+  name: string
+}
+
+/** `d` is the one that `ref` names. Served by the primary key, or directories_name. */
+function isNamed(db: Db, ref: string): Fragment {
+  const { id, name } = toReference(ref)
+  return id === null ? db`lower(d.name) = lower(${name})` : db`d.id = ${id}`
+}
+
+/** Users see the directories that they are in, API keys all. */
+function isVisible(db: Db, { kind, user }: Principal): Fragment {
+  if (kind === 'key') return db`true`
+  return db`d.id in (select m.directory_id from directory_members m where m.user_id = ${user})`
+}
+
+/** The directory behind `{dir}`; null where there is none that the caller can see. */
+export async function findDirectory(db: Db, ref: string, by: Principal): Promise<DirectoryRow | null> {
+  const [row] = await db<DirectoryRow[]>`
+    select d.id, d.name from directories d where ${isNamed(db, ref)} and ${isVisible(db, by)}`
+  return row ?? null
+}
+
+/** The id behind `{dir}`, whoever asks. */
+export async function findDirectoryId(db: Db, ref: string): Promise<number | null> {
+  const [row] = await db<{ id: number }[]>`select d.id from directories d where ${isNamed(db, ref)}`
+  return row?.id ?? null
+}
+
+export const orderFields = ['id', 'name', 'created_at'] as const
+type DirectoryOrder = (typeof orderFields)[number]
+
+export function listDirectories(db: Db, by: Principal, page: Page<DirectoryOrder>): Promise<DirectoryRow[]> {
+  return db<DirectoryRow[]>`
+    select d.id, d.name from directories d
+    where ${matches(db, by, page)}
+    ${orderBy(db, page.order, { id: 'd.id', name: 'lower(d.name)', created_at: 'd.created_at' })}
+    limit ${page.take} offset ${page.skip}`
+}
+
+export async function countDirectories(db: Db, by: Principal, page: Page): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from directories d where ${matches(db, by, page)}`
+  return row!.count
+}
+
+/** Directories have neither tags nor a trash. */
+function matches(db: Db, by: Principal, { q, tags, trashed }: Page): Fragment {
+  if (tags.length > 0 || trashed === true) return db`false`
+  const query = toTsQuery(q, true)
+  return db`${isVisible(db, by)} ${query === null ? db`` : db`and d.search @@ ${query}::tsquery`}`
+}
+
+/** Locked against changes until the transaction ends; `forDeletion` also against anything that would refer to it. */
+export async function lockDirectory(tx: Tx, ref: string, forDeletion = false): Promise<DirectoryRow | null> {
+  const [row] = await tx<DirectoryRow[]>`
+    select d.id, d.name from directories d where ${isNamed(tx, ref)}
+    for ${forDeletion ? tx`update` : tx`no key update`}`
+  return row ?? null
+}
+
+/** Null where there is one of this name. */
+export async function insertDirectory(tx: Tx, name: string, now: Date): Promise<number | null> {
+  const [row] = await tx<{ id: number }[]>`
+    insert into directories (name, search, created_at) values (${name}, ${toWords([name]).join(' ')}, ${now})
+    on conflict (lower(name)) do nothing
+    returning id`
+  return row?.id ?? null
+}
+
+export async function renameDirectory(tx: Tx, id: number, name: string): Promise<void> {
+  await tx`update directories set name = ${name}, search = ${toWords([name]).join(' ')} where id = ${id}`
+}
+
+export async function removeDirectory(tx: Tx, id: number): Promise<void> {
+  await tx`delete from directories where id = ${id}`
+}
+
+/** Apps that refer to a directory, at most `limit` of them. Served by apps_directory. */
+export async function listDependents(tx: Tx, directory: number, limit: number): Promise<number[]> {
+  const rows = await tx<{ id: number }[]>`
+    select id from apps where directory_id = ${directory} and deleted_at is null limit ${limit}`
+  return rows.map(({ id }) => id)
+}
+
+/** The users who were not in the directory before. */
+export async function addMembers(tx: Tx, directory: number, users: number[]): Promise<number[]> {
+  const rows = await tx<{ user_id: number }[]>`
+    insert into directory_members (directory_id, user_id)
+    -- The lock keeps them from being deleted meanwhile; who is already gone is passed over.
+    select ${directory}, u.id from users u where u.id = any(${users}::bigint[]) order by u.id for key share
+    on conflict do nothing
+    returning user_id`
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** The users who were in the directory before. */
+export async function removeMembers(tx: Tx, directory: number, users: number[]): Promise<number[]> {
+  const rows = await tx<{ user_id: number }[]>`
+    delete from directory_members where directory_id = ${directory} and user_id = any(${users}::bigint[])
+    returning user_id`
+  return rows.map(({ user_id }) => user_id)
+}
