@@ -1,0 +1,40 @@
+import { randomBytes } from 'node:crypto'
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { hashOf } from '../../http/credentials.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { SpecialUser } from '../users/schema.ts'
+import { findUserId } from '../users/store.ts'
+import { insertToken, removeTokens } from './store.ts'
+
+/** The prefix tells clients that this is no API key. */
+const newToken = () => `wyu_${randomBytes(32).toString('base64url')}`
+
+/**
+ * Issues a token to a user or agent; earlier ones stay valid. Only its hash is stored, so an Idempotency-Key cannot
+ * bring it back: repeating issues another. Refuses with 404 for trashed users, 403 for the special ones.
+ */
+export const issueToken = directCommand(
+  'issueToken',
+  async (work: DirectWork, { user, expiresInSeconds }: { user: string; expiresInSeconds: number }): Promise<string> => {
+    const id = await requireUser(work, user)
+    const token = newToken()
+    const expiresAt = new Date(work.now.getTime() + expiresInSeconds * 1000)
+    const hash = Buffer.from(hashOf(token), 'base64')
+    if (!(await insertToken(work.sql, { hash, user: id, now: work.now, expiresAt }))) throw NotFound()
+    return token
+  },
+)
+
+/** Ends all tokens of a user or agent, trashed or not: on this node before the answer, on others within a moment. */
+export const revokeTokens = directCommand('revokeTokens', async (work: DirectWork, user: string) => {
+  const id = await requireUser(work, user)
+  await removeTokens(work.sql, id)
+  work.changed('tokens_revoked', 'user', id)
+})
+
+async function requireUser({ sql }: DirectWork, user: string): Promise<number> {
+  const id = await findUserId(sql, user)
+  if (id === null) throw NotFound()
+  if (id <= 0) throw SpecialUser()
+  return id
+}

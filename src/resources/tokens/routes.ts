@@ -1,0 +1,39 @@
+import { NotFound } from '../../lib/errors.ts'
+import { reply, route } from '../../http/route.ts'
+import { SpecialUser, UserPath } from '../users/schema.ts'
+import { issueToken, revokeTokens } from './commands.ts'
+import { NewToken, Token } from './schema.ts'
+
+const defaultSeconds = 3600
+
+const issue = route({
+  method: 'POST',
+  path: '/api/users/{user}/tokens',
+  summary: 'Issue an access token to a user or agent',
+  auth: 'key',
+  params: UserPath,
+  body: NewToken,
+  replies: { 200: Token },
+  problems: [NotFound, SpecialUser],
+  async handle({ params, body, by, direct }) {
+    const expiresInSeconds = body.expires_in ?? defaultSeconds
+    const token = await direct.run(issueToken, by, { user: params.user, expiresInSeconds })
+    return reply(200, { access_token: token, expires_in: expiresInSeconds })
+  },
+})
+
+const revoke = route({
+  method: 'DELETE',
+  path: '/api/users/{user}/tokens',
+  summary: 'Revoke all access tokens of a user or agent',
+  auth: 'key',
+  params: UserPath,
+  replies: { 204: null },
+  problems: [NotFound, SpecialUser],
+  async handle({ params, by, direct }) {
+    await direct.run(revokeTokens, by, params.user)
+    return reply(204)
+  },
+})
+
+export const routes = [issue, revoke]
