@@ -1,0 +1,73 @@
+import { overloaded, problem } from '../lib/errors.ts'
+
+export const TooManyAttempts = problem(429, 'too-many-attempts', 'Too many failed attempts. Try again later.')
+
+const windowMs = 60_000
+
+/** Failures within the window after which further attempts are refused. */
+const mostFailures = 10
+
+/** Names and addresses that are remembered; those whose last failure is oldest are forgotten first. */
+const capacity = 10_000
+
+/** At about 20 ms each, whoever is last in line waits for a little more than a second. */
+const mostWaiting = 64
+
+/**
+ * Guards what strangers may try without a credential: refuses with 429 after ten failures within a minute under one
+ * key (a name, an address). Attempts run one at a time, for two reasons: a failure is counted before the next attempt
+ * begins, so that many at once get no further; and checking passwords, which is slow on purpose, never takes more than
+ * one core. When too many wait it refuses with 503. What is counted is this node's, and is lost with it.
+ */
+export class Attempts {
+  readonly #now: () => Date
+  readonly #failures = new Map<string, number[]>()
+  #last: Promise<void> = Promise.resolve()
+  #waiting = 0
+
+  constructor(now: () => Date) {
+    this.#now = now
+  }
+
+  /** The result of `attempt`; null counts as a failure under each of the keys. */
+  async run<Result>(keys: string[], attempt: () => Promise<Result | null>): Promise<Result | null> {
+    this.#requireRoom(keys)
+    if (this.#waiting >= mostWaiting) throw overloaded()
+    const turn = this.#last
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#last = promise
+    this.#waiting++
+    try {
+      await turn
+      this.#requireRoom(keys)
+      const result = await attempt()
+      if (result === null) for (const key of keys) this.#count(key)
+      return result
+    } finally {
+      this.#waiting--
+      resolve()
+    }
+  }
+
+  #requireRoom(keys: string[]): void {
+    const now = this.#now().getTime()
+    for (const key of keys) {
+      const failures = this.#recent(key, now)
+      if (failures.length < mostFailures) continue
+      throw TooManyAttempts({ retry_after: Math.ceil((failures[0]! + windowMs - now) / 1000) })
+    }
+  }
+
+  #count(key: string): void {
+    const now = this.#now().getTime()
+    const failures = [...this.#recent(key, now), now]
+    // Deleted and set again: the map is in order of the last failure.
+    this.#failures.delete(key)
+    this.#failures.set(key, failures)
+    if (this.#failures.size > capacity) this.#failures.delete(this.#failures.keys().next().value!)
+  }
+
+  #recent(key: string, now: number): number[] {
+    return this.#failures.get(key)?.filter(at => at > now - windowMs) ?? []
+  }
+}
