@@ -4,9 +4,11 @@ import type { Apps } from '../actors/apps.ts'
 import type { Direct } from '../actors/direct.ts'
 import type { People } from '../actors/people.ts'
 import type { Principal } from '../actors/principal.ts'
+import type { Typing } from '../actors/typing.ts'
 import type { ProblemType } from '../lib/errors.ts'
 import type { Json, Scalars } from '../lib/json.ts'
 import type { Sql } from '../storage/sql.ts'
+import type { Attempts } from './attempts.ts'
 import type { Credentials } from './credentials.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -27,6 +29,8 @@ export interface Parts {
   direct: Direct
   people: People
   credentials: Credentials
+  attempts: Attempts
+  typing: Typing
   now: () => Date
 }
 

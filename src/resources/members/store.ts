@@ -60,3 +60,13 @@ function toOrder(sql: Sql, order: OrderKey<OrderField>[]): Fragment {
     })
     .reduce((all, key) => sql`${all}, ${key}`)
 }
+
+/** The apps in which somebody is a member who can leave. Served by members_user. */
+export async function listMemberships(sql: Sql, user: number): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select a.id from members m join apps a on a.id = m.app_id
+    where m.user_id = ${user} and m.access is not null
+      and a.deleted_at is null and a.type not in ('private_chat', 'agent_chat')
+    order by a.id`
+  return rows.map(({ id }) => id)
+}
