@@ -1,0 +1,41 @@
+import type { Sql } from '../../storage/sql.ts'
+
+/** How long PostgreSQL may take to answer, and for how long its answer is believed. */
+const deadlineMs = 2000
+const validMs = 1000
+
+/** Tells whether this node can serve, however often it is asked: PostgreSQL hears of it once a second. */
+export class Health {
+  readonly #sql: Sql
+  readonly #now: () => Date
+  #last: Promise<boolean> = Promise.resolve(false)
+  #askedAt = Number.NEGATIVE_INFINITY
+
+  constructor(sql: Sql, now: () => Date) {
+    this.#sql = sql
+    this.#now = now
+  }
+
+  /** Never rejects. */
+  check(): Promise<boolean> {
+    const now = this.#now().getTime()
+    if (now - this.#askedAt < validMs) return this.#last
+    this.#askedAt = now
+    this.#last = this.#ask()
+    return this.#last
+  }
+
+  async #ask(): Promise<boolean> {
+    const sql = this.#sql
+    const late = Promise.withResolvers<boolean>()
+    const timer = setTimeout(() => late.resolve(false), deadlineMs)
+    try {
+      return await Promise.race([sql`select 1`.then(() => true), late.promise])
+    } catch {
+      // Whatever it is, there is no database to serve from.
+      return false
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

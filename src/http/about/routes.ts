@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import { Json } from '../../lib/json.ts'
+import { overloaded } from '../../lib/errors.ts'
+import type { Metrics } from '../metrics.ts'
+import { describeApi } from '../openapi.ts'
+import { reply, route, type Route } from '../route.ts'
+import type { Health } from './health.ts'
+
+interface AboutParts {
+  version: string
+  health: Health
+  metrics: Metrics
+  /** The routes to describe, beside these. */
+  routes: readonly Route[]
+}
+
+/** What a node says about itself; none of it needs a credential. */
+export function createAboutRoutes({ version, health, metrics, routes }: AboutParts): Route[] {
+  let description: Json | undefined
+
+  const showVersion = route({
+    method: 'GET',
+    path: '/version',
+    summary: 'Get the version of the API',
+    auth: 'none',
+    replies: { 200: z.string() },
+    handle: () => reply(200, version),
+  })
+
+  const showStatus = route({
+    method: 'GET',
+    path: '/status',
+    summary: 'Ask whether the service can serve',
+    auth: 'none',
+    replies: { 200: z.string() },
+    async handle() {
+      if (!(await health.check())) throw overloaded(2)
+      return reply(200, 'Ok')
+    },
+  })
+
+  const showMetrics = route({
+    method: 'GET',
+    path: '/metrics',
+    summary: 'Get the figures of this node for Prometheus',
+    auth: 'none',
+    replies: { 200: z.string() },
+    handle: async () => reply(200, await metrics.text(), { 'Content-Type': metrics.contentType }),
+  })
+
+  const showDescription = route({
+    method: 'GET',
+    path: '/api/openapi.json',
+    summary: 'Get this description of the API',
+    auth: 'none',
+    replies: { 200: z.record(z.string(), z.unknown()) },
+    handle() {
+      description ??= new Json(JSON.stringify(describeApi([...routes, ...about], version)))
+      return reply(200, description)
+    },
+  })
+
+  const about = [showVersion, showStatus, showMetrics, showDescription]
+  return about
+}

@@ -1,0 +1,22 @@
+import { Json, writeJson } from '../lib/json.ts'
+import type { Answer } from './exchange.ts'
+import type { FormChoice } from './request/form.ts'
+import type { Reply } from './route.ts'
+
+const appliedNumbers = { 'Preference-Applied': 'scalars=number' }
+
+/** A handler's reply in the form that the caller chose. */
+export function toAnswer({ status, body, headers }: Reply, { form, isPreferred }: FormChoice): Answer {
+  const all = isPreferred ? { ...headers, ...appliedNumbers } : headers
+  if (body === undefined || body === null) return { status, headers: all }
+  const isText = typeof body === 'string'
+  const answer: Answer = { status, headers: all, body: isText ? body : toJson(body, form.scalars) }
+  // A type that the route gives goes before the one that follows from the body.
+  if (headers?.['Content-Type'] === undefined)
+    answer.type = isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8'
+  return answer
+}
+
+function toJson(body: unknown, scalars: FormChoice['form']['scalars']): string {
+  return body instanceof Json ? body.text : writeJson(body, scalars)
+}

@@ -1,0 +1,33 @@
+import { nobody, type Principal } from '../actors/principal.ts'
+import { problem } from '../lib/errors.ts'
+import type { Credentials } from './credentials.ts'
+import type { Auth } from './route.ts'
+
+export const Unauthorized = problem(401, 'unauthorized', 'A valid access token or API key is needed.')
+export const KeyRequired = problem(403, 'key-required', 'Only an API key may do this.')
+export const TokenRequired = problem(403, 'token-required', 'An API key acts for no user; use an access token.')
+
+/** Far above the length of anything that this server gave out. */
+const longestToken = 512
+
+/**
+ * Who calls, from the Authorization header: at once where the credential is known, otherwise after a look into the
+ * database. Refuses with 401 what is missing or not valid, with 403 the kind of credential that the operation is not for.
+ */
+export function authenticate(auth: Auth, header: string, credentials: Credentials): Principal | Promise<Principal> {
+  if (auth === 'none') return nobody
+  const principal = credentials.authenticate(readBearer(header))
+  return principal instanceof Promise ? principal.then(found => admit(auth, found)) : admit(auth, principal)
+}
+
+function readBearer(header: string): string {
+  if (header.length > longestToken || !/^bearer +\S+$/i.test(header)) throw Unauthorized()
+  return header.slice(6).trim()
+}
+
+function admit(auth: Auth, principal: Principal | null): Principal {
+  if (principal === null) throw Unauthorized()
+  if (auth === 'key' && principal.kind !== 'key') throw KeyRequired()
+  if (auth === 'token' && principal.kind !== 'user') throw TokenRequired()
+  return principal
+}

@@ -1,0 +1,57 @@
+import type { OnceKey } from '../actors/app-actor.ts'
+import type { Principal } from '../actors/principal.ts'
+import type { Exchange } from './exchange.ts'
+import type { Form, Parts, RouteRequest } from './route.ts'
+
+interface Values {
+  params: unknown
+  query: unknown
+  body: unknown
+  by: Principal
+  form: Form
+  once: OnceKey | undefined
+  origin: string
+  /** As a proxy saw it; otherwise the connection is asked when a handler wants to know. */
+  address: string | undefined
+  exchange: Exchange
+}
+
+/** Makes what a handler gets. */
+export type RequestMaker = (values: Values) => RouteRequest<unknown, unknown, unknown>
+
+/**
+ * Requests of one edge have its parts as their prototype: each has them all, and copies none. The connection is asked
+ * for its address only where a handler reads it: it costs a tenth of a whole request.
+ */
+export function createRequestMaker(parts: Parts): RequestMaker {
+  class CheckedRequest {
+    readonly params: unknown
+    readonly query: unknown
+    readonly body: unknown
+    readonly by: Principal
+    readonly form: Form
+    readonly once: OnceKey | undefined
+    readonly origin: string
+    readonly #address: string | undefined
+    readonly #exchange: Exchange
+
+    constructor({ params, query, body, by, form, once, origin, address, exchange }: Values) {
+      this.params = params
+      this.query = query
+      this.body = body
+      this.by = by
+      this.form = form
+      this.once = once
+      this.origin = origin
+      this.#address = address
+      this.#exchange = exchange
+    }
+
+    get address(): string {
+      return this.#address ?? this.#exchange.address
+    }
+  }
+  Object.setPrototypeOf(CheckedRequest.prototype, parts)
+  // What the class lacks of the type comes from its prototype, which is the parts.
+  return values => new CheckedRequest(values) as CheckedRequest & Parts
+}

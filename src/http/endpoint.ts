@@ -1,0 +1,48 @@
+import { NotFound } from '../lib/errors.ts'
+import type { RouteDurations } from './durations.ts'
+import { parseJson } from './json-text.ts'
+import { check } from './request/field-errors.ts'
+import { QueryReader } from './request/query.ts'
+import { namesOf } from './router.ts'
+import type { Route } from './route.ts'
+
+/** A route made ready to be served: what can be worked out before a request comes is worked out once. */
+export class Endpoint {
+  readonly route: Route
+  readonly durations: RouteDurations
+  readonly bodyLimitBytes: number
+  /** True where the body matters: to the handler, or to tell a repeated request from another one. */
+  readonly takesBody: boolean
+  readonly #names: readonly string[]
+  readonly #query: QueryReader | undefined
+
+  constructor(route: Route, durations: RouteDurations, bodyLimitBytes: number) {
+    this.route = route
+    this.durations = durations
+    this.bodyLimitBytes = route.bodyLimitBytes ?? bodyLimitBytes
+    this.takesBody = route.body !== undefined || route.creates === true
+    this.#names = namesOf(route.path)
+    this.#query = route.query && new QueryReader(route.query)
+  }
+
+  /** Values of a path that the schema refuses name nothing: 404. */
+  toParams(values: readonly string[]): unknown {
+    const { params } = this.route
+    if (params === undefined) return undefined
+    const named: Record<string, string> = {}
+    for (let i = 0; i < values.length; i++) named[this.#names[i]!] = values[i]!
+    const result = params.safeParse(named)
+    if (!result.success) throw NotFound()
+    return result.data
+  }
+
+  toQuery(text: string): unknown {
+    const { query } = this.route
+    return query && check(query, this.#query?.read(text), 'query')
+  }
+
+  toBody(text: string): unknown {
+    const { body } = this.route
+    return body && check(body, parseJson(text), 'body')
+  }
+}

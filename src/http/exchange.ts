@@ -1,0 +1,130 @@
+import { STATUS_CODES } from 'node:http'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { RouteDurations } from './durations.ts'
+
+/** Takes the body of a request as it arrives. */
+export interface BodyTaker {
+  /** `chunk` belongs to uWebSockets.js and is gone when the call returns. */
+  take(chunk: ArrayBuffer, isLast: boolean): void
+  /** Nobody waits for the body any more. */
+  cancel(): void
+}
+
+export interface Answer {
+  status: number
+  /** Content-Type; needed where there is a body. */
+  type?: string
+  headers?: Readonly<Record<string, string>> | undefined
+  body?: string | Uint8Array | undefined
+}
+
+/** `422 Unprocessable Entity`: what follows the version in the first line of an answer. */
+const statusLines: Record<number, string> = Object.fromEntries(
+  Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
+)
+
+/**
+ * One request and its answer; the only place that touches uWebSockets.js's objects. The request may be read until
+ * `detach`, which whoever made the exchange calls before uWebSockets.js's handler returns. The answer is given once;
+ * when the client has gone away, or was answered before, it is dropped.
+ */
+export class Exchange {
+  readonly method: string
+  readonly path: string
+  /** Without the question mark; empty if there is none. */
+  readonly query: string
+  readonly startedAt = performance.now()
+  /** Sent with every answer, problem or not: names and values in turn. */
+  standing: readonly string[] = []
+  /** Where the time it takes is counted, once the route is known. */
+  durations: RouteDurations | undefined
+  /** Ends the connection with the answer. */
+  isLast = false
+  #req: HttpRequest | null
+  #res: HttpResponse | null
+  #body: BodyTaker | null = null
+  readonly #onEnd: (exchange: Exchange, status: number) => void
+
+  /** `onEnd` is called once, with the status of the answer, or 499 when the client went away before it. */
+  constructor(res: HttpResponse, req: HttpRequest, onEnd: (exchange: Exchange, status: number) => void) {
+    this.#res = res
+    this.#req = req
+    this.#onEnd = onEnd
+    this.method = req.getCaseSensitiveMethod()
+    this.path = req.getUrl()
+    // Undefined where there is none, whatever the types say.
+    this.query = req.getQuery() || ''
+  }
+
+  /** A header of the request, empty if it is absent. `name` in lower case. Only before `detach`. */
+  header(name: string): string {
+    if (this.#req === null) throw new Error(`The header ${name} was asked for after the request was freed`)
+    return this.#req.getHeader(name)
+  }
+
+  /** The IP address of the other end of the connection, empty once the exchange is over. */
+  get address(): string {
+    return this.#res === null ? '' : toAddress(Buffer.from(this.#res.getRemoteAddress()))
+  }
+
+  /** Hands over the body as it comes. Only before `detach`: what arrives before is lost. */
+  receive(body: BodyTaker): void {
+    this.#body = body
+    this.#res?.onData((chunk, isLast) => body.take(chunk, isLast))
+  }
+
+  /** The request is freed: what was not read from it is gone. */
+  detach(): void {
+    this.#req = null
+    this.#res?.onAborted(() => this.#end(499))
+  }
+
+  /** Everything goes out in one write. */
+  answer(answer: Answer): void {
+    const res = this.#res
+    if (res === null) return
+    // Checked before anything is written: half an answer cannot be taken back.
+    for (const name in answer.headers) requireSafe(name, answer.headers[name]!)
+    // Within uWebSockets.js's handler the answer is corked already.
+    if (this.#req === null) res.cork(() => this.#write(res, answer))
+    else this.#write(res, answer)
+    this.#end(answer.status)
+  }
+
+  #write(res: HttpResponse, { status, type, headers, body }: Answer): void {
+    res.writeStatus(statusLines[status] ?? String(status))
+    if (type !== undefined) res.writeHeader('Content-Type', type)
+    for (let i = 0; i < this.standing.length; i += 2) res.writeHeader(this.standing[i]!, this.standing[i + 1]!)
+    for (const name in headers) res.writeHeader(name, headers[name]!)
+    if (status === 204) {
+      res.endWithoutBody(undefined, this.isLast)
+    } else if (this.method === 'HEAD') {
+      // `endWithoutBody(length)` leaves the response open in this version and ends the process; the header does not.
+      res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? ''))).endWithoutBody(undefined, this.isLast)
+    } else {
+      res.end(body ?? '', this.isLast)
+    }
+  }
+
+  #end(status: number): void {
+    this.#res = null
+    this.#body?.cancel()
+    this.#body = null
+    this.#onEnd(this, status)
+  }
+}
+
+/** A line end in a value would let whoever chose the value write headers, and an answer, of their own. */
+function requireSafe(name: string, value: string): void {
+  // oxlint-disable-next-line no-control-regex
+  if (/[\0-\x08\x0a-\x1f\x7f]/.test(value)) throw new Error(`The value of the header ${name} has a control character`)
+}
+
+/** 4 or 16 bytes; IPv4 that arrives on an IPv6 socket is written as IPv4. */
+function toAddress(bytes: Buffer): string {
+  if (bytes.length === 4) return bytes.join('.')
+  if (bytes.readBigUInt64BE(0) === 0n && bytes.readUInt32BE(8) === 0xffff) return bytes.subarray(12).join('.')
+  const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':')
+  // The WHATWG URL parser knows how an IPv6 address is shortened.
+  return new URL(`http://[${groups}]`).hostname.slice(1, -1)
+}

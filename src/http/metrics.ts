@@ -1,0 +1,60 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { RequestDurations } from './durations.ts'
+
+/** Reads a present value when the metrics are asked for; an object gives one value for each of its keys. */
+type Reading = () => number | Record<string, number>
+
+/**
+ * The figures of one node, in Prometheus's text format. What can be read when it is asked for is registered with
+ * `gauge` or `counter` and costs nothing in between; only what must be seen as it happens has a method.
+ */
+export class Metrics {
+  readonly requests = new RequestDurations()
+  readonly contentType: string
+  readonly #registry = new Registry()
+  readonly #commits: Histogram
+
+  constructor() {
+    this.contentType = this.#registry.contentType
+    // Process and event loop.
+    collectDefaultMetrics({ register: this.#registry })
+    this.#commits = new Histogram({
+      name: 'parley_commit_commands',
+      help: 'Commands in one commit.',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+      registers: [this.#registry],
+    })
+  }
+
+  /** A group commit with this many commands was started. */
+  observeCommit(commands: number): void {
+    this.#commits.observe(commands)
+  }
+
+  /** A figure that goes up and down: commands that wait, open sessions. `label` names the keys of an object. */
+  gauge(name: string, help: string, read: Reading, label = 'kind'): void {
+    const collect = () => {
+      for (const [labels, value] of toSamples(read(), label)) gauge.set(labels, value)
+    }
+    const gauge: Gauge = new Gauge({ name, help, labelNames: [label], registers: [this.#registry], collect })
+  }
+
+  /** A figure that only grows: deliveries by outcome. `read` gives the totals since the start. */
+  counter(name: string, help: string, read: Reading, label = 'kind'): void {
+    const collect = () => {
+      counter.reset()
+      for (const [labels, value] of toSamples(read(), label)) counter.inc(labels, value)
+    }
+    const counter: Counter = new Counter({ name, help, labelNames: [label], registers: [this.#registry], collect })
+  }
+
+  /** Everything, in the text format. */
+  async text(): Promise<string> {
+    return (await this.#registry.metrics()) + this.requests.text()
+  }
+}
+
+function toSamples(reading: number | Record<string, number>, label: string): [Record<string, string>, number][] {
+  if (typeof reading === 'number') return [[{}, reading]]
+  return Object.entries(reading).map(([key, value]) => [{ [label]: key }, value])
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import { overloaded, Problem } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { isUnavailable } from '../storage/unavailable.ts'
+import type { Answer } from './exchange.ts'
+
+/** Where each status is defined: the `type` of its problems. */
+const types: Record<number, string> = {
+  400: 'https://tools.ietf.org/html/rfc7231#section-6.5.1',
+  401: 'https://tools.ietf.org/html/rfc7235#section-3.1',
+  403: 'https://tools.ietf.org/html/rfc7231#section-6.5.3',
+  404: 'https://tools.ietf.org/html/rfc7231#section-6.5.4',
+  405: 'https://tools.ietf.org/html/rfc7231#section-6.5.5',
+  406: 'https://tools.ietf.org/html/rfc7231#section-6.5.6',
+  408: 'https://tools.ietf.org/html/rfc7231#section-6.5.7',
+  409: 'https://tools.ietf.org/html/rfc7231#section-6.5.8',
+  410: 'https://tools.ietf.org/html/rfc7231#section-6.5.9',
+  412: 'https://tools.ietf.org/html/rfc7232#section-4.2',
+  413: 'https://tools.ietf.org/html/rfc7231#section-6.5.11',
+  414: 'https://tools.ietf.org/html/rfc7231#section-6.5.12',
+  415: 'https://tools.ietf.org/html/rfc7231#section-6.5.13',
+  416: 'https://tools.ietf.org/html/rfc7233#section-4.4',
+  422: 'https://tools.ietf.org/html/rfc4918#section-11.2',
+  429: 'https://tools.ietf.org/html/rfc6585#section-4',
+  431: 'https://tools.ietf.org/html/rfc6585#section-5',
+  500: 'https://tools.ietf.org/html/rfc7231#section-6.6.1',
+  501: 'https://tools.ietf.org/html/rfc7231#section-6.6.2',
+  502: 'https://tools.ietf.org/html/rfc7231#section-6.6.3',
+  503: 'https://tools.ietf.org/html/rfc7231#section-6.6.4',
+  504: 'https://tools.ietf.org/html/rfc7231#section-6.6.5',
+}
+
+const titles: Record<number, string> = { ...STATUS_CODES, 422: 'Validation Failed' }
+
+/** What was being done when something was thrown, for the log. */
+export interface Occasion {
+  method: string
+  path: string
+  /** The client's name for itself. */
+  source: string
+}
+
+/**
+ * Turns anything thrown into an answer. A Problem says what it is; a database that is away is 503; everything else is a
+ * bug, of which the caller gets nothing but the id under which it is logged here.
+ */
+export function toProblemAnswer(error: unknown, occasion: Occasion, log: Log): Answer {
+  if (error instanceof Problem) return describe(error, occasion.path)
+  if (isUnavailable(error)) {
+    log.warn({ ...occasion, error }, 'A request failed because PostgreSQL is away')
+    return describe(overloaded(2), occasion.path)
+  }
+  const trace_id = randomUUID()
+  log.error({ trace_id, ...occasion, error }, 'A request failed')
+  return describe(
+    new Problem(500, 'internal-error', 'Something went wrong. It has been logged.', { trace_id }),
+    occasion.path,
+  )
+}
+
+function describe({ status, code, message, facts }: Problem, instance: string): Answer {
+  const { retry_after, allow, ...others } = facts
+  const members = {
+    ...others,
+    type: types[status] ?? 'about:blank',
+    title: titles[status] ?? 'Error',
+    status,
+    detail: message,
+    instance,
+    code,
+  }
+  const headers: Record<string, string> = {}
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer'
+  if (typeof retry_after === 'number') headers['Retry-After'] = String(Math.max(1, Math.ceil(retry_after)))
+  if (typeof allow === 'string') headers['Allow'] = allow
+  // Not the JSON writer of responses: names of fields come from requests, and have to be escaped.
+  return { status, type: 'application/problem+json', headers, body: JSON.stringify(members) }
+}

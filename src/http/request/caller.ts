@@ -1,0 +1,58 @@
+import type { Exchange } from '../exchange.ts'
+
+interface CallersOptions {
+  /** Scheme and host under which this server is known, if that is fixed. */
+  publicUrl: string | null
+  scheme: 'http' | 'https'
+  /** True where a proxy stands in front of this server, which sets X-Forwarded-For, -Proto and -Host. */
+  isProxied: boolean
+}
+
+/** A host name, IPv4 or bracketed IPv6 address, and perhaps a port: nothing that could end a URL's authority. */
+const hostForm = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
+
+/** Tells under which address callers reach this server, and from which they come. */
+export class Callers {
+  readonly #options: CallersOptions
+  /** Where requests lead whose Host header cannot be used. */
+  fallback: string
+  #lastHost = ''
+  #lastOrigin = ''
+
+  constructor(options: CallersOptions) {
+    this.#options = options
+    this.fallback = `${options.scheme}://localhost`
+  }
+
+  /** `https://chat.example`, without a slash at the end. */
+  originOf(exchange: Exchange): string {
+    const { publicUrl, isProxied, scheme } = this.#options
+    if (publicUrl !== null) return publicUrl
+    if (isProxied) return this.#toOrigin(forwardedScheme(exchange) ?? scheme, forwardedHost(exchange))
+    const host = exchange.header('host')
+    // Nearly all requests come to the same host.
+    if (host === this.#lastHost) return this.#lastOrigin
+    this.#lastOrigin = this.#toOrigin(scheme, host)
+    this.#lastHost = host
+    return this.#lastOrigin
+  }
+
+  /** The client's address as the proxy saw it; undefined where there is no proxy: then the connection tells. */
+  forwardedAddressOf(exchange: Exchange): string | undefined {
+    if (!this.#options.isProxied) return undefined
+    // The proxy appends what it sees; anything before that was written by the client.
+    return exchange.header('x-forwarded-for').split(',').at(-1)?.trim() || undefined
+  }
+
+  #toOrigin(scheme: string, host: string): string {
+    return hostForm.test(host) ? `${scheme}://${host}` : this.fallback
+  }
+}
+
+function forwardedHost(exchange: Exchange): string {
+  return exchange.header('x-forwarded-host').split(',').at(-1)?.trim() || exchange.header('host')
+}
+
+function forwardedScheme(exchange: Exchange): string | undefined {
+  return /^(https?)$/i.exec(exchange.header('x-forwarded-proto').split(',').at(-1)?.trim() ?? '')?.[1]?.toLowerCase()
+}

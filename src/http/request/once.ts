@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto'
+import type { OnceKey } from '../../actors/app-actor.ts'
+import { invalid } from '../../lib/errors.ts'
+
+/** Checks an Idempotency-Key header. Throws 422. */
+export function requireKey(key: string): void {
+  if (/^[\x20-\x7e]{1,255}$/.test(key)) return
+  throw invalid({ 'Idempotency-Key': ['must have 1 to 255 printable characters'] })
+}
+
+interface Repeatable {
+  key: string
+  /** Two callers may choose the same key. */
+  credential: string
+  method: string
+  path: string
+  body: string
+}
+
+/** What tells a repeated request from a new one, and from another one under the same key. */
+export function toOnceKey({ key, credential, method, path, body }: Repeatable): OnceKey {
+  return { key: digest(credential, key), request: digest(method, path, body) }
+}
+
+/** The lengths keep `ab, c` from being the same as `a, bc`. */
+function digest(...parts: string[]): Buffer {
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(`${part.length}:${part}`)
+  return hash.digest()
+}

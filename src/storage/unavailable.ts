@@ -1,0 +1,14 @@
+/** Codes of PostgreSQL and of connections that say: not now. Class 08 is about connections, 57P about shutting down. */
+const unavailable =
+  /^(08...|57P..|57014|53...|CONNECTION_\w+|CONNECT_TIMEOUT|ECONN\w+|E\w+UNREACH|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/
+
+/** Node's codes come from the file system as well: these are the calls that mean a connection. */
+const connectionCalls = new Set(['connect', 'read', 'write', 'getaddrinfo'])
+
+/** True where the database could not be asked, or gave up: the same request may well succeed a little later. */
+export function isUnavailable(error: unknown): boolean {
+  const { code, syscall } = Object(error) as { code?: unknown; syscall?: unknown }
+  if (typeof code !== 'string' || !unavailable.test(code)) return false
+  // Codes of postgres.js and PostgreSQL name no system call.
+  return syscall === undefined || connectionCalls.has(syscall as string)
+}
