@@ -1,0 +1,77 @@
+import { EgressFailed, type Egress } from './egress.ts'
+import type { Answer } from './exchange.ts'
+import { sign } from './signature.ts'
+import type { Outcome } from './store.ts'
+
+/** How much of a receiver's answer is kept; what follows is not even read. */
+const keepBytes = 65_536
+
+/** What goes to a receiver. */
+export interface Shipment {
+  url: string
+  /** Signs the body, where the webhook has one. */
+  secret: string | null
+  guid: string
+  trigger: string
+  body: string
+}
+
+export interface AttemptOptions {
+  /** For the whole exchange; then the connection is cut and the payload is lost. */
+  deadlineMs: number
+  userAgent: string
+  /** Cuts the attempt short, which then counts for nothing. */
+  signal: AbortSignal
+  startedAt: Date
+}
+
+/**
+ * One signed POST: no redirects, no second try. Any complete 2xx answer is a success, everything else a failure that
+ * comes back as an outcome like the other; null where the attempt was stopped by the signal.
+ */
+export async function attempt(egress: Egress, shipment: Shipment, options: AttemptOptions): Promise<Outcome | null> {
+  const { url, body: text } = shipment
+  const body = Buffer.from(text)
+  const headers = toHeaders(shipment, body, options.userAgent)
+  const started = { delivered_at: options.startedAt, body: text, request: { url, method: 'POST', headers } }
+  const startedMs = performance.now()
+  const { deadlineMs, signal } = options
+  try {
+    const answer = await egress.send({ url, method: 'POST', headers, body, deadlineMs, keepBytes, signal })
+    return {
+      ...started,
+      status: answer.status >= 200 && answer.status < 300 ? 'success' : 'failure',
+      duration_ms: performance.now() - startedMs,
+      status_code: answer.status,
+      response: describe(answer),
+    }
+  } catch (error) {
+    if (!(error instanceof EgressFailed)) throw error
+    if (error.fault === 'stopped') return null
+    const { partial, message } = error
+    return {
+      ...started,
+      status: 'failure',
+      duration_ms: performance.now() - startedMs,
+      status_code: partial?.status ?? null,
+      response: { ...(partial && describe(partial)), error: message },
+    }
+  }
+}
+
+function toHeaders({ guid, trigger, secret }: Shipment, body: Buffer, userAgent: string): Record<string, string> {
+  return {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(body.length),
+    'User-Agent': userAgent,
+    'X-Service-Delivery': guid,
+    'X-Service-Trigger': trigger,
+    ...(secret !== null && { 'X-Service-Signature': sign(body, secret) }),
+  }
+}
+
+function describe({ status, headers, body, isCut }: Answer) {
+  // While the decoder expects more, it keeps back a character that was cut in two. PostgreSQL stores no NUL.
+  const text = new TextDecoder().decode(body, { stream: isCut }).replaceAll('\0', '\uFFFD')
+  return { status_code: status, headers, body: text }
+}

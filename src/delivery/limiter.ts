@@ -1,0 +1,50 @@
+import PQueue from 'p-queue'
+
+/** Receivers beyond this number are looked through for some to forget. A guess; each takes about 1 KB. */
+const roomyCount = 1_000
+
+const windowMs = 1_000
+
+interface Pace {
+  queue: PQueue
+  usedAtMs: number
+}
+
+/**
+ * How many requests a receiver gets from this node: `perSecond` within any second, first come, first served. Several
+ * webhooks at one receiver share its pace. In memory alone, so a restart begins with a fresh second.
+ */
+export class Limiter {
+  readonly #perSecond: number
+  readonly #paces = new Map<string, Pace>()
+
+  constructor(perSecond: number) {
+    this.#perSecond = perSecond
+  }
+
+  /** Resolves with true when the next request to the origin of `url` may start, with false when the signal aborts. */
+  async admit(url: string, signal: AbortSignal): Promise<boolean> {
+    if (signal.aborted) return false
+    const pace = this.#paceOf(new URL(url).origin)
+    pace.usedAtMs = performance.now()
+    return pace.queue.add(() => true, { signal }).catch(() => false)
+  }
+
+  #paceOf(origin: string): Pace {
+    const known = this.#paces.get(origin)
+    if (known !== undefined) return known
+    if (this.#paces.size >= roomyCount) this.#forget()
+    // strict: any second counts, not the one of the clock; otherwise an idle queue would hold the next one up.
+    const queue = new PQueue({ interval: windowMs, intervalCap: this.#perSecond, strict: true })
+    const pace = { queue, usedAtMs: 0 }
+    this.#paces.set(origin, pace)
+    return pace
+  }
+
+  /** Drops those without a request in the last second: a new one would not know more. */
+  #forget(): void {
+    for (const [origin, { queue, usedAtMs }] of this.#paces) {
+      if (queue.size === 0 && performance.now() - usedAtMs > windowMs) this.#paces.delete(origin)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Sql } from '../storage/sql.ts'
+import { attempt } from './attempt.ts'
+import type { Egress } from './egress.ts'
+import type { Limiter } from './limiter.ts'
+import { keepRecords } from './retention.ts'
+import * as store from './store.ts'
+
+/** Makes the text to send. Null where the event can no longer be told; rejects where that may work later. */
+export type Compose = (delivery: store.QueuedDelivery) => Promise<string | null>
+
+export interface QueueParts {
+  sql: Sql
+  egress: Egress
+  limiter: Limiter
+  compose: Compose
+  userAgent: string
+  /** For one attempt. The API gives receivers 10 seconds. */
+  deadlineMs: number
+  clock: Clock
+}
+
+interface QueueOptions extends QueueParts {
+  webhook: number
+  /** Who holds the lease. */
+  node: string
+  /** Starts nothing more. */
+  stopping: AbortSignal
+  /** Ends what is in flight, too. */
+  cutting: AbortSignal
+  /** Called with each outcome. */
+  observe: (outcome: store.Outcome) => void
+}
+
+/** Beyond an attempt's deadline: how long one lease allows new attempts. */
+const leaseSlackMs = 5_000
+
+/** Time that may pass between the last look at the clock and the request: generous even for a machine that swaps. */
+const leaseMarginMs = 1_000
+
+/** How long to wait for transactions that may still add older events. They take milliseconds, unless one hangs. */
+const patienceMs = 2_000
+
+/** Records beyond those to keep are removed after this many attempts. */
+const trimEvery = 100
+
+/**
+ * The queue of one webhook, as this node works on it: a lease in the database keeps other nodes away, and no attempt
+ * begins that the lease might not outlive. Made by the Deliverer for each time that there is something to send.
+ */
+export class Queue {
+  readonly #options: QueueOptions
+  #attempts = 0
+
+  constructor(options: QueueOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Sends what is queued, one after the other in event order, until nothing is left, the node stops, or the queue is
+   * not this node's to work on: then the webhook is another node's, disabled, or gone. Rejects when the database
+   * fails; what was not filed by then is sent again.
+   */
+  async drain(): Promise<'empty' | 'stopped' | 'elsewhere'> {
+    const { sql, webhook, node, stopping, deadlineMs } = this.#options
+    const leaseMs = deadlineMs + leaseSlackMs
+    let isHeld = false
+    try {
+      while (!stopping.aborted) {
+        // Before the question: so the lease may seem to end too early, but never too late.
+        const askedAtMs = performance.now()
+        const lease = await store.takeLease(sql, { webhook, node, seconds: leaseMs / 1000 })
+        if (lease.state !== 'held') return lease.state
+        isHeld = true
+        await this.#settle(lease.horizon)
+        await this.#send(lease.newest, lease.payload_url, askedAtMs + leaseMs)
+      }
+      return 'stopped'
+    } finally {
+      if (isHeld) await store.releaseLease(sql, webhook, node)
+    }
+  }
+
+  /**
+   * Waits until no older event can turn up before those that were seen: their numbers are drawn before they are
+   * committed, so the commit of a larger number may come first. Somebody else's long transaction does not hold up
+   * deliveries for ever; the order between apps then is that of the commits.
+   */
+  async #settle(horizon: string): Promise<void> {
+    const giveUpAtMs = performance.now() + patienceMs
+    for (let pauseMs = 2; !(await store.isSettled(this.#options.sql, horizon)); pauseMs = Math.min(pauseMs * 2, 100)) {
+      if (performance.now() > giveUpAtMs) return
+      await this.#pause(pauseMs)
+    }
+  }
+
+  /** Sends what is queued up to an event, as long as the lease allows. */
+  async #send(newest: number, url: string, leasedUntilMs: number): Promise<void> {
+    const { sql, webhook, node, limiter, compose, stopping, deadlineMs } = this.#options
+    const startBeforeMs = leasedUntilMs - deadlineMs - leaseMarginMs
+    for (;;) {
+      if (!(await limiter.admit(url, stopping))) return
+      // Read only now, so that what was changed, disabled or deleted while we waited is respected.
+      const delivery = await store.findNext(sql, { webhook, node, upTo: newest })
+      if (delivery === null) return
+      const body = delivery.body ?? (await compose(delivery))
+      if (stopping.aborted || performance.now() > startBeforeMs) return
+      const outcome = body === null ? this.#untellable() : await this.#attempt(delivery, body)
+      if (outcome === null) return
+      await this.#file(delivery.id, outcome, leasedUntilMs)
+      if (delivery.event_id >= newest) return
+    }
+  }
+
+  async #attempt({ payload_url: url, secret, guid, trigger }: store.QueuedDelivery, body: string) {
+    const { egress, deadlineMs, userAgent, cutting: signal } = this.#options
+    const shipment = { url, secret, guid, trigger, body }
+    const outcome = await attempt(egress, shipment, { deadlineMs, userAgent, signal, startedAt: this.#now() })
+    if (outcome !== null) this.#options.observe(outcome)
+    return outcome
+  }
+
+  #untellable(): store.Outcome {
+    const response = { error: 'What the event was about is gone, so there was nothing to send' }
+    const nothing = { status_code: null, body: null, request: null, duration_ms: 0 }
+    return { status: 'failure', delivered_at: this.#now(), ...nothing, response }
+  }
+
+  /** Tried again while the lease lasts: what is not filed is sent once more. */
+  async #file(delivery: number, outcome: store.Outcome, leasedUntilMs: number): Promise<void> {
+    const { sql, webhook } = this.#options
+    for (;;) {
+      try {
+        await store.recordOutcome(sql, delivery, outcome)
+        break
+      } catch (error) {
+        if (performance.now() > leasedUntilMs) throw error
+        await this.#pause(500)
+      }
+    }
+    this.#attempts++
+    if (this.#attempts % trimEvery === 0) await store.removeSurplus(sql, webhook, keepRecords)
+  }
+
+  #now(): Date {
+    return new Date(this.#options.clock.now())
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise(resolve => this.#options.clock.after(delayMs, resolve))
+  }
+}

@@ -1,0 +1,51 @@
+import type { Log } from '../lib/log.ts'
+import type { Chore } from '../storage/housekeeping.ts'
+import type { Sql } from '../storage/sql.ts'
+import { listWebhookIds, removeOld, removeOrphans, removeOverflow, removeSurplus } from './store.ts'
+
+/** Days for which an attempt can be looked at; nothing waits for longer either. */
+const keepDays = 30
+
+/** Attempts of one webhook that can be looked at. */
+export const keepRecords = 1_000
+
+/**
+ * Deliveries that may wait for one webhook; of more, the oldest are given up. A guess: what a receiver is sent in half
+ * an hour at the default pace.
+ */
+const queueLimit = 100_000
+
+/** Rows in one delete: few enough that nobody waits for it. A guess. */
+const batchSize = 1_000
+
+interface RetentionOptions {
+  sql: Sql
+  now: () => Date
+  log: Log
+}
+
+/** Keeps the records of deliveries and their queues within limits. Several nodes may do it at once. */
+export function deliveryChores(options: RetentionOptions): Chore[] {
+  return [{ name: 'forget deliveries', periodMs: 60_000, run: () => forgetDeliveries(options) }]
+}
+
+/** One round of it. */
+export async function forgetDeliveries({ sql, now, log }: RetentionOptions): Promise<void> {
+  const before = new Date(now().getTime() - keepDays * 86_400_000)
+  await repeat(() => removeOld(sql, before, batchSize))
+  await repeat(() => removeOrphans(sql, batchSize))
+  for (const webhook of await listWebhookIds(sql)) {
+    await removeSurplus(sql, webhook, keepRecords)
+    const lost = await repeat(() => removeOverflow(sql, webhook, queueLimit, batchSize))
+    if (lost > 0) log.warn({ webhook, lost }, 'A receiver is too slow; its oldest deliveries were given up')
+  }
+}
+
+async function repeat(removeBatch: () => Promise<number>): Promise<number> {
+  let sum = 0
+  for (;;) {
+    const removed = await removeBatch()
+    sum += removed
+    if (removed < batchSize) return sum
+  }
+}

@@ -1,0 +1,167 @@
+import type { Db } from '../storage/sql.ts'
+
+/** What is due to be sent, with what the webhook is set to now. */
+export interface QueuedDelivery {
+  id: number
+  webhook_id: number
+  guid: string
+  event_id: number
+  trigger: string
+  action: string
+  app_id: number
+  actor_id: number
+  facts: Record<string, unknown> | null
+  /** Null until it was attempted; a redelivery carries that of the first attempt. */
+  body: string | null
+  payload_url: string
+  secret: string | null
+}
+
+/** What the lease of a webhook's queue came to. */
+export type Lease =
+  /** Nothing is queued. */
+  | { state: 'empty' }
+  /** Another node delivers, or nobody, because the webhook is disabled or gone. */
+  | { state: 'elsewhere' }
+  /** `newest` is the newest event queued; transactions as old as `horizon` may still add older ones. */
+  | { state: 'held'; newest: number; horizon: string; payload_url: string }
+
+interface LeaseRequest {
+  webhook: number
+  node: string
+  seconds: number
+}
+
+/** Takes or extends the lease of an enabled webhook with something queued, unless another node has it. */
+export async function takeLease(db: Db, { webhook, node, seconds }: LeaseRequest): Promise<Lease> {
+  const [row] = await db<{ newest: number | null; horizon: string | null; payload_url: string }[]>`
+    with queue as (
+      select max(event_id) as newest from deliveries where webhook_id = ${webhook} and status = 'queued'
+    ),
+    taken as (
+      update webhooks
+      set leased_by = ${node}, leased_until = now() + make_interval(secs => ${seconds})
+      where id = ${webhook} and is_enabled and (select newest from queue) is not null
+        and (leased_by is null or leased_by = ${node} or leased_until < now())
+      returning payload_url, pg_current_xact_id()::text as horizon
+    )
+    select queue.newest, taken.payload_url, taken.horizon from queue left join taken on true`
+  const { newest, horizon, payload_url } = row!
+  if (newest === null) return { state: 'empty' }
+  if (horizon === null) return { state: 'elsewhere' }
+  return { state: 'held', newest, horizon, payload_url }
+}
+
+export async function releaseLease(db: Db, webhook: number, node: string): Promise<void> {
+  await db`update webhooks set leased_by = null, leased_until = null where id = ${webhook} and leased_by = ${node}`
+}
+
+/** True when every transaction as old as `horizon` has ended. */
+export async function isSettled(db: Db, horizon: string): Promise<boolean> {
+  const [row] = await db<{ is_settled: boolean }[]>`
+    select pg_snapshot_xmin(pg_current_snapshot()) > ${horizon}::xid8 as is_settled`
+  return row!.is_settled
+}
+
+/** The first in the queue of a webhook that `node` has leased, up to an event. Served by deliveries_queue. */
+export async function findNext(
+  db: Db,
+  { webhook, node, upTo }: { webhook: number; node: string; upTo: number },
+): Promise<QueuedDelivery | null> {
+  const [row] = await db<QueuedDelivery[]>`
+    select d.id, d.webhook_id, d.guid, d.event_id, d.trigger, d.action, d.app_id, d.actor_id, d.facts, d.body,
+      w.payload_url, w.secret
+    from webhooks w join deliveries d on d.webhook_id = w.id
+    where w.id = ${webhook} and w.leased_by = ${node} and w.is_enabled
+      and d.status = 'queued' and d.event_id <= ${upTo}
+    order by d.event_id, d.id
+    limit 1`
+  return row ?? null
+}
+
+/** What came of a delivery. */
+export interface Outcome {
+  status: 'success' | 'failure'
+  delivered_at: Date
+  duration_ms: number
+  status_code: number | null
+  body: string | null
+  request: object | null
+  response: object
+}
+
+/** Files the outcome of a queued delivery; one that was dropped meanwhile stays dropped. */
+export async function recordOutcome(db: Db, delivery: number, outcome: Outcome): Promise<void> {
+  const { status, delivered_at, duration_ms, status_code, body, request, response } = outcome
+  await db`
+    update deliveries
+    set status = ${status}, delivered_at = ${delivered_at}, duration_ms = ${duration_ms},
+      status_code = ${status_code}, body = ${body}, facts = null,
+      request = ${request && JSON.stringify(request)}::text::jsonb, response = ${JSON.stringify(response)}::text::jsonb
+    where id = ${delivery} and status = 'queued'`
+}
+
+/** Enabled webhooks with something queued that no node is delivering for. One index look-up for each webhook. */
+export async function listDue(db: Db): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    select w.id from webhooks w
+    where w.is_enabled and (w.leased_by is null or w.leased_until < now())
+      and exists (select from deliveries d where d.webhook_id = w.id and d.status = 'queued')
+    order by w.id`
+  return rows.map(row => row.id)
+}
+
+export async function countQueued(db: Db): Promise<number> {
+  const [row] = await db<{ count: number }[]>`select count(*) as count from deliveries where status = 'queued'`
+  return row!.count
+}
+
+/** Removes the oldest attempts of a webhook beyond those to keep. Served by deliveries_webhook. */
+export async function removeSurplus(db: Db, webhook: number, keep: number): Promise<void> {
+  await db`
+    delete from deliveries
+    where webhook_id = ${webhook} and status <> 'queued' and id <= (
+      select id from deliveries where webhook_id = ${webhook} and status <> 'queued'
+      order by id desc limit 1 offset ${keep}
+    )`
+}
+
+/** Removes what is older than `before`, queued or not, `limit` at most; gives how many. Ids grow with age. */
+export async function removeOld(db: Db, before: Date, limit: number): Promise<number> {
+  const { count } = await db`
+    delete from deliveries where id in (
+      select id from (select id, created_at from deliveries order by id limit ${limit}) oldest
+      where created_at < ${before}
+    )`
+  return count
+}
+
+/** Removes what was queued for disabled webhooks, and all that deleted ones left behind, `limit` at most. */
+export async function removeOrphans(db: Db, limit: number): Promise<number> {
+  const { count } = await db`
+    delete from deliveries where id in (
+      select d.id from deliveries d left join webhooks w on w.id = d.webhook_id
+      where w.id is null or (d.status = 'queued' and not w.is_enabled)
+      limit ${limit}
+    )`
+  return count
+}
+
+/** Removes the oldest of a queue that has grown beyond `most`, `limit` at most. Served by deliveries_queue. */
+export async function removeOverflow(db: Db, webhook: number, most: number, limit: number): Promise<number> {
+  const { count } = await db`
+    delete from deliveries where id in (
+      select id from deliveries
+      where webhook_id = ${webhook} and status = 'queued' and event_id <= (
+        select event_id from deliveries where webhook_id = ${webhook} and status = 'queued'
+        order by event_id desc, id desc limit 1 offset ${most}
+      )
+      order by event_id, id limit ${limit}
+    )`
+  return count
+}
+
+export async function listWebhookIds(db: Db): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`select id from webhooks order by id`
+  return rows.map(row => row.id)
+}

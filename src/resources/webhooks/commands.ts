@@ -1,0 +1,66 @@
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { WebhookIsDisabled } from './schema.ts'
+import * as store from './store.ts'
+
+/** What the API shows of a webhook. The secret is not part of it, nor of the answers that are kept for repetition. */
+export type ShownWebhook = Omit<store.WebhookRow, 'secret'>
+
+/** Registers a webhook: it gets the events that are committed from now on. */
+export const createWebhook = directCommand(
+  'createWebhook',
+  async (work: DirectWork, input: store.NewWebhookRow): Promise<ShownWebhook> => {
+    const webhook = await store.insertWebhook(work.sql, input, work.now)
+    work.changed('webhook_changed', 'webhook', webhook.id)
+    return withoutSecret(webhook)
+  },
+)
+
+export interface WebhookChange {
+  id: number
+  change: Partial<store.NewWebhookRow>
+}
+
+/** Changes a webhook. What waits for one that is disabled is dropped, and nothing is caught up when it is enabled. */
+export const updateWebhook = directCommand(
+  'updateWebhook',
+  async (work: DirectWork, { id, change }: WebhookChange): Promise<ShownWebhook> => {
+    const before = await store.lockWebhook(work.sql, id)
+    if (before === null) throw NotFound()
+    const after = { ...before, ...change }
+    await store.updateWebhook(work.sql, after)
+    // On enabling too: a commit that began before the webhook was disabled may have queued something since.
+    if (after.is_enabled !== before.is_enabled) await store.removeQueued(work.sql, id)
+    work.changed('webhook_changed', 'webhook', id)
+    return withoutSecret(after)
+  },
+)
+
+/** Deletes a webhook with the records of its deliveries. */
+export const deleteWebhook = directCommand('deleteWebhook', async (work: DirectWork, id: number): Promise<void> => {
+  if (!(await store.removeWebhook(work.sql, id))) throw NotFound()
+  work.changed('webhook_changed', 'webhook', id)
+})
+
+export interface Redelivery {
+  webhook: number
+  ref: store.DeliveryRef
+}
+
+/** Queues the bytes of a delivery again, under a new guid. Refuses with 400 where the webhook is disabled. */
+export const redeliver = directCommand(
+  'redeliver',
+  async (work: DirectWork, { webhook, ref }: Redelivery): Promise<store.DeliveryRow> => {
+    const stored = await store.lockWebhook(work.sql, webhook)
+    if (stored === null) throw NotFound()
+    if (!stored.is_enabled) throw WebhookIsDisabled({ webhook })
+    const copy = await store.copyDelivery(work.sql, { webhook, ref, now: work.now })
+    if (copy === null) throw NotFound()
+    work.changed('delivery_queued', 'webhook', webhook)
+    return copy
+  },
+)
+
+function withoutSecret({ id, payload_url, triggers, is_enabled }: store.WebhookRow): ShownWebhook {
+  return { id, payload_url, triggers, is_enabled }
+}

@@ -1,0 +1,69 @@
+import type { Apps } from '../../actors/apps.ts'
+import type { EventTypes } from '../../actors/catch-up.ts'
+import type { AppEvent, EventType, Scene } from '../../actors/event.ts'
+import type { People } from '../../actors/people.ts'
+import { reviveDates } from '../../actors/revive.ts'
+import { findApp } from '../../actors/state.ts'
+import type { Compose } from '../../delivery/queue.ts'
+import type { QueuedDelivery } from '../../delivery/store.ts'
+import { writeJson } from '../../lib/json.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { actorOf } from '../users/represent.ts'
+import type { DeliveryFacts } from './consumer.ts'
+
+interface PayloadParts {
+  sql: Sql
+  apps: Apps
+  people: People
+  events: EventTypes
+  /** Scheme and host for absolute URLs. */
+  origin: string
+  log: Log
+}
+
+/**
+ * Makes payloads: the envelope of every event, and what its type tells receivers, redacted. Scalars are strings, as
+ * in the API's answers. Null where there is nothing left to tell, because the app was removed in the meantime.
+ */
+export function composePayload({ sql, apps, people, events, origin, log }: PayloadParts): Compose {
+  return async delivery => {
+    const kind = events.get(delivery.action)
+    const app = apps.peek(delivery.app_id)?.app ?? (await findApp(sql, delivery.app_id))
+    if (kind === undefined || app === null) return null
+    const event = toEvent(delivery, kind)
+    await people.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])
+    const told = tell(event, { app, people, origin }, log)
+    if (told === null) return null
+    const actor = actorOf(people.show(delivery.actor_id), origin)
+    return writeJson({ id: delivery.event_id, action: delivery.action, actor, ...told }, 'string')
+  }
+}
+
+function tell(event: AppEvent, scene: Scene, log: Log): Record<string, unknown> | null {
+  const { kind } = event
+  try {
+    return (kind.redact === undefined ? kind.present?.(event, scene) : kind.redact(event, scene)) ?? null
+  } catch (error) {
+    // A bug in one type of event must not hold up everything behind it in the queue.
+    log.error({ event: event.rev, type: event.type, error }, 'A payload could not be made')
+    return null
+  }
+}
+
+function toEvent({ event_id, action, app_id, actor_id, facts }: QueuedDelivery, kind: EventType<unknown>): AppEvent {
+  // Written by Subscriptions; as JSON, dates have become text.
+  const kept = facts as unknown as DeliveryFacts
+  return {
+    kind,
+    app_id,
+    rev: event_id,
+    prev: 0,
+    type: action,
+    actor_id,
+    entity_id: kept.entity_id,
+    facts: kept.facts,
+    created_at: new Date(kept.created_at),
+    body: reviveDates(kept.body),
+  }
+}

@@ -1,0 +1,171 @@
+import { NotFound } from '../../lib/errors.ts'
+import { toReference } from '../../lib/reference.ts'
+import { reply, route } from '../../http/route.ts'
+import { keepRecords } from '../../delivery/retention.ts'
+import { toPage, toPagedList } from '../../storage/page.ts'
+import { createWebhook, deleteWebhook, redeliver, updateWebhook } from './commands.ts'
+import { showDelivery, showDeliverySummary, showWebhook } from './represent.ts'
+import {
+  Deliveries,
+  Delivery,
+  DeliveryListing,
+  DeliveryPath,
+  NewWebhook,
+  Webhook,
+  WebhookIsDisabled,
+  WebhookListing,
+  WebhookPath,
+  Webhooks,
+  WebhookUpdate,
+} from './schema.ts'
+import * as store from './store.ts'
+
+const create = route({
+  method: 'POST',
+  path: '/api/webhooks',
+  summary: 'Register a webhook',
+  auth: 'key',
+  body: NewWebhook,
+  creates: true,
+  replies: { 201: Webhook },
+  async handle({ body, by, direct, once }) {
+    const { payload_url, triggers } = body
+    const input = { payload_url, triggers, secret: null, is_enabled: true, ...toSettings(body) }
+    return reply(201, showWebhook(await direct.run(createWebhook, by, input, once)))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/webhooks/{id}',
+  summary: 'Get a webhook',
+  auth: 'key',
+  params: WebhookPath,
+  replies: { 200: Webhook },
+  problems: [NotFound],
+  async handle({ params, sql }) {
+    const webhook = await store.findWebhook(sql, toId(params.id))
+    if (webhook === null) throw NotFound()
+    return reply(200, showWebhook(webhook))
+  },
+})
+
+const update = route({
+  method: 'PATCH',
+  path: '/api/webhooks/{id}',
+  summary: 'Change a webhook',
+  auth: 'key',
+  params: WebhookPath,
+  body: WebhookUpdate,
+  replies: { 200: Webhook },
+  problems: [NotFound],
+  async handle({ params, body, by, direct }) {
+    const { payload_url, triggers } = body
+    const change = {
+      ...(payload_url !== undefined && { payload_url }),
+      ...(triggers !== undefined && { triggers }),
+      ...toSettings(body),
+    }
+    return reply(200, showWebhook(await direct.run(updateWebhook, by, { id: toId(params.id), change })))
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/webhooks',
+  summary: 'List webhooks',
+  auth: 'key',
+  query: WebhookListing,
+  replies: { 200: Webhooks },
+  async handle({ query, sql }) {
+    const page = toPage(query, store.orderFields, 'id')
+    const count = await store.countWebhooks(sql, page)
+    const webhooks = page.countOnly ? [] : await store.listWebhooks(sql, page)
+    return reply(200, toPagedList(page, count, webhooks.map(showWebhook)))
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/webhooks/{id}',
+  summary: 'Delete a webhook and the records of its deliveries',
+  auth: 'key',
+  params: WebhookPath,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle({ params, by, direct }) {
+    await direct.run(deleteWebhook, by, toId(params.id))
+    return reply(204)
+  },
+})
+
+const listOfDeliveries = route({
+  method: 'GET',
+  path: '/api/webhooks/{id}/deliveries',
+  summary: 'List the recent deliveries of a webhook',
+  auth: 'key',
+  params: WebhookPath,
+  query: DeliveryListing,
+  replies: { 200: Deliveries },
+  problems: [NotFound],
+  async handle({ params, query, sql }) {
+    const webhook = toId(params.id)
+    if ((await store.findWebhook(sql, webhook)) === null) throw NotFound()
+    const page = toPage(query, store.orderFields, 'id desc')
+    const filter = { webhook, action: query.action, limit: keepRecords }
+    const count = await store.countDeliveries(sql, filter, page)
+    const deliveries = page.countOnly ? [] : await store.listDeliveries(sql, filter, page)
+    return reply(200, toPagedList(page, count, deliveries.map(showDeliverySummary)))
+  },
+})
+
+const getDelivery = route({
+  method: 'GET',
+  path: '/api/webhooks/{id}/deliveries/{delivery}',
+  summary: 'Get a delivery with its request and response',
+  auth: 'key',
+  params: DeliveryPath,
+  replies: { 200: Delivery },
+  problems: [NotFound],
+  async handle({ params, sql }) {
+    const delivery = await store.findDelivery(sql, toId(params.id), toDeliveryRef(params.delivery))
+    if (delivery === null) throw NotFound()
+    return reply(200, showDelivery(delivery))
+  },
+})
+
+const sendAgain = route({
+  method: 'POST',
+  path: '/api/webhooks/{id}/deliveries/{delivery}/redeliver',
+  summary: 'Send a delivery again, under a new guid',
+  auth: 'key',
+  params: DeliveryPath,
+  creates: true,
+  replies: { 202: Delivery },
+  problems: [NotFound, WebhookIsDisabled],
+  async handle({ params, by, direct, once }) {
+    const input = { webhook: toId(params.id), ref: toDeliveryRef(params.delivery) }
+    return reply(202, showDelivery(await direct.run(redeliver, by, input, once)))
+  },
+})
+
+/** The settings that both spellings and both emptinesses come to; only what was given. */
+function toSettings({ secret, is_enabled, enabled }: Pick<WebhookUpdate, 'secret' | 'is_enabled' | 'enabled'>) {
+  const isEnabled = is_enabled ?? enabled
+  return {
+    ...(secret !== undefined && { secret: secret === '' ? null : secret }),
+    ...(isEnabled !== undefined && { is_enabled: isEnabled }),
+  }
+}
+
+function toId(text: string): number {
+  const { id } = toReference(text)
+  if (id === null) throw NotFound()
+  return id
+}
+
+function toDeliveryRef(text: string): store.DeliveryRef {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? { guid: text } : { id: toId(text) }
+}
+
+export const routes = [create, get, update, list, remove, listOfDeliveries, getDelivery, sendAgain]

@@ -1,0 +1,99 @@
+import { z } from 'zod'
+import { problem } from '../../lib/errors.ts'
+import { Int, pagedList, Timestamp } from '../../lib/shape.ts'
+import { Listing } from '../../storage/page.ts'
+
+/** What receivers can be told about. More may come: receivers check the trigger before they process a delivery. */
+export const triggers = [
+  'apps',
+  'comments',
+  'files',
+  'messages',
+  'notifications',
+  'polls',
+  'posts',
+  'reactions',
+] as const
+
+const Trigger = z.enum(triggers)
+
+export const WebhookPath = z.object({ id: z.string() })
+export const DeliveryPath = WebhookPath.extend({ delivery: z.string().describe('Id or guid of a delivery') })
+
+const isWebAddress = (text: string) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
+
+const fields = {
+  payload_url: z
+    .string()
+    .trim()
+    .max(2048)
+    .refine(isWebAddress, 'must be an absolute http or https URL')
+    .describe('Where deliveries are posted to'),
+  triggers: z
+    .array(Trigger)
+    .min(1, 'must name at least one trigger')
+    .transform(names => [...new Set(names)])
+    .describe('Only events of these triggers are delivered'),
+  secret: z
+    .string()
+    .max(256)
+    .nullish()
+    .describe('Signs the deliveries; never shown. null or empty: they are not signed'),
+  enabled: z.boolean().optional().describe('The same as is_enabled'),
+  is_enabled: z.boolean().optional().describe('Default: true'),
+}
+
+export const NewWebhook = z.object(fields)
+export type NewWebhook = z.output<typeof NewWebhook>
+
+export const WebhookUpdate = z.object({
+  ...fields,
+  payload_url: fields.payload_url.optional(),
+  triggers: fields.triggers.optional(),
+})
+export type WebhookUpdate = z.output<typeof WebhookUpdate>
+
+export const Webhook = z
+  .object({ id: Int, payload_url: z.string(), triggers: z.array(Trigger), is_enabled: z.boolean() })
+  .meta({ id: 'Webhook' })
+export const Webhooks = pagedList(Webhook)
+
+export const WebhookListing = Listing
+export const DeliveryListing = Listing.extend({ action: z.string().max(256).optional().describe('Only this action') })
+
+const Headers = z.record(z.string(), z.string())
+const Seconds = z
+  .union([z.string().regex(/^\d+(\.\d+)?$/), z.number()])
+  .meta({ description: 'Seconds with fraction, as a string by default' })
+
+export const DeliverySummary = z
+  .object({
+    id: Int,
+    guid: z.uuid().describe('The X-Service-Delivery header'),
+    event_id: Int.describe('The id in the payload, shared by all deliveries of the event'),
+    action: z.string(),
+    delivered_at: Timestamp.optional().describe('When it was attempted'),
+    duration: Seconds.optional(),
+    status: z.enum(['queued', 'success', 'failure']),
+    status_code: Int.optional().describe('What the receiver answered; absent where it did not'),
+  })
+  .meta({ id: 'DeliverySummary' })
+
+export const Delivery = DeliverySummary.extend({
+  request: z
+    .object({ url: z.string(), method: z.string(), headers: Headers, body: z.string() })
+    .optional()
+    .describe('What was sent'),
+  response: z
+    .object({
+      status_code: Int.optional(),
+      headers: Headers.optional(),
+      body: z.string().optional().describe('The first 64 KiB'),
+      error: z.string().optional().describe('Why there was no complete answer'),
+    })
+    .optional(),
+}).meta({ id: 'Delivery' })
+
+export const Deliveries = pagedList(DeliverySummary)
+
+export const WebhookIsDisabled = problem(400, 'webhook-is-disabled', 'A disabled webhook gets no deliveries.')
