@@ -1,0 +1,175 @@
+import { Apps } from './actors/apps.ts'
+import { Direct } from './actors/direct.ts'
+import { Environment } from './actors/environment.ts'
+import { Lane } from './actors/lane.ts'
+import { People } from './actors/people.ts'
+import { deletedUser, systemUser } from './actors/principal.ts'
+import { Typing } from './actors/typing.ts'
+import { readConfig, readEnvironment, type Config } from './config.ts'
+import { Attempts } from './http/attempts.ts'
+import { Credentials } from './http/credentials.ts'
+import { ensureKey } from './http/first-key.ts'
+import { Metrics } from './http/metrics.ts'
+import { createEdge, type EdgeSettings } from './http/server.ts'
+import { systemClock } from './lib/clock.ts'
+import { runAsProcess, type Running } from './lib/lifetime.ts'
+import { createLog } from './lib/log.ts'
+import { Teardown } from './lib/teardown.ts'
+import { recent, resources } from './resources/index.ts'
+import { prepareDatabase } from './storage/database.ts'
+import { keepHouse, rotateInTurn, storageChores } from './storage/housekeeping.ts'
+import { migrate } from './storage/migrate.ts'
+import { openSql } from './storage/sql.ts'
+
+export interface Node extends Running {
+  /** Where it listens. */
+  url: string
+  /** The API key, if one was made at this start. It is not known at any other time. */
+  apiKey: string | null
+}
+
+/** Commands that read rows before they decide run beside the group commits, this many at a time. A guess. */
+const soloLanes = 2
+
+/** Commands in one commit. A guess: beyond it, those who came first would wait for those who came last. */
+const flushLimit = 1000
+
+/** Time for one step of a commit. Its requests wait for as long, so it is shorter than what reads may take. */
+const laneSeconds = 10
+
+/**
+ * Starts one node: everything in the order in which it is needed, the edge last; `stop` ends it the other way round,
+ * within the configured time. Rejects with a StartFault where somebody can put it right.
+ */
+export async function startNode(config: Config): Promise<Node> {
+  const log = createLog(config.logLevel)
+  const clock = systemClock
+  const now = () => new Date(clock.now())
+  const failed = Promise.withResolvers<Error>()
+  const teardown = new Teardown(log)
+  const stop = () => teardown.run(config.drainSeconds * 1000)
+
+  try {
+    // The database, and its schema.
+    const url = await prepareDatabase({
+      url: config.databaseUrl,
+      dataDir: config.dataDir,
+      connections: config.databaseConnections + config.commitLanes + soloLanes,
+      log,
+      teardown,
+      onLost: failed.resolve,
+    })
+    const open = (connections: number, timeoutSeconds: number) =>
+      openSql({ url, connections, statementTimeoutMs: timeoutSeconds * 1000 })
+    const sql = open(config.databaseConnections, config.statementSeconds)
+    teardown.add('connections', () => sql.end({ timeout: 5 }))
+    await migrate(sql)
+    await rotateInTurn(sql, config.eventDays, now())
+
+    // What belongs to no app, and the caches that follow it.
+    const environment = new Environment(sql)
+    await environment.start()
+    const people = new People(sql)
+    people.follow(environment)
+    await people.load([systemUser, deletedUser])
+    const credentials = new Credentials(sql, environment, now)
+    const direct = new Direct(sql, environment, now)
+
+    // The actors, and the connections that they commit on.
+    const metrics = new Metrics()
+    const openLane = () => new Lane({ open: () => open(1, laneSeconds), deadlineMs: (laneSeconds + 5) * 1000 })
+    const lanes = Array.from({ length: config.commitLanes + soloLanes }, openLane)
+    teardown.add('commit lanes', () => closeAll(lanes))
+    const apps = new Apps({
+      sql,
+      environment,
+      people,
+      events: new Map(resources.flatMap(({ events = [] }) => events.map(event => [event.type, event]))),
+      followers: [],
+      recent,
+      lanes: lanes.slice(soloLanes),
+      soloLanes: lanes.slice(0, soloLanes),
+      flushLimit,
+      mailboxLimit: config.mailboxLimit,
+      totalLimit: config.mailboxTotal,
+      memoryBytes: config.actorMemoryMb * 1024 * 1024,
+      observe: commands => metrics.observeCommit(commands),
+      now,
+      log,
+    })
+    teardown.add('mailboxes', () => apps.idle())
+    metrics.gauge('parley_mailbox_commands', 'Commands that wait or are being committed.', () => apps.waiting)
+    metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
+    const typing = new Typing(clock)
+    apps.listen((_, events) => typing.hear(events))
+
+    // What comes round again and again.
+    const housekeeping = new AbortController()
+    teardown.add('housekeeping', () => housekeeping.abort())
+    const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
+    const chores = [news, ...storageChores(sql, config.eventDays, now)]
+    keepHouse(chores, { clock, log, signal: housekeeping.signal })
+
+    // The edge.
+    const edge = await createEdge({
+      routes: resources.flatMap(({ routes }) => routes),
+      parts: { sql, apps, direct, people, credentials, attempts: new Attempts(now), typing, now },
+      settings: toEdgeSettings(config),
+      metrics,
+      log,
+      clock,
+    })
+    teardown.add('edge', deadlineMs => edge.close(deadlineMs))
+    const listening = await edge.listen(config.port, config.host)
+
+    // Last, because it is shown only once: whoever was refused before has lost nothing.
+    const apiKey = await ensureKey(sql, config.apiKey, now())
+    return { url: listening, apiKey, stop, failed: failed.promise }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+function toEdgeSettings(config: Config): EdgeSettings {
+  const { tlsCertFile, tlsKeyFile, corsOrigins } = config
+  return {
+    version: config.version,
+    publicUrl: config.publicUrl,
+    tls: tlsCertFile === null || tlsKeyFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile },
+    corsOrigins: corsOrigins.includes('*') ? 'any' : corsOrigins,
+    isProxied: config.trustProxy,
+    bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
+    bodyDeadlineMs: config.bodySeconds * 1000,
+    ratePerMinute: config.ratePerMinute === 0 ? null : config.ratePerMinute,
+  }
+}
+
+/** Finds what other nodes did: each of their commits is heard of within this chore's period. */
+async function lookAround(environment: Environment, apps: Apps): Promise<void> {
+  await environment.look()
+  await apps.look()
+}
+
+async function closeAll(lanes: Lane[]): Promise<void> {
+  await Promise.all(lanes.map(lane => lane.close()))
+}
+
+/** What whoever started the node wants to know first. */
+function announce({ url, apiKey }: Node, version: string): void {
+  const lines = [`Parley ${version} listens on ${url}`]
+  if (apiKey !== null) {
+    const call = `curl ${url}/api/users -H 'Authorization: Bearer ${apiKey}'`
+    lines.push('', 'Your API key, shown this once:', '', apiKey, '', 'Try it:', '', call, '')
+  }
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+if (import.meta.main) {
+  await runAsProcess(async () => {
+    const config = readConfig(readEnvironment())
+    const node = await startNode(config)
+    announce(node, config.version)
+    return node
+  })
+}
