@@ -1,0 +1,54 @@
+// What a test makes of an answer is its own business: it says what it expects, so the compiler need not know.
+// oxlint-disable-next-line typescript/no-explicit-any
+export type Body = any
+
+export interface Answer {
+  status: number
+  /** Parsed JSON, or the text of anything else; undefined where there is none. */
+  body: Body
+  headers: Headers
+}
+
+type Extra = Record<string, string>
+
+/** Calls the API of one server with one credential. */
+export interface Client {
+  request(method: string, path: string, options?: { body?: unknown; headers?: Extra; token?: string }): Promise<Answer>
+  get(path: string, headers?: Extra): Promise<Answer>
+  post(path: string, body?: unknown, headers?: Extra): Promise<Answer>
+  put(path: string, body?: unknown, headers?: Extra): Promise<Answer>
+  patch(path: string, body?: unknown, headers?: Extra): Promise<Answer>
+  /** A body is rare here; where there is one, it comes before the headers as everywhere. */
+  delete(path: string, body?: unknown, headers?: Extra): Promise<Answer>
+}
+
+export function client(url: string, credential?: string): Client {
+  const request: Client['request'] = async (method, path, { body, headers = {}, token = credential } = {}) => {
+    const answer = await fetch(url + path, {
+      method,
+      headers: {
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      redirect: 'manual',
+    })
+    return { status: answer.status, body: parse(await answer.text(), answer.headers), headers: answer.headers }
+  }
+  const withBody = (method: string) => (path: string, body?: unknown, headers?: Extra) =>
+    request(method, path, { body, ...(headers && { headers }) })
+  return {
+    request,
+    get: (path, headers) => request('GET', path, headers && { headers }),
+    post: withBody('POST'),
+    put: withBody('PUT'),
+    patch: withBody('PATCH'),
+    delete: withBody('DELETE'),
+  }
+}
+
+function parse(text: string, headers: Headers): Body {
+  if (text === '') return undefined
+  return /[/+]json\b/.test(headers.get('content-type') ?? '') ? JSON.parse(text) : text
+}

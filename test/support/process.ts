@@ -1,0 +1,121 @@
+import { spawn, type SpawnOptions } from 'node:child_process'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { client, type Client } from './client.ts'
+import { eventually } from './eventually.ts'
+
+const main = join(import.meta.dirname, '../../src/main.ts')
+
+/** The real program in a process of its own. */
+export interface Program extends AsyncDisposable {
+  pid: number
+  /** Everything that it has printed so far, errors and log lines included. */
+  output(): string
+  kill(signal: NodeJS.Signals): void
+  /** Exit code, or the signal that ended it. */
+  ended: Promise<number | NodeJS.Signals>
+}
+
+/** A program that is ready for requests. */
+export interface ReadyProgram extends Program {
+  url: string
+  admin: Client
+}
+
+/** The API key of programs that tests start, unless they set another. */
+export const programKey = 'wys_a-key-for-programs-that-is-long-enough'
+
+type Environment = Record<string, string>
+
+/** Starts the program with these settings and nothing else of our environment. Ended with SIGKILL at the latest. */
+export function launchProgram(dir: TemporaryDirectory, environment: Environment, user: SpawnOptions = {}): Program {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+    cwd: dir.path,
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dir.path, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...user,
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => (output += chunk))
+  const ended = new Promise<number | NodeJS.Signals>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve(code ?? signal!))
+  })
+  return {
+    pid: child.pid!,
+    output: () => output,
+    kill: signal => void child.kill(signal),
+    ended,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
+
+/** Starts the program and waits until it says where it listens. Throws what it printed if it ends before. */
+export async function startProgram(
+  dir: TemporaryDirectory,
+  environment: Environment = {},
+  user: SpawnOptions = {},
+): Promise<ReadyProgram> {
+  const program = launchProgram(dir, { API_KEY: programKey, ...environment }, user)
+  let outcome: number | string | null = null
+  void program.ended.then(end => (outcome = end))
+  const url = await eventually(
+    () => {
+      const address = /listens on (\S+)/.exec(program.output())?.[1]
+      if (address === undefined && outcome === null) throw new Error(`not ready yet: ${program.output()}`)
+      return address
+    },
+    { timeoutMs: 15_000 },
+  )
+  if (url === undefined) throw new Error(`The program ended with ${outcome}: ${program.output()}`)
+  return { ...program, url, admin: client(url, environment.API_KEY ?? programKey) }
+}
+
+export interface TemporaryDirectory extends AsyncDisposable {
+  path: string
+}
+
+/** A data directory to throw away, together with a PostgreSQL that a killed program may have left in it. */
+export function createDirectory(): TemporaryDirectory {
+  const path = mkdtempSync(join(tmpdir(), 'parley-start-'))
+  // mkdtemp makes folders for their owner alone; PostgreSQL runs as another user where we are root.
+  chmodSync(path, 0o755)
+  return {
+    path,
+    async [Symbol.asyncDispose]() {
+      killPostgres({ path }, 'SIGQUIT')
+      await eventually(() => rmSync(path, { recursive: true, force: true }))
+    },
+  }
+}
+
+/** Signals the embedded PostgreSQL of a data directory, if one is running. */
+export function killPostgres({ path }: { path: string }, signal: NodeJS.Signals): void {
+  try {
+    process.kill(Number(readFileSync(join(path, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]), signal)
+  } catch {
+    // No pid file, or nobody has that pid: there is nothing to end.
+  }
+}
+
+/** Signals every connection's backend of an embedded PostgreSQL. Linux only: it looks into /proc. */
+export function killBackends({ path }: { path: string }, signal: NodeJS.Signals): number {
+  const postmaster = readFileSync(join(path, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]
+  const backends = readdirSync('/proc').filter(pid => /^\d+$/.test(pid) && isBackend(pid, postmaster!))
+  for (const pid of backends) process.kill(Number(pid), signal)
+  return backends.length
+}
+
+function isBackend(pid: string, postmaster: string): boolean {
+  try {
+    const parent = /\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]
+    return parent === postmaster && readFileSync(`/proc/${pid}/cmdline`, 'utf8').startsWith('postgres: parley')
+  } catch {
+    // It ended between the look into the folder and the look at the file.
+    return false
+  }
+}
