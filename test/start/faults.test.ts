@@ -1,0 +1,79 @@
+import { chmodSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { expect, test } from 'vitest'
+import { createDatabase } from '../support/database.ts'
+import { createDirectory, launchProgram } from '../support/process.ts'
+
+test('all faults of the configuration are named in one message, without their values', async () => {
+  await using dir = createDirectory()
+
+  await using program = launchProgram(dir, {
+    PORT: 'eighty',
+    LOG_LEVEL: 'loud',
+    API_KEY: 'too-short',
+    TLS_KEY_FILE: '/no',
+  })
+
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toBe(
+    [
+      'The configuration has faults:',
+      '  - PORT must be a whole number from 0 to 65535',
+      '  - API_KEY must begin with wys_ and have at least 32 characters, without spaces',
+      '  - TLS_KEY_FILE must name a file that exists',
+      '  - LOG_LEVEL must be debug, info, warn or error',
+      '  - TLS_CERT_FILE and TLS_KEY_FILE must be set together',
+      '',
+    ].join('\n'),
+  )
+})
+
+test('a port that is taken is named, with the way out', async () => {
+  await using dir = createDirectory()
+  const other = createServer().listen(0, '127.0.0.1')
+  await new Promise(resolve => other.once('listening', resolve))
+  const { port } = other.address() as AddressInfo
+
+  await using program = launchProgram(dir, { PORT: String(port) })
+
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toContain(String(port))
+  expect(program.output()).toContain('PORT')
+  other.close()
+})
+
+test('a database that cannot be reached is named without its password', async () => {
+  await using dir = createDirectory()
+
+  await using program = launchProgram(dir, { DATABASE_URL: 'postgres://parley:hidden@127.0.0.1:1/parley' })
+
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toContain('PostgreSQL cannot be reached at 127.0.0.1:1/parley')
+  expect(program.output()).toContain('DATABASE_URL')
+  expect(program.output()).not.toContain('hidden')
+})
+
+test('a database of a newer version is left alone', async () => {
+  await using dir = createDirectory()
+  await using database = await createDatabase()
+  await database.sql`insert into migrations (name, applied_at) values ('9999_from_the_future.sql', now())`
+
+  await using program = launchProgram(dir, { DATABASE_URL: database.url })
+
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toContain('newer version')
+  expect(program.output()).toContain('9999_from_the_future.sql')
+})
+
+test('a data directory that cannot be written is named, with the way out', async () => {
+  await using dir = createDirectory()
+  chmodSync(dir.path, 0o555)
+
+  // Root may write into any folder, so for root it is none.
+  const unwritable = process.getuid?.() === 0 ? '/dev/null/parley' : dir.path
+  await using program = launchProgram(dir, { DATA_DIR: unwritable })
+
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toContain(`The data directory ${unwritable} cannot be written`)
+  expect(program.output()).toContain('DATA_DIR')
+})

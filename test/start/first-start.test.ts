@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { client } from '../support/client.ts'
+import { createDirectory, launchProgram, startProgram } from '../support/process.ts'
+
+test('a fresh directory is ready within ten seconds, and prints a key that works', async () => {
+  await using dir = createDirectory()
+  const startedAt = Date.now()
+
+  await using program = await startProgram(dir, { API_KEY: '' })
+
+  expect(Date.now() - startedAt).toBeLessThan(10_000)
+  const [key] = /^wys_[\w-]{43}$/m.exec(program.output()) ?? []
+  expect(program.output()).toContain(`curl ${program.url}/api/users -H 'Authorization: Bearer ${key}'`)
+  const answer = await client(program.url, key).get('/api/users')
+  expect(answer.status).toBe(200)
+})
+
+test('a restart keeps what was written and prints no key', async () => {
+  await using dir = createDirectory()
+  const first = await startProgram(dir, { API_KEY: '' })
+  const [key] = /^wys_.+$/m.exec(first.output()) ?? []
+  await client(first.url, key).post('/api/users', { uid: 'ann', name: 'Ann' })
+  first.kill('SIGTERM')
+  expect(await first.ended).toBe(0)
+
+  await using second = await startProgram(dir, { API_KEY: '' })
+
+  expect(second.output()).not.toContain('wys_')
+  const answer = await client(second.url, key).get('/api/users/ann')
+  expect(answer.body).toMatchObject({ uid: 'ann', name: 'Ann' })
+})
+
+test('a key from the configuration is valid beside those that are known', async () => {
+  await using dir = createDirectory()
+  const one = 'wys_the-key-of-the-first-configuration'
+  const other = 'wys_the-key-of-the-second-configuration'
+  const first = await startProgram(dir, { API_KEY: one })
+  expect(first.output()).not.toContain('wys_')
+  first.kill('SIGTERM')
+  await first.ended
+
+  await using second = await startProgram(dir, { API_KEY: other })
+
+  expect((await client(second.url, one).get('/api/users')).status).toBe(200)
+  expect((await client(second.url, other).get('/api/users')).status).toBe(200)
+  expect((await client(second.url, `${other}x`).get('/api/users')).status).toBe(401)
+})
+
+test('a second start on the same directory is refused, says why, and harms nobody', async () => {
+  await using dir = createDirectory()
+  await using first = await startProgram(dir)
+
+  await using second = launchProgram(dir, {})
+
+  expect(await second.ended).toBe(1)
+  expect(second.output()).toContain(`The data directory ${dir.path} is in use by another Parley process.`)
+  expect((await first.admin.get('/api/users')).status).toBe(200)
+})

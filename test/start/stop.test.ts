@@ -1,0 +1,61 @@
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { createDirectory, programKey, startProgram } from '../support/process.ts'
+
+test('a request that is under way when the node is told to stop is answered, and its write is kept', async () => {
+  await using dir = createDirectory()
+  const program = await startProgram(dir)
+  const request = await beginRequest(program.url, '{"uid":"ann"}')
+
+  program.kill('SIGTERM')
+  await eventually(() => expect(fetch(`${program.url}/version`)).rejects.toThrow())
+  request.finish()
+
+  expect(await request.answer).toMatch(/^HTTP\/1.1 201 /)
+  expect(await program.ended).toBe(0)
+  await using again = await startProgram(dir)
+  expect((await again.admin.get('/api/users/ann')).status).toBe(200)
+})
+
+test('a request that never ends does not keep the node from stopping in time', async () => {
+  await using dir = createDirectory()
+  await using program = await startProgram(dir, { DRAIN_SECONDS: '2' })
+  await beginRequest(program.url, '{"uid":"ann"}')
+  const stoppedAt = Date.now()
+
+  program.kill('SIGTERM')
+
+  expect(await program.ended).toBe(0)
+  expect(Date.now() - stoppedAt).toBeLessThan(3000)
+})
+
+test('SIGINT stops like SIGTERM, and leaves no PostgreSQL behind', async () => {
+  await using dir = createDirectory()
+  await using program = await startProgram(dir)
+
+  program.kill('SIGINT')
+
+  expect(await program.ended).toBe(0)
+  await using again = await startProgram(dir)
+  expect(again.output()).not.toContain('still running from an earlier start')
+})
+
+/** Sends a POST /api/users but for the end of its body, on a connection of its own. */
+async function beginRequest(url: string, body: string) {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  const answer = new Promise<string>((resolve, reject) => {
+    let text = ''
+    socket.on('data', chunk => (text += chunk.toString()))
+    socket.once('close', () => resolve(text))
+    socket.once('error', reject)
+  })
+  // Where the node cuts the connection, that is its answer.
+  answer.catch(() => {})
+  await new Promise(resolve => socket.once('connect', resolve))
+  const head = ['POST /api/users HTTP/1.1', 'Host: localhost', `Authorization: Bearer ${programKey}`]
+  const about = ['Content-Type: application/json', `Content-Length: ${body.length}`, '', '']
+  await new Promise(resolve => socket.write([...head, ...about].join('\r\n') + body.slice(0, -1), resolve))
+  return { answer, finish: () => socket.write(body.slice(-1)) }
+}
