@@ -1,0 +1,144 @@
+import type { Token } from 'markdown-it'
+import sanitizeHtml from 'sanitize-html'
+import { mentionOf } from './mention-syntax.ts'
+import { labelOf } from './plain-text.ts'
+
+const tags =
+  'p br strong em del h1 h2 h3 h4 h5 h6 ul ol li blockquote hr table thead tbody tr th td code pre a span'.split(' ')
+
+/** All that our HTML may hold. What is written below is no more than this; it holds even where that has a bug. */
+const allowed: sanitizeHtml.IOptions = {
+  allowedTags: tags,
+  allowedAttributes: {
+    a: ['href', 'target', 'rel'],
+    span: ['class', 'data-eid'],
+    code: ['class'],
+    ol: ['start'],
+    th: ['align'],
+    td: ['align'],
+  },
+  allowedClasses: { span: ['wy-mention'], code: ['language-*'] },
+  allowedSchemes: ['http', 'https', 'mailto'],
+  allowProtocolRelative: false,
+  parseStyleAttributes: false,
+  // Browsers take 512. What is deeper keeps its text.
+  nestingLimit: 100,
+}
+
+/** Safe HTML for parsed Markdown. Without white space between tags: some clients show it. */
+export function toHtml(tokens: Token[]): string {
+  let html = ''
+  for (const token of tokens) html += token.type === 'inline' ? writeInline(token.children ?? []) : writeBlock(token)
+  // `<br />` becomes `<br>`, as we write it. Texts and attributes hold no `>`.
+  return sanitizeHtml(html, allowed).replaceAll(' />', '>')
+}
+
+/** Text as HTML shows it. */
+export function escapeText(text: string): string {
+  return /[&<>]/.test(text) ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;') : text
+}
+
+/** Takes the names that `isEffective` refuses out of their elements. */
+export function dropMentions(html: string, isEffective: (user: number) => boolean): string {
+  return html.replace(mention, (element, user, label) => (isEffective(Number(user)) ? element : label))
+}
+
+/** The users whose names are in such elements, each once. */
+export function findMentions(html: string): number[] {
+  return [...new Set(Array.from(html.matchAll(mention), match => Number(match[1])))]
+}
+
+/** Nothing in a text can look like this once it is HTML, because `<` is escaped there. */
+const mention = /<span class="wy-mention" data-eid="u(\d+)">([^<]*)<\/span>/g
+
+function writeBlock(token: Token): string {
+  switch (token.type) {
+    case 'fence':
+    case 'code_block':
+      return (
+        writeTag('pre') + writeTag('code', { class: languageOf(token) }) + `${escapeText(token.content)}</code></pre>`
+      )
+    case 'ordered_list_open':
+      return writeTag('ol', { start: token.attrGet('start') })
+    case 'th_open':
+    case 'td_open':
+      return writeTag(token.tag, { align: alignmentOf(token) })
+    default:
+      // The paragraphs of a list without blank lines are hidden.
+      return token.hidden ? '' : writePlainTag(token)
+  }
+}
+
+function writeInline(tokens: Token[]): string {
+  let html = ''
+  let links = 0
+  for (const token of tokens) {
+    switch (token.type) {
+      case 'text':
+        // The parser makes tokens of line breaks, until a text is too long for it.
+        html += escapeText(token.content).replaceAll('\n', '<br>')
+        break
+      case 'code_inline':
+        html += `<code>${escapeText(token.content)}</code>`
+        break
+      case 'softbreak':
+      case 'hardbreak':
+        html += '<br>'
+        break
+      // Links do not hold links, but the parser lets `<http://…>` and images through.
+      case 'link_open':
+        if (links++ === 0) html += openLink(token.attrGet('href'))
+        break
+      case 'link_close':
+        if (--links === 0) html += '</a>'
+        break
+      case 'image': {
+        const label = escapeText(labelOf(token))
+        html += links > 0 ? label : `${openLink(token.attrGet('src'))}${label}</a>`
+        break
+      }
+      case 'mention':
+        html += writeMention(token)
+        break
+      case 's_open':
+      case 's_close':
+        html += token.nesting > 0 ? '<del>' : '</del>'
+        break
+      default:
+        html += writePlainTag(token)
+    }
+  }
+  return html
+}
+
+function writeMention(token: Token): string {
+  const { label = '', user = null } = mentionOf(token) ?? {}
+  const text = escapeText(label)
+  return user === null ? text : `${writeTag('span', { class: 'wy-mention', 'data-eid': `u${user}` })}${text}</span>`
+}
+
+function openLink(url: string | number | null): string {
+  return writeTag('a', { href: url, target: '_blank', rel: 'noopener noreferrer nofollow' })
+}
+
+function writePlainTag({ tag, nesting }: Token): string {
+  return nesting < 0 ? `</${tag}>` : `<${tag}>`
+}
+
+function writeTag(tag: string, attributes: Record<string, string | number | null | undefined> = {}): string {
+  let text = `<${tag}`
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined) continue
+    text += ` ${name}="${escapeText(String(value)).replaceAll('"', '&quot;')}"`
+  }
+  return `${text}>`
+}
+
+function alignmentOf(token: Token): string | null {
+  return /^text-align:(left|center|right)$/.exec(String(token.attrGet('style')))?.[1] ?? null
+}
+
+function languageOf({ info }: Token): string | null {
+  const [language] = /^[\w+#.-]{1,32}/.exec(info.trim()) ?? []
+  return language === undefined ? null : `language-${language}`
+}

@@ -1,0 +1,79 @@
+import type { MarkdownIt, StateInline, Token } from 'markdown-it'
+
+/** What the token of a mention says: whom it names by id, or by uid. `number` is set in a text that was numbered. */
+export interface Mention {
+  label: string
+  user: number | null
+  uid: string | null
+  number: number | null
+}
+
+/**
+ * `[Name](@u2)` or `[Name](@uid)`, anywhere but in code. A `[` in the name would make the name start before it, so
+ * that `[see [Ann](@u1)` named all of it: the innermost bracket counts, as it does in links.
+ */
+const form = String.raw`\[([^[\]\n]{1,256})\]\(@(?:u(\d{1,15})|([^\s()\0]{1,256}))(?:\0(\d+))?\)`
+const here = new RegExp(form, 'y')
+const anywhere = new RegExp(form, 'g')
+
+/** Teaches the parser mentions. They win over links, as their targets are no URLs. */
+export function readMentions(markdown: MarkdownIt): void {
+  markdown.inline.ruler.before('link', 'mention', readMention)
+}
+
+/** The mention that a token is, or null for any other token. */
+export function mentionOf(token: Token): Mention | null {
+  // Only readMention makes tokens of this type.
+  return token.type === 'mention' ? (token.meta?.mention as Mention) : null
+}
+
+function readMention(state: StateInline, silent: boolean): boolean {
+  if (state.src.charCodeAt(state.pos) !== 0x5b) return false
+  here.lastIndex = state.pos
+  const match = here.exec(state.src)
+  if (match === null || here.lastIndex > state.posMax) return false
+  const [, label, id, uid, number] = match
+  if (uid !== undefined && !isUid(uid)) return false
+
+  if (!silent) {
+    const mention: Mention = { label: label!, user: toNumber(id), uid: uid ?? null, number: toNumber(number) }
+    state.push('mention', 'span', 0).meta = { mention }
+  }
+  state.pos = here.lastIndex
+  return true
+}
+
+function toNumber(digits: string | undefined): number | null {
+  return digits === undefined ? null : Number(digits)
+}
+
+/** Digits alone are an id, and ids are written `u2`. */
+function isUid(target: string): boolean {
+  return /\D/.test(target)
+}
+
+/** The uids that stand where a mention names its target; whether that is in code, only parsing can tell. */
+export function listUids(text: string): string[] {
+  if (!text.includes('](@')) return []
+  return Array.from(text.matchAll(anywhere), match => match[3]).filter(
+    uid => uid !== undefined && isUid(uid),
+  ) as string[]
+}
+
+/**
+ * Writes a running number behind the target of each mention with a uid: `[Ann](@ann\0 0)`. The parser passes it on,
+ * so that what it took for a mention is found again in the source, and what it took for code is left alone.
+ */
+export function numberUids(text: string): string {
+  let number = 0
+  return text.replace(anywhere, (whole, _label, _id, uid) => (uid ? `${whole.slice(0, -1)}\0${number++})` : whole))
+}
+
+/** Writes ids in place of numbered uids. `ids` has no entry for what is to stay as it was. */
+export function replaceUids(numbered: string, ids: ReadonlyMap<number, number>): string {
+  return numbered.replace(anywhere, (whole, label, _id, _uid, number) => {
+    if (number === undefined) return whole
+    const id = ids.get(Number(number))
+    return id === undefined ? whole.replace(/\0\d+/, '') : `[${label}](@u${id})`
+  })
+}
