@@ -8,6 +8,8 @@ export default defineConfig({
     globalSetup: 'test/support/global.ts',
     // uWebSockets.js is a native addon, which does not survive being loaded by several threads of one process.
     pool: 'forks',
+    // Node's word for node:sqlite, which locks data directories.
+    execArgv: ['--disable-warning=ExperimentalWarning'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
   },

@@ -7,15 +7,23 @@ import { deletedUser, systemUser } from './actors/principal.ts'
 import { Typing } from './actors/typing.ts'
 import { readConfig, readEnvironment, type Config } from './config.ts'
 import { Attempts } from './http/attempts.ts'
+import { authenticate } from './http/authentication.ts'
 import { Credentials } from './http/credentials.ts'
 import { ensureKey } from './http/first-key.ts'
 import { Metrics } from './http/metrics.ts'
+import { toProblemAnswer } from './http/problem-details.ts'
 import { createEdge, type EdgeSettings } from './http/server.ts'
 import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
+import { Realtime } from './realtime/realtime.ts'
+import { realtimeDefaults } from './realtime/settings.ts'
+import { path as realtimePath } from './realtime/socket.ts'
+import { isListed, isUnread } from './resources/apps/unread.ts'
 import { recent, resources } from './resources/index.ts'
+import { canRead } from './resources/members/access.ts'
+import { actorOf } from './resources/users/represent.ts'
 import { prepareDatabase } from './storage/database.ts'
 import { keepHouse, rotateInTurn, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
@@ -48,6 +56,7 @@ export async function startNode(config: Config): Promise<Node> {
   const failed = Promise.withResolvers<Error>()
   const teardown = new Teardown(log)
   const stop = () => teardown.run(config.drainSeconds * 1000)
+  teardown.add('log', () => log.info({}, 'The node has stopped'))
 
   try {
     // The database, and its schema.
@@ -80,11 +89,12 @@ export async function startNode(config: Config): Promise<Node> {
     const openLane = () => new Lane({ open: () => open(1, laneSeconds), deadlineMs: (laneSeconds + 5) * 1000 })
     const lanes = Array.from({ length: config.commitLanes + soloLanes }, openLane)
     teardown.add('commit lanes', () => closeAll(lanes))
+    const events = new Map(resources.flatMap(({ events = [] }) => events.map(event => [event.type, event])))
     const apps = new Apps({
       sql,
       environment,
       people,
-      events: new Map(resources.flatMap(({ events = [] }) => events.map(event => [event.type, event]))),
+      events,
       followers: [],
       recent,
       lanes: lanes.slice(soloLanes),
@@ -120,10 +130,25 @@ export async function startNode(config: Config): Promise<Node> {
       clock,
     })
     teardown.add('edge', deadlineMs => edge.close(deadlineMs))
+    const realtime = new Realtime({
+      ...{ sql, apps, direct, people, environment, typing, events, credentials, isListed, isUnread, clock, log },
+      authenticate: token => authenticate('token', `Bearer ${token}`, credentials),
+      canRead: (state, user) => canRead(state, user, people),
+      actor: actorOf,
+      toRefusal: error => toProblemAnswer(error, { method: 'GET', path: realtimePath, source: '' }, log),
+      origin: () => config.publicUrl ?? edge.url,
+      settings: realtimeDefaults,
+    })
+    realtime.attach(edge.uws)
+    teardown.add('sessions', () => realtime.close())
+    metrics.gauge('parley_sessions', 'Realtime connections.', () => realtime.figures.sessions)
+    metrics.gauge('parley_channels', 'Apps that somebody is subscribed to.', () => realtime.figures.channels)
     const listening = await edge.listen(config.port, config.host)
 
     // Last, because it is shown only once: whoever was refused before has lost nothing.
     const apiKey = await ensureKey(sql, config.apiKey, now())
+    log.info({ url: listening, version: config.version }, 'The node is ready')
+    teardown.add('log', () => log.info({ requests: edge.open, commands: apps.waiting }, 'The node stops'))
     return { url: listening, apiKey, stop, failed: failed.promise }
   } catch (error) {
     await stop()

@@ -23,8 +23,15 @@ export interface Server extends AsyncDisposable {
   /** A new user with a token. The name has no meaning; two people may share it. */
   person(name?: string): Promise<Person>
   /** A new chat room with `count` people who may write in it, and somebody who does not belong to it. */
-  chatWith(count: number): Promise<{ app: string; people: Person[]; stranger: Person }>
+  chatWith<const Count extends number>(count: Count): Promise<{ app: string; people: Group<Count>; stranger: Person }>
 }
+
+/** So many people, so that `const [ann, ben] = people` is known to find somebody. */
+type Group<Count extends number, Found extends Person[] = []> = number extends Count
+  ? Person[]
+  : Found['length'] extends Count
+    ? Found
+    : Group<Count, [...Found, Person]>
 
 /**
  * A node of our own, in this process, on a free port, with an empty database. `overrides` are environment variables;
@@ -60,11 +67,12 @@ export async function startServer(overrides: Record<string, string> = {}): Promi
     admin,
     request: client(node.url).request,
     person,
-    async chatWith(count) {
+    async chatWith<const Count extends number>(count: Count) {
       const names = Array.from({ length: count }, (_, i) => ['Ann', 'Ben', 'Eve', 'Kim'][i] ?? `Member ${i}`)
       const [stranger, ...members] = await Promise.all(['Stranger', ...names].map(person))
       const app = await created(admin.post('/api/apps', { type: 'chat_room', members: members.map(({ id }) => id) }))
-      return { app: app.id as string, people: members, stranger: stranger! }
+      // As many names as were asked for.
+      return { app: app.id as string, people: members as Group<Count>, stranger: stranger! }
     },
     async [Symbol.asyncDispose]() {
       await node.stop()
