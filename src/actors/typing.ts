@@ -29,7 +29,7 @@ export class Typing {
   readonly #listeners: TypingListener[] = []
   /** Whoever repeated longest ago comes first, so the first one is the next to end. */
   readonly #typists = new Map<string, Typist>()
-  #cancel: (() => void) | null = null
+  #isTimed = false
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -48,7 +48,7 @@ export class Typing {
     this.#typists.delete(key)
     this.#typists.set(key, { app, user, toldAt: isQuiet ? before.toldAt : now, endsAt: now + typingMs })
     if (this.#typists.size > capacity) this.#end(this.#typists.keys().next().value!)
-    this.#cancel ??= this.#clock.after(typingMs, () => this.#sweep())
+    if (!this.#isTimed) this.#wake(typingMs)
     if (!isQuiet) this.#tell(app, user, true)
   }
 
@@ -71,14 +71,16 @@ export class Typing {
     this.#tell(typist.app, typist.user, false)
   }
 
+  #wake(delayMs: number): void {
+    this.#isTimed = true
+    this.#clock.after(delayMs, () => this.#sweep())
+  }
+
   #sweep(): void {
     const now = this.#clock.now()
-    this.#cancel = null
+    this.#isTimed = false
     for (const [key, { endsAt }] of this.#typists) {
-      if (endsAt > now) {
-        this.#cancel = this.#clock.after(endsAt - now, () => this.#sweep())
-        break
-      }
+      if (endsAt > now) return this.#wake(endsAt - now)
       this.#end(key)
     }
   }

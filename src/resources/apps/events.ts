@@ -47,6 +47,9 @@ interface Marked {
   marked_at: string | null
 }
 
+/** From this many members on, nobody is told of the others' read markers: that would be every message squared. */
+const receiptMembers = 10
+
 /** A read marker was set or removed by its owner, the actor. Everything is in the facts; there is nothing to load. */
 export const appMarked = event<null>({
   type: 'app_marked',
@@ -59,6 +62,7 @@ export const appMarked = event<null>({
     if (row === undefined) return
     state.putMember({ ...row, marked_id, marked_at: marked_at === null ? null : new Date(marked_at) })
   },
+  isTold: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
   present({ facts }, { app, people, origin }) {
     const { marked_id, marked_at } = facts as unknown as Marked
     return { app: showAppRef(app, people, origin), marked_id, marked_at: marked_at === null ? null : new Date(marked_at) }

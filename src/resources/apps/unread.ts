@@ -24,6 +24,12 @@ export function isHidden(app: AppRow, own: MemberRow | undefined): boolean {
   return own !== undefined && own.is_removed && (app.last_id ?? 0) <= (own.hidden_id ?? 0)
 }
 
+/** In the lists of somebody with this relation to the app: a member who may see it and has not removed it. */
+export function isListed(app: AppRow, own: MemberRow | undefined): boolean {
+  if (app.trashed_at !== null || app.deleted_at !== null) return false
+  return own !== undefined && own.access !== null && own.access !== 'none' && !isHidden(app, own)
+}
+
 type Newest = Pick<AppRow, 'last_id' | 'last_by' | 'prior_id'>
 
 /** The newest messages after one more became visible: a new one, or an old one restored. */

@@ -1,0 +1,59 @@
+import type { Principal } from '../actors/principal.ts'
+import { overloaded, problem, type Problem } from '../lib/errors.ts'
+import type { Sessions } from './sessions.ts'
+
+export const TooManySessions = problem(429, 'too-many-sessions', 'You have too many realtime connections.')
+const TokenEnded = problem(401, 'unauthorized', 'The access token is no longer valid.')
+
+export interface AdmissionParts {
+  /** The principal of an access token, at once where it is known. Refuses with 401 and 403, thrown or rejected. */
+  authenticate: (token: string) => Principal | Promise<Principal>
+  /** When the principal's credential ends; 0 where it has ended. */
+  expiryOf: (principal: Principal) => number
+  sessions: Sessions
+  /** How many there may be, of all users and of one. */
+  limits: { sessions: number; userSessions: number }
+  now: () => number
+}
+
+/** Who may have a session, and until when. */
+export class Admission {
+  readonly #parts: AdmissionParts
+  #isClosed = false
+
+  constructor(parts: AdmissionParts) {
+    this.#parts = parts
+  }
+
+  /** Why nobody at all can be let in now; null if there is room. */
+  get obstacle(): Problem | null {
+    const { sessions, limits } = this.#parts
+    return this.#isClosed || sessions.size >= limits.sessions ? overloaded(5) : null
+  }
+
+  /** Lets nobody in from now on. */
+  close(): void {
+    this.#isClosed = true
+  }
+
+  authenticate(token: string): Principal | Promise<Principal> {
+    return this.#parts.authenticate(token)
+  }
+
+  /**
+   * The instant at which a new session of the principal must end. Call it in the tick in which the session is opened:
+   * a token may have been revoked since it was looked at. Refuses with 401, and with 429 above the user's limit.
+   */
+  admit(principal: Principal): number {
+    const { sessions, limits } = this.#parts
+    if (sessions.of(principal.user).size >= limits.userSessions) throw TooManySessions()
+    return this.renew(principal)
+  }
+
+  /** The same for a session that the user has. */
+  renew(principal: Principal): number {
+    const expiresAt = this.#parts.expiryOf(principal)
+    if (expiresAt <= this.#parts.now()) throw TokenEnded()
+    return expiresAt
+  }
+}

@@ -1,0 +1,75 @@
+import { withBodies, type EventTypes } from '../../actors/catch-up.ts'
+import type { AppEvent } from '../../actors/event.ts'
+import type { People, Person } from '../../actors/people.ts'
+import { findApp, type AppState } from '../../actors/state.ts'
+import type { Log } from '../../lib/log.ts'
+import { listEvents } from '../../storage/events.ts'
+import type { Sql } from '../../storage/sql.ts'
+import type { Frame } from '../protocol.ts'
+
+export interface HistoryParts {
+  sql: Sql
+  events: EventTypes
+  people: People
+  /** Scheme and host for the absolute URLs in events. */
+  origin: () => string
+  /** Who did it, as events show it. */
+  actor: (person: Person, origin: string) => object
+  log: Log
+}
+
+/** Events of apps as clients are told of them, from memory and from the log. */
+export class History {
+  readonly #parts: HistoryParts
+
+  constructor(parts: HistoryParts) {
+    this.#parts = parts
+  }
+
+  /** Up to `limit` events after `rev`, oldest first, with what they show now; everybody they name is in memory. */
+  async read(app: number, rev: number, limit: number): Promise<AppEvent[]> {
+    const { sql, events } = this.#parts
+    const rows = await listEvents(sql, app, rev, limit)
+    const read = await withBodies(sql, rows, events)
+    await this.loadNames(read)
+    return read
+  }
+
+  /** Where the app's history ends in the database; 0 for an app that is gone. */
+  async head(app: number): Promise<number> {
+    return (await findApp(this.#parts.sql, app))?.head_rev ?? 0
+  }
+
+  hasNames(event: AppEvent): boolean {
+    for (const id of namesIn(event)) if (this.#parts.people.find(id) === undefined) return false
+    return true
+  }
+
+  async loadNames(events: readonly AppEvent[]): Promise<void> {
+    await this.#parts.people.load(events.flatMap(namesIn))
+  }
+
+  /**
+   * The event as every client of the app gets it; null where nobody is told. `prev` is the rev that was told before.
+   * Those it names should be in memory.
+   */
+  toFrame(event: AppEvent, prev: number, state: AppState): Frame | null {
+    const { people, origin, actor, log } = this.#parts
+    const { kind, type, rev, app_id, actor_id, created_at } = event
+    if (kind.present === undefined || kind.isTold?.(state) === false) return null
+    let shown: Record<string, unknown> | null = {}
+    try {
+      shown = kind.present(event, { app: state.app, people, origin: origin() })
+    } catch (error) {
+      // One event that cannot be shown must not keep all that follow from its readers.
+      log.error({ app: app_id, rev, type, error }, 'An event cannot be shown')
+    }
+    if (shown === null) return null
+    const who = actor(people.show(actor_id), origin())
+    return { type: 'event', event: type, id: rev, app_id, rev, prev, actor: who, created_at, ...shown }
+  }
+}
+
+function namesIn(event: AppEvent): number[] {
+  return [event.actor_id, ...(event.kind.names?.(event) ?? [])]
+}

@@ -1,0 +1,222 @@
+import PQueue from 'p-queue'
+import type { Log } from '../../lib/log.ts'
+import type { Channel } from './channel.ts'
+import { current, reset, subscribed } from '../frames.ts'
+import type { History } from './history.ts'
+import type { Form } from '../protocol.ts'
+import { closeCodes } from '../session.ts'
+import type { Subscription } from './subscription.ts'
+import type { Line, Tails } from './tail.ts'
+
+export interface ReplaysParts {
+  history: History
+  tails: Tails
+  /** A replay pauses while more than this waits for its client. */
+  replayBytes: number
+  /** Asks for events of the app that other nodes committed. */
+  look: (app: number) => Promise<void>
+  log: Log
+}
+
+/** Events of the log, encoded: all that were told after `start`, up to `end`. */
+interface Page {
+  readonly start: number
+  readonly end: number
+  readonly lines: readonly Line[]
+}
+
+/** How many events are read from the log at once. A guess: a few hundred kilobytes of typical ones. */
+const pageSize = 200
+
+/** Pages read at one time: a thousand clients that come back at once must not take the database from all others. */
+const readsAtOnce = 4
+
+/**
+ * Tells clients that come back what they missed, from the tail that the channel keeps or from the log, no faster than
+ * they take it, and lets each join the live events in the very tick in which it has got as far as these. Clients that
+ * come back together share what is read.
+ */
+export class Replays {
+  readonly #parts: ReplaysParts
+  readonly #gate = new PQueue({ concurrency: readsAtOnce })
+  readonly #pages = new Map<string, Promise<Page | null>>()
+
+  constructor(parts: ReplaysParts) {
+    this.#parts = parts
+  }
+
+  /** Starts a subscription on an open channel: whoever asks for no history is live at once. */
+  begin(subscription: Subscription): void {
+    const { session, app, cursor } = subscription
+    const channel = channelOf(subscription)
+    channel.admit(session.form)
+    if (cursor === undefined || cursor === channel.sent) {
+      session.send(subscribed(app, channel.sent, channel.sent))
+      this.#goLive(subscription)
+    } else if (cursor < channel.sent) {
+      session.send(subscribed(app, cursor, channel.sent))
+      this.resume(subscription)
+    } else {
+      this.#beginAhead(subscription, cursor).catch((error: unknown) => this.#fail(subscription, error))
+    }
+  }
+
+  /** Goes on from the cursor. */
+  resume(subscription: Subscription): void {
+    subscription.stage = 'replaying'
+    this.#run(subscription).catch((error: unknown) => this.#fail(subscription, error))
+  }
+
+  /** Stops the events of a subscription until `resume`, or for good. */
+  hold(subscription: Subscription): void {
+    const { session, app, stage } = subscription
+    if (stage === 'live') {
+      const { sent } = channelOf(subscription)
+      // uWebSockets forgets what was published in this tick when a socket leaves its last topic; sending flushes it.
+      session.send(current(app, sent))
+      session.leave(session.form.topic(app))
+      subscription.cursor = sent
+    }
+    subscription.stage = 'held'
+  }
+
+  /** The channel has moved on: it may have reached those who were ahead of it. */
+  moved(channel: Channel): void {
+    for (const subscription of channel.early) {
+      if (subscription.cursor! > channel.sent) continue
+      channel.early.delete(subscription)
+      if (subscription.stage === 'early') this.resume(subscription)
+    }
+  }
+
+  async #run(subscription: Subscription): Promise<void> {
+    const run = ++subscription.run
+    const { session } = subscription
+    const channel = channelOf(subscription)
+    while (subscription.stage === 'replaying' && subscription.run === run) {
+      const cursor = subscription.cursor!
+      if (cursor > channel.sent) {
+        subscription.stage = 'early'
+        channel.early.add(subscription)
+        return
+      }
+      if (cursor === channel.sent) {
+        session.send(current(channel.app, cursor))
+        return this.#goLive(subscription)
+      }
+      if (session.bufferedBytes > this.#parts.replayBytes) {
+        subscription.stage = 'paused'
+        return
+      }
+      if (cursor >= channel.tail(session.form).start) this.#sendTail(subscription)
+      else {
+        const page = await this.#share(channel, session.form, cursor)
+        if (subscription.stage === 'replaying' && subscription.run === run) this.#sendPage(subscription, page)
+      }
+    }
+  }
+
+  #goLive(subscription: Subscription): void {
+    const { session, app } = subscription
+    subscription.stage = 'live'
+    session.join(session.form.topic(app))
+  }
+
+  #sendTail(subscription: Subscription): void {
+    const channel = channelOf(subscription)
+    const { session } = subscription
+    session.together(() => {
+      for (const { rev, bytes } of channel.tail(session.form).after(subscription.cursor!)) {
+        session.sendBytes(bytes)
+        subscription.cursor = rev
+        if (session.bufferedBytes > this.#parts.replayBytes) return
+      }
+      subscription.cursor = channel.sent
+    })
+  }
+
+  #sendPage(subscription: Subscription, page: Page | null): void {
+    const { session, app } = subscription
+    if (page === null) {
+      const { sent } = channelOf(subscription)
+      session.send(reset(app, sent))
+      subscription.cursor = sent
+      return
+    }
+    session.together(() => {
+      for (const { bytes } of page.lines) session.sendBytes(bytes)
+      // Where nobody is told of the last events, the client must know that it is past them: the next page builds on it.
+      if ((page.lines.at(-1)?.rev ?? page.start) < page.end) session.send(current(app, page.end))
+    })
+    subscription.cursor = page.end
+  }
+
+  /** One read for all who stand at the same place; null where the history after it is gone. */
+  #share(channel: Channel, form: Form, cursor: number): Promise<Page | null> {
+    const key = `${form.topic(channel.app)}:${cursor}`
+    let page = this.#pages.get(key)
+    if (page === undefined) {
+      page = this.#gate.add(() => this.#read(channel, form, cursor)).finally(() => this.#pages.delete(key))
+      this.#pages.set(key, page)
+    }
+    return page
+  }
+
+  async #read(channel: Channel, form: Form, start: number): Promise<Page | null> {
+    const { history, tails } = this.#parts
+    const tail = () => channel.tail(form)
+    // Somebody else has read up to here while this one waited for its turn.
+    if (channel.isHeard(form) && start >= tail().start) return { start, end: start, lines: [] }
+    const read = await history.read(channel.app, start, pageSize)
+    if (!channel.isHeard(form)) return { start, end: start, lines: [] }
+    // What was committed and not yet told will be told to everybody.
+    const events = read.filter(event => event.rev <= channel.sent)
+    if (events.length === 0 || events[0]!.prev > start) return null
+    const lines: Line[] = []
+    let told = start
+    for (const event of events) {
+      const frame = history.toFrame(event, told, channel.state)
+      if (frame === null) continue
+      lines.push({ rev: event.rev, bytes: form.encode(frame) })
+      told = event.rev
+    }
+    const end = events.at(-1)!.rev
+    const joint = tail().start
+    if (start < joint && end >= joint)
+      tails.prepend(
+        tail(),
+        start,
+        lines.filter(({ rev }) => rev <= joint),
+      )
+    return { start, end, lines }
+  }
+
+  /** The client has seen more than this node: another node was faster, or the client is mistaken. */
+  async #beginAhead(subscription: Subscription, after: number): Promise<void> {
+    const { session, app } = subscription
+    const channel = channelOf(subscription)
+    const run = ++subscription.run
+    subscription.stage = 'early'
+    const head = await this.#parts.history.head(app)
+    if (subscription.stage !== 'early' || subscription.run !== run) return
+    if (after > head) {
+      session.send(subscribed(app, channel.sent, channel.sent))
+      session.send(reset(app, channel.sent))
+      subscription.cursor = channel.sent
+    } else session.send(subscribed(app, after, head))
+    this.resume(subscription)
+    if (after > channel.sent) await this.#parts.look(app)
+  }
+
+  /** The client finds its way back by itself: it reconnects and resumes from what it has seen. */
+  #fail({ session, app, stage }: Subscription, error: unknown): void {
+    if (stage === 'ended') return
+    this.#parts.log.warn({ app, error }, 'A replay failed')
+    session.close(closeCodes.failed, 'reconnect')
+  }
+}
+
+function channelOf({ channel }: Subscription): Channel {
+  if (channel === undefined) throw new Error('A subscription was started before its app was there')
+  return channel
+}

@@ -1,0 +1,29 @@
+import type { Channel } from './channel.ts'
+import type { Session } from '../session.ts'
+
+/**
+ * `opening`: rights and the app are being looked up. `replaying`: gets what it missed. `paused`: as much of that waits
+ * for the client as may. `early`: the client has seen events that this node has not; it waits for them to arrive.
+ * `held`: its right is being looked at again. `live`: hears by topic. `ended`: nothing may be sent any more.
+ */
+export type Stage = 'opening' | 'replaying' | 'paused' | 'early' | 'held' | 'live' | 'ended'
+
+/** One session's subscription to one app. */
+export class Subscription {
+  readonly session: Session
+  readonly app: number
+  stage: Stage = 'opening'
+  /** Undefined until the app is there. */
+  channel: Channel | undefined
+  /** Everything up to this rev has been told; of a live one it is the channel's `sent` that counts. */
+  cursor: number | undefined
+  /** Counts the runs of its replay: one that was overtaken while it waited stops. */
+  run = 0
+
+  /** `after`: the last rev that the client has seen; undefined for one that wants only what comes. */
+  constructor(session: Session, app: number, after: number | undefined) {
+    this.session = session
+    this.app = app
+    this.cursor = after
+  }
+}

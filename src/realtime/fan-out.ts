@@ -1,0 +1,222 @@
+import type { Apps } from '../actors/apps.ts'
+import type { AppEvent } from '../actors/event.ts'
+import type { People, Person } from '../actors/people.ts'
+import type { AppRow, AppState } from '../actors/state.ts'
+import { NotFound, Problem } from '../lib/errors.ts'
+import { Channel, type ChannelParts } from './channels/channel.ts'
+import { refusal, typing, unsubscribed, type Ending } from './frames.ts'
+import { Replays } from './channels/replay.ts'
+import { closeCodes, type Session } from './session.ts'
+import { Subscription } from './channels/subscription.ts'
+
+/** Decides who may hear of an app; the person is in memory when it is asked. */
+export type CanRead = (state: AppState, user: number) => boolean
+
+export interface FanOutParts extends Omit<ChannelParts, 'moved'> {
+  apps: Apps
+  people: People
+  canRead: CanRead
+  actor: (person: Person, origin: string) => object
+  origin: () => string
+  replayBytes: number
+}
+
+/**
+ * Committed events → the sessions that may see them. A channel for each app with subscribers; rights are looked at
+ * when a subscription starts, and again before anything is told that follows a change of them.
+ */
+export class FanOut {
+  readonly #parts: FanOutParts
+  readonly #channels = new Map<number, Channel>()
+  readonly #replays: Replays
+
+  constructor(parts: FanOutParts) {
+    this.#parts = parts
+    this.#replays = new Replays({ ...parts, look: app => parts.apps.look([app]) })
+  }
+
+  /** Apps with subscribers. */
+  get size(): number {
+    return this.#channels.size
+  }
+
+  /** Takes what was committed, as `Apps.listen` gives it. */
+  hear(state: AppState, events: readonly AppEvent[]): void {
+    const channel = this.#channels.get(state.app.id)
+    if (channel === undefined || !channel.isOpen) return
+    // Before the events are told: whoever has just lost the right to them must not see them.
+    this.#review(channel, state, events.length === 0)
+    channel.hear(events, state)
+  }
+
+  /**
+   * Starts telling a session of an app: what followed `after`, then what happens. Answers by frames. A second
+   * subscription to the same app takes the place of the first.
+   */
+  subscribe(session: Session, app: number, after: number | undefined): void {
+    const before = session.subscriptions.get(app)
+    if (before !== undefined) this.#end(before)
+    const subscription = new Subscription(session, app, after)
+    session.subscriptions.set(app, subscription)
+    this.#admit(subscription).catch((error: unknown) => this.#refuse(subscription, error))
+  }
+
+  unsubscribe(session: Session, app: number): void {
+    session.send(unsubscribed(app, 'requested'))
+    const subscription = session.subscriptions.get(app)
+    if (subscription !== undefined) this.#end(subscription)
+  }
+
+  /** The session has ended. */
+  leave(session: Session): void {
+    for (const subscription of session.subscriptions.values()) this.#end(subscription)
+  }
+
+  /** The client has taken some of what waited for it. */
+  drained(session: Session): void {
+    for (const subscription of session.subscriptions.values()) {
+      if (subscription.stage === 'paused') this.#replays.resume(subscription)
+    }
+  }
+
+  /** Looks at the rights of a session again, for changes that belong to no app. The person is in memory. */
+  review(session: Session): void {
+    for (const subscription of session.subscriptions.values()) {
+      if (subscription.channel?.isOpen) this.#check(subscription, subscription.channel.state)
+    }
+  }
+
+  /** Tells those who are live in an app that somebody types, or no longer does. It is no part of the history. */
+  tellTyping(app: number, user: number, isTyping: boolean): void {
+    const { people, actor, origin } = this.#parts
+    const channel = this.#channels.get(app)
+    const person = people.find(user)
+    // Whoever has just made a request is in memory; if not, the next repetition will find them.
+    if (!channel?.isOpen || person === undefined) return
+    channel.mention(typing(app, actor(person, origin()), isTyping))
+  }
+
+  async #admit(subscription: Subscription): Promise<void> {
+    const { apps, people, canRead } = this.#parts
+    const { session, app } = subscription
+    const channel = this.#join(subscription)
+    if (!channel.isOpen) await channel.ready
+    const { user } = session
+    if (user !== undefined && people.find(user) === undefined) await people.load([user])
+    // It may be being loaded anew at this moment.
+    while (apps.peek(app) === undefined) await apps.state(app)
+    if (subscription.stage !== 'opening' || user === undefined) return
+    if (!canRead(apps.peek(app)!, user)) throw NotFound()
+    this.#replays.begin(subscription)
+  }
+
+  #join(subscription: Subscription): Channel {
+    const { app } = subscription
+    let channel = this.#channels.get(app)
+    if (channel === undefined) {
+      const moved = (channel: Channel) => this.#replays.moved(channel)
+      channel = new Channel(app, channel => this.#open(channel), { ...this.#parts, moved })
+      this.#channels.set(app, channel)
+    }
+    subscription.channel = channel
+    channel.subscriptions.add(subscription)
+    return channel
+  }
+
+  async #open(channel: Channel): Promise<void> {
+    const { apps } = this.#parts
+    const unpin = await apps.pin(channel.app)
+    try {
+      while (apps.peek(channel.app) === undefined) await apps.state(channel.app)
+      channel.start(apps.peek(channel.app)!, unpin)
+    } catch (error) {
+      unpin()
+      throw error
+    }
+  }
+
+  #refuse(subscription: Subscription, error: unknown): void {
+    const { session, app, stage } = subscription
+    if (stage === 'ended') return
+    if (error instanceof Problem) session.send(refusal(error, { app_id: app }))
+    else {
+      this.#parts.log.warn({ app, error }, 'A subscription could not be started')
+      session.close(closeCodes.failed, 'reconnect')
+    }
+    this.#end(subscription)
+  }
+
+  #review(channel: Channel, state: AppState, isAnew: boolean): void {
+    const isForAll = isAnew || !isSameGuard(state.told, state.app)
+    const users = isForAll ? null : usersWithOtherAccess(state)
+    if (users?.size === 0) return
+    for (const subscription of channel.subscriptions) {
+      const { user } = subscription.session
+      if (user !== undefined && (users === null || users.has(user))) this.#check(subscription, state)
+    }
+  }
+
+  #check(subscription: Subscription, state: AppState): void {
+    const { people, canRead } = this.#parts
+    const { user } = subscription.session
+    if (user === undefined || subscription.stage === 'opening' || subscription.stage === 'ended') return
+    if (people.find(user) !== undefined) {
+      if (!canRead(state, user)) this.#withdraw(subscription, state.app)
+      return
+    }
+    this.#replays.hold(subscription)
+    people.load([user]).then(
+      () => this.#release(subscription, user),
+      (error: unknown) => this.#refuse(subscription, error),
+    )
+  }
+
+  #release(subscription: Subscription, user: number): void {
+    const { stage, channel } = subscription
+    if (stage !== 'held' || !channel?.isOpen) return
+    if (this.#parts.canRead(channel.state, user)) this.#replays.resume(subscription)
+    else this.#withdraw(subscription, channel.state.app)
+  }
+
+  #withdraw(subscription: Subscription, app: AppRow): void {
+    const isGone = app.trashed_at !== null || app.deleted_at !== null
+    const reason: Ending = isGone ? 'app-gone' : 'access-lost'
+    subscription.session.send(unsubscribed(app.id, reason))
+    this.#end(subscription)
+  }
+
+  #end(subscription: Subscription): void {
+    const { session, app, stage, channel } = subscription
+    if (stage === 'ended') return
+    subscription.stage = 'ended'
+    if (session.subscriptions.get(app) === subscription) session.subscriptions.delete(app)
+    if (channel === undefined) return
+    if (stage === 'live') session.leave(session.form.topic(app))
+    if (stage !== 'opening') channel.dismiss(session.form)
+    channel.early.delete(subscription)
+    channel.subscriptions.delete(subscription)
+    if (channel.subscriptions.size > 0) return
+    channel.close()
+    this.#channels.delete(app)
+  }
+}
+
+/** Everything in an app's row that rights hang on. */
+function isSameGuard(before: AppRow, after: AppRow): boolean {
+  return (
+    before === after ||
+    (before.access === after.access &&
+      before.owner_id === after.owner_id &&
+      before.directory_id === after.directory_id &&
+      before.trashed_at === after.trashed_at &&
+      before.deleted_at === after.deleted_at)
+  )
+}
+
+function usersWithOtherAccess(state: AppState): Set<number> {
+  const users = new Set<number>()
+  for (const [user, before] of state.changed) {
+    if ((before?.access ?? null) !== (state.member(user)?.access ?? null)) users.add(user)
+  }
+  return users
+}

@@ -1,0 +1,130 @@
+import type { Apps } from '../actors/apps.ts'
+import type { AppEvent } from '../actors/event.ts'
+import type { AppRow, AppState, MemberRow } from '../actors/state.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { Form, Frame } from './protocol.ts'
+import type { Sessions } from './sessions.ts'
+
+export interface PersonalParts {
+  apps: Apps
+  sessions: Sessions
+  /** True where an app is in the lists of somebody with this relation to it. */
+  isListed: (app: AppRow, own: MemberRow | undefined) => boolean
+  isUnread: (app: AppRow, user: number, own: MemberRow | undefined) => boolean
+  /** How long changes of what is unread are gathered before their owners are told. */
+  unreadDelayMs: number
+  clock: Clock
+  log: Log
+}
+
+/** An app in which something may have become read or unread, and for whom of those who are here. */
+interface Stir {
+  readonly state: AppState
+  readonly whom: Set<number> | 'all'
+}
+
+/**
+ * What concerns a user without a subscription: apps that appear and disappear, and what is unread in them. It has no
+ * history: what a client missed while it was away it finds in its list of apps. The work hangs on the users who have a
+ * session on this node, or the members of the app where these are fewer.
+ */
+export class Personal {
+  readonly #parts: PersonalParts
+  readonly #stirred = new Map<number, Stir>()
+  #isClosed = false
+
+  constructor(parts: PersonalParts) {
+    this.#parts = parts
+  }
+
+  close(): void {
+    this.#isClosed = true
+  }
+
+  /** Tells every session of a user, whichever node or user it was that did something. */
+  tell(user: number, frame: Frame): void {
+    const encoded = new Map<Form, Uint8Array>()
+    for (const session of this.#parts.sessions.of(user)) {
+      let bytes = encoded.get(session.form)
+      if (bytes === undefined) encoded.set(session.form, (bytes = session.form.encode(frame)))
+      session.sendBytes(bytes)
+    }
+  }
+
+  /** Takes what was committed, as `Apps.listen` gives it. */
+  hear(state: AppState): void {
+    const { sessions } = this.#parts
+    if (sessions.users.size === 0) return
+    const { app, told, changed } = state
+    for (const [user, before] of changed) if (sessions.users.has(user)) this.#compare(state, user, before)
+    if (app.trashed_at !== told.trashed_at || app.deleted_at !== told.deleted_at) {
+      for (const user of this.#present(state)) if (!changed.has(user)) this.#compare(state, user, state.member(user))
+    }
+    if (app.last_id !== told.last_id || app.prior_id !== told.prior_id) this.#stir(state, 'all')
+  }
+
+  /** Takes the first event of an app that was made on this node, as `Direct.listen` gives it. */
+  hearFirst(event: AppEvent): void {
+    const { apps, sessions, log } = this.#parts
+    if (sessions.users.size === 0) return
+    Promise.resolve(apps.state(event.app_id))
+      .then(state => {
+        for (const user of this.#present(state)) this.#compare(state, user, undefined)
+      })
+      .catch((error: unknown) => log.warn({ app: event.app_id, error }, 'Nobody could be told of a new app'))
+  }
+
+  #compare(state: AppState, user: number, before: MemberRow | undefined): void {
+    const { isListed } = this.#parts
+    const { app, told } = state
+    const own = state.member(user)
+    const isThere = isListed(app, own)
+    if (isThere !== isListed(told, before)) {
+      if (isThere) this.tell(user, { type: 'app_added', app_id: app.id })
+      else this.tell(user, { type: 'app_removed', app_id: app.id })
+    } else if (isThere && own?.marked_id !== before?.marked_id) this.#stir(state, new Set([user]))
+  }
+
+  /** The users with a session here who have a relation to the app. */
+  *#present(state: AppState): Iterable<number> {
+    const { users } = this.#parts.sessions
+    if (users.size < state.memberCount) {
+      for (const user of users.keys()) if (state.member(user) !== undefined) yield user
+    } else {
+      for (const { user_id } of state.members()) if (users.has(user_id)) yield user_id
+    }
+  }
+
+  /** Gathered for a moment: in a lively app every member would otherwise hear of every message twice. */
+  #stir(state: AppState, whom: Stir['whom']): void {
+    const { clock, unreadDelayMs } = this.#parts
+    if (this.#stirred.size === 0) clock.after(unreadDelayMs, () => this.#flush())
+    const before = this.#stirred.get(state.app.id)?.whom
+    const all = before === 'all' || whom === 'all' ? 'all' : new Set([...(before ?? []), ...whom])
+    this.#stirred.set(state.app.id, { state, whom: all })
+  }
+
+  #flush(): void {
+    const stirred = [...this.#stirred.values()]
+    this.#stirred.clear()
+    if (this.#isClosed) return
+    for (const { state, whom } of stirred) {
+      for (const user of whom === 'all' ? this.#present(state) : whom) this.#tellUnread(state, user)
+    }
+  }
+
+  #tellUnread(state: AppState, user: number): void {
+    const { isListed, isUnread } = this.#parts
+    const own = state.member(user)
+    const { app } = state
+    if (!isListed(app, own)) return
+    this.tell(user, {
+      type: 'unread',
+      app_id: app.id,
+      is_unread: isUnread(app, user, own),
+      last_id: app.last_id,
+      marked_id: own?.marked_id ?? null,
+    })
+  }
+}

@@ -1,0 +1,65 @@
+import { Packr, Unpackr } from 'msgpackr'
+import { writeJson, type Scalars } from '../lib/json.ts'
+
+/** What the server says, before it is encoded: `type` and that type's members. */
+export interface Frame {
+  readonly type: string
+  readonly [member: string]: unknown
+}
+
+/**
+ * One way of writing frames: a protocol and a form of scalars. Sessions with the same form share every encoded frame,
+ * so there is one object for each form, and no more than a handful.
+ */
+export interface Form {
+  /** The subprotocol that clients ask for. */
+  readonly protocol: string
+  readonly scalars: Scalars
+  readonly isBinary: boolean
+  encode(frame: Frame): Uint8Array
+  /** Reads what a client sent; throws on anything that is not in this protocol. */
+  decode(message: ArrayBuffer, isBinary: boolean): unknown
+  /** The topic under which sessions of this form hear of an app. */
+  topic(app: number): string
+}
+
+// Records and other extensions of msgpackr's own are off: clients of other languages read plain MessagePack.
+const packr = new Packr({ useRecords: false, variableMapSize: true })
+const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
+
+const json = (scalars: Scalars): Form => ({
+  protocol: 'json',
+  scalars,
+  isBinary: false,
+  encode: frame => Buffer.from(writeJson(frame, scalars)),
+  decode(message, isBinary) {
+    if (isBinary) throw new TypeError('This protocol has text frames')
+    return JSON.parse(Buffer.from(message).toString())
+  },
+  topic: app => `a${app}:json:${scalars}`,
+})
+
+const msgpack = (scalars: Scalars): Form => ({
+  protocol: 'msgpack',
+  scalars,
+  isBinary: true,
+  // By way of JSON, so that both protocols say the same: what is dropped, quoted and rounded is decided in one place.
+  encode: frame => packr.pack(JSON.parse(writeJson(frame, scalars))),
+  decode(message, isBinary) {
+    if (!isBinary) throw new TypeError('This protocol has binary frames')
+    return unpackr.unpack(Buffer.from(message))
+  },
+  topic: app => `a${app}:msgpack:${scalars}`,
+})
+
+const forms = [json('string'), json('number'), msgpack('string'), msgpack('number')]
+
+/** Undefined for a protocol that is not spoken here. */
+export function findForm(protocol: string, scalars: Scalars): Form | undefined {
+  return forms.find(form => form.protocol === protocol && form.scalars === scalars)
+}
+
+/** The same protocol with another form of scalars. */
+export function withScalars(form: Form, scalars: Scalars): Form {
+  return findForm(form.protocol, scalars) ?? form
+}

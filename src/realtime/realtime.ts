@@ -1,0 +1,154 @@
+import type { TemplatedApp } from 'uWebSockets.js'
+import type { Apps } from '../actors/apps.ts'
+import type { EventTypes } from '../actors/catch-up.ts'
+import type { Direct } from '../actors/direct.ts'
+import type { Environment } from '../actors/environment.ts'
+import type { People, Person } from '../actors/people.ts'
+import type { Principal } from '../actors/principal.ts'
+import type { Typing } from '../actors/typing.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { EventRow } from '../storage/events.ts'
+import type { Sql } from '../storage/sql.ts'
+import { Admission } from './admission.ts'
+import { FanOut, type CanRead } from './fan-out.ts'
+import { History } from './channels/history.ts'
+import { Native } from './native.ts'
+import { Personal, type PersonalParts } from './personal.ts'
+import { Sessions } from './sessions.ts'
+import type { RealtimeSettings } from './settings.ts'
+import { serve, type Refusal } from './socket.ts'
+import { Tails } from './channels/tail.ts'
+
+/** Where sessions learn who somebody is, and that it is over. */
+export interface SessionCredentials {
+  /** When a principal's credential ends, in milliseconds; 0 where it has ended. */
+  expiryOf(principal: Principal): number
+  onRevoked(listener: (isRevoked: (principal: Principal) => boolean) => void): void
+}
+
+export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnread'> {
+  sql: Sql
+  apps: Apps
+  direct: Direct
+  people: People
+  /** Its caches listen before this, so that rights are looked at with what they know now. */
+  environment: Environment
+  typing: Typing
+  events: EventTypes
+  credentials: SessionCredentials
+  /** The principal of an access token, at once where it is known. Refuses with 401 and 403, thrown or rejected. */
+  authenticate: (token: string) => Principal | Promise<Principal>
+  canRead: CanRead
+  actor: (person: Person, origin: string) => object
+  toRefusal: (error: unknown) => Refusal
+  /** Scheme and host for the absolute URLs in events. */
+  origin: () => string
+  settings: RealtimeSettings
+  clock: Clock
+  log: Log
+}
+
+/** What a node does in realtime, for its metrics. */
+export interface RealtimeFigures {
+  sessions: number
+  channels: number
+  tailBytes: number
+}
+
+/**
+ * The realtime side of one node. Made after the actors, attached to the edge before it listens. When it is too busy it
+ * refuses new connections, and cuts those who do not keep up: they resume by rev. `close` ends all sessions with the
+ * hint to reconnect; if the process dies, clients do so by themselves, and nothing is lost that the log has.
+ */
+export class Realtime {
+  readonly #options: RealtimeOptions
+  readonly #sessions: Sessions
+  readonly #fanOut: FanOut
+  readonly #personal: Personal
+  readonly #tails: Tails
+  readonly #admission: Admission
+  #server: TemplatedApp | null = null
+
+  constructor(options: RealtimeOptions) {
+    const { apps, direct, environment, credentials, typing, settings } = options
+    this.#options = options
+    this.#tails = new Tails(settings.tailBytes)
+    this.#sessions = new Sessions({ ...options, totalBacklogBytes: settings.totalBacklogBytes })
+    this.#admission = new Admission({
+      authenticate: options.authenticate,
+      expiryOf: principal => credentials.expiryOf(principal),
+      sessions: this.#sessions,
+      limits: settings,
+      now: () => options.clock.now(),
+    })
+    this.#fanOut = new FanOut({
+      ...options,
+      history: new History(options),
+      tails: this.#tails,
+      publish: (topic, bytes, isBinary) => this.#server?.publish(topic, bytes, isBinary),
+      replayBytes: settings.replayBytes,
+    })
+    this.#personal = new Personal({ ...options, sessions: this.#sessions, unreadDelayMs: settings.unreadDelayMs })
+    apps.listen((state, events) => {
+      this.#fanOut.hear(state, events)
+      this.#personal.hear(state)
+    })
+    direct.listen(event => this.#personal.hearFirst(event))
+    environment.listen(event => this.#hear(event))
+    credentials.onRevoked(isRevoked => this.#sessions.revoke(isRevoked))
+    typing.listen((app, user, isTyping) => this.#fanOut.tellTyping(app, user, isTyping))
+  }
+
+  get figures(): RealtimeFigures {
+    return { sessions: this.#sessions.size, channels: this.#fanOut.size, tailBytes: this.#tails.bytes }
+  }
+
+  /** True where a user has a session on this node. */
+  isHere(user: number): boolean {
+    return this.#sessions.of(user).size > 0
+  }
+
+  /** Opens /api/realtime on a server that does not listen yet. */
+  attach(server: TemplatedApp): void {
+    const { settings, toRefusal, clock, log } = this.#options
+    const sessions = this.#sessions
+    const fanOut = this.#fanOut
+    const admission = this.#admission
+    const now = () => clock.now()
+    const native = new Native({ admission, sessions, fanOut, settings, now, log })
+    serve(server, { native, sessions, fanOut, admission, settings, toRefusal, now })
+    this.#server = server
+  }
+
+  /** Ends all sessions with the hint to reconnect. The server itself is closed by whoever made it. */
+  close(): void {
+    this.#admission.close()
+    this.#personal.close()
+    this.#sessions.close()
+    this.#server = null
+  }
+
+  /** Rights may hang on what belongs to no app: who is in which directory. */
+  async #hear({ type, entity_type, entity_id, facts }: EventRow): Promise<void> {
+    if (type === 'everything') return this.#sessions.restart()
+    const named = (facts as { users?: number[] } | null)?.users
+    if (entity_type === 'user') await this.#review([entity_id])
+    else if (named !== undefined) await this.#review(named)
+    else if (entity_type === 'directory') await this.#review([...this.#sessions.users.keys()])
+  }
+
+  async #review(users: number[]): Promise<void> {
+    const here = users.filter(user => this.#sessions.of(user).size > 0)
+    if (here.length === 0) return
+    try {
+      await this.#options.people.load(here)
+    } catch (error) {
+      // Their rights cannot be looked at; they may come back when that is possible.
+      this.#options.log.warn({ users: here.length, error }, 'Sessions are ended because people cannot be read')
+      for (const user of here) for (const session of this.#sessions.of(user)) session.cut()
+      return
+    }
+    for (const user of here) for (const session of this.#sessions.of(user)) this.#fanOut.review(session)
+  }
+}

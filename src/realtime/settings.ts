@@ -1,0 +1,48 @@
+/** The limits of realtime. Every one of them is enforced; documented in docs/realtime.md. */
+export interface RealtimeSettings {
+  /** Connections on this node; more are refused with 503. */
+  sessions: number
+  /** Connections of one user on this node; more are refused with 429. */
+  userSessions: number
+  /** Apps that one session may be subscribed to. */
+  subscriptions: number
+  /** Frames that a session may send per second; it may save up as many as subscribing everywhere takes. */
+  framesPerSecond: number
+  /** Size of a frame from a client; a larger one ends the connection. */
+  frameBytes: number
+  /** What may wait for a slow client. Beyond it the client is cut, and resumes by rev. */
+  backlogBytes: number
+  /** What may wait for all slow clients together; beyond it those with the most are cut. */
+  totalBacklogBytes: number
+  /** A replay pauses while more than this waits for its client. */
+  replayBytes: number
+  /** Encoded events that are kept for clients that come back soon, over all apps. */
+  tailBytes: number
+  /** How long a connection may take to say who it is. */
+  helloTimeoutMs: number
+  /** A connection that was silent for this long, although it was pinged, is dead. */
+  idleTimeoutSeconds: number
+  /** How long changes of what is unread are gathered before their owners are told. */
+  unreadDelayMs: number
+}
+
+const mebibyte = 1024 * 1024
+
+export const realtimeDefaults: RealtimeSettings = {
+  // About 4 KiB each where it was measured, so 200 MB.
+  sessions: 50_000,
+  userSessions: 50,
+  subscriptions: 500,
+  framesPerSecond: 50,
+  frameBytes: 64 * 1024,
+  // About a thousand typical events, or five of the largest. The kernel's buffers come on top: up to 4 MiB with Linux's
+  // defaults, so a client that hits this limit is many seconds behind, and better off reading the log at its own pace.
+  backlogBytes: mebibyte,
+  totalBacklogBytes: 256 * mebibyte,
+  replayBytes: 256 * 1024,
+  tailBytes: 32 * mebibyte,
+  helloTimeoutMs: 10_000,
+  // Half of what proxies commonly allow (60 s for nginx and most load balancers), because pings keep them open too.
+  idleTimeoutSeconds: 30,
+  unreadDelayMs: 250,
+}
