@@ -108,7 +108,7 @@ export class Work<Loaded = undefined> {
   }
 
   /** The app as the commands before this one have left it. Read only: it changes by events alone. */
-  get state(): Omit<State, 'putMember' | 'dropMember' | 'putItem' | 'dropItem'> {
+  get state(): Omit<State, 'putMember' | 'dropMember' | 'putItem' | 'changeItem' | 'dropItem'> {
     return this.#draft
   }
 

@@ -83,7 +83,8 @@ async function requireExact(parts: FlushParts, lane: Lane, jobs: Job[], locked: 
   for (const job of jobs) {
     const { state } = job.actor
     const head = locked.heads.get(job.actor.id)
-    const missed = head === undefined ? null : head === state.app.head_rev ? [] : await catchUp(lane.db, state, parts.events)
+    const missed =
+      head === undefined ? null : head === state.app.head_rev ? [] : await catchUp(lane.db, state, parts.events)
     if (missed === null) {
       parts.discard(job.actor)
       for (const task of job.tasks) task.reject(head === undefined ? AppIsGone() : overloaded())
@@ -143,15 +144,23 @@ function findEarlier(once: OnceKey, locked: Locked, { outcomes }: Decision) {
 function addRows(statement: WriteStatement, decisions: Decision[], now: Date): void {
   const add = <Row extends object>(batch: Batch<Row>, rows: Row[]) => rows.length > 0 && statement.add(batch, rows)
   const changed = decisions.map(({ draft }) => draft).filter(draft => draft.app !== draft.base.app)
-  add(store.saveHeads, changed.filter(isHeadOnly).map(draft => draft.app))
-  add(store.saveApps, changed.filter(draft => !isHeadOnly(draft)).map(draft => draft.app))
+  add(
+    store.saveHeads,
+    changed.filter(isHeadOnly).map(draft => draft.app),
+  )
+  add(
+    store.saveApps,
+    changed.filter(draft => !isHeadOnly(draft)).map(draft => draft.app),
+  )
   addMembers(add, changed)
   for (const [batch, rows] of gather(decisions)) add(batch, [...rows.values()])
   add(
     store.insertEvents,
     decisions.flatMap(({ events }) => events.map(event => ({ ...event, entity_type: event.kind.entity }) as EventRow)),
   )
-  const first = decisions.flatMap(({ outcomes }) => outcomes).filter(outcome => 'result' in outcome && !outcome.isRepeat)
+  const first = decisions
+    .flatMap(({ outcomes }) => outcomes)
+    .filter(outcome => 'result' in outcome && !outcome.isRepeat)
   add(
     store.insertOnce,
     first.flatMap(outcome =>

@@ -98,7 +98,9 @@ export class People {
   #membersOf(directory: number): number[] {
     // Somebody whose read is under way may be a member as well.
     for (const read of this.#reads) read.isOld = true
-    const members = [...this.#known.values()].filter(({ directories }) => directories.some(({ id }) => id === directory))
+    const members = [...this.#known.values()].filter(({ directories }) =>
+      directories.some(({ id }) => id === directory),
+    )
     return members.map(({ id }) => id)
   }
 

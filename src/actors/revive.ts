@@ -5,7 +5,11 @@ export function reviveDates(result: unknown): unknown {
   return Object.fromEntries(
     Object.entries(result).map(([key, value]) => [
       key,
-      key.endsWith('_at') && typeof value === 'string' ? new Date(value) : key === 'metadata' ? value : reviveDates(value),
+      key.endsWith('_at') && typeof value === 'string'
+        ? new Date(value)
+        : key === 'metadata'
+          ? value
+          : reviveDates(value),
     ]),
   )
 }

@@ -57,6 +57,8 @@ export interface State {
   putMember(row: MemberRow): void
   dropMember(user: number): void
   putItem(item: Item): void
+  /** Replaces an item that is in memory by what `change` makes of it. */
+  changeItem(id: number, change: (item: Item) => Item): void
   dropItem(id: number): void
 }
 
@@ -139,6 +141,11 @@ export class AppState implements State {
     this.recent.put(item)
   }
 
+  changeItem(id: number, change: (item: Item) => Item): void {
+    const item = this.recent.find(id)
+    if (item !== undefined) this.recent.put(change(item))
+  }
+
   dropItem(id: number): void {
     this.recent.drop(id)
   }
@@ -157,7 +164,8 @@ export class Draft implements State {
   app: AppRow
   readonly base: AppState
   readonly changed = new Map<number, MemberRow | null>()
-  readonly #items: (Item | number)[] = []
+  /** Items do not take part in decisions; what happens to them waits for the commit. */
+  readonly #items: ((base: AppState) => void)[] = []
 
   constructor(base: AppState) {
     this.base = base
@@ -189,11 +197,15 @@ export class Draft implements State {
   }
 
   putItem(item: Item): void {
-    this.#items.push(item)
+    this.#items.push(base => base.putItem(item))
+  }
+
+  changeItem(id: number, change: (item: Item) => Item): void {
+    this.#items.push(base => base.changeItem(id, change))
   }
 
   dropItem(id: number): void {
-    this.#items.push(id)
+    this.#items.push(base => base.dropItem(id))
   }
 
   adopt(): void {
@@ -202,10 +214,7 @@ export class Draft implements State {
       if (row === null) this.base.dropMember(user)
       else this.base.putMember(row)
     }
-    for (const item of this.#items) {
-      if (typeof item === 'number') this.base.dropItem(item)
-      else this.base.putItem(item)
-    }
+    for (const change of this.#items) change(this.base)
   }
 
   *#still(user: number): Iterable<MemberRow> {

@@ -5,7 +5,7 @@ import { directories } from './directories/index.ts'
 import { isChat } from './apps/kinds.ts'
 import { members } from './members/index.ts'
 import { messages } from './messages/index.ts'
-import { listRecentMessages } from './messages/store.ts'
+import { message } from './messages/kind.ts'
 import type { Resource } from './resource.ts'
 import { tokens } from './tokens/index.ts'
 import { users } from './users/index.ts'
@@ -15,4 +15,4 @@ export const resources: Resource[] = [apps, auth, directories, members, messages
 
 /** What each type of app keeps in memory of its content. */
 export const recent: RecentItems = async (db, app, limit) =>
-  isChat(app.type) ? await listRecentMessages(db, app.id, limit) : []
+  isChat(app.type) ? await message.store.listRecent(db, app.id, limit) : []

@@ -65,7 +65,11 @@ export const appMarked = event<null>({
   isTold: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
   present({ facts }, { app, people, origin }) {
     const { marked_id, marked_at } = facts as unknown as Marked
-    return { app: showAppRef(app, people, origin), marked_id, marked_at: marked_at === null ? null : new Date(marked_at) }
+    return {
+      app: showAppRef(app, people, origin),
+      marked_id,
+      marked_at: marked_at === null ? null : new Date(marked_at),
+    }
   },
 })
 

@@ -1,7 +1,8 @@
 import { reply, route, type Method } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { requireRead } from '../members/access.ts'
-import { findMessage } from '../messages/store.ts'
+import { message } from '../messages/kind.ts'
+import { toId } from '../content/find.ts'
 import { findApp, toAppId } from './find.ts'
 import { markRead, markUnread } from './mark.ts'
 import { App, AppPath, MarkQuery, WrongKind } from './schema.ts'
@@ -53,12 +54,12 @@ const mark = route({
   async handle(request) {
     const { params, query, by, apps, sql } = request
     const state = await findApp(params.app, request)
-    const message = query.message_id === undefined ? null : Number(query.message_id)
-    if (message !== null && !state.recent.find(message)) {
-      const row = Number.isSafeInteger(message) ? await findMessage(sql, message) : null
+    const id = query.message_id === undefined ? null : toId(query.message_id)
+    if (id !== null && !state.recent.find(id)) {
+      const row = await message.store.find(sql, id)
       if (row?.app_id !== state.app.id) throw NotFound()
     }
-    await apps.run(markRead, state.app.id, by, message)
+    await apps.run(markRead, state.app.id, by, id)
     return reply(204)
   },
 })

@@ -4,6 +4,7 @@ import type { AppRow, AppState } from '../../actors/state.ts'
 import { verbatim } from '../../lib/json.ts'
 import { toPagedList } from '../../storage/page.ts'
 import { accessOf, levelOf, permissionsOf } from '../members/access.ts'
+import type { Presence } from '../users/represent.ts'
 import { showMember, showsMarkers } from '../members/represent.ts'
 import { guids, isConversation, type Kind } from './kinds.ts'
 import { titleOf } from './naming.ts'
@@ -64,8 +65,8 @@ export function firstMembers(state: AppState): number[] {
 }
 
 /** The detailed app. `lastMessage` is its newest message as the caller sees it. */
-export function showApp(state: AppState, viewer: Viewer, lastMessage: object | null) {
-  const { people, origin } = viewer
+export function showApp(state: AppState, viewer: Viewer & { credentials: Presence }, lastMessage: object | null) {
+  const { people, origin, credentials } = viewer
   const withMarkers = showsMarkers(state.app)
   const members = firstMembers(state).map(user =>
     showMember(people.show(user), state.member(user), {
@@ -73,6 +74,7 @@ export function showApp(state: AppState, viewer: Viewer, lastMessage: object | n
       people,
       origin,
       access: accessOf(state, user, people),
+      presence: credentials,
       withMarkers,
     }),
   )

@@ -1,8 +1,8 @@
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
-import { findDirectoryId } from '../directories/find.ts'
-import { findUserId } from '../users/find.ts'
+import { findDirectoryId } from '../directories/store.ts'
+import { findUserId } from '../users/store.ts'
 import { levelOf, requireRead } from '../members/access.ts'
 import { createApp } from './create.ts'
 import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
@@ -97,7 +97,8 @@ const list = route({
     const directory = query.directory === undefined ? null : await findDirectoryId(sql, query.directory)
     const member = query.member === undefined ? null : await findUserId(sql, query.member)
     // A directory or person that does not exist matches nothing.
-    const isNowhere = (query.directory !== undefined && directory === null) || (query.member !== undefined && member === null)
+    const isNowhere =
+      (query.directory !== undefined && directory === null) || (query.member !== undefined && member === null)
     if (isNowhere) return reply(200, toPagedList(page, 0, []))
     const uid = query.uid?.toLowerCase()
     const filter = {
@@ -146,4 +147,13 @@ const remove = route({
   },
 })
 
-export const routes = [list, create, get, update, upsert, change('trash', trashApp), change('restore', restoreApp), remove]
+export const routes = [
+  list,
+  create,
+  get,
+  update,
+  upsert,
+  change('trash', trashApp),
+  change('restore', restoreApp),
+  remove,
+]

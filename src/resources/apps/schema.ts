@@ -112,4 +112,3 @@ export const App = AppSummary.extend({
 export const AppList = pagedList(z.union([App, AppSummary]))
 
 export const WrongKind = problem(400, 'wrong-app-type', 'This does not fit the type of the app.')
-

@@ -4,12 +4,13 @@ import type { Form } from '../../http/route.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { showContent, showContentSummary } from '../content/represent.ts'
 import type { ContentRow } from '../content/schema.ts'
-import { findMessage } from '../messages/store.ts'
-import { summaryOf } from '../users/represent.ts'
+import { message } from '../messages/kind.ts'
+import { summaryOf, type Presence } from '../users/represent.ts'
 import { namesakes } from './naming.ts'
 import { firstMembers, isSubscribed, showApp, showAppSummary, type Viewer } from './represent.ts'
 
 export interface AppRequest extends Viewer {
+  credentials: Presence
   sql: Sql
   apps: Apps
   form: Form
@@ -35,7 +36,7 @@ async function findLast(state: AppState, { by, sql }: AppRequest): Promise<Conte
   const { app, recent } = state
   if (app.last_id === null) return null
   if (by.kind === 'user' && app.last_id <= (state.member(by.user)?.hidden_id ?? 0)) return null
-  return (recent.find(app.last_id) as ContentRow | undefined) ?? findMessage(sql, app.last_id)
+  return (recent.find(app.last_id) as ContentRow | undefined) ?? message.store.find(sql, app.last_id)
 }
 
 function showLast(last: ContentRow, state: AppState, request: AppRequest): object {

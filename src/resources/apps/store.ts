@@ -106,7 +106,11 @@ export interface AppFilter {
 }
 
 /** One page of the ids of the apps that the caller is a member of, or of all for an API key, and how many there are. */
-export async function listApps(sql: Sql, filter: AppFilter, page: Page<OrderField>): Promise<{ ids: number[]; count: number }> {
+export async function listApps(
+  sql: Sql,
+  filter: AppFilter,
+  page: Page<OrderField>,
+): Promise<{ ids: number[]; count: number }> {
   const from = toSource(sql, filter, page)
   const [total] = await sql<{ count: number }[]>`select count(*) as count ${from}`
   const count = total?.count ?? 0
@@ -141,8 +145,12 @@ function toSource(sql: Sql, filter: AppFilter, page: Page): Fragment {
       ${filter.isUnread === null ? sql`` : sql`and ${isUnread} = ${filter.isUnread}`}
       ${filter.isArchived === null ? sql`` : sql`and ${isArchived} = ${filter.isArchived}`}
       ${page.tags.length === 0 ? sql`` : sql`and a.tags && ${page.tags}`}
-      ${filter.member === null ? sql`` : sql`and exists (
-        select from members o where o.app_id = a.id and o.user_id = ${filter.member} and o.access is not null)`}
+      ${
+        filter.member === null
+          ? sql``
+          : sql`and exists (
+        select from members o where o.app_id = a.id and o.user_id = ${filter.member} and o.access is not null)`
+      }
       ${query === null ? sql`` : sql`and to_tsvector('simple', fold(${title(sql, by)})) @@ ${query}::tsquery`}
       ${toTrashed(sql, by, page.trashed)}`
 }

@@ -1,7 +1,7 @@
 import type { Work } from '../../actors/command.ts'
 import type { People } from '../../actors/people.ts'
 import { accessOf } from '../members/access.ts'
-import { resolvePeople } from '../users/find.ts'
+import { resolvePeople } from '../users/store.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { listMentionedUids, parseText, settleMentions, type ParsedText, type Rendering } from './render.ts'
 

@@ -25,7 +25,12 @@ function sizeOf(db: Db, shown: Shown): Fragment {
  * Where the item at `skip`, oldest first, is to be looked for: an id at or before it, and how many shown items are
  * between. A deep skip adds up one row for each 1,000 items instead of walking over all of them.
  */
-export async function findStart(db: Db, app: number, skip: number, shown: Shown): Promise<{ id: number; skip: number }> {
+export async function findStart(
+  db: Db,
+  app: number,
+  skip: number,
+  shown: Shown,
+): Promise<{ id: number; skip: number }> {
   if (skip <= walkLimit) return { id: 0, skip }
   const [row] = await db<{ first_id: number; before: number }[]>`
     select first_id, before from (

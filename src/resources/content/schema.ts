@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { Int, Metadata, MetadataInput, pagedList, TagsInput, Timestamp } from '../../lib/shape.ts'
+import { Int, Metadata, MetadataInput, TagsInput, Timestamp } from '../../lib/shape.ts'
+import { Listing, QueryFlag } from '../../storage/page.ts'
 import { AppSummary } from '../apps/schema.ts'
 import { UserSummary } from '../users/schema.ts'
 
@@ -41,12 +42,22 @@ export const Content = ContentSummary.extend({
   updated_by: UserSummary.optional(),
 })
 
-export const Contents = pagedList(z.union([Content, ContentSummary]))
+export const ContentPath = z.object({ id: z.string() })
+export const ContentQuery = z.object({ trashed: QueryFlag.optional() })
+
+export const ContentListing = Listing.extend({
+  around: z.string().optional().describe('An id: the page with this item in its middle'),
+  out: z.enum(['summary', 'details']).optional().describe('Whether items are summaries or whole'),
+})
+export type ContentListing = z.output<typeof ContentListing>
 
 /** A row of `messages`, `posts` or `comments`. */
 export interface ContentRow {
   id: number
   app_id: number
+  /** What a comment is about; null for what was made directly in the app. */
+  parent_type: 'post' | 'file' | null
+  parent_id: number | null
   text: string | null
   html: string | null
   plain: string | null
@@ -54,6 +65,11 @@ export interface ContentRow {
   tags: string[]
   embed_id: number | null
   meeting_id: number | null
+  attachment_count: number
+  option_count: number
+  reaction_count: number
+  comment_count: number
+  star_count: number
   created_at: Date
   created_by: number
   updated_at: Date | null
@@ -62,4 +78,3 @@ export interface ContentRow {
 }
 
 export const IsEmpty = problem(422, 'content-is-empty', 'Content needs a text or something attached.')
-

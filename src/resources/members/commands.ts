@@ -10,7 +10,11 @@ export interface NewMember {
   access: Access
 }
 
-export const FixedMembers = problem(422, 'members-are-fixed', 'The members of a private or agent chat cannot be changed.')
+export const FixedMembers = problem(
+  422,
+  'members-are-fixed',
+  'The members of a private or agent chat cannot be changed.',
+)
 const LastAdmin = () => invalid({ access: ['the app must keep at least one admin'] })
 
 /**

@@ -21,7 +21,12 @@ const change = (type: string) =>
 function presentMember({ entity_id, body }: AppEvent<MemberRow | null>, { app, people, origin }: Scene) {
   return {
     app: showAppRef(app, people, origin),
-    member: showMember(people.show(entity_id), body ?? undefined, { app, people, origin, access: body?.access ?? 'none' }),
+    member: showMember(people.show(entity_id), body ?? undefined, {
+      app,
+      people,
+      origin,
+      access: body?.access ?? 'none',
+    }),
   }
 }
 

@@ -1,13 +1,15 @@
 import type { People, Person } from '../../actors/people.ts'
 import type { Access, AppRow, MemberRow } from '../../actors/state.ts'
 import { isChat } from '../apps/kinds.ts'
-import { avatarUrl } from '../users/represent.ts'
+import { avatarUrl, presenceOf, type Presence } from '../users/represent.ts'
 
 interface MemberView {
   app: AppRow
   people: People
   origin: string
   access: Access
+  /** Left out of events, where one text serves everybody for long. */
+  presence?: Presence
   /** Read markers are shown where there are messages to read. */
   withMarkers?: boolean
 }
@@ -17,8 +19,9 @@ export function showsMarkers(app: AppRow): boolean {
 }
 
 /** A member item: of a member, or of somebody who could become one. */
-export function showMember(person: Person, row: MemberRow | undefined, { app, origin, access, withMarkers }: MemberView) {
-  const marked = withMarkers ?? showsMarkers(app) ? row : undefined
+export function showMember(person: Person, row: MemberRow | undefined, view: MemberView) {
+  const { app, origin, access, presence, withMarkers } = view
+  const marked = (withMarkers ?? showsMarkers(app)) ? row : undefined
   return {
     id: person.id,
     uid: person.uid,
@@ -27,6 +30,7 @@ export function showMember(person: Person, row: MemberRow | undefined, { app, or
     access,
     marked_at: marked?.marked_at ?? null,
     marked_id: marked?.marked_id ?? null,
+    presence: presence === undefined ? null : presenceOf(person, presence),
     comment: person.comment,
     is_agent: person.is_agent ? true : null,
   }

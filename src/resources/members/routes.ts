@@ -5,11 +5,20 @@ import { toPage, toPagedList } from '../../storage/page.ts'
 import { findApp } from '../apps/find.ts'
 import { toVisibleIds } from '../apps/prepare.ts'
 import { AppPath } from '../apps/schema.ts'
-import { findUserId, resolvePeople } from '../users/find.ts'
+import { findUserId, resolvePeople } from '../users/store.ts'
 import { accessOf, requireRead } from './access.ts'
 import { FixedMembers, putMembers, removeMembers, type NewMember } from './commands.ts'
 import { showMember } from './represent.ts'
-import { MemberInput, MemberItem, MemberItems, MemberListing, MemberPath, MemberRefs, Members, MembersInput } from './schema.ts'
+import {
+  MemberInput,
+  MemberItem,
+  MemberItems,
+  MemberListing,
+  MemberPath,
+  MemberRefs,
+  Members,
+  MembersInput,
+} from './schema.ts'
 import { listMemberIds, orderFields } from './store.ts'
 
 const list = route({
@@ -35,7 +44,14 @@ const list = route({
     }
     const { ids, count } = await listMemberIds(sql, filter, page)
     await people.load(ids)
-    return reply(200, toPagedList(page, count, ids.map(id => show(id, state, request))))
+    return reply(
+      200,
+      toPagedList(
+        page,
+        count,
+        ids.map(id => show(id, state, request)),
+      ),
+    )
   },
 })
 
@@ -117,9 +133,15 @@ async function findReadable(request: Request): Promise<AppState> {
   return state
 }
 
-function show(user: number, state: AppState, { people, origin }: Request) {
+function show(user: number, state: AppState, { people, origin, credentials }: Request) {
   const access = state.member(user)?.access ?? accessOf(state, user, people)
-  return showMember(people.show(user), state.member(user), { app: state.app, people, origin, access })
+  return showMember(people.show(user), state.member(user), {
+    app: state.app,
+    people,
+    origin,
+    access,
+    presence: credentials,
+  })
 }
 
 async function put(state: AppState, list: { ref: string; access: NewMember['access'] }[], request: Request) {
@@ -135,7 +157,12 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
   const users = [...wanted.keys()].filter(user => user !== undefined)
   if (users.some(user => user <= 0)) throw invalid({ user: ['must be a person or an agent'] })
   await people.load(users)
-  const added = await apps.run(putMembers, state.app.id, by, users.map(user => ({ user, access: wanted.get(user)! })))
+  const added = await apps.run(
+    putMembers,
+    state.app.id,
+    by,
+    users.map(user => ({ user, access: wanted.get(user)! })),
+  )
   return { added, users }
 }
 

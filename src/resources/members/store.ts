@@ -18,7 +18,11 @@ export interface MemberFilter {
 }
 
 /** One page of the ids of an app's members, or of candidates, and how many there are. */
-export async function listMemberIds(sql: Sql, filter: MemberFilter, page: Page<OrderField>): Promise<{ ids: number[]; count: number }> {
+export async function listMemberIds(
+  sql: Sql,
+  filter: MemberFilter,
+  page: Page<OrderField>,
+): Promise<{ ids: number[]; count: number }> {
   const from = toSource(sql, filter, page)
   const [total] = await sql<{ count: number }[]>`select count(*) as count ${from}`
   const count = total?.count ?? 0

@@ -1,5 +1,5 @@
 import { resource } from '../resource.ts'
-import { events } from './events.ts'
+import { message } from './kind.ts'
 import { routes } from './routes.ts'
 
-export const messages = resource({ routes, events })
+export const messages = resource({ routes, events: Object.values(message.events) })

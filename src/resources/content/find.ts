@@ -1,0 +1,43 @@
+import type { Apps } from '../../actors/apps.ts'
+import type { People } from '../../actors/people.ts'
+import type { Principal } from '../../actors/principal.ts'
+import type { AppState } from '../../actors/state.ts'
+import { NotFound } from '../../lib/errors.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { levelOf, requireRead } from '../members/access.ts'
+import type { ContentKind } from './kind.ts'
+import type { ContentRow } from './schema.ts'
+
+interface Caller {
+  sql: Sql
+  by: Principal
+  apps: Apps
+  people: People
+}
+
+/** The item behind `{id}`, trashed or not, in an app that the caller may read; 404 otherwise. */
+export async function findReadable(
+  { store }: ContentKind,
+  id: string,
+  { sql, by, apps, people }: Caller,
+): Promise<{ row: ContentRow; state: AppState }> {
+  const row = await store.find(sql, toId(id))
+  if (row === null) throw NotFound()
+  const state = await apps.state(row.app_id)
+  await people.load([by.user])
+  requireRead(state, by, people)
+  const hidden = by.kind === 'user' ? (state.member(by.user)?.hidden_id ?? 0) : 0
+  if (row.id <= hidden) throw NotFound()
+  return { row, state }
+}
+
+/** What is in the trash is shown to its author, to admins and to API keys. */
+export function mayRestore(row: ContentRow, state: AppState, { by, people }: Pick<Caller, 'by' | 'people'>): boolean {
+  return levelOf(state, by, people) === 'admin' || (by.kind === 'user' && row.created_by === by.user)
+}
+
+/** An id of content in a path or query. What is not an integer names nothing: 404. */
+export function toId(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw NotFound()
+  return Number(text)
+}

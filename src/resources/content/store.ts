@@ -1,0 +1,206 @@
+import { batch, type Batch } from '../../storage/batch.ts'
+import { orderBy } from '../../storage/order.ts'
+import type { Page } from '../../storage/page.ts'
+import type { Db, Fragment } from '../../storage/sql.ts'
+import { toTsQuery } from '../../storage/words.ts'
+import { findStart, isShown, type Shown } from './position.ts'
+import type { ContentRow } from './schema.ts'
+
+export type ContentTable = 'messages' | 'posts' | 'comments'
+
+export const orderFields = ['id', 'created_at', 'updated_at'] as const
+export type OrderField = (typeof orderFields)[number]
+
+const orderColumns = { id: 'id', created_at: 'created_at', updated_at: 'coalesce(updated_at, created_at)' }
+
+/** What an item is made with. Counts start at zero and are moved by `changeCounts`. */
+const columns = {
+  id: 'bigint',
+  app_id: 'bigint',
+  parent_type: 'text',
+  parent_id: 'bigint',
+  text: 'text',
+  html: 'text',
+  plain: 'text',
+  metadata: 'jsonb',
+  tags: 'text[]',
+  embed_id: 'bigint',
+  meeting_id: 'bigint',
+  attachment_count: 'int',
+  option_count: 'int',
+  created_at: 'timestamptz',
+  created_by: 'bigint',
+  updated_at: 'timestamptz',
+  updated_by: 'bigint',
+  trashed_at: 'timestamptz',
+} as const
+const list = Object.keys(columns).join(', ')
+
+/** A change of the counts of one item. */
+export interface CountChange {
+  id: number
+  reactions: number
+  comments: number
+  stars: number
+}
+
+/** A page of what was made directly in an app, by id. */
+export interface AppPage {
+  app: number
+  shown: Shown
+  /** How many items are shown in all. */
+  count: number
+  skip: number
+  take: number
+  descending: boolean
+}
+
+/** What a list looks in, and what of it the caller may see. */
+export interface Scope {
+  /** The apps to look in; null for all. */
+  apps: number[] | null
+  /** The parent whose comments are listed; null for what was made directly in the apps; undefined for both. */
+  parent?: { type: 'post' | 'file'; id: number } | null
+  /** Items up to these ids are hidden from the caller, by app. */
+  hidden: { app: number; id: number }[]
+  /** Apps whose trashed items the caller may restore; null for all. */
+  administered: number[] | null
+  /** Whose own trashed items are shown. */
+  author: number
+  /** Only items by these people; undefined for everybody. */
+  authors?: number[]
+  /** Only ids between these, themselves excluded. */
+  after?: number | undefined
+  before?: number | undefined
+}
+
+export interface ContentStore {
+  insert: Batch<ContentRow>
+  update: Batch<ContentRow>
+  remove: Batch<{ id: number }>
+  changeCounts: Batch<CountChange>
+  find: (db: Db, id: number) => Promise<ContentRow | null>
+  findMany: (db: Db, app: number, ids: number[]) => Promise<Map<number, ContentRow>>
+  listRecent: (db: Db, app: number, limit: number) => Promise<ContentRow[]>
+  listInApp: (db: Db, page: AppPage) => Promise<ContentRow[]>
+  count: (db: Db, scope: Scope, page: Page) => Promise<number>
+  findPosition: (db: Db, scope: Scope, page: Page, id: number) => Promise<number | null>
+  list: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<ContentRow[]>
+  table: ContentTable
+}
+
+/** The SQL of one kind of content; all kinds have the same columns. */
+export function contentStore(table: ContentTable): ContentStore {
+  return {
+    table,
+    /** Inserts the items of one flush, of any number of apps. */
+    insert: batch<ContentRow>({
+      name: `insert_${table}`,
+      columns,
+      sql: rows => `insert into ${table} (${list}) select ${list} from ${rows} r`,
+    }),
+    /** Writes what an edit may change of items that exist. */
+    update: batch<ContentRow>({
+      name: `update_${table}`,
+      columns,
+      key: row => row.id,
+      sql: rows => `
+        update ${table} t set text = r.text, html = r.html, plain = r.plain, metadata = r.metadata, tags = r.tags,
+          embed_id = r.embed_id, meeting_id = r.meeting_id, attachment_count = r.attachment_count,
+          option_count = r.option_count, updated_at = r.updated_at, updated_by = r.updated_by,
+          trashed_at = r.trashed_at
+        from ${rows} r where t.id = r.id`,
+    }),
+    remove: batch<{ id: number }>({
+      name: `remove_${table}`,
+      columns: { id: 'bigint' },
+      key: row => row.id,
+      sql: rows => `delete from ${table} t using ${rows} r where t.id = r.id`,
+    }),
+    /** Moves counts; rows of one flush are added up, as a statement changes a row only once. */
+    changeCounts: batch<CountChange>({
+      name: `change_counts_${table}`,
+      columns: { id: 'bigint', reactions: 'int', comments: 'int', stars: 'int' },
+      sql: rows => `
+        update ${table} t set reaction_count = reaction_count + r.reactions,
+          comment_count = comment_count + r.comments, star_count = star_count + r.stars
+        from (
+          select id, sum(reactions) as reactions, sum(comments) as comments, sum(stars) as stars from ${rows} x group by id
+        ) r
+        where t.id = r.id`,
+    }),
+    async find(db, id) {
+      const [row] = await db<ContentRow[]>`select * from ${db(table)} where id = ${id}`
+      return row ?? null
+    },
+    async findMany(db, _app, ids) {
+      const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
+      return new Map(rows.map(row => [row.id, row]))
+    },
+    /** An app's newest visible items, newest first. Served by (app_id, id). */
+    listRecent: (db, app, limit) => db<ContentRow[]>`
+      select * from ${db(table)} where app_id = ${app} and parent_id is null and trashed_at is null
+      order by app_id desc, id desc limit ${limit}`,
+    /** However deep the page is. Served by (app_id, id). */
+    async listInApp(db, { app, shown, count, skip, take, descending }) {
+      const first = descending ? Math.max(0, count - skip - take) : skip
+      const limit = descending ? Math.max(0, Math.min(take, count - skip)) : take
+      // From the nearer end: the newest pages are asked for far more often than any other.
+      if (descending && skip < first) {
+        return db<ContentRow[]>`
+          select * from ${db(table)} where app_id = ${app} and parent_id is null and ${isShown(db, shown)}
+          order by app_id desc, id desc limit ${limit} offset ${skip}`
+      }
+      const start = await findStart(db, app, first, shown)
+      const rows = await db<ContentRow[]>`
+        select * from ${db(table)}
+        where app_id = ${app} and id >= ${start.id} and parent_id is null and ${isShown(db, shown)}
+        order by app_id, id limit ${limit} offset ${start.skip}`
+      return descending ? rows.toReversed() : rows
+    },
+    /** How many items a filtered list has. Counts rows: only unfiltered totals of apps are kept. */
+    async count(db, scope, page) {
+      const [row] = await db<{ count: number }[]>`
+        select count(*) as count from ${db(table)} t where ${toFilter(db, scope, page)}`
+      return row?.count ?? 0
+    },
+    /** How many items of a filtered list are older than one of them; null where it is not listed. */
+    async findPosition(db, scope, page, id) {
+      const [row] = await db<{ is_listed: boolean; count: number }[]>`
+        select coalesce(bool_or(id = ${id}), false) as is_listed, count(*) filter (where id < ${id}) as count
+        from ${db(table)} t where id <= ${id} and ${toFilter(db, scope, page)}`
+      return row?.is_listed ? row.count : null
+    },
+    /** A page of items over any number of apps, with any filter and order. */
+    list: (db, scope, page) => db<ContentRow[]>`
+      select * from ${db(table)} t where ${toFilter(db, scope, page)}
+      ${orderBy(db, page.order, orderColumns)}
+      limit ${page.take} offset ${page.skip}`,
+  }
+}
+
+function toFilter(db: Db, scope: Scope, { trashed, tags, q }: Page): Fragment {
+  const { apps, parent, hidden, administered, author, authors, after, before } = scope
+  const query = toTsQuery(q, true)
+  const mine =
+    administered === null ? db`true` : db`(created_by = ${author} or app_id = any(${administered}::bigint[]))`
+  return db`true
+    ${apps === null ? db`` : db`and app_id = any(${apps}::bigint[])`}
+    ${parent === undefined ? db`` : parent === null ? db`and parent_id is null` : db`and parent_id = ${parent.id}`}
+    ${hidden.length === 0 ? db`` : db`and ${isVisible(db, hidden)}`}
+    ${authors === undefined ? db`` : db`and created_by = any(${authors}::bigint[])`}
+    ${after === undefined ? db`` : db`and id > ${after}`}
+    ${before === undefined ? db`` : db`and id < ${before}`}
+    ${trashed === false ? db`and trashed_at is null` : db``}
+    ${trashed === true ? db`and trashed_at is not null and ${mine}` : db``}
+    ${trashed === null ? db`and (trashed_at is null or ${mine})` : db``}
+    ${tags.length === 0 ? db`` : db`and tags && ${tags}`}
+    ${query === null ? db`` : db`and to_tsvector('simple', fold(plain)) @@ ${query}::tsquery`}`
+}
+
+function isVisible(db: Db, hidden: Scope['hidden']): Fragment {
+  const apps = hidden.map(({ app }) => app)
+  const ids = hidden.map(({ id }) => id)
+  return db`not exists (
+    select from unnest(${apps}::bigint[], ${ids}::bigint[]) as h(app_id, id) where h.app_id = t.app_id and t.id <= h.id)`
+}

@@ -1,0 +1,48 @@
+-- Messages, posts and comments have one shape. Counts say where it is worth looking for more: an item without
+-- reactions, attachments, options, comments or stars costs no query for them.
+create table messages (
+  id bigint primary key,
+  app_id bigint not null,
+  -- What a comment is about: a post or a file. Null for what was made directly in the app.
+  parent_type text,
+  parent_id bigint,
+  text text,
+  html text,
+  plain text,
+  metadata jsonb,
+  tags text[] not null default '{}',
+  embed_id bigint,
+  meeting_id bigint,
+  attachment_count int not null default 0,
+  option_count int not null default 0,
+  reaction_count int not null default 0,
+  comment_count int not null default 0,
+  star_count int not null default 0,
+  created_at timestamptz not null,
+  created_by bigint not null,
+  updated_at timestamptz,
+  updated_by bigint,
+  trashed_at timestamptz
+);
+create table posts (like messages including defaults, primary key (id));
+create table comments (like messages including defaults, primary key (id));
+
+-- Pages of an app. Queries order by (app_id, id): by id alone, PostgreSQL may walk the primary key.
+create index messages_app on messages (app_id, id);
+create index posts_app on posts (app_id, id);
+create index comments_app on comments (app_id, id) where parent_id is null;
+create index comments_parent on comments (parent_id, id) where parent_id is not null;
+
+-- One row for each 1,000 items made directly in an app: where the block starts and how many of its items are not
+-- visible. A deep skip adds up blocks instead of walking over rows.
+create table blocks (
+  app_id bigint not null,
+  first_id bigint not null,
+  trashed_count int not null default 0,
+  deleted_count int not null default 0,
+  primary key (app_id, first_id)
+);
+
+-- Lower case without accents, like fold() in storage/words.ts: what q is matched with.
+create function fold(text) returns text language sql immutable strict parallel safe
+  return lower(regexp_replace(normalize($1, nfkd), '[\u0300-\u036f]', '', 'g'));
