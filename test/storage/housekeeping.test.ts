@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import type { Clock } from '../../src/lib/clock.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { keepHouse, rotateInTurn, storageChores } from '../../src/storage/housekeeping.ts'
+import type { Sql } from '../../src/storage/sql.ts'
+import { createDatabase } from '../support/database.ts'
+
+const now = new Date('2026-07-08T09:30:00Z')
+const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
+
+test('answers to POST requests are forgotten after a day, however many there are', async () => {
+  await using database = await createDatabase()
+  await insertAnswers(database.sql, 2500, hoursAgo(25))
+  await insertAnswers(database.sql, 3, hoursAgo(23))
+
+  await doChores(database.sql)
+
+  expect(await database.sql`select count(*) from idempotency`).toMatchObject([{ count: 3 }])
+})
+
+test('tokens are forgotten when they have expired', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await sql`insert into tokens (hash, user_id, created_at, expires_at) values
+    ('\\x01', 0, ${hoursAgo(3)}, ${hoursAgo(2)}), ('\\x02', 0, ${hoursAgo(3)}, ${hoursAgo(-1)})`
+
+  await doChores(sql)
+
+  expect(await sql`select hash from tokens`).toMatchObject([{ hash: Buffer.from([2]) }])
+})
+
+test('the log has room for the days to come, and loses the days that are over', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await rotateInTurn(sql, 7, hoursAgo(24 * 9))
+
+  await rotateInTurn(sql, 7, now)
+
+  const days = await sql<{ name: string }[]>`
+    select relid::text as name from pg_partition_tree('events') where isleaf and level = 1 order by 1`
+  const expected = ['07_01', '07_02', '07_08', '07_09', '07_10', '07_11'].map(day => `events_2026_${day}`)
+  expect(days.map(({ name }) => name)).toEqual(expected)
+})
+
+test('several nodes may keep one house at the same time', async () => {
+  await using database = await createDatabase()
+  await insertAnswers(database.sql, 2500, hoursAgo(25))
+
+  const nodes = [1, 2, 3, 4].map(() => doChores(database.sql))
+
+  await expect(Promise.all(nodes)).resolves.toBeDefined()
+  expect(await database.sql`select count(*) from idempotency`).toMatchObject([{ count: 0 }])
+})
+
+test('a chore that fails is told once and tried again, and the signal ends it', async () => {
+  const clock = new HandClock()
+  const lines: string[] = []
+  const log = createLog('info', line => void lines.push(line))
+  const stopping = new AbortController()
+  let turns = 0
+  const run = async () => {
+    turns++
+    if (turns < 3) throw new Error('not yet')
+  }
+
+  keepHouse([{ name: 'sweep', periodMs: 1000, run }], { clock, log, signal: stopping.signal })
+  for (let i = 0; i < 4; i++) await clock.tick()
+  stopping.abort()
+  await clock.tick()
+
+  expect(turns).toBe(4)
+  expect(lines.map(line => JSON.parse(line).message)).toEqual([
+    'A chore failed; it is tried again',
+    'A chore succeeds again',
+  ])
+})
+
+async function doChores(sql: Sql): Promise<void> {
+  for (const { run } of storageChores(sql, 7, () => now)) await run()
+}
+
+async function insertAnswers(sql: Sql, count: number, createdAt: Date): Promise<void> {
+  await sql`
+    insert into idempotency (key, request, result, created_at)
+    select sha256((${createdAt.toISOString()} || i)::bytea), '', '{}', ${createdAt} from generate_series(1, ${count}::int) i`
+}
+
+/** Time that passes when the test says so: each tick calls what waits. */
+class HandClock implements Clock {
+  #waiting: (() => void)[] = []
+
+  now(): number {
+    return 0
+  }
+
+  after(_delayMs: number, run: () => void): () => void {
+    this.#waiting.push(run)
+    return () => {
+      this.#waiting = this.#waiting.filter(one => one !== run)
+    }
+  }
+
+  async tick(): Promise<void> {
+    for (const run of this.#waiting.splice(0)) run()
+    await new Promise(resolve => setImmediate(resolve))
+  }
+}
