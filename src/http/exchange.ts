@@ -96,14 +96,15 @@ export class Exchange {
     if (type !== undefined) res.writeHeader('Content-Type', type)
     for (let i = 0; i < this.standing.length; i += 2) res.writeHeader(this.standing[i]!, this.standing[i + 1]!)
     for (const name in headers) res.writeHeader(name, headers[name]!)
-    if (status === 204) {
-      res.endWithoutBody(undefined, this.isLast)
-    } else if (this.method === 'HEAD') {
-      // `endWithoutBody(length)` leaves the response open in this version and ends the process; the header does not.
-      res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? ''))).endWithoutBody(undefined, this.isLast)
-    } else {
+    if (status !== 204 && this.method !== 'HEAD') {
       res.end(body ?? '', this.isLast)
+      return
     }
+    // Without arguments, because with them this version leaves the response open and ends the process. So it is the
+    // client that has to close the connection.
+    if (this.isLast) res.writeHeader('Connection', 'close')
+    if (status !== 204) res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')))
+    res.endWithoutBody()
   }
 
   #end(status: number): void {

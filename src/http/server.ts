@@ -128,11 +128,6 @@ export class Edge {
     return this.#callers.fallback
   }
 
-  /** The address for clients on this machine. */
-  get url(): string {
-    return this.#callers.fallback
-  }
-
   /** Requests that have begun and are not answered. */
   get open(): number {
     return this.#open

@@ -1,0 +1,67 @@
+import type { Credentials } from '../../src/http/credentials.ts'
+import { Metrics } from '../../src/http/metrics.ts'
+import type { Parts, Route } from '../../src/http/route.ts'
+import { createEdge, type Edge, type EdgeSettings } from '../../src/http/server.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { client, type Client } from './client.ts'
+
+/** An edge of its own, with no more of a server behind it than the routes of the test. */
+export interface TestEdge extends AsyncDisposable, Client {
+  edge: Edge
+  url: string
+  port: number
+  /** What was logged: one parsed entry for each line. */
+  logged: Record<string, unknown>[]
+}
+
+interface TestEdgeOptions {
+  settings?: Partial<EdgeSettings>
+  /** Without one, PostgreSQL is away. */
+  sql?: Sql
+  credentials?: Credentials
+}
+
+const defaults: EdgeSettings = {
+  version: '32.1.0',
+  publicUrl: null,
+  tls: null,
+  corsOrigins: 'any',
+  isProxied: false,
+  bodyLimitBytes: 4 * 1024 * 1024,
+  bodyDeadlineMs: 30_000,
+  ratePerMinute: null,
+}
+
+/** Serves `routes` on a free port of this machine. */
+export async function startEdge(
+  routes: Route[],
+  { settings = {}, sql = nowhere(), credentials }: TestEdgeOptions = {},
+): Promise<TestEdge> {
+  const logged: Record<string, unknown>[] = []
+  // Routes of these tests use no other parts.
+  const parts = { sql, credentials, now: () => new Date() } as Parts
+  const edge = await createEdge({
+    routes,
+    parts,
+    settings: { ...defaults, ...settings },
+    metrics: new Metrics(),
+    log: createLog('debug', line => logged.push(JSON.parse(line) as Record<string, unknown>)),
+  })
+  const url = await edge.listen(0, '127.0.0.1')
+  return {
+    ...client(url),
+    edge,
+    url,
+    port: Number(new URL(url).port),
+    logged,
+    async [Symbol.asyncDispose]() {
+      await edge.close(1000)
+    },
+  }
+}
+
+/** Connects on first use, and then fails. */
+function nowhere(): Sql {
+  return openSql({ url: 'postgres://nobody@127.0.0.1:1/nothing', connections: 1, statementTimeoutMs: 1000 })
+}
