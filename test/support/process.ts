@@ -1,7 +1,7 @@
 import { spawn, type SpawnOptions } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { client, type Client } from './client.ts'
 import { eventually } from './eventually.ts'
 
@@ -79,16 +79,23 @@ export interface TemporaryDirectory extends AsyncDisposable {
   path: string
 }
 
-/** A data directory to throw away, together with a PostgreSQL that a killed program may have left in it. */
-export function createDirectory(): TemporaryDirectory {
-  const path = mkdtempSync(join(tmpdir(), 'parley-start-'))
+/**
+ * A data directory to throw away, together with a PostgreSQL that a killed program may have left in it. `name` is what
+ * it is called inside of a temporary folder; with `isClosed`, only its owner may enter that folder.
+ */
+export function createDirectory({ name = 'data', isClosed = false } = {}): TemporaryDirectory {
+  const outer = mkdtempSync(join(tmpdir(), 'parley-start-'))
   // mkdtemp makes folders for their owner alone; PostgreSQL runs as another user where we are root.
-  chmodSync(path, 0o755)
+  if (!isClosed) chmodSync(outer, 0o755)
+  const path = join(outer, name)
+  mkdirSync(path)
   return {
     path,
     async [Symbol.asyncDispose]() {
       killPostgres({ path }, 'SIGQUIT')
-      await eventually(() => rmSync(path, { recursive: true, force: true }))
+      const cluster = lstatSync(join(path, 'postgres'), { throwIfNoEntry: false })
+      if (cluster?.isSymbolicLink()) rmSync(dirname(readlinkSync(join(path, 'postgres'))), { recursive: true })
+      await eventually(() => rmSync(outer, { recursive: true, force: true }))
     },
   }
 }

@@ -1,0 +1,51 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { expect, test } from 'vitest'
+import { readConfig, settings } from '../../src/config.ts'
+import { createDirectory, startProgram } from '../support/process.ts'
+
+test('without any variable every setting has a value, and nobody can change it', () => {
+  const config = readConfig({})
+
+  expect(config).toMatchObject({ port: 8080, host: null, dataDir: '.data', databaseUrl: null, version: '32.1.0' })
+  expect(Object.keys(config)).toEqual(Object.keys(settings))
+  expect(Object.isFrozen(config)).toBe(true)
+})
+
+test('a variable without a value means the same as none', () => {
+  const config = readConfig({ PORT: '', DATABASE_URL: '' })
+
+  expect(config).toMatchObject({ port: 8080, databaseUrl: null })
+})
+
+test('a secret is seen only by whoever asks for it by name', () => {
+  const { databaseUrl } = readConfig({ DATABASE_URL: 'postgres://parley:hidden@localhost/parley' })
+
+  expect(databaseUrl?.reveal()).toBe('postgres://parley:hidden@localhost/parley')
+  expect([`${databaseUrl}`, inspect(databaseUrl), JSON.stringify(databaseUrl)]).toEqual([
+    '[secret]',
+    '[secret]',
+    '"[secret]"',
+  ])
+})
+
+test('every setting says its name, its default and what it is for, once', () => {
+  const rows = Object.values(settings)
+
+  expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
+  for (const { name, meaning } of rows) {
+    expect(name).toMatch(/^[A-Z][A-Z_]+$/)
+    expect(meaning).toMatch(/^[A-Z].{9}/)
+  }
+})
+
+test('the file .env is read, and the real environment goes before it', async () => {
+  await using dir = createDirectory()
+  writeFileSync(join(dir.path, '.env'), 'VERSION=1.2.3\nLOG_LEVEL=debug\n')
+
+  await using program = await startProgram(dir, { LOG_LEVEL: 'error' })
+
+  expect(await (await fetch(`${program.url}/version`)).text()).toBe('1.2.3')
+  expect(program.output()).not.toContain('"level":"debug"')
+})
