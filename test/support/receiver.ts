@@ -13,6 +13,9 @@ export interface Received {
   atMs: number
 }
 
+/** Of one request the compiler knows that it is there. */
+type Arrived<Count extends number> = Count extends 1 ? [Received] : Received[]
+
 /** How a receiver answers. */
 export type Behaviour = (request: Received, response: ServerResponse) => void
 
@@ -79,14 +82,14 @@ export class Receiver implements AsyncDisposable {
   }
 
   /** Waits until `count` requests have arrived. */
-  async take(count: number, timeoutMs = 5_000): Promise<Received[]> {
+  async take<Count extends number>(count: Count, timeoutMs = 5_000): Promise<Arrived<Count>> {
     await eventually(
       () => {
         if (this.requests.length < count) throw new Error(`${this.requests.length} of ${count} requests have arrived`)
       },
       { timeoutMs },
     )
-    return this.requests.slice(0, count)
+    return this.requests.slice(0, count) as Arrived<Count>
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
