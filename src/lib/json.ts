@@ -26,6 +26,24 @@ export class Fixed {
   }
 }
 
+/** An object whose last members never change, such as an item of content behind what depends on who reads it. */
+export class Extended {
+  readonly head: object
+  readonly tail: Fixed
+
+  constructor(head: object, tail: Fixed) {
+    this.head = head
+    this.tail = tail
+  }
+
+  text(quoted: boolean): string {
+    const head = writeObject(this.head as Record<string, unknown>, quoted)
+    const tail = this.tail.text(quoted)
+    if (head === '{}') return tail
+    return tail === '{}' ? head : `${head.slice(0, -1)},${tail.slice(1)}`
+  }
+}
+
 /** Keeps free-form values (metadata) from having their numbers and nulls rewritten. */
 export function verbatim(value: unknown): Json | null {
   return value === null || value === undefined ? null : new Json(JSON.stringify(value))
@@ -50,7 +68,7 @@ function write(value: unknown, quoted: boolean): string | undefined {
     case 'object':
       if (value === null) return undefined
       if (value instanceof Json) return value.text
-      if (value instanceof Fixed) return value.text(quoted)
+      if (value instanceof Fixed || value instanceof Extended) return value.text(quoted)
       if (value instanceof Date) return `"${toSeconds(value)}"`
       return Array.isArray(value) ? writeArray(value, quoted) : writeObject(value as Record<string, unknown>, quoted)
     default:

@@ -43,5 +43,5 @@ function showLast(last: ContentRow, state: AppState, request: AppRequest): objec
   if (request.form.items === 'details') return showContent(last, state, request)
   const { people, origin, by } = request
   const isMine = by.kind === 'user' && isSubscribed(state, by.user)
-  return { ...showContentSummary(last, isMine), created_by: summaryOf(people.show(last.created_by), origin) }
+  return showContentSummary(last, isMine, { created_by: summaryOf(people.show(last.created_by), origin) })
 }

@@ -1,9 +1,18 @@
 import type { Scene } from '../../actors/event.ts'
 import type { AppState } from '../../actors/state.ts'
-import { verbatim } from '../../lib/json.ts'
+import { Extended, Fixed, verbatim } from '../../lib/json.ts'
 import { isSubscribed, showAppRef, showAppSummary, type Viewer } from '../apps/represent.ts'
 import { summaryOf } from '../users/represent.ts'
 import type { ContentRow } from './schema.ts'
+
+const fixedRows = new WeakMap<ContentRow, Fixed>()
+
+/** The same, written once for as long as the row is in memory: lists read it again and again. */
+function fixRow(row: ContentRow): Fixed {
+  let fixed = fixedRows.get(row)
+  if (fixed === undefined) fixedRows.set(row, (fixed = new Fixed(showRow(row))))
+  return fixed
+}
 
 /** The parts of an item that depend on nobody. */
 function showRow(row: ContentRow) {
@@ -20,16 +29,18 @@ function showRow(row: ContentRow) {
   }
 }
 
-/** The summary item of lists. */
-export function showContentSummary(row: ContentRow, isSubscribedTo: boolean) {
-  return { is_starred: false, is_subscribed: isSubscribedTo, ...showRow(row) }
+/** The summary item of lists; `more` comes in front of it. */
+export function showContentSummary(row: ContentRow, isSubscribedTo: boolean, more: object = {}) {
+  return new Extended({ ...more, is_starred: false, is_subscribed: isSubscribedTo }, fixRow(row))
 }
 
 /** The detailed item. Its author, its editor and the namesakes of its app must be in memory. */
 export function showContent(row: ContentRow, state: AppState, viewer: Viewer) {
   const { by, people, origin } = viewer
   return {
-    ...showContentSummary(row, by.kind === 'user' && isSubscribed(state, by.user)),
+    is_starred: false,
+    is_subscribed: by.kind === 'user' && isSubscribed(state, by.user),
+    ...showRow(row),
     app: showAppSummary(state, viewer),
     created_by: summaryOf(people.show(row.created_by), origin),
     updated_by: row.updated_by === null ? null : summaryOf(people.show(row.updated_by), origin),
