@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
+import { isRange } from './delivery/addresses.ts'
 import { StartFault } from './lib/errors.ts'
 import type { LogLevel } from './lib/log.ts'
 import { Secret } from './lib/secret.ts'
@@ -54,6 +55,8 @@ const list = z.string().transform(value =>
     .filter(Boolean),
 )
 
+const ranges = list.refine(texts => texts.every(isRange), 'must be address ranges like 10.0.0.0/8, separated by commas')
+
 const logLevel = z.enum(['debug', 'info', 'warn', 'error'] satisfies LogLevel[], 'must be debug, info, warn or error')
 
 /** Every setting there is. The README's table is made from this list. */
@@ -104,6 +107,28 @@ export const settings = {
   actorMemoryMb: setting('ACTOR_MEMORY_MB', '256', integer(16, 1_000_000), 'Memory for the apps in use, in MiB'),
   eventDays: setting('EVENT_DAYS', '7', integer(1, 3650), 'Days for which the history of changes is kept'),
   webhookRate: setting('WEBHOOK_RATE_PER_SECOND', '50', integer(1, 10_000), 'Deliveries to one webhook receiver'),
+  webhookSeconds: setting('WEBHOOK_SECONDS', '10', integer(1, 60), 'Time that a webhook receiver has to answer'),
+  webhookDeny: setting('WEBHOOK_DENY', '', ranges, 'Addresses that webhooks may not reach, as in 10.0.0.0/8,fd00::/8'),
+  webhookAllow: setting(
+    'WEBHOOK_ALLOW',
+    '',
+    ranges,
+    'Addresses that webhooks may reach beyond public, private and loopback ones',
+  ),
+  sessions: setting('SESSIONS', '50000', integer(1, 10_000_000), 'Realtime connections of this node'),
+  sessionsPerUser: setting('SESSIONS_PER_USER', '50', integer(1, 1_000_000), 'Realtime connections of one user'),
+  sessionSubscriptions: setting(
+    'SESSION_SUBSCRIPTIONS',
+    '500',
+    integer(1, 100_000),
+    'Apps that one realtime connection may be subscribed to',
+  ),
+  sessionBacklogKb: setting(
+    'SESSION_BACKLOG_KB',
+    '1024',
+    integer(64, 1_000_000),
+    'What may wait for a slow realtime client before it is cut, in KiB',
+  ),
   drainSeconds: setting(
     'DRAIN_SECONDS',
     '20',

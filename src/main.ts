@@ -18,12 +18,14 @@ import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
 import { Realtime } from './realtime/realtime.ts'
-import { realtimeDefaults } from './realtime/settings.ts'
+import { realtimeDefaults, type RealtimeSettings } from './realtime/settings.ts'
 import { path as realtimePath } from './realtime/socket.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
 import { recent, resources } from './resources/index.ts'
 import { canRead } from './resources/members/access.ts'
 import { actorOf } from './resources/users/represent.ts'
+import { Subscriptions } from './resources/webhooks/consumer.ts'
+import { deliveryChores, startDelivery, type DeliverySettings } from './resources/webhooks/delivery.ts'
 import { prepareDatabase } from './storage/database.ts'
 import { keepHouse, rotateInTurn, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
@@ -83,6 +85,8 @@ export async function startNode(config: Config): Promise<Node> {
     await people.load([systemUser, deletedUser])
     const credentials = new Credentials(sql, environment, now)
     const direct = new Direct(sql, environment, now)
+    const subscriptions = new Subscriptions(sql)
+    await subscriptions.follow(environment)
 
     // The actors, and the connections that they commit on.
     const metrics = new Metrics()
@@ -95,7 +99,7 @@ export async function startNode(config: Config): Promise<Node> {
       environment,
       people,
       events,
-      followers: [],
+      followers: [event => subscriptions.toDeliveries(event)],
       recent,
       lanes: lanes.slice(soloLanes),
       soloLanes: lanes.slice(0, soloLanes),
@@ -113,11 +117,31 @@ export async function startNode(config: Config): Promise<Node> {
     const typing = new Typing(clock)
     apps.listen((_, events) => typing.hear(events))
 
+    // Deliveries to webhooks.
+    const origin = () => config.publicUrl ?? edge.url
+    const settings = toDeliverySettings(config)
+    const deliverer = startDelivery({
+      sql,
+      apps,
+      people,
+      environment,
+      events,
+      subscriptions,
+      origin,
+      settings,
+      clock,
+      log,
+    })
+    teardown.add('deliveries', deadlineMs => deliverer.stop(deadlineMs))
+    metrics.counter('parley_deliveries', 'Attempts to deliver to webhooks.', () => deliverer.attempts, 'status')
+    metrics.gauge('parley_deliveries_queued', 'Deliveries that wait, on all nodes.', () => deliverer.waiting)
+
     // What comes round again and again.
     const housekeeping = new AbortController()
     teardown.add('housekeeping', () => housekeeping.abort())
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
-    const chores = [news, ...storageChores(sql, config.eventDays, now)]
+    const deliveries = deliveryChores({ deliverer, subscriptions, sql, now, log })
+    const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries]
     keepHouse(chores, { clock, log, signal: housekeeping.signal })
 
     // The edge.
@@ -136,8 +160,8 @@ export async function startNode(config: Config): Promise<Node> {
       canRead: (state, user) => canRead(state, user, people),
       actor: actorOf,
       toRefusal: error => toProblemAnswer(error, { method: 'GET', path: realtimePath, source: '' }, log),
-      origin: () => config.publicUrl ?? edge.url,
-      settings: realtimeDefaults,
+      origin,
+      settings: toRealtimeSettings(config),
     })
     realtime.attach(edge.uws)
     teardown.add('sessions', () => realtime.close())
@@ -156,6 +180,16 @@ export async function startNode(config: Config): Promise<Node> {
   }
 }
 
+function toRealtimeSettings(config: Config): RealtimeSettings {
+  return {
+    ...realtimeDefaults,
+    sessions: config.sessions,
+    userSessions: config.sessionsPerUser,
+    subscriptions: config.sessionSubscriptions,
+    backlogBytes: config.sessionBacklogKb * 1024,
+  }
+}
+
 function toEdgeSettings(config: Config): EdgeSettings {
   const { tlsCertFile, tlsKeyFile, corsOrigins } = config
   return {
@@ -167,6 +201,16 @@ function toEdgeSettings(config: Config): EdgeSettings {
     bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
     bodyDeadlineMs: config.bodySeconds * 1000,
     ratePerMinute: config.ratePerMinute === 0 ? null : config.ratePerMinute,
+  }
+}
+
+function toDeliverySettings(config: Config): DeliverySettings {
+  return {
+    version: config.version,
+    ratePerSecond: config.webhookRate,
+    deadlineMs: config.webhookSeconds * 1000,
+    allow: config.webhookAllow,
+    deny: config.webhookDeny,
   }
 }
 

@@ -46,6 +46,16 @@ function isWithin(address: Address, range: Cidr): boolean {
   return address.kind() === range[0].kind() && address.match(range)
 }
 
+/** True for what can be configured as a range. */
+export function isRange(text: string): boolean {
+  try {
+    toCidr(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
 function toCidr(text: string): Cidr {
   if (!ipaddr.isValidCIDR(text))
     throw new Error(`"${text}" is no address range. Write it as in 10.0.0.0/8 or fd00::/8.`)

@@ -1,5 +1,4 @@
 import type { Log } from '../lib/log.ts'
-import type { Chore } from '../storage/housekeeping.ts'
 import type { Sql } from '../storage/sql.ts'
 import { listWebhookIds, removeOld, removeOrphans, removeOverflow, removeSurplus } from './store.ts'
 
@@ -25,11 +24,6 @@ interface RetentionOptions {
 }
 
 /** Keeps the records of deliveries and their queues within limits. Several nodes may do it at once. */
-export function deliveryChores(options: RetentionOptions): Chore[] {
-  return [{ name: 'forget deliveries', periodMs: 60_000, run: () => forgetDeliveries(options) }]
-}
-
-/** One round of it. */
 export async function forgetDeliveries({ sql, now, log }: RetentionOptions): Promise<void> {
   const before = new Date(now().getTime() - keepDays * 86_400_000)
   await repeat(() => removeOld(sql, before, batchSize))

@@ -9,9 +9,10 @@ import { message } from './messages/kind.ts'
 import type { Resource } from './resource.ts'
 import { tokens } from './tokens/index.ts'
 import { users } from './users/index.ts'
+import { webhooks } from './webhooks/index.ts'
 
 /** The table of contents: one line for each resource. */
-export const resources: Resource[] = [apps, auth, directories, members, messages, tokens, users]
+export const resources: Resource[] = [apps, auth, directories, members, messages, tokens, users, webhooks]
 
 /** What each type of app keeps in memory of its content. */
 export const recent: RecentItems = async (db, app, limit) =>

@@ -17,8 +17,8 @@ interface PayloadParts {
   apps: Apps
   people: People
   events: EventTypes
-  /** Scheme and host for absolute URLs. */
-  origin: string
+  /** Scheme and host for absolute URLs, asked for when they are made. */
+  origin: () => string
   log: Log
 }
 
@@ -26,13 +26,14 @@ interface PayloadParts {
  * Makes payloads: the envelope of every event, and what its type tells receivers, redacted. Scalars are strings, as
  * in the API's answers. Null where there is nothing left to tell, because the app was removed in the meantime.
  */
-export function composePayload({ sql, apps, people, events, origin, log }: PayloadParts): Compose {
+export function composePayload({ sql, apps, people, events, log, ...parts }: PayloadParts): Compose {
   return async delivery => {
     const kind = events.get(delivery.action)
     const app = apps.peek(delivery.app_id)?.app ?? (await findApp(sql, delivery.app_id))
     if (kind === undefined || app === null) return null
     const event = toEvent(delivery, kind)
     await people.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])
+    const origin = parts.origin()
     const told = tell(event, { app, people, origin }, log)
     if (told === null) return null
     const actor = actorOf(people.show(delivery.actor_id), origin)
