@@ -16,7 +16,8 @@ const longestToken = 512
  */
 export function authenticate(auth: Auth, header: string, credentials: Credentials): Principal | Promise<Principal> {
   if (auth === 'none') return nobody
-  const principal = credentials.authenticate(readBearer(header))
+  const token = readBearer(header)
+  const principal = credentials.authenticate(token)
   return principal instanceof Promise ? principal.then(found => admit(auth, found)) : admit(auth, principal)
 }
 

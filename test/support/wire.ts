@@ -19,7 +19,7 @@ export class Wire {
 
   private constructor(socket: Socket) {
     this.#socket = socket
-    this.#closed = once(socket, 'close').then(() => 'closed' as const)
+    this.#closed = new Promise(resolve => socket.on('close', () => resolve('closed')))
     socket.on('data', chunk => (this.#received += chunk.toString('latin1')))
     // A reset ends the connection too; `closed` tells.
     socket.on('error', () => {})

@@ -9,7 +9,7 @@ interface CallersOptions {
 }
 
 /** A host name, IPv4 or bracketed IPv6 address, and perhaps a port: nothing that could end a URL's authority. */
-const hostForm = /^(?:[a-z0-9._-]{1,253}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
+const hostForm = /^(?:[a-z0-9_][a-z0-9._-]{0,252}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
 /** Tells under which address callers reach this server, and from which they come. */
 export class Callers {

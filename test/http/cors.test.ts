@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { reply, route } from '../../src/http/route.ts'
+import { startEdge } from '../support/edge.ts'
+import { requestText, Wire } from '../support/wire.ts'
+
+const create = route({
+  method: 'POST',
+  path: '/api/apps',
+  summary: 'Create',
+  auth: 'token or key',
+  replies: { 201: z.object({}) },
+  handle: () => reply(201, {}),
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/apps',
+  summary: 'List',
+  auth: 'none',
+  replies: { 200: z.object({}) },
+  handle: () => reply(200, {}),
+})
+
+const routes = [create, list]
+const origin = 'https://app.example'
+
+test.each(['/api/apps', '/version', '/nowhere', '/hubs/rtm/negotiate?x=1'])(
+  'a preflight of %s is answered without a credential',
+  async path => {
+    await using edge = await startEdge(routes)
+
+    const { status, headers } = await edge.request('OPTIONS', path, {
+      headers: {
+        origin,
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'authorization,content-type,x-requested-with,x-weavy-source',
+      },
+    })
+
+    expect(status).toBe(204)
+    expect(headers.get('access-control-allow-origin')).toBe(origin)
+    expect(headers.get('access-control-allow-credentials')).toBe('true')
+    expect(headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, PATCH, DELETE')
+    expect(headers.get('access-control-allow-headers')?.split(', ')).toEqual(
+      expect.arrayContaining([
+        ...['authorization', 'content-type', 'idempotency-key', 'prefer', 'range', 'x-requested-with'],
+        ...['x-service-source', 'x-signalr-user-agent', 'x-weavy-source'],
+      ]),
+    )
+    expect(headers.get('vary')).toBe('Origin')
+  },
+)
+
+test.each([
+  ['an answer', 'GET', '/api/apps', 200],
+  ['a refusal', 'POST', '/api/apps', 401],
+  ['a path that is not there', 'GET', '/nowhere', 404],
+  ['a method that is not there', 'DELETE', '/api/apps', 405],
+])('%s can be read by the page that asked', async (_, method, path, expected) => {
+  await using edge = await startEdge(routes)
+
+  const { status, headers } = await edge.request(method, path, { headers: { origin } })
+
+  expect(status).toBe(expected)
+  expect(headers.get('access-control-allow-origin')).toBe(origin)
+  expect(headers.get('access-control-expose-headers')).toContain('Content-Disposition')
+  expect(headers.get('access-control-expose-headers')).toContain('Preference-Applied')
+  expect(headers.get('access-control-expose-headers')).toContain('Retry-After')
+})
+
+test('where origins are listed, only those are allowed', async () => {
+  await using edge = await startEdge(routes, { settings: { corsOrigins: [origin] } })
+
+  const [listed, other] = [
+    await edge.get('/api/apps', { origin }),
+    await edge.get('/api/apps', { origin: `${origin}.evil.example` }),
+  ]
+
+  expect(listed.headers.get('access-control-allow-origin')).toBe(origin)
+  expect(other.headers.has('access-control-allow-origin')).toBe(false)
+  expect(other.headers.get('vary')).toBe('Origin')
+})
+
+test('one page after the other gets its own origin back', async () => {
+  await using edge = await startEdge(routes)
+
+  for (const asked of ['https://a.example', 'https://b.example', 'null', 'https://a.example']) {
+    const { headers } = await edge.get('/api/apps', { origin: asked })
+    expect(headers.get('access-control-allow-origin')).toBe(asked)
+  }
+})
+
+test('a request from no page gets no origin, but caches are told that it matters', async () => {
+  await using edge = await startEdge(routes)
+
+  const { headers } = await edge.get('/api/apps')
+
+  expect(headers.has('access-control-allow-origin')).toBe(false)
+  expect(headers.get('vary')).toBe('Origin')
+})
+
+test('an origin that is no URL is not given back', async () => {
+  await using edge = await startEdge(routes)
+  const wire = await Wire.open(edge.port)
+
+  await wire.send(requestText('GET', '/api/apps', { Origin: 'https://a b\tc' }))
+
+  expect((await wire.answer()).headers).not.toHaveProperty('access-control-allow-origin')
+})
