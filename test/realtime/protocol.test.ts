@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { pack, unpack } from 'msgpackr'
 import { expect, test } from 'vitest'
 import { findForm, type Form } from '../../src/realtime/protocol.ts'
@@ -8,9 +8,18 @@ const toArrayBuffer = (bytes: Uint8Array) => bytes.buffer.slice(bytes.byteOffset
 const decode = (form: Form, bytes: Uint8Array) => form.decode(toArrayBuffer(bytes) as ArrayBuffer, form.isBinary)
 
 test('both protocols say the same', () => {
-  const frame = { type: 'event', rev: 5_000_000_000, at: new Date(0), none: null, empty: [], nested: { is: true, n: [1] } }
+  const frame = {
+    type: 'event',
+    rev: 5_000_000_000,
+    at: new Date(0),
+    none: null,
+    empty: [],
+    nested: { is: true, n: [1] },
+  }
 
-  const said = ['json', 'msgpack'].map(protocol => decode(form(protocol, 'number'), form(protocol, 'number').encode(frame)))
+  const said = ['json', 'msgpack'].map(protocol =>
+    decode(form(protocol, 'number'), form(protocol, 'number').encode(frame)),
+  )
 
   expect(said[0]).toEqual({
     type: 'event',

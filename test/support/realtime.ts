@@ -97,7 +97,7 @@ export class Listener implements AsyncDisposable {
     this.#waiting.push({ isMet, resolve })
     await promise
     clearTimeout(timer)
-    if (!isMet()) throw new Error(`${complaint()}; heard ${JSON.stringify(this.frames.slice(-5)).slice(0, 2_000)}`)
+    if (!isMet()) throw new Error(`${complaint()}; heard ${JSON.stringify(this.frames.slice(-5)).slice(0, 1_000)}`)
   }
 }
 

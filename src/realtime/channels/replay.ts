@@ -25,8 +25,8 @@ interface Page {
   readonly lines: readonly Line[]
 }
 
-/** How many events are read from the log at once. A guess: a few hundred kilobytes of typical ones. */
-const pageSize = 200
+/** Events that are read from the log at once, at most. A guess: a quarter of a megabyte of typical ones. */
+const largestPage = 256
 
 /** Pages read at one time: a thousand clients that come back at once must not take the database from all others. */
 const readsAtOnce = 4
@@ -93,7 +93,7 @@ export class Replays {
     const run = ++subscription.run
     const { session } = subscription
     const channel = channelOf(subscription)
-    while (subscription.stage === 'replaying' && subscription.run === run) {
+    while (subscription.stage === 'replaying' && subscription.run === run && !session.isClosed) {
       const cursor = subscription.cursor!
       if (cursor > channel.sent) {
         subscription.stage = 'early'
@@ -110,7 +110,7 @@ export class Replays {
       }
       if (cursor >= channel.tail(session.form).start) this.#sendTail(subscription)
       else {
-        const page = await this.#share(channel, session.form, cursor)
+        const page = await this.#share(channel, session.form, cursor, subscription.pageSize)
         if (subscription.stage === 'replaying' && subscription.run === run) this.#sendPage(subscription, page)
       }
     }
@@ -126,12 +126,8 @@ export class Replays {
     const channel = channelOf(subscription)
     const { session } = subscription
     session.together(() => {
-      for (const { rev, bytes } of channel.tail(session.form).after(subscription.cursor!)) {
-        session.sendBytes(bytes)
-        subscription.cursor = rev
-        if (session.bufferedBytes > this.#parts.replayBytes) return
-      }
-      subscription.cursor = channel.sent
+      const lines = channel.tail(session.form).after(subscription.cursor!)
+      if (this.#sendLines(subscription, lines)) subscription.cursor = channel.sent
     })
   }
 
@@ -143,31 +139,49 @@ export class Replays {
       subscription.cursor = sent
       return
     }
+    const { lines, start, end } = page
     session.together(() => {
-      for (const { bytes } of page.lines) session.sendBytes(bytes)
+      const isWhole = this.#sendLines(subscription, lines)
+      subscription.pageSize = isWhole
+        ? Math.min(subscription.pageSize * 2, largestPage)
+        : Math.max(1, subscription.pageSize / 4)
+      if (!isWhole) return
       // Where nobody is told of the last events, the client must know that it is past them: the next page builds on it.
-      if ((page.lines.at(-1)?.rev ?? page.start) < page.end) session.send(current(app, page.end))
+      if ((lines.at(-1)?.rev ?? start) < end) session.send(current(app, end))
+      subscription.cursor = end
     })
-    subscription.cursor = page.end
+  }
+
+  /** As many as the client takes now, at least one; true if these are all. */
+  #sendLines(subscription: Subscription, lines: Iterable<Line>): boolean {
+    const { session } = subscription
+    let isFull = false
+    for (const { rev, bytes } of lines) {
+      if (isFull) return false
+      session.sendBytes(bytes)
+      subscription.cursor = rev
+      isFull = session.bufferedBytes > this.#parts.replayBytes
+    }
+    return true
   }
 
   /** One read for all who stand at the same place; null where the history after it is gone. */
-  #share(channel: Channel, form: Form, cursor: number): Promise<Page | null> {
-    const key = `${form.topic(channel.app)}:${cursor}`
+  #share(channel: Channel, form: Form, cursor: number, size: number): Promise<Page | null> {
+    const key = `${form.topic(channel.app)}:${cursor}:${size}`
     let page = this.#pages.get(key)
     if (page === undefined) {
-      page = this.#gate.add(() => this.#read(channel, form, cursor)).finally(() => this.#pages.delete(key))
+      page = this.#gate.add(() => this.#read(channel, form, cursor, size)).finally(() => this.#pages.delete(key))
       this.#pages.set(key, page)
     }
     return page
   }
 
-  async #read(channel: Channel, form: Form, start: number): Promise<Page | null> {
+  async #read(channel: Channel, form: Form, start: number, size: number): Promise<Page | null> {
     const { history, tails } = this.#parts
     const tail = () => channel.tail(form)
     // Somebody else has read up to here while this one waited for its turn.
     if (channel.isHeard(form) && start >= tail().start) return { start, end: start, lines: [] }
-    const read = await history.read(channel.app, start, pageSize)
+    const read = await history.read(channel.app, start, size)
     if (!channel.isHeard(form)) return { start, end: start, lines: [] }
     // What was committed and not yet told will be told to everybody.
     const events = read.filter(event => event.rev <= channel.sent)

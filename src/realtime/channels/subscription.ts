@@ -8,6 +8,9 @@ import type { Session } from '../session.ts'
  */
 export type Stage = 'opening' | 'replaying' | 'paused' | 'early' | 'held' | 'live' | 'ended'
 
+/** A guess: for a short absence it is all there is, and with the largest events it takes a few megabytes. */
+const firstPage = 32
+
 /** One session's subscription to one app. */
 export class Subscription {
   readonly session: Session
@@ -17,6 +20,8 @@ export class Subscription {
   channel: Channel | undefined
   /** Everything up to this rev has been told; of a live one it is the channel's `sent` that counts. */
   cursor: number | undefined
+  /** How many events are read from the log for it at once: more and more while its client keeps up. */
+  pageSize = firstPage
   /** Counts the runs of its replay: one that was overtaken while it waited stops. */
   run = 0
 

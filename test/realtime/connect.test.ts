@@ -1,0 +1,106 @@
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { Listener, listen, refusedUpgrade } from '../support/realtime.ts'
+import { startServer } from '../support/server.ts'
+
+test('a token is taken from the header, the subprotocol, the query or the first frame', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const address = `${server.url.replace('http', 'ws')}/api/realtime`
+
+  const sockets = [
+    new WebSocket(address, { headers: { authorization: `Bearer ${ann.token}` } }),
+    new WebSocket(address, ['json', `bearer.${ann.token}`]),
+    new WebSocket(`${address}?access_token=${ann.token}`),
+    new WebSocket(address),
+  ]
+  const inboxes = sockets.map(socket => new Listener(socket, false))
+  await once(sockets[3]!, 'open')
+  inboxes[3]!.say({ type: 'hello', access_token: ann.token })
+
+  for (const inbox of inboxes) {
+    expect(await inbox.hear('welcome')).toMatchObject({ user_id: ann.id, scalars: 'string' })
+    await inbox[Symbol.asyncDispose]()
+  }
+})
+
+test('what is not a valid access token is refused before the upgrade', async () => {
+  await using server = await startServer()
+  const address = `${server.url}/api/realtime`
+
+  expect(await refusedUpgrade(`${address}?access_token=wyu_nobody`)).toBe(401)
+  expect(await refusedUpgrade(address, ['json', 'bearer.wyu_nobody'])).toBe(401)
+  expect(await refusedUpgrade(address, ['json', `bearer.${server.key}`])).toBe(403)
+})
+
+test('a hello without a valid token ends the connection', async () => {
+  await using server = await startServer()
+  await using nobody = await listen(server.url)
+  await using key = await listen(server.url)
+
+  nobody.say({ type: 'hello', access_token: 'wyu_nobody' })
+  key.say({ type: 'hello', access_token: server.key })
+
+  expect(await nobody.closed).toBe(4401)
+  expect(nobody.frames).toMatchObject([{ type: 'error', status: '401', code: 'unauthorized' }])
+  expect(await key.closed).toBe(4403)
+})
+
+test('nothing is told before the hello', async () => {
+  await using server = await startServer()
+  const { app } = await server.chatWith(1)
+  await using inbox = await listen(server.url)
+
+  inbox.say({ type: 'subscribe', app_id: app })
+
+  expect(await inbox.hear('error')).toMatchObject({ status: '401', code: 'hello-expected' })
+})
+
+test('a client may choose a protocol and the form of scalars', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  const { token } = ben
+  await using strings = await listen(server.url, { token, protocol: 'msgpack' })
+  await using numbers = await listen(server.url, { token, protocol: 'msgpack', scalars: 'number' })
+  await using json = await listen(server.url, { token, scalars: 'number' })
+  for (const inbox of [strings, numbers, json]) await inbox.subscribe(app)
+
+  await ann.post(`/api/apps/${app}/messages`, { text: 'hello' })
+
+  const [[asStrings], [asNumbers], [asJson]] = [await strings.take(1), await numbers.take(1), await json.take(1)]
+  expect(asStrings).toMatchObject({ app_id: app, message: { text: 'hello', created_by: { id: ann.id } } })
+  expect(asNumbers).toMatchObject({
+    app_id: Number(app),
+    message: { text: 'hello', created_by: { id: Number(ann.id) } },
+  })
+  expect(asJson).toEqual(asNumbers)
+})
+
+test('a protocol that is not spoken here is refused', async () => {
+  await using server = await startServer()
+
+  expect(await refusedUpgrade(`${server.url}/api/realtime`, ['soap'])).toBe(400)
+  expect(await refusedUpgrade(`${server.url}/api/realtime?scalars=roman`)).toBe(400)
+})
+
+test('a plain request is told to upgrade', async () => {
+  await using server = await startServer()
+
+  const answer = await server.request('GET', '/api/realtime')
+
+  expect(answer).toMatchObject({ status: 426, body: { status: 426, code: 'upgrade-required' } })
+})
+
+test('a node that stops asks its clients to connect again', async () => {
+  const server = await startServer()
+  const ann = await server.person('Ann')
+  await using inbox = await listen(server.url, { token: ann.token })
+
+  await server[Symbol.asyncDispose]()
+
+  expect(await inbox.closed).toBe(1012)
+})

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import { pack } from 'msgpackr'
+import { expect, test } from 'vitest'
+import { eventually } from '../support/eventually.ts'
+import { listen, refusedUpgrade } from '../support/realtime.ts'
+import { startServer, type Server } from '../support/server.ts'
+
+const sessions = async (server: Server) => {
+  const { body } = await server.request('GET', '/metrics')
+  return Number(/^parley_sessions (\d+)/m.exec(body)?.[1])
+}
+
+test('frames that make no sense are refused, and after a few of them the connection ends', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const nonsense = ['', '{', 'null', '[]', '"ping"', '{"type":"sing"}', '{"type":"subscribe","app_id":{}}', '\0']
+
+  for (const text of nonsense) {
+    await using inbox = await listen(server.url, { token: ann.token })
+    inbox.socket.send(text)
+    expect(await inbox.hear('error')).toMatchObject({ code: 'bad-request' })
+    for (let i = 0; i < 4; i++) inbox.socket.send(text)
+    expect(await inbox.closed).toBe(4400)
+  }
+})
+
+test('random bytes do no harm, in either protocol', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  await using witness = await listen(server.url, { token: ben.token })
+  await witness.subscribe(app)
+
+  for (let i = 0; i < 40; i++) {
+    await using inbox = await listen(server.url, { token: ann.token, protocol: i % 2 === 0 ? 'json' : 'msgpack' })
+    for (let j = 0; j < 5; j++) inbox.socket.send(randomBytes(1 + j * 100), { binary: j % 2 === 0 })
+    inbox.socket.send(pack({ type: 'subscribe', app_id: app, after: 1, ['__proto__']: { type: 'ping' } }))
+    await inbox.closed
+  }
+
+  await ann.post(`/api/apps/${app}/messages`, { text: 'still here' })
+  expect((await witness.take(1))[0].message.text).toBe('still here')
+})
+
+test('a frame that is too large ends the connection', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  await using inbox = await listen(server.url, { token: ann.token })
+
+  inbox.say({ type: 'ping', padding: 'x'.repeat(70_000) })
+
+  expect(await inbox.closed).toBe(1006)
+})
+
+test('a client that sends frames without end is shown the door', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  await using inbox = await listen(server.url, { token: ann.token })
+
+  for (let i = 0; i < 1_000; i++) inbox.say({ type: 'ping' })
+
+  expect(await inbox.closed).toBe(4429)
+})
+
+test('a session has a limited number of subscriptions', async () => {
+  await using server = await startServer({ SESSION_SUBSCRIPTIONS: '2' })
+  const { app, people } = await server.chatWith(1)
+  const others = await Promise.all(
+    [1, 2].map(() => server.admin.post('/api/apps', { type: 'chat', access: 'read' }).then(({ body }) => body.id)),
+  )
+  await using inbox = await listen(server.url, { token: people[0].token })
+
+  const answers = []
+  for (const one of [app, ...others, app]) answers.push(await inbox.subscribe(one))
+
+  expect(answers.map(answer => answer.code ?? answer.type)).toEqual([
+    'subscribed',
+    'subscribed',
+    'too-many-subscriptions',
+    'subscribed',
+  ])
+})
+
+test('a user has a limited number of sessions, and a node of connections', async () => {
+  await using server = await startServer({ SESSIONS_PER_USER: '2', SESSIONS: '4' })
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  await using first = await listen(server.url, { token: ann.token })
+  await using second = await listen(server.url, { token: ann.token })
+
+  await using third = await listen(server.url)
+  third.say({ type: 'hello', access_token: ann.token })
+  expect(await third.closed).toBe(4429)
+
+  await using other = await listen(server.url, { token: ben.token })
+  await using silent = await listen(server.url)
+  expect(await refusedUpgrade(`${server.url}/api/realtime`)).toBe(503)
+  for (const inbox of [first, second, other, silent]) await inbox.settle()
+})
+
+test('a client that never reads is cut, costs little memory, and keeps nobody waiting', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  await using stuck = await listen(server.url, { token: ben.token })
+  await using quick = await listen(server.url, { token: ben.token })
+  await stuck.subscribe(app)
+  await quick.subscribe(app)
+  const text = 'x'.repeat(60_000)
+  const rss = process.memoryUsage().rss
+
+  stuck.socket.pause()
+  let sent = 0
+  await eventually(
+    async () => {
+      await Promise.all(Array.from({ length: 10 }, () => ann.post(`/api/apps/${app}/messages`, { text })))
+      sent += 10
+      expect(await sessions(server)).toBe(1)
+    },
+    { timeoutMs: 15_000 },
+  )
+
+  expect((await quick.take(sent)).map(event => event.event)).toEqual(Array(sent).fill('message_created'))
+  expect(process.memoryUsage().rss - rss).toBeLessThan(400_000_000)
+  stuck.socket.resume()
+  expect(await stuck.closed).toBe(1006)
+})
+
+test('a replay goes no faster than its reader, and is complete in the end', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  await using before = await listen(server.url, { token: ben.token })
+  const { rev } = await before.subscribe(app)
+  before.socket.terminate()
+  const text = 'x'.repeat(60_000)
+  for (let i = 0; i < 30; i++) {
+    await Promise.all(Array.from({ length: 10 }, () => ann.post(`/api/apps/${app}/messages`, { text })))
+  }
+
+  await using slow = await listen(server.url, { token: ben.token })
+  slow.socket.on('message', () => {
+    slow.socket.pause()
+    setTimeout(() => slow.socket.resume(), 2)
+  })
+  await slow.subscribe(app, rev)
+  const heard = await slow.take(300, 'event', 20_000)
+
+  for (const [i, event] of heard.slice(1).entries()) expect(event.prev).toBe(heard[i].rev)
+  expect(await sessions(server)).toBe(1)
+}, 40_000)

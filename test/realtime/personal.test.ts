@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { listen } from '../support/realtime.ts'
+import { startServer } from '../support/server.ts'
+
+test('a user hears of every app that appears or disappears, without asking, in the order in which it happened', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  await using inbox = await listen(server.url, { token: ann.token })
+
+  const { body: app } = await server.admin.post('/api/apps', { type: 'chat_room', members: [ann.id] })
+  const added = await inbox.hear('app_added')
+  await server.admin.post(`/api/apps/${app.id}/trash`)
+  await server.admin.post(`/api/apps/${app.id}/restore`)
+  await server.admin.delete(`/api/apps/${app.id}/members/${ann.id}`)
+  await server.admin.put(`/api/apps/${app.id}/members/${ann.id}`, { access: 'read' })
+  await server.admin.delete(`/api/apps/${app.id}`)
+  await inbox.settle()
+
+  expect(added.app_id).toBe(app.id)
+  const types = ['app_removed', 'app_added', 'app_removed', 'app_added', 'app_removed']
+  expect(inbox.frames).toEqual(types.map(type => ({ type, app_id: app.id })))
+})
+
+test('a member hears what is unread, wherever it was read', async () => {
+  await using server = await startServer()
+  const { app, people, stranger } = await server.chatWith(2)
+  const [ann, ben] = people
+  await using phone = await listen(server.url, { token: ben.token })
+  await using laptop = await listen(server.url, { token: ben.token, protocol: 'msgpack', scalars: 'number' })
+  await using nobody = await listen(server.url, { token: stranger.token })
+
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'hello' })
+  const unread = [await phone.hear('unread'), await laptop.hear('unread')]
+  await ben.put(`/api/apps/${app}/mark`)
+  const read = [await phone.hear('unread'), await laptop.hear('unread')]
+
+  const [id, last] = [Number(app), Number(message.id)]
+  expect(unread[0]).toEqual({ type: 'unread', app_id: app, is_unread: true, last_id: message.id })
+  expect(unread[1]).toEqual({ type: 'unread', app_id: id, is_unread: true, last_id: last })
+  expect(read[0]).toEqual({ type: 'unread', app_id: app, is_unread: false, last_id: message.id, marked_id: message.id })
+  expect(read[1]).toEqual({ type: 'unread', app_id: id, is_unread: false, last_id: last, marked_id: last })
+  await nobody.settle()
+  expect(nobody.frames).toEqual([])
+})
+
+test('many messages at once are one change of what is unread', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  await using inbox = await listen(server.url, { token: ben.token })
+
+  await Promise.all(Array.from({ length: 50 }, () => ann.post(`/api/apps/${app}/messages`, { text: 'hello' })))
+  const { body } = await ann.get(`/api/apps/${app}/messages?order_by=id+desc&take=1`)
+  await inbox.hear('unread', frame => frame.last_id === body.data[0].id)
+
+  expect(inbox.frames.length).toBeLessThan(10)
+})
+
+test('nobody is told of the read markers of a large room', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(12)
+  const [ann, ben] = [people[0], people[1]]
+  await using inbox = await listen(server.url, { token: ann.token })
+  await inbox.subscribe(app)
+
+  const { body: first } = await ann.post(`/api/apps/${app}/messages`, { text: 'first' })
+  await ben.put(`/api/apps/${app}/mark?message_id=${first.id}`)
+  await ann.post(`/api/apps/${app}/messages`, { text: 'second' })
+
+  const heard = await inbox.take(2)
+  expect(heard.map(event => event.event)).toEqual(['message_created', 'message_created'])
+  expect(heard[1].prev).toBe(heard[0].rev)
+})
+
+test('in a small room, everybody sees how far the others have read', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  await using inbox = await listen(server.url, { token: ann.token })
+  await inbox.subscribe(app)
+
+  const { body: first } = await ann.post(`/api/apps/${app}/messages`, { text: 'first' })
+  await ben.put(`/api/apps/${app}/mark?message_id=${first.id}`)
+
+  const [, marked] = await inbox.take(2)
+  expect(marked).toMatchObject({ event: 'app_marked', actor: { id: ben.id }, marked_id: first.id })
+})

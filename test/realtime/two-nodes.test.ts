@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { createDatabase } from '../support/database.ts'
+import { listen } from '../support/realtime.ts'
+import { startServer } from '../support/server.ts'
+import { client } from '../support/client.ts'
+
+test('what is written on one node is heard on another, exactly once, whatever both write', async () => {
+  await using database = await createDatabase()
+  await using one = await startServer({ DATABASE_URL: database.url })
+  await using other = await startServer({ DATABASE_URL: database.url })
+  const {
+    app,
+    people: [ann, ben],
+  } = await one.chatWith(2)
+  await using here = await listen(one.url, { token: ben.token })
+  await using there = await listen(other.url, { token: ben.token })
+  for (const inbox of [here, there]) await inbox.subscribe(app)
+
+  for (const url of [one.url, other.url, one.url, other.url]) {
+    const writer = client(url, ann.token)
+    await Promise.all(Array.from({ length: 50 }, () => writer.post(`/api/apps/${app}/messages`, { text: 'hello' })))
+  }
+
+  const [heardHere, heardThere] = await Promise.all([here.take(200), there.take(200)])
+  expect(heardThere.map(event => event.rev)).toEqual(heardHere.map(event => event.rev))
+  for (const [i, event] of heardHere.slice(1).entries()) expect(event.prev).toBe(heardHere[i].rev)
+})
+
+test('a client that changes nodes goes on where it was, even ahead of its new node', async () => {
+  await using database = await createDatabase()
+  await using one = await startServer({ DATABASE_URL: database.url })
+  await using other = await startServer({ DATABASE_URL: database.url })
+  const {
+    app,
+    people: [ann, ben],
+  } = await one.chatWith(2)
+  await using witness = await listen(other.url, { token: ben.token })
+  await witness.subscribe(app)
+  await using here = await listen(one.url, { token: ben.token })
+  await here.subscribe(app)
+  await ann.post(`/api/apps/${app}/messages`, { text: 'on the first node' })
+  const [last] = await here.take(1)
+
+  await using there = await listen(other.url, { token: ben.token })
+  await there.subscribe(app, last.rev)
+  await ann.post(`/api/apps/${app}/messages`, { text: 'and on' })
+
+  expect((await there.take(1))[0]).toMatchObject({ message: { text: 'and on' }, prev: last.rev })
+  expect(await witness.take(2)).toHaveLength(2)
+  expect(there.frames.filter(frame => frame.type === 'reset')).toEqual([])
+})
+
+test('a right that is withdrawn on one node ends what is heard on another', async () => {
+  await using database = await createDatabase()
+  await using one = await startServer({ DATABASE_URL: database.url })
+  await using other = await startServer({ DATABASE_URL: database.url })
+  const {
+    app,
+    people: [ann, ben],
+  } = await one.chatWith(2)
+  await using inbox = await listen(other.url, { token: ben.token })
+  await inbox.subscribe(app)
+
+  await one.admin.delete(`/api/apps/${app}/members/${ben.id}`)
+  await ann.post(`/api/apps/${app}/messages`, { text: 'not for you' })
+  const { reason } = await inbox.hear('unsubscribed')
+  await one.admin.delete(`/api/users/${ben.id}/tokens`)
+
+  expect(reason).toBe('access-lost')
+  expect(await inbox.closed).toBe(4401)
+  expect(inbox.frames.filter(frame => frame.type === 'event')).toEqual([])
+})
