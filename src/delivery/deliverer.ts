@@ -19,8 +19,9 @@ interface Run {
  * webhooks at once. Made by main, woken by what this node commits (`wake`), and by a look about once a second for
  * what other nodes wrote or left behind. It cannot be too busy: what is to be sent waits in the database.
  *
- * If the process dies in the middle of an attempt, or cannot file its outcome, the delivery is sent again, under the
- * same guid, when the lease has run out: at least once. Otherwise each is sent once, whatever comes of it.
+ * If the process dies in the middle of an attempt, or cannot file its outcome, the delivery is sent again under the
+ * same guid, with a payload made anew, when the lease has run out: at least once. Otherwise each is sent once, whatever
+ * comes of it.
  */
 export class Deliverer {
   readonly #options: DelivererOptions

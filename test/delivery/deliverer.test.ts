@@ -1,17 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { addressCheck } from '../../src/delivery/addresses.ts'
-import { Deliverer } from '../../src/delivery/deliverer.ts'
-import { Egress } from '../../src/delivery/egress.ts'
-import { Limiter } from '../../src/delivery/limiter.ts'
 import type { Compose } from '../../src/delivery/queue.ts'
-import { forgetDeliveries } from '../../src/delivery/retention.ts'
-import { systemClock } from '../../src/lib/clock.ts'
-import { createLog } from '../../src/lib/log.ts'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
-import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { acknowledge, answer, hang, startReceiver, type Behaviour, type Receiver } from '../support/receiver.ts'
+import { createOutbox } from '../support/outbox.ts'
+import { acknowledge, answer, hang, startReceiver, type Behaviour } from '../support/receiver.ts'
 
 test('deliveries of a webhook go out in event order, one at a time', async () => {
   await using outbox = await createOutbox()
@@ -250,99 +242,6 @@ test('a payload that cannot be made for now is made later', async () => {
   expect(tries).toBe(2)
 })
 
-test('a receiver gets no more in any second than its rate, however many webhooks it has', async () => {
-  await using outbox = await createOutbox()
-  await using receiver = await startReceiver()
-  const webhooks = [await outbox.register(receiver), await outbox.register(receiver)]
-  for (const webhook of webhooks) await outbox.queue(webhook, [1, 2, 3, 4, 5, 6, 7, 8])
-
-  const node = outbox.node({ limiter: new Limiter(5) })
-  for (const webhook of webhooks) node.wake(webhook)
-  const requests = await receiver.take(16)
-
-  // A request takes a moment from its start to its arrival, and not always the same one.
-  const jitterMs = 50
-  for (const [i, { atMs }] of requests.slice(5).entries()) {
-    expect(atMs - requests[i]!.atMs).toBeGreaterThan(1_000 - jitterMs)
-  }
-})
-
-test('deliveries one by one are not slowed down as long as they stay below the rate', async () => {
-  await using outbox = await createOutbox()
-  await using receiver = await startReceiver()
-  const webhook = await outbox.register(receiver)
-  const node = outbox.node({ limiter: new Limiter(20) })
-  const startedMs = performance.now()
-
-  for (let event = 1; event <= 10; event++) {
-    await outbox.queue(webhook, [event])
-    node.wake(webhook)
-    await receiver.take(event)
-  }
-
-  expect(performance.now() - startedMs).toBeLessThan(900)
-})
-
-test('a webhook keeps its last 1,000 attempts', async () => {
-  await using outbox = await createOutbox()
-  const webhook = await outbox.registerUrl('http://127.0.0.1:1/')
-  await outbox.sql`
-    insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, status, created_at)
-    select ${webhook}, n, 'messages', 'message_created', 1, 1, 'success', now() from generate_series(1, 3500) n`
-
-  await outbox.forget()
-
-  expect(await outbox.statuses(webhook)).toEqual({ success: 1_000 })
-  expect(await outbox.record(webhook, 2_501)).toMatchObject({ status: 'success' })
-  expect(await outbox.record(webhook, 2_500)).toBeUndefined()
-})
-
-test('nothing is kept, and nothing waits, for longer than 30 days', async () => {
-  await using outbox = await createOutbox()
-  const webhook = await outbox.registerUrl('http://127.0.0.1:1/')
-  await outbox.sql`
-    insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, status, created_at)
-    select ${webhook}, n, 'messages', 'message_created', 1, 1, (array['failure', 'queued'])[n % 2 + 1],
-      now() - interval '31 days' + n * interval '1 minute'
-    from generate_series(1, 2880) n`
-
-  await outbox.forget()
-
-  expect(await outbox.record(webhook, 1_439)).toBeUndefined()
-  expect(await outbox.record(webhook, 1_442)).toBeDefined()
-})
-
-test('a queue that nobody works off loses its oldest deliveries beyond 100,000', async () => {
-  await using outbox = await createOutbox()
-  const webhook = await outbox.registerUrl('http://127.0.0.1:1/')
-  await outbox.sql`
-    insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, created_at)
-    select ${webhook}, n, 'messages', 'message_created', 1, 1, now() from generate_series(1, 102500) n`
-
-  await outbox.forget()
-
-  expect(await outbox.statuses(webhook)).toEqual({ queued: 100_000 })
-  expect(await outbox.record(webhook, 2_500)).toBeUndefined()
-})
-
-test('what a deleted webhook left behind, and what waits for a disabled one, is swept up', async () => {
-  await using outbox = await createOutbox()
-  const [gone, disabled] = [
-    await outbox.registerUrl('http://127.0.0.1:1/'),
-    await outbox.registerUrl('http://127.0.0.1:1/'),
-  ]
-  await outbox.queue(gone, [1, 2])
-  await outbox.queue(disabled, [1, 2])
-  await outbox.sql`delete from webhooks where id = ${gone}`
-  await outbox.sql`update webhooks set is_enabled = false`
-  await outbox.sql`update deliveries set status = 'success' where event_id = 1`
-
-  await outbox.forget()
-
-  expect(await outbox.statuses(gone)).toEqual({})
-  expect(await outbox.statuses(disabled)).toEqual({ success: 1 })
-})
-
 /** 200 after a while. */
 const after =
   (delayMs: number): Behaviour =>
@@ -350,75 +249,3 @@ const after =
     void setTimeout(() => answer(200)(_request, response), delayMs)
 
 const eventOf = ({ body }: { body: string }): number => JSON.parse(body).id
-
-type NodeOptions = Partial<ConstructorParameters<typeof Deliverer>[0]>
-
-/** A database with webhooks and a queue, and nodes that deliver from it. */
-async function createOutbox() {
-  const database = await createDatabase()
-  const sql = open(database.url)
-  const parts: { node: Deliverer; sql: Sql }[] = []
-  return {
-    sql,
-    register: ({ url }: Receiver) => register(sql, url),
-    registerUrl: (url: string) => register(sql, url),
-    /** Queues deliveries of these events, in this order. */
-    async queue(webhook: number, events: number[], db: Pick<Sql, 'unsafe'> = sql) {
-      const rows = events.map(event => `(${webhook}, ${event}, 'messages', 'message_created', 1, 1, '{}', now())`)
-      await db.unsafe(`
-        insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, facts, created_at)
-        values ${rows.join()}`)
-    },
-    node(options: NodeOptions = {}): Deliverer {
-      const own = open(database.url)
-      const node = new Deliverer({
-        sql: own,
-        egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true }) }),
-        limiter: new Limiter(1_000),
-        compose: async ({ event_id }) => JSON.stringify({ id: event_id }),
-        userAgent: 'ServiceBot/0.0.0',
-        deadlineMs: 3_000,
-        clock: systemClock,
-        log: createLog('error'),
-        ...options,
-      })
-      parts.push({ node, sql: own })
-      return node
-    },
-    /** One round of what is done every minute. */
-    forget: () => forgetDeliveries({ sql, now: () => new Date(), log: createLog('error') }),
-    async statuses(webhook: number): Promise<Record<string, number>> {
-      const rows = await sql<{ status: string; count: number }[]>`
-        select status, count(*) as count from deliveries where webhook_id = ${webhook} group by status`
-      return Object.fromEntries(rows.map(({ status, count }) => [status, count]))
-    },
-    async record(webhook: number, event: number) {
-      const [row] = await sql`select * from deliveries where webhook_id = ${webhook} and event_id = ${event}`
-      return row
-    },
-    async leaseHolder(webhook: number): Promise<string | null> {
-      const [row] = await sql<{ leased_by: string | null }[]>`select leased_by from webhooks where id = ${webhook}`
-      return row!.leased_by
-    },
-    /** Ends the connections that wait for a lock, and counts them. */
-    async breakWaiting(): Promise<number> {
-      const { count } = await sql`
-        select pg_terminate_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`
-      return count
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(parts.map(({ node }) => node.stop(100)))
-      await Promise.all([sql, ...parts.map(part => part.sql)].map(pool => pool.end({ timeout: 1 })))
-      await database[Symbol.asyncDispose]()
-    },
-  }
-}
-
-const open = (url: string) => openSql({ url, connections: 3, statementTimeoutMs: 10_000 })
-
-async function register(sql: Sql, url: string): Promise<number> {
-  const [row] = await sql<{ id: number }[]>`
-    insert into webhooks (payload_url, triggers, created_at) values (${url}, '{messages}', now()) returning id`
-  return row!.id
-}

@@ -8,7 +8,11 @@ import type { Server } from './server.ts'
 export const payloadOf = ({ body }: Received): Body => JSON.parse(body)
 
 /** A new webhook for messages, unless `settings` say otherwise. */
-export async function register({ admin }: Server, payload_url: string, settings: object = {}): Promise<Body> {
+export async function register(
+  { admin }: Pick<Server, 'admin'>,
+  payload_url: string,
+  settings: object = {},
+): Promise<Body> {
   const { status, body } = await admin.post('/api/webhooks', { payload_url, triggers: ['messages'], ...settings })
   expect(status).toBe(201)
   return body
