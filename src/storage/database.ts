@@ -27,8 +27,8 @@ export async function prepareDatabase({ url, dataDir, connections, log, teardown
   }
   const dir = openDirectory(dataDir)
   teardown.add('data directory', lockDirectory(dir))
-  // Beside this node's own connections there is room for psql, backups and PostgreSQL's own.
-  const postgres = await EmbeddedPostgres.start({ dir, connections: connections + 20, log, onLost })
+  // Beside this node's own connections there is room for psql, pgbench and backups: at least PostgreSQL's default.
+  const postgres = await EmbeddedPostgres.start({ dir, connections: Math.max(100, connections + 20), log, onLost })
   teardown.add('PostgreSQL', () => postgres.stop())
   return postgres.url
 }
