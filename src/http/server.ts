@@ -10,6 +10,7 @@ import { authenticate } from './authentication.ts'
 import { Bodies, hasBody } from './body.ts'
 import { createRequestMaker, type RequestMaker } from './checked-request.ts'
 import { Cors, preflightHeaders, type AllowedOrigins } from './cors.ts'
+import type { RouteDurations } from './durations.ts'
 import { Endpoint } from './endpoint.ts'
 import { Exchange } from './exchange.ts'
 import { createApp, openPort, portOf } from './listening.ts'
@@ -90,6 +91,8 @@ export class Edge {
   readonly #bodies: Bodies
   readonly #rate: RateLimit | null
   readonly #toRequest: RequestMaker
+  /** For requests that lead to no route: their methods and paths are the clients' inventions. */
+  readonly #unrouted: RouteDurations
   readonly #stopped = new AbortController()
   readonly #onEnd = (exchange: Exchange, status: number) => this.#end(exchange, status)
   #listening: us_listen_socket | null = null
@@ -107,6 +110,7 @@ export class Edge {
     this.#bodies = new Bodies({ deadlineMs: settings.bodyDeadlineMs, clock, signal: this.#stopped.signal })
     this.#rate = settings.ratePerMinute === null ? null : new RateLimit(settings.ratePerMinute, () => clock.now())
     this.#toRequest = createRequestMaker(parts)
+    this.#unrouted = metrics.requests.of('', '')
     const health = new Health(parts.sql, parts.now)
     const about = createAboutRoutes({ version: settings.version, health, metrics, routes })
     for (const route of [...routes, ...about]) {
@@ -258,7 +262,8 @@ export class Edge {
 
   #end(exchange: Exchange, status: number): void {
     this.#open--
-    exchange.durations?.observe(status, (performance.now() - exchange.startedAt) / 1000)
+    const durations = exchange.durations ?? this.#unrouted
+    durations.observe(status, (performance.now() - exchange.startedAt) / 1000)
     if (this.#open === 0) this.#onIdle?.()
   }
 }

@@ -43,11 +43,11 @@ test.each(['/api/apps', '/version', '/nowhere', '/hubs/rtm/negotiate?x=1'])(
     expect(headers.get('access-control-allow-credentials')).toBe('true')
     expect(headers.get('access-control-allow-methods')).toBe('GET, POST, PUT, PATCH, DELETE')
     expect(headers.get('access-control-allow-headers')?.split(', ')).toEqual(
-      expect.arrayContaining([
-        ...['authorization', 'content-type', 'idempotency-key', 'prefer', 'range', 'x-requested-with'],
-        ...['x-service-source', 'x-signalr-user-agent', 'x-weavy-source'],
-      ]),
+      expect.arrayContaining(
+        'authorization content-type idempotency-key prefer range x-requested-with x-service-source'.split(' '),
+      ),
     )
+    expect(headers.get('access-control-allow-headers')).toContain('x-signalr-user-agent, x-weavy-source')
     expect(headers.get('vary')).toBe('Origin')
   },
 )

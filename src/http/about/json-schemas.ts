@@ -64,14 +64,25 @@ function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonS
   if (zodSchema._zod.def.type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' })
 }
 
+/** Members whose own members are schemas, under names that mean nothing here. */
+const maps = new Set(['properties', 'patternProperties'])
+/** Members that hold values and not schemas. */
+const values = new Set(['default', 'examples', 'enum', 'const'])
+
 /** References point to the components, and what says nothing to a reader is left out. */
 function tidy(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {
   const tidied: JsonSchema = {}
   for (const [key, value] of Object.entries(schema)) {
     if (key === '$ref') tidied.$ref = toReference(value as string, names)
+    else if (values.has(key)) tidied[key] = value
+    else if (maps.has(key)) tidied[key] = tidyMap(value as Record<string, JsonSchema>, names)
     else if (!isNoise(key, value)) tidied[key] = tidyValue(value, names)
   }
   return mergeTypes(tidied)
+}
+
+function tidyMap(map: Record<string, JsonSchema>, names: ReadonlyMap<string, string>): Record<string, JsonSchema> {
+  return Object.fromEntries(Object.entries(map).map(([name, schema]) => [name, tidy(schema, names)]))
 }
 
 function tidyValue(value: unknown, names: ReadonlyMap<string, string>): unknown {

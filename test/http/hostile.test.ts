@@ -1,0 +1,120 @@
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { reply, route, type Method } from '../../src/http/route.ts'
+import { startEdge } from '../support/edge.ts'
+import { Wire } from '../support/wire.ts'
+
+const Anything = z.object({
+  text: z.string().optional(),
+  count: z.int().optional(),
+  list: z.array(z.object({ name: z.string() })).optional(),
+  either: z.union([z.int(), z.string().regex(/^\d+$/), z.object({ id: z.int() })]).optional(),
+  free: z.record(z.string(), z.unknown()).optional(),
+})
+
+const take = (method: Method) =>
+  route({
+    method,
+    path: '/api/things/{id}',
+    summary: 'Take anything',
+    auth: 'none',
+    params: z.object({ id: z.string() }),
+    query: z.object({
+      q: z.string().optional(),
+      tag: z.array(z.string()).optional(),
+      take: z.enum(['1', '2']).optional(),
+    }),
+    body: Anything,
+    creates: method === 'POST',
+    replies: { 200: z.object({}) },
+    handle: ({ params, query, body }) => reply(200, { params, query, text: JSON.stringify(body) }),
+  })
+
+const methods: Method[] = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE']
+
+// Characters that mean something to URLs, HTTP or JSON come up far more often than chance would have it.
+const telling = fc.constantFrom(
+  ...'%/?&=+#.\\"{}[]:,;<>\'\0\r\n\t \u007f\u00e9\u20ac\ud83d\udc00',
+  '%00',
+  '%2F',
+  '%zz',
+  '..',
+)
+const text = fc
+  .array(fc.oneof(telling, fc.string({ maxLength: 8, unit: 'binary' })), { maxLength: 12 })
+  .map(parts => parts.join(''))
+/** What can stand in a request line at all. */
+const target = text.map(value => value.replaceAll(/[\0-\x20\x7f]/g, ''))
+
+const body = fc.oneof(
+  fc.json(),
+  text,
+  fc
+    .record(
+      { text: fc.anything(), count: fc.anything(), list: fc.anything(), either: fc.anything(), free: fc.anything() },
+      { requiredKeys: [] },
+    )
+    .map(value =>
+      JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : (member as unknown))),
+    ),
+)
+
+test('no path, query, header or body brings about a 5xx', async () => {
+  await using edge = await startEdge(methods.map(take))
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...methods, 'HEAD', 'OPTIONS', 'TRACE'),
+      fc.oneof(fc.constant('/api/things/'), fc.constant('/')),
+      target,
+      target,
+      text.map(value => value.replaceAll(/[\0-\x1f\x7f]/g, '')),
+      fc.constantFrom('application/json', 'text/json; charset=utf-8', 'text/plain', 'application/x+json', ''),
+      body,
+      async (method, base, path, query, header, type, content) => {
+        const bytes = Buffer.from(content)
+        const wire = await Wire.open(edge.port)
+        await wire.send(
+          `${method} ${base}${path}?q=${query}&tag=${query}&${query} HTTP/1.1\r\nHost: ${header || 'a'}\r\nOrigin: ${header}\r\n` +
+            `Prefer: ${header}\r\nIdempotency-Key: ${header}\r\nAuthorization: ${header}\r\nX-Weavy-Source: ${header}\r\n` +
+            `Content-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n\r\n`,
+        )
+        await wire.send(bytes)
+        // A host that is trimmed to nothing is refused by the parser, which closes the connection.
+        const answer = await wire.answer({ isHead: method === 'HEAD' }).catch(() => ({ status: 400 }))
+        wire.destroy()
+
+        expect(answer.status).toBeGreaterThanOrEqual(200)
+        expect(answer.status).toBeLessThan(500)
+      },
+    ),
+    { numRuns: 1500 },
+  )
+
+  expect(edge.logged).toEqual([])
+}, 120_000)
+
+test('no bytes at all stop the server', async () => {
+  await using edge = await startEdge(methods.map(take))
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.constantFrom(
+        '',
+        'GET / HTTP/1.1\r\n',
+        'POST /api/things/1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n',
+      ),
+      async (bytes, start) => {
+        const wire = await Wire.open(edge.port)
+        await wire.send(Buffer.concat([Buffer.from(start), bytes]))
+        wire.destroy()
+      },
+    ),
+    { numRuns: 500 },
+  )
+
+  expect((await edge.get('/version')).status).toBe(200)
+  expect(edge.logged).toEqual([])
+}, 60_000)
