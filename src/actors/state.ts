@@ -42,6 +42,7 @@ export interface MemberRow {
   marked_id: number | null
   marked_at: Date | null
   pinned_at: Date | null
+  starred_at: Date | null
   archived_id: number | null
   is_removed: boolean
   hidden_id: number | null
@@ -72,6 +73,7 @@ export function blankMember(app: number, user: number): MemberRow {
     marked_id: null,
     marked_at: null,
     pinned_at: null,
+    starred_at: null,
     archived_id: null,
     is_removed: false,
     hidden_id: null,

@@ -69,19 +69,20 @@ export const saveMembers = batch<MemberRow>({
     access: 'text',
     joined_rev: 'bigint',
     pinned_at: 'timestamptz',
+    starred_at: 'timestamptz',
     archived_id: 'bigint',
     is_removed: 'boolean',
     hidden_id: 'bigint',
     is_subscribed: 'boolean',
   },
   sql: rows => `
-    insert into members (app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, archived_id,
-      is_removed, hidden_id, is_subscribed)
-    select app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, archived_id,
-      is_removed, hidden_id, is_subscribed from ${rows} r
+    insert into members (app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, starred_at,
+      archived_id, is_removed, hidden_id, is_subscribed)
+    select app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, starred_at,
+      archived_id, is_removed, hidden_id, is_subscribed from ${rows} r
     on conflict (app_id, user_id) do update set access = excluded.access, joined_rev = excluded.joined_rev,
       marked_id = excluded.marked_id, marked_at = excluded.marked_at, pinned_at = excluded.pinned_at,
-      archived_id = excluded.archived_id, is_removed = excluded.is_removed, hidden_id = excluded.hidden_id,
+      starred_at = excluded.starred_at, archived_id = excluded.archived_id, is_removed = excluded.is_removed, hidden_id = excluded.hidden_id,
       is_subscribed = excluded.is_subscribed`,
 })
 
