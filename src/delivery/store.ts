@@ -97,7 +97,7 @@ export async function recordOutcome(db: Db, delivery: number, outcome: Outcome):
     update deliveries
     set status = ${status}, delivered_at = ${delivered_at}, duration_ms = ${duration_ms},
       status_code = ${status_code}, body = ${body}, facts = null,
-      request = ${request && JSON.stringify(request)}::text::jsonb, response = ${JSON.stringify(response)}::text::jsonb
+      request = ${request && JSON.stringify(request)}::text::json, response = ${JSON.stringify(response)}::text::json
     where id = ${delivery} and status = 'queued'`
 }
 

@@ -32,8 +32,9 @@ create table deliveries (
   status_code int,
   -- The exact text that was sent.
   body text,
-  request jsonb,
-  response jsonb
+  -- json keeps headers in their order.
+  request json,
+  response json
 );
 create index deliveries_queue on deliveries (webhook_id, event_id, id) where status = 'queued';
 create index deliveries_webhook on deliveries (webhook_id, id) where status <> 'queued';
