@@ -10,7 +10,7 @@ export default defineConfig({
     pool: 'forks',
     // Node's word for node:sqlite, which locks data directories.
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 })

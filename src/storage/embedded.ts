@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -90,6 +90,9 @@ export class EmbeddedPostgres {
     const owner = await findOwner()
     const binaries = placeBinaries(await findBinaries(), owner)
     const cluster = placeCluster(options.dir, owner)
+    if (!cluster.startsWith(realpathSync(options.dir))) {
+      options.log.warn({ cluster }, 'The database lies outside of the data directory, which PostgreSQL cannot reach')
+    }
     await makeCluster(cluster, binaries, owner)
     const hasSocket = Buffer.byteLength(cluster) <= socketDirLimit
     const embedded = new EmbeddedPostgres(

@@ -28,6 +28,8 @@ export function openSql({ url, connections, statementTimeoutMs, applicationName 
     types: { bigint },
     // postgres.js has no deadline of its own when the server accepts a connection and then falls silent.
     connect_timeout: 10,
+    // Seconds before a connection is tried anew. Its own choice grows to 20, and requests would wait as long.
+    backoff: retries => Math.min(3 ** retries / 100, 0.5),
     idle_timeout: 0,
     max_lifetime: null,
     onnotice: () => {},
@@ -47,13 +49,8 @@ function toSocketPath(url: string): string | null {
   return host.startsWith('/') ? `${host}/.s.PGSQL.${port || 5432}` : null
 }
 
-/** The unique index or constraint that an error is about; null for any other error. */
-export function duplicateIndex(error: unknown): string | null {
-  if (!(error instanceof postgres.PostgresError) || error.code !== '23505') return null
+/** The unique index or foreign key that a write ran into; null for any other error. */
+export function violatedConstraint(error: unknown): string | null {
+  if (!(error instanceof postgres.PostgresError) || !['23505', '23503'].includes(error.code)) return null
   return error.constraint_name ?? ''
-}
-
-/** True for the unique violation of one constraint or index. */
-export function isDuplicate(error: unknown, constraint: string): boolean {
-  return duplicateIndex(error) === constraint
 }

@@ -41,6 +41,7 @@ test.runIf(isRoot)(
 
     expect((await second.admin.get('/api/users/ann')).status).toBe(200)
     expect(lstatSync(join(dir.path, 'postgres')).isSymbolicLink()).toBe(true)
+    expect(second.output()).toContain('The database lies outside of the data directory')
   },
 )
 

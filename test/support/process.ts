@@ -69,7 +69,7 @@ export async function startProgram(
       if (address === undefined && outcome === null) throw new Error(`not ready yet: ${program.output()}`)
       return address
     },
-    { timeoutMs: 15_000 },
+    { timeoutMs: 30_000 },
   )
   if (url === undefined) throw new Error(`The program ended with ${outcome}: ${program.output()}`)
   return { ...program, url, admin: client(url, environment.API_KEY ?? programKey) }

@@ -36,6 +36,8 @@ export function toArguments({ socketDir, port, connections, isDurable }: ServerN
     min_wal_size: '256MB',
     checkpoint_timeout: '15min',
     wal_buffers: '16MB',
+    // This PostgreSQL is built with pglz alone, which took a fifth more processor time for a tenth less to write.
+    wal_compression: 'off',
     // Every disk that this runs on today is a solid-state one.
     random_page_cost: 1.1,
     // Compiling a query costs more than any query of ours takes.

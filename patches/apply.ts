@@ -1,0 +1,102 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** A repair of a package that its authors have not released yet: one piece of text for another. */
+interface Repair {
+  file: string
+  why: string
+  from: string
+  to: string
+}
+
+/** For postgres 3.4.9, the newest release; its issues 1066, 1154 and 1208 and pull request 1209 describe the first two. */
+const repairs: Repair[] = [
+  {
+    file: 'postgres/src/connection.js',
+    why: 'A query on a connection that has just closed was written to no socket, which ended the process.',
+    from: `      return queryError(q, Errors.connection('CONNECTION_DESTROYED', options))
+
+    if (stream)`,
+    to: `      return queryError(q, Errors.connection('CONNECTION_DESTROYED', options))
+
+    if (socket === null)
+      return (queryError(q, Errors.connection('CONNECTION_CLOSED', options)), true)
+
+    if (stream)`,
+  },
+  {
+    file: 'postgres/src/connection.js',
+    why: 'The same for anything else that is still to be written, such as a Sync.',
+    from: `  function nextWrite(fn) {
+    const x`,
+    to: `  function nextWrite(fn) {
+    if (socket === null)
+      return (chunk = nextWriteTimer = null, false)
+
+    const x`,
+  },
+  {
+    file: 'postgres/src/connection.js',
+    why: 'A write that was waiting when its connection closed kept all later writes of that connection from being sent.',
+    from: `    clearImmediate(nextWriteTimer)
+    socket.removeListener('data', data)`,
+    to: `    clearImmediate(nextWriteTimer)
+    chunk = nextWriteTimer = null
+    socket.removeListener('data', data)`,
+  },
+  {
+    file: 'postgres/src/connection.js',
+    why: 'A connection that closed during its first query rejected a promise that nobody holds, which ended the process.',
+    from: `        return fetchArrayTypes()
+`,
+    to: `        return fetchArrayTypes().catch(() => { /* Whoever waits for the connection is told when it closes. */ })
+`,
+  },
+  {
+    file: 'postgres/src/index.js',
+    why: 'Queries of a transaction that was lost with its connection ran on the next one, outside of any transaction: ...',
+    from: `      , connection
+      , prepare = null
+`,
+    to: `      , connection
+      , lost = null
+      , prepare = null
+`,
+  },
+  {
+    file: 'postgres/src/index.js',
+    why: '... the end of the connection is kept ...',
+    from: `        new Promise((_, reject) => connection.onclose = reject)
+`,
+    to: `        new Promise((_, reject) => connection.onclose = e => reject(lost = e))
+`,
+  },
+  {
+    file: 'postgres/src/index.js',
+    why: '... and refuses them.',
+    from: `        c.queue === full
+          ? queries.push(q)
+`,
+    to: `        lost
+          ? q.reject(lost)
+          : c.queue === full
+          ? queries.push(q)
+`,
+  },
+]
+
+/** Run by npm after every install. Fails where a package is no longer the one that a repair was made for. */
+function apply({ file, why, from, to }: Repair): void {
+  const path = join(import.meta.dirname, '../node_modules', file)
+  const text = readFileSync(path, 'utf8')
+  if (text.includes(to)) return
+  if (text.split(from).length !== 2) {
+    throw new Error(`patches/apply.ts does not fit ${file} any more. See whether this still needs a repair: ${why}`)
+  }
+  writeFileSync(
+    path,
+    text.replace(from, () => to),
+  )
+}
+
+for (const repair of repairs) apply(repair)

@@ -1,0 +1,98 @@
+import { createServer, connect, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { openSql } from '../../src/storage/sql.ts'
+import { createDatabase, type Database } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+
+test('a transaction that was lost with its connection writes nothing more', async () => {
+  await using database = await createDatabase()
+  const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 5000 })
+  const isConnectedAnew = Promise.withResolvers<void>()
+  const insert = Promise.withResolvers<'written' | 'refused'>()
+
+  const lost = sql.begin(async tx => {
+    const [{ pid } = { pid: 0 }] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
+    await database.sql`select pg_terminate_backend(${pid})`
+    await isConnectedAnew.promise
+    await tx`insert into directories (name, search, created_at) values ('late', '', now())`.then(
+      () => insert.resolve('written'),
+      () => insert.resolve('refused'),
+    )
+  })
+  await expect(lost).rejects.toThrow()
+  await eventually(() => sql`select 1`)
+  isConnectedAnew.resolve()
+
+  expect(await insert.promise).toBe('refused')
+  expect(await database.sql`select name from directories`).toHaveLength(0)
+  await sql.end({ timeout: 1 })
+})
+
+test('connections that are cut at any moment end no process, and are all made anew', async () => {
+  await using database = await createDatabase()
+  await using proxy = await startProxy(database)
+  const sql = openSql({ url: proxy.url, connections: 4, statementTimeoutMs: 5000 })
+  const cutting = new AbortController()
+  const outcomes = { well: 0, failed: 0 }
+  const asking = Array.from({ length: 8 }, async (_, i) => {
+    while (!cutting.signal.aborted) {
+      const asked = i % 2 === 0 ? sql`select 1` : sql.begin(async tx => [await tx`select 1`, await tx`select 2`])
+      await asked.then(
+        () => outcomes.well++,
+        () => outcomes.failed++,
+      )
+    }
+  })
+
+  for (let cuts = 0; cuts < 200; cuts++) {
+    await eventually(() => expect(proxy.sockets.size).toBeGreaterThan(0))
+    proxy.cutOne(cuts)
+    // One turn of the event loop, or several: each time something else is under way.
+    for (let turns = 0; turns < cuts % 7; turns++) await new Promise(resolve => setImmediate(resolve))
+  }
+  cutting.abort()
+  await Promise.all(asking)
+
+  expect(outcomes.failed).toBeGreaterThan(0)
+  const answers = await Promise.all(Array.from({ length: 40 }, () => sql`select 1 as one`))
+  expect(answers.every(([row]) => row?.one === 1)).toBe(true)
+  await sql.end({ timeout: 1 })
+})
+
+/** Stands between postgres.js and PostgreSQL, to cut connections without anybody's leave. */
+async function startProxy(database: Database) {
+  const { hostname, pathname } = new URL(database.url)
+  const sockets = new Set<Socket>()
+  const server = createServer(client => {
+    const upstream = connect(`${decodeURIComponent(hostname)}/.s.PGSQL.5432`)
+    sockets.add(client)
+    for (const socket of [client, upstream]) {
+      // A cut connection reports itself here as well.
+      socket.on('error', () => {})
+      socket.once('close', () => {
+        sockets.delete(client)
+        client.destroy()
+        upstream.destroy()
+      })
+    }
+    client.pipe(upstream).pipe(client)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  return {
+    url: `postgres://parley@127.0.0.1:${port}${pathname}`,
+    sockets,
+    cutOne(turn: number) {
+      const [victim] = [...sockets].slice(turn % sockets.size)
+      if (turn % 2 === 0) victim?.destroy()
+      else victim?.resetAndDestroy()
+    },
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
