@@ -17,7 +17,7 @@ export interface Command<Input, Result, Loaded = undefined> {
   /** Reads rows that memory does not hold. Such a command commits alone, so that it delays nobody else. */
   load?: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>
   decide: (work: Work<Loaded>, input: Input) => Result
-  /** Unique indexes that a write may run into, and the refusal that this means. */
+  /** Unique indexes and foreign keys that a write may run into, and the refusal that this means. */
   conflicts?: Record<string, () => Problem>
 }
 

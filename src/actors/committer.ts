@@ -1,6 +1,6 @@
 import { overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import { duplicateIndex } from '../storage/sql.ts'
+import { violatedConstraint } from '../storage/sql.ts'
 import type { AppActor, Task } from './app-actor.ts'
 import { flush, type FlushParts, type Job } from './flush.ts'
 import { OutcomeUnknown, type Lane } from './lane.ts'
@@ -137,7 +137,7 @@ export class Committer {
 
   #fail({ actor, tasks }: Job, error: unknown): void {
     for (const { command, reject } of tasks) {
-      const conflict = command.conflicts?.[duplicateIndex(error) ?? '']
+      const conflict = command.conflicts?.[violatedConstraint(error) ?? '']
       if (conflict === undefined) this.#parts.discard(actor)
       reject(conflict === undefined ? error : conflict())
     }

@@ -1,6 +1,6 @@
 import { command, type Work } from '../../actors/command.ts'
 import type { AppRow } from '../../actors/state.ts'
-import { Forbidden, invalid, NotFound } from '../../lib/errors.ts'
+import { Forbidden, invalid, NotFound, type Problem } from '../../lib/errors.ts'
 import { isAtLeast, requireAdmin, requireRead } from '../members/access.ts'
 import { appDeleted, appRestored, appTrashed, appUpdated } from './events.ts'
 import { isConversation } from './kinds.ts'
@@ -11,7 +11,15 @@ export interface AppChange extends Omit<AppUpdate, 'directory' | 'picture'> {
   directory_id?: number | null
 }
 
-export const UidTaken = () => invalid({ uid: ['is taken by another app'] })
+const UidTaken = () => invalid({ uid: ['is taken by another app'] })
+const DirectoryGone = () => invalid({ directory: ['was deleted meanwhile'] })
+
+/** What the database refuses an app for, by constraint: others write at the same time. */
+export const conflicts: Record<string, () => Problem> = {
+  apps_uid: UidTaken,
+  apps_agent_chat_uid: UidTaken,
+  apps_directory_id_fkey: DirectoryGone,
+}
 
 /**
  * Changes an app; absent members stay, null clears. Admins may change everything; whoever may write may name a chat
@@ -25,7 +33,7 @@ export const updateApp = command(
     if (level !== 'admin' && !(isAtLeast(level, 'write') && mayName(work.app, change))) throw Forbidden()
     applyChange(work, change)
   },
-  { conflicts: { apps_uid: UidTaken } },
+  { conflicts },
 )
 
 /** The same for an upsert: what the caller may not change is ignored. Trashed apps are updated too, and stay trashed. */
@@ -41,7 +49,7 @@ export const upsertApp = command(
     }
     applyChange(work, change)
   },
-  { conflicts: { apps_uid: UidTaken } },
+  { conflicts },
 )
 
 /** Hides an app and all that is in it. Needs admin; repeating changes nothing. */

@@ -1,8 +1,8 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import type { Access, AppRow } from '../../actors/state.ts'
 import { invalid } from '../../lib/errors.ts'
-import { isDuplicate } from '../../storage/sql.ts'
-import { requireFit, UidTaken } from './commands.ts'
+import { violatedConstraint } from '../../storage/sql.ts'
+import { conflicts, requireFit } from './commands.ts'
 import { appCreated } from './events.ts'
 import { isConversation, type Kind } from './kinds.ts'
 import { findPair, insertApp, insertMembers } from './store.ts'
@@ -100,7 +100,6 @@ async function insert(work: DirectWork, draft: AppDraft, { pair, owner, rev }: P
       created_by: work.by.user,
     })
   } catch (error) {
-    if (isDuplicate(error, 'apps_uid') || isDuplicate(error, 'apps_agent_chat_uid')) throw UidTaken()
-    throw error
+    throw conflicts[violatedConstraint(error) ?? '']?.() ?? error
   }
 }

@@ -1,6 +1,6 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
-import { duplicateIndex } from '../../storage/sql.ts'
+import { violatedConstraint } from '../../storage/sql.ts'
 import { SpecialUser } from '../users/schema.ts'
 import { resolvePeople } from '../users/store.ts'
 import { DirectoryExists, PeopleUnknown } from './schema.ts'
@@ -34,7 +34,7 @@ export const renameDirectory = directCommand(
     try {
       await store.renameDirectory(work.sql, stored.id, name)
     } catch (error) {
-      if (duplicateIndex(error) === 'directories_name') throw invalid({ name: ['is taken by another directory'] })
+      if (violatedConstraint(error) === 'directories_name') throw invalid({ name: ['is taken by another directory'] })
       throw error
     }
     work.changed('directory_updated', 'directory', stored.id)

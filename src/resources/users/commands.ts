@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import { NotFound, invalid } from '../../lib/errors.ts'
-import { duplicateIndex } from '../../storage/sql.ts'
+import { violatedConstraint } from '../../storage/sql.ts'
 import { toWords } from '../../storage/words.ts'
 import { PersonUid, SpecialUser, type UserUpdate } from './schema.ts'
 import * as store from './store.ts'
@@ -121,8 +122,8 @@ async function update(work: DirectWork, stored: StoredUser, given: UserChange): 
   const directories =
     given.directories === undefined ? stored.directory_ids : await requireDirectories(work, given.directories ?? [])
   const merged = merge(stored, given)
-  const isMoved = !isSame(directories, stored.directory_ids)
-  if (given.password_hash === undefined && !isMoved && isSame({ ...merge(stored, {}) }, merged)) return
+  const isMoved = !isDeepStrictEqual(directories, stored.directory_ids)
+  if (given.password_hash === undefined && !isMoved && isDeepStrictEqual(merge(stored, {}), merged)) return
   await refusing(() => store.updateUser(sql, stored.id, { ...merged, updated_at: now }))
   if (given.password_hash !== undefined) await store.updatePassword(sql, stored.id, given.password_hash)
   if (isMoved) await store.replaceDirectories(sql, stored.id, directories)
@@ -143,9 +144,9 @@ async function refusing<Result>(write: () => Promise<Result>): Promise<Result> {
   try {
     return await write()
   } catch (error) {
-    const index = duplicateIndex(error)
-    if (index === 'users_uid') throw invalid(uidTaken)
-    if (index === 'users_username') throw invalid({ username: ['is taken by another user'] })
+    const constraint = violatedConstraint(error)
+    if (constraint === 'users_uid') throw invalid(uidTaken)
+    if (constraint === 'users_username') throw invalid({ username: ['is taken by another user'] })
     throw error
   }
 }
@@ -199,8 +200,4 @@ function toDisplayName(id: number | null, { uid, name, nickname, username, ...pa
 
 function toSearch({ uid, name, given_name, middle_name, family_name, nickname, email, username }: Profile): string {
   return toWords([name, uid, given_name, middle_name, family_name, nickname, email, username]).join(' ')
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other)
 }
