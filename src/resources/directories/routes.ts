@@ -1,7 +1,7 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
-import { countPersons, listPersons } from '../users/store.ts'
+import { listPersons } from '../users/store.ts'
 import { createDirectory, renameDirectory } from './commands.ts'
 import { closeDirectory } from './closing.ts'
 import { showDirectory, shownMembers } from './represent.ts'
@@ -91,8 +91,8 @@ async function show(ref: string, { sql, by, origin }: Request) {
   if (directory === null) throw NotFound()
   const filter = { by, directories: [String(directory.id)] }
   const page = toPage({ take: shownMembers }, ['name', 'id'], 'name')
-  const [members, count] = await Promise.all([listPersons(sql, filter, page), countPersons(sql, filter, page)])
-  return showDirectory(directory, members, count, { by, origin })
+  const { count, persons } = await listPersons(sql, filter, page)
+  return showDirectory(directory, persons, count, { by, origin })
 }
 
 export const routes = [create, list, read, rename, remove]

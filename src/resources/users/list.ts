@@ -2,7 +2,7 @@ import type { Form, Parts, RouteRequest } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
 import { showUser, showUserSummary } from './represent.ts'
 import type { PersonListing } from './schema.ts'
-import { countPersons, listPersons, type PersonOrder } from './store.ts'
+import { listPersons, type PersonOrder } from './store.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
@@ -16,10 +16,7 @@ export async function listPage(query: PersonListing, directories: string[], requ
   const page = toPage(query, orderFields, 'name')
   const within = directory === undefined ? directories : [...directories, directory]
   const filter = { by, agent, system, autocomplete, directories: within }
-  const [count, persons] = await Promise.all([
-    countPersons(sql, filter, page),
-    page.countOnly ? [] : listPersons(sql, filter, page),
-  ])
+  const { count, persons } = await listPersons(sql, filter, page)
   const viewer = { by, origin, presence: credentials }
   const show = form.items === 'details' ? showUser : showUserSummary
   return toPagedList(

@@ -1,12 +1,12 @@
 import type { JSONValue } from 'postgres'
-import { selectPeople, type Person } from '../../actors/people.ts'
+import { listPeople, selectPeople, type Person } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { toReference } from '../../lib/reference.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment, Tx } from '../../storage/sql.ts'
 import { toTsQuery } from '../../storage/words.ts'
-import { visibleTo } from './visible.ts'
+import { isVisibleTo, visibleTo } from './visible.ts'
 
 /** A condition on `u`, a row of users: it is the one that `ref` names. Served by the primary key, or users_uid. */
 function isNamed(db: Db, ref: string): Fragment {
@@ -16,7 +16,7 @@ function isNamed(db: Db, ref: string): Fragment {
 
 /** The user or agent behind `{user}`, trashed or not; null where there is none that the caller can see. */
 export async function findPerson(db: Db, ref: string, by: Principal): Promise<Person | null> {
-  const [row] = await db<Person[]>`${selectPeople(db)} where ${isNamed(db, ref)} and ${visibleTo(db, by)}`
+  const [row] = await db<Person[]>`${selectPeople(db)} where ${isNamed(db, ref)} and ${isVisibleTo(db, by)}`
   return row ?? null
 }
 
@@ -51,17 +51,26 @@ export interface PersonFilter {
 
 export type PersonOrder = 'id' | 'name' | 'created_at'
 
-/** One page of people, whole rows. */
-export function listPersons(db: Db, filter: PersonFilter, page: Page<PersonOrder>): Promise<Person[]> {
-  return db<Person[]>`
-    ${selectPeople(db)} where ${matches(db, filter, page)}
-    ${orderBy(db, page.order, { id: 'u.id', name: 'lower(u.display_name)', created_at: 'u.created_at' })}
-    limit ${page.take} offset ${page.skip}`
-}
+const orderColumns: Record<PersonOrder, string> = { id: 'id', name: 'lower(display_name)', created_at: 'created_at' }
 
-export async function countPersons(db: Db, filter: PersonFilter, page: Page): Promise<number> {
-  const [row] = await db<{ count: number }[]>`select count(*) as count from users u where ${matches(db, filter, page)}`
-  return row!.count
+/** One page of people, and how many there are in all. */
+export async function listPersons(
+  db: Db,
+  filter: PersonFilter,
+  page: Page<PersonOrder>,
+): Promise<{ count: number; persons: Person[] }> {
+  // Unfiltered, an API key's page is a walk along users_display_name; whatever is filtered is found once for both.
+  const isWalk = filter.by.kind === 'key' && page.q === undefined
+  const [found] = await db<{ count: number; ids: number[] }[]>`
+    with found as ${isWalk ? db`not materialized` : db`materialized`} (
+      select u.id, u.display_name, u.created_at from users u where ${matches(db, filter, page)})
+    select (select count(*) from found) as count,
+      array(select id from found ${orderBy(db, page.order, orderColumns)}
+        limit ${page.countOnly ? 0 : page.take} offset ${page.skip}) as ids`
+  const { count, ids } = found!
+  const persons = new Map((ids.length === 0 ? [] : await listPeople(db, ids)).map(person => [person.id, person]))
+  // Whoever was deleted between the two is missing.
+  return { count, persons: ids.flatMap(id => persons.get(id) ?? []) }
 }
 
 /** Trashed people show themselves to API keys, which may restore them. */
@@ -77,7 +86,7 @@ function matches(db: Db, { by, agent, system, autocomplete, directories }: Perso
     ${tags.length === 0 ? db`` : db`and u.tags && ${tags}::text[]`}
     ${query === null ? db`` : db`and u.search @@ ${query}::tsquery`}
     ${inDirectories.reduce((all, one) => db`${all} ${one}`, db``)}
-    and ${visibleTo(db, by)}`
+    and ${query === null ? visibleTo(db, by) : isVisibleTo(db, by)}`
 }
 
 function isInDirectory(db: Db, directory: string, { kind, user }: Principal): Fragment {

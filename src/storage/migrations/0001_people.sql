@@ -28,6 +28,7 @@ create unique index users_uid on users (lower(uid));
 create unique index users_username on users (lower(username));
 create index users_search on users using gin (search);
 create index users_display_name on users (lower(display_name), id);
+create index users_agents on users (id) where is_agent;
 
 -- 0 acts for API keys; -1 stands in for authors who were deleted. Neither is ever listed by default.
 insert into users (id, display_name, name, search, created_at) values
