@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { Direct } from '../../src/actors/direct.ts'
+import { Environment } from '../../src/actors/environment.ts'
+import type { Principal } from '../../src/actors/principal.ts'
+import { Credentials } from '../../src/http/credentials.ts'
+import { issueToken, revokeTokens } from '../../src/resources/tokens/commands.ts'
+import { rotateEvents } from '../../src/storage/events.ts'
+import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { createDatabase } from '../support/database.ts'
+
+const key: Principal = { kind: 'key', user: 0, credential: '' }
+const now = () => new Date()
+
+test('a token that is revoked while it is being looked up is not kept', async () => {
+  await using database = await createDatabase()
+  const sql = openSql({ url: database.url, connections: 3, statementTimeoutMs: 10_000 })
+  await using _ = { [Symbol.asyncDispose]: () => sql.end() }
+  await rotateEvents(sql, 7, now())
+  await sql`insert into users (uid, display_name, search, created_at) values ('ann', 'ann', '', now())`
+  const environment = new Environment(sql)
+  const direct = new Direct(sql, environment, now)
+  const { slow, arrived, release } = slowed(sql)
+  const credentials = new Credentials(slow, environment, now)
+  const token = await direct.run(issueToken, key, { user: 'ann', expiresInSeconds: 60 })
+
+  const lookup = credentials.authenticate(token)
+  await arrived
+  await direct.run(revokeTokens, key, 'ann')
+  release()
+
+  expect(await lookup).toBeNull()
+  expect(await credentials.authenticate(token)).toBeNull()
+})
+
+/** The same database behind a line on which the first answer is late, until it is released. */
+function slowed(sql: Sql) {
+  const arrival = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const late = async (strings: TemplateStringsArray, ...values: never[]) => {
+    const rows = await sql(strings, ...values)
+    arrival.resolve()
+    await gate.promise
+    return rows
+  }
+  // Credentials only ask queries, so answering these is all that it takes.
+  return { slow: late as unknown as Sql, arrived: arrival.promise, release: gate.resolve }
+}
