@@ -12,7 +12,9 @@ import { reviveDates } from './revive.ts'
 import { Draft, type AppRow, type AppState, type MemberRow } from './state.ts'
 import * as store from './store.ts'
 
-export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotency-Key was used for another request.')
+export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotency-Key was used for another request.', {
+  errors: { 'Idempotency-Key': ['was used for another request'] },
+})
 const AppIsGone = problem(404, 'not-found', 'There is no such app, or it is not visible to you.')
 
 /** Rows that follow from an event and are written by the same commit, such as webhook deliveries. */

@@ -24,8 +24,14 @@ export interface ProblemType {
   readonly detail: string
 }
 
-export function problem(status: number, code: string, detail: string): ProblemType {
-  const make = (facts?: Record<string, unknown>) => new Problem(status, code, detail, facts)
+/** `always`: facts that every such refusal has, such as the `errors` of a 422. */
+export function problem(
+  status: number,
+  code: string,
+  detail: string,
+  always: Record<string, unknown> = {},
+): ProblemType {
+  const make = (facts?: Record<string, unknown>) => new Problem(status, code, detail, { ...always, ...facts })
   return Object.assign(make, { status, code, detail })
 }
 

@@ -1,3 +1,5 @@
+import type { ReplyCheck } from './replies.ts'
+
 // What a test makes of an answer is its own business: it says what it expects, so the compiler need not know.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Body = any
@@ -22,9 +24,10 @@ export interface Client {
   delete(path: string, body?: unknown, headers?: Extra): Promise<Answer>
 }
 
-export function client(url: string, credential?: string): Client {
+/** `check`, where there is one, holds every answer against what is declared of it. */
+export function client(url: string, credential?: string, check?: ReplyCheck): Client {
   const request: Client['request'] = async (method, path, { body, headers = {}, token = credential } = {}) => {
-    const answer = await fetch(url + path, {
+    const response = await fetch(url + path, {
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -34,7 +37,10 @@ export function client(url: string, credential?: string): Client {
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       redirect: 'manual',
     })
-    return { status: answer.status, body: parse(await answer.text(), answer.headers), headers: answer.headers }
+    const { status, headers: received } = response
+    const answer = { status, body: parse(await response.text(), received), headers: received }
+    check?.({ method, path, headers }, answer)
+    return answer
   }
   const withBody = (method: string) => (path: string, body?: unknown, headers?: Extra) =>
     request(method, path, { body, ...(headers && { headers }) })

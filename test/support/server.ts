@@ -2,6 +2,7 @@ import { readConfig } from '../../src/config.ts'
 import { startNode } from '../../src/main.ts'
 import { createDatabase } from './database.ts'
 import { client, type Client } from './client.ts'
+import { createReplyCheck } from './replies.ts'
 
 /** The API key of every test server. */
 const key = 'wys_a-key-for-tests-that-is-long-enough'
@@ -51,21 +52,22 @@ export async function startServer(overrides: Record<string, string> = {}): Promi
       ...overrides,
     }),
   )
-  const admin = client(node.url, key)
+  const check = createReplyCheck()
+  const admin = client(node.url, key, check)
   let people = 0
 
   const person = async (name = 'Person') => {
     const uid = `${name.toLowerCase().replace(/\W/g, '-')}-${++people}`
     const user = await created(admin.post('/api/users', { uid, name }))
     const { access_token: token } = await created(admin.post(`/api/users/${user.id}/tokens`))
-    return { ...client(node.url, token), id: user.id as string, uid, token: token as string }
+    return { ...client(node.url, token, check), id: user.id as string, uid, token: token as string }
   }
 
   return {
     url: node.url,
     key,
     admin,
-    request: client(node.url).request,
+    request: client(node.url, undefined, check).request,
     person,
     async chatWith<const Count extends number>(count: Count) {
       const names = Array.from({ length: count }, (_, i) => ['Ann', 'Ben', 'Eve', 'Kim'][i] ?? `Member ${i}`)

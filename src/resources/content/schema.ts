@@ -77,4 +77,6 @@ export interface ContentRow {
   trashed_at: Date | null
 }
 
-export const IsEmpty = problem(422, 'content-is-empty', 'Content needs a text or something attached.')
+export const IsEmpty = problem(422, 'content-is-empty', 'Content needs a text or something attached.', {
+  errors: { text: ['is required where nothing is attached'] },
+})

@@ -14,6 +14,7 @@ export const FixedMembers = problem(
   422,
   'members-are-fixed',
   'The members of a private or agent chat cannot be changed.',
+  { errors: { members: ['cannot be changed in this type of app'] } },
 )
 const LastAdmin = () => invalid({ access: ['the app must keep at least one admin'] })
 

@@ -1,0 +1,105 @@
+import { z } from 'zod'
+import { createAboutRoutes } from '../../src/http/about/routes.ts'
+import { chooseForm } from '../../src/http/request/form.ts'
+import { Router } from '../../src/http/router.ts'
+import type { Route } from '../../src/http/route.ts'
+import type { Scalars } from '../../src/lib/json.ts'
+import { Int } from '../../src/lib/shape.ts'
+import { resources } from '../../src/resources/index.ts'
+import type { Answer } from './client.ts'
+
+interface Asked {
+  method: string
+  /** With the query. */
+  path: string
+  headers: Record<string, string>
+}
+
+/** Throws where an answer is not what the route of its request declares. */
+export type ReplyCheck = (asked: Asked, answer: Answer) => void
+
+const Refusal = z.object({
+  type: z.url(),
+  title: z.string().min(1),
+  status: z.int(),
+  detail: z.string().min(1),
+  instance: z.string(),
+  code: z.string().regex(/^[a-z0-9-]+$/),
+  errors: z.record(z.string(), z.array(z.string()).min(1)).optional(),
+})
+
+/**
+ * Holds every answer against the reply that its route declares, so that each test is a test of the API's description
+ * too. Members that are not declared are errors, numbers in the form that was not asked for, and 422 without a field.
+ */
+export function createReplyCheck(): ReplyCheck {
+  const routes = resources.flatMap(resource => resource.routes)
+  // What they answer is described without asking the parts that they are made of.
+  const about = createAboutRoutes({ version: '', health: null as never, metrics: null as never, routes })
+  const router = new Router<Route>()
+  for (const route of [...routes, ...about]) router.add(route.method, route.path, route)
+  const strict = { string: new Map<z.ZodType, z.ZodType>(), number: new Map<z.ZodType, z.ZodType>() }
+
+  return ({ method, path, headers }, answer) => {
+    const complain = (fault: string) => {
+      const body = JSON.stringify(answer.body, null, 2) ?? 'nothing'
+      throw new Error(`${method} ${path} answered ${answer.status}: ${fault}\n${body.slice(0, 4_000)}`)
+    }
+    const [route = '', query = ''] = path.split('?')
+    if (answer.status >= 400) {
+      if (route.startsWith('/api')) checkRefusal(answer, route, complain)
+      return
+    }
+    const match = router.find(method, route)
+    if ('allowed' in match) return
+    const schema = match.target.replies[answer.status]
+    if (schema === undefined) return complain('this status is not declared')
+    if (schema === null) return answer.body === undefined ? undefined : complain('no body is declared')
+    const { scalars } = chooseForm(headers.prefer ?? '', headers['x-weavy-source'] ?? '', query).form
+    const known = strict[scalars].get(schema) ?? toStrict(schema, scalars)
+    strict[scalars].set(schema, known)
+    const { error } = known.safeParse(answer.body)
+    if (error !== undefined) complain(z.prettifyError(error))
+  }
+}
+
+function checkRefusal({ status, headers, body }: Answer, path: string, complain: (fault: string) => void): void {
+  if (headers.get('content-type') !== 'application/problem+json') complain('not a problem')
+  const { data, error } = Refusal.safeParse(body)
+  if (error !== undefined) return complain(z.prettifyError(error))
+  if (data.status !== status) complain('the body says another status')
+  if (data.instance !== path) complain('the body names another path')
+  if (status === 422 && Object.keys(data.errors ?? {}).length === 0) complain('no field is named')
+}
+
+/** As much of zod's own description of a schema as is needed here. */
+interface Definition {
+  type: string
+  shape: Record<string, z.ZodType>
+  catchall?: z.ZodType
+  element: z.ZodType
+  options: z.ZodType[]
+  innerType: z.ZodType
+}
+
+/** The same shape, with integers in one form and without room for more members; what is declared open stays open. */
+function toStrict(schema: z.ZodType, scalars: Scalars): z.ZodType {
+  if (schema === Int) return scalars === 'number' ? z.int() : z.string().regex(/^-?\d+$/)
+  const { type, shape, catchall, element, options, innerType } = schema.def as unknown as Definition
+  const strictly = (part: z.ZodType) => toStrict(part, scalars)
+  switch (type) {
+    case 'object': {
+      const members = Object.entries(shape).map(([name, member]) => [name, strictly(member)] as const)
+      const strict = z.strictObject(Object.fromEntries(members))
+      return catchall === undefined ? strict : strict.catchall(catchall)
+    }
+    case 'array':
+      return z.array(strictly(element))
+    case 'union':
+      return z.union(options.map(strictly))
+    case 'optional':
+      return strictly(innerType).optional()
+    default:
+      return schema
+  }
+}
