@@ -12,22 +12,22 @@ import { Credentials } from './http/credentials.ts'
 import { ensureKey } from './http/first-key.ts'
 import { Metrics } from './http/metrics.ts'
 import { toProblemAnswer } from './http/problem-details.ts'
-import { createEdge, type EdgeSettings } from './http/server.ts'
+import { createEdge } from './http/server.ts'
 import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
 import { Realtime } from './realtime/realtime.ts'
-import { realtimeDefaults, type RealtimeSettings } from './realtime/settings.ts'
 import { path as realtimePath } from './realtime/socket.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
 import { recent, resources } from './resources/index.ts'
 import { canRead } from './resources/members/access.ts'
 import { actorOf } from './resources/users/represent.ts'
 import { Subscriptions } from './resources/webhooks/consumer.ts'
-import { deliveryChores, startDelivery, type DeliverySettings } from './resources/webhooks/delivery.ts'
+import { deliveryChores, startDelivery } from './resources/webhooks/delivery.ts'
+import { toDeliverySettings, toEdgeSettings, toRealtimeSettings } from './settings.ts'
 import { prepareDatabase } from './storage/database.ts'
-import { keepHouse, rotateInTurn, storageChores } from './storage/housekeeping.ts'
+import { keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
 import { openSql } from './storage/sql.ts'
 
@@ -75,7 +75,7 @@ export async function startNode(config: Config): Promise<Node> {
     const sql = open(config.databaseConnections, config.statementSeconds)
     teardown.add('connections', () => sql.end({ timeout: 5 }))
     await migrate(sql)
-    await rotateInTurn(sql, config.eventDays, now())
+    await prepareEvents(sql, now())
 
     // What belongs to no app, and the caches that follow it.
     const environment = new Environment(sql)
@@ -177,40 +177,6 @@ export async function startNode(config: Config): Promise<Node> {
   } catch (error) {
     await stop()
     throw error
-  }
-}
-
-function toRealtimeSettings(config: Config): RealtimeSettings {
-  return {
-    ...realtimeDefaults,
-    sessions: config.sessions,
-    userSessions: config.sessionsPerUser,
-    subscriptions: config.sessionSubscriptions,
-    backlogBytes: config.sessionBacklogKb * 1024,
-  }
-}
-
-function toEdgeSettings(config: Config): EdgeSettings {
-  const { tlsCertFile, tlsKeyFile, corsOrigins } = config
-  return {
-    version: config.version,
-    publicUrl: config.publicUrl,
-    tls: tlsCertFile === null || tlsKeyFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile },
-    corsOrigins: corsOrigins.includes('*') ? 'any' : corsOrigins,
-    isProxied: config.trustProxy,
-    bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
-    bodyDeadlineMs: config.bodySeconds * 1000,
-    ratePerMinute: config.ratePerMinute === 0 ? null : config.ratePerMinute,
-  }
-}
-
-function toDeliverySettings(config: Config): DeliverySettings {
-  return {
-    version: config.version,
-    ratePerSecond: config.webhookRate,
-    deadlineMs: config.webhookSeconds * 1000,
-    allow: config.webhookAllow,
-    deny: config.webhookDeny,
   }
 }
 

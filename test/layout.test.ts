@@ -13,6 +13,7 @@ const tiers = [
   ['resources'],
   ['admin'],
   ['config.ts'],
+  ['settings.ts'],
   ['main.ts'],
 ]
 

@@ -1,4 +1,4 @@
-import type { Db, Sql } from './sql.ts'
+import type { Db } from './sql.ts'
 
 /** A row of the event log. */
 export interface EventRow {
@@ -25,19 +25,36 @@ export function listEvents(db: Db, app: number, after: number, limit: number): P
     limit ${limit}`
 }
 
-/** Makes the partitions of the log for today and the days to come, and drops those older than `keepDays`. */
-export async function rotateEvents(sql: Sql, keepDays: number, now: Date): Promise<void> {
-  for (let ahead = 0; ahead <= 3; ahead++) {
+/** How many days ahead there is room: as long may rotation fail before events can no longer be written. */
+const daysAhead = 3
+
+/**
+ * Makes the partitions of the log for today and the days to come. A table is made first and then attached, because
+ * making it in its place would lock out everybody who reads or writes the log.
+ */
+export async function addPartitions(db: Db, now: Date): Promise<void> {
+  const present = new Set(await listPartitions(db))
+  for (let ahead = 0; ahead <= daysAhead; ahead++) {
     const from = day(now, ahead)
-    const to = day(now, ahead + 1)
-    await sql.unsafe(
-      `create table if not exists ${partition(from)} partition of events for values from ('${from}') to ('${to}')`,
+    const name = partition(from)
+    if (present.has(name)) continue
+    const bounds = `for values from ('${from}') to ('${day(now, ahead + 1)}')`
+    await db.unsafe(
+      `create table ${name} (like events including all); alter table events attach partition ${name} ${bounds}`,
     )
   }
+}
+
+/** Drops the partitions of the log that hold nothing of today and the `keepDays` before. */
+export async function dropPartitions(db: Db, keepDays: number, now: Date): Promise<void> {
   const oldest = partition(day(now, -keepDays))
-  const partitions = await sql<{ name: string }[]>`
+  for (const name of await listPartitions(db)) if (name < oldest) await db.unsafe(`drop table ${name}`)
+}
+
+async function listPartitions(db: Db): Promise<string[]> {
+  const rows = await db<{ name: string }[]>`
     select relid::text as name from pg_partition_tree('events') where isleaf and level = 1`
-  for (const { name } of partitions) if (name < oldest) await sql.unsafe(`drop table ${name}`)
+  return rows.map(({ name }) => name)
 }
 
 const day = (now: Date, offset: number) => new Date(now.getTime() + offset * 86_400_000).toISOString().slice(0, 10)

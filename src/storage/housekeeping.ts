@@ -1,6 +1,6 @@
 import { every, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { rotateEvents } from './events.ts'
+import { addPartitions, dropPartitions } from './events.ts'
 import type { Sql } from './sql.ts'
 
 /** Work that comes round again and again. */
@@ -48,24 +48,28 @@ export function keepHouse(chores: Chore[], { clock, log, signal }: Keeping): voi
 /** What the database needs. Several nodes may do it at once. */
 export function storageChores(sql: Sql, eventDays: number, now: () => Date): Chore[] {
   return [
-    { name: 'rotate events', periodMs: 3_600_000, run: () => rotateInTurn(sql, eventDays, now()) },
+    { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, eventDays, now()) },
     { name: 'forget answers', periodMs: 60_000, run: () => repeat(() => removeOldAnswers(sql, now())) },
     { name: 'forget tokens', periodMs: 60_000, run: () => repeat(() => removeExpiredTokens(sql, now())) },
   ]
 }
 
-/** Rotates the event log; to be done once before the first event is written, too. */
-export async function rotateInTurn(sql: Sql, keepDays: number, now: Date): Promise<void> {
-  const connection = await sql.reserve()
-  try {
-    await connection`select pg_advisory_lock(${rotationLock})`
-    // Making and dropping partitions locks the log. Rather tomorrow than behind a long query, with everybody queueing.
-    await connection`set lock_timeout = '2s'`
-    await rotateEvents(connection, keepDays, now)
-  } finally {
-    await connection`select set_config('lock_timeout', '0', false), pg_advisory_unlock(${rotationLock})`
-    connection.release()
-  }
+/** Makes room for the events of the days to come; to be done before the first event is written, too. */
+export async function prepareEvents(sql: Sql, now: Date): Promise<void> {
+  await sql.begin(async tx => {
+    await tx`select pg_advisory_xact_lock(${rotationLock})`
+    await addPartitions(tx, now)
+  })
+}
+
+async function rotateEvents(sql: Sql, keepDays: number, now: Date): Promise<void> {
+  await prepareEvents(sql, now)
+  await sql.begin(async tx => {
+    await tx`select pg_advisory_xact_lock(${rotationLock})`
+    // Dropping locks the log: rather at the next turn than behind a long query, with everybody queueing.
+    await tx`set local lock_timeout = '200ms'`
+    await dropPartitions(tx, keepDays, now)
+  })
 }
 
 async function repeat(removeBatch: () => Promise<number>): Promise<void> {

@@ -4,7 +4,7 @@ import { Environment } from '../../src/actors/environment.ts'
 import type { Principal } from '../../src/actors/principal.ts'
 import { Credentials } from '../../src/http/credentials.ts'
 import { issueToken, revokeTokens } from '../../src/resources/tokens/commands.ts'
-import { rotateEvents } from '../../src/storage/events.ts'
+import { addPartitions } from '../../src/storage/events.ts'
 import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
@@ -15,7 +15,7 @@ test('a token that is revoked while it is being looked up is not kept', async ()
   await using database = await createDatabase()
   const sql = openSql({ url: database.url, connections: 3, statementTimeoutMs: 10_000 })
   await using _ = { [Symbol.asyncDispose]: () => sql.end() }
-  await rotateEvents(sql, 7, now())
+  await addPartitions(sql, now())
   await sql`insert into users (uid, display_name, search, created_at) values ('ann', 'ann', '', now())`
   const environment = new Environment(sql)
   const direct = new Direct(sql, environment, now)

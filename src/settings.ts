@@ -1,0 +1,40 @@
+import type { Config } from './config.ts'
+import type { EdgeSettings } from './http/server.ts'
+import { realtimeDefaults, type RealtimeSettings } from './realtime/settings.ts'
+import type { DeliverySettings } from './resources/webhooks/delivery.ts'
+
+// What each part is told of the configuration, in the part's own words and units.
+
+export function toRealtimeSettings(config: Config): RealtimeSettings {
+  return {
+    ...realtimeDefaults,
+    sessions: config.sessions,
+    userSessions: config.sessionsPerUser,
+    subscriptions: config.sessionSubscriptions,
+    backlogBytes: config.sessionBacklogKb * 1024,
+  }
+}
+
+export function toEdgeSettings(config: Config): EdgeSettings {
+  const { tlsCertFile, tlsKeyFile, corsOrigins } = config
+  return {
+    version: config.version,
+    publicUrl: config.publicUrl,
+    tls: tlsCertFile === null || tlsKeyFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile },
+    corsOrigins: corsOrigins.includes('*') ? 'any' : corsOrigins,
+    isProxied: config.trustProxy,
+    bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
+    bodyDeadlineMs: config.bodySeconds * 1000,
+    ratePerMinute: config.ratePerMinute === 0 ? null : config.ratePerMinute,
+  }
+}
+
+export function toDeliverySettings(config: Config): DeliverySettings {
+  return {
+    version: config.version,
+    ratePerSecond: config.webhookRate,
+    deadlineMs: config.webhookSeconds * 1000,
+    allow: config.webhookAllow,
+    deny: config.webhookDeny,
+  }
+}
