@@ -1,0 +1,71 @@
+/** One run of one load against one server. Null: not known. */
+export interface Measurement {
+  label: string
+  /** Parley itself, or what it is compared with. */
+  subject: 'parley' | 'baseline'
+  /** What is counted: sends, deliveries … */
+  unit: string
+  perSecond: number | null
+  p50Ms: number | null
+  p95Ms: number | null
+  p99Ms: number | null
+  /** Processor seconds for 1,000 operations. */
+  serverCpu: number | null
+  databaseCpu: number | null
+  loadCpu: number | null
+  rssMiB: number | null
+}
+
+/** A figure and the bound that it is to keep. */
+export interface Target {
+  name: string
+  value: number
+  bound: 'at least' | 'at most'
+  limit: number
+  unit: string
+}
+
+export function isMet({ value, bound, limit }: Target): boolean {
+  return bound === 'at least' ? value >= limit : value <= limit
+}
+
+/** Medians over the rounds of each measurement with the same label, in order of first appearance. */
+export function medians(measurements: Measurement[]): Measurement[] {
+  return [...Map.groupBy(measurements, ({ label }) => label).values()].map(runs => {
+    const middle = (pick: (run: Measurement) => number | null) => {
+      const values = runs.map(pick).filter(value => value !== null)
+      return values.length === 0 ? null : median(values)
+    }
+    const { label, subject, unit } = runs[0]!
+    return {
+      label,
+      subject,
+      unit,
+      perSecond: middle(run => run.perSecond),
+      p50Ms: middle(run => run.p50Ms),
+      p95Ms: middle(run => run.p95Ms),
+      p99Ms: middle(run => run.p99Ms),
+      serverCpu: middle(run => run.serverCpu),
+      databaseCpu: middle(run => run.databaseCpu),
+      loadCpu: middle(run => run.loadCpu),
+      rssMiB: middle(run => run.rssMiB),
+    }
+  })
+}
+
+/** The median of one figure of the measurements with a label. Throws where it is not known. */
+export function figureOf(
+  measurements: Measurement[],
+  label: string,
+  figure: Exclude<keyof Measurement, 'label' | 'subject' | 'unit'> = 'perSecond',
+): number {
+  const value = medians(measurements).find(measurement => measurement.label === label)?.[figure]
+  if (value === undefined || value === null) throw new Error(`There is no ${figure} of "${label}"`)
+  return value
+}
+
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  const middle = sorted.length / 2
+  return sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}

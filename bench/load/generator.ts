@@ -1,0 +1,56 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { join } from 'node:path'
+import type { FromLoad, HoldJob, Job, Notice, Result, ToLoad } from './process.ts'
+
+/** The process that makes the load, as its parent sees it. Started once, ended by `stop`; runs one job at a time. */
+export class Generator {
+  readonly #child: ChildProcess
+
+  constructor() {
+    this.#child = fork(join(import.meta.dirname, 'process.ts'), { execArgv: ['--disable-warning=ExperimentalWarning'] })
+  }
+
+  get pid(): number {
+    return this.#child.pid!
+  }
+
+  /** Runs a job to its end. `hear` is told when what is measured begins and ends. */
+  run<Kind extends Exclude<Job, HoldJob>>(job: Kind, hear: (notice: Notice) => void = () => {}): Promise<Result<Kind>> {
+    return this.#ask(job, hear) as Promise<Result<Kind>>
+  }
+
+  /** Holds WebSockets open while `during` runs. */
+  async hold(job: HoldJob, during: () => Promise<void>): Promise<void> {
+    const { promise: held, resolve: isHeld } = Promise.withResolvers<void>()
+    const over = this.#ask(job, notice => notice === 'started' && isHeld())
+    await Promise.race([held, over])
+    await during()
+    this.#tell({ release: true })
+    await over
+  }
+
+  stop(): void {
+    this.#child.kill('SIGKILL')
+  }
+
+  #ask(job: Job, hear: (notice: Notice) => void): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const settle = (done: () => void) => {
+        this.#child.off('message', take).off('exit', exited)
+        done()
+      }
+      const exited = () => settle(() => reject(new Error('The load generator ended')))
+      const take = (message: FromLoad) => {
+        if ('notice' in message) hear(message.notice)
+        else if ('error' in message) settle(() => reject(new Error(message.error)))
+        else settle(() => resolve(message.result))
+      }
+      this.#child.on('message', take).on('exit', exited)
+      this.#tell({ job })
+    })
+  }
+
+  #tell(message: ToLoad): void {
+    this.#child.send(message)
+  }
+}

@@ -1,0 +1,45 @@
+import { runBroadcast, type BroadcastJob, type BroadcastResult } from './broadcast.ts'
+import { runExchange, type ExchangeJob, type ExchangeResult } from './exchange.ts'
+import { openListeners, type Listening } from './listeners.ts'
+
+/** Holds WebSockets open until it is told to let them go. */
+export interface HoldJob extends Listening {
+  kind: 'hold'
+}
+
+export type Job = ExchangeJob | BroadcastJob | HoldJob
+export type Result<Kind extends Job> = Kind extends ExchangeJob
+  ? ExchangeResult
+  : Kind extends BroadcastJob
+    ? BroadcastResult
+    : null
+
+/** What the parent hears while a job runs: `started` and `ended` enclose what is measured. */
+export type Notice = 'started' | 'ended'
+export type FromLoad = { notice: Notice } | { result: unknown } | { error: string }
+export type ToLoad = { job: Job } | { release: true }
+
+/** The load generator: a child process that does the jobs that its parent sends, one after the other. */
+if (import.meta.main) {
+  const tell = (message: FromLoad) => process.send!(message)
+  let release = () => {}
+  process.on('message', async (message: ToLoad) => {
+    if ('release' in message) return release()
+    try {
+      const released = new Promise<void>(resolve => (release = resolve))
+      tell({ result: await run(message.job, notice => tell({ notice }), released) })
+    } catch (error) {
+      tell({ error: (error as Error).stack ?? String(error) })
+    }
+  })
+}
+
+async function run(job: Job, notify: (notice: Notice) => void, released: Promise<void>): Promise<unknown> {
+  if (job.kind === 'exchange') return runExchange(job, notify)
+  if (job.kind === 'broadcast') return runBroadcast(job, notify)
+  const connections = await openListeners(job, () => {})
+  notify('started')
+  await released
+  for (const connection of connections) connection.close()
+  return null
+}

@@ -1,0 +1,51 @@
+import { isMet, type Measurement, type Target } from './figures.ts'
+import type { Report, ScenarioReport } from './report.ts'
+
+const columns: [string, (measurement: Measurement) => string][] = [
+  ['', ({ label }) => label],
+  ['per second', ({ perSecond }) => round(perSecond, 0)],
+  ['p50 ms', ({ p50Ms }) => round(p50Ms, 2)],
+  ['p95 ms', ({ p95Ms }) => round(p95Ms, 2)],
+  ['p99 ms', ({ p99Ms }) => round(p99Ms, 2)],
+  ['server CPU', ({ serverCpu }) => round(serverCpu, 3)],
+  ['database CPU', ({ databaseCpu }) => round(databaseCpu, 3)],
+  ['load CPU', ({ loadCpu }) => round(loadCpu, 3)],
+  ['RSS MiB', ({ rssMiB }) => round(rssMiB, 0)],
+]
+
+/** One scenario for the terminal: a line for each measurement, medians over the rounds. */
+export function printScenario({ name, question, medians, targets, notes }: ScenarioReport): void {
+  const lines = [`\n${name}: ${question}`]
+  if (medians.length > 0) lines.push(...toTable(medians))
+  lines.push(...targets.map(describeTarget), ...(notes ?? []).map(note => `  ${note}`))
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
+
+export function printVerdict({ machine, scenarios }: Report): void {
+  const targets = scenarios.flatMap(({ targets }) => targets)
+  const met = targets.filter(isMet).length
+  const { processor, cores, node, postgres, syncMs, commit } = machine
+  process.stdout.write(
+    `\n${met} of ${targets.length} targets are met. CPU is in seconds for 1,000 operations.\n` +
+      `${processor}, ${cores} cores, Node.js ${node}, PostgreSQL ${postgres}, ${round(syncMs, 2)} ms to the disk, commit ${commit}\n`,
+  )
+}
+
+export function describeTarget(target: Target): string {
+  const { name, value, bound, limit, unit } = target
+  return `  ${isMet(target) ? 'met   ' : 'MISSED'} ${name}: ${round(value, 3)} ${unit} (${bound} ${limit})`
+}
+
+/** With so many decimals; a dash for what is not known. */
+export function round(value: number | null, decimals: number): string {
+  if (value === null || Number.isNaN(value)) return '–'
+  return value.toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+}
+
+function toTable(measurements: Measurement[]): string[] {
+  const rows = [columns.map(([title]) => title), ...measurements.map(one => columns.map(([, read]) => read(one)))]
+  const widths = columns.map((_, at) => Math.max(...rows.map(row => row[at]!.length)))
+  return rows.map(row =>
+    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!))).join('  '),
+  )
+}

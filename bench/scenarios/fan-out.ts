@@ -1,0 +1,91 @@
+import { Bare } from '../bare.ts'
+import { figureOf, type Measurement } from '../figures.ts'
+import { toInstant, type BroadcastJob, type BroadcastResult } from '../load/broadcast.ts'
+import { toRequest } from '../load/http-connection.ts'
+import { measureBroadcast, type Scenario, type Stage } from '../stage.ts'
+
+const listeners = 1_000
+const perSecond = 20
+const path = '/api/realtime'
+const parley = `Parley, ${listeners} listeners`
+const bareName = `bare uWebSockets.js, ${listeners} listeners`
+
+/**
+ * How soon does everybody in a large room see a message, and does anybody miss one? What counts is the time from
+ * sending to hearing at the 99th percentile, against uWebSockets.js publishing the same bytes without storing them.
+ */
+export const fanOut: Scenario = {
+  name: 'fan-out',
+  question: 'How soon do 1,000 people in a room see a message, and does anybody miss one?',
+  figure: 'time from sending to hearing, beside uWebSockets.js publishing the same bytes',
+  needs: { hall: { rooms: 1, members: 500, messages: 10_000 } },
+
+  async run(stage) {
+    const measurements: Measurement[] = []
+    const results: BroadcastResult[] = []
+    const bare = await Bare.start()
+    try {
+      // The first message shows what the bare server has to send.
+      const { result: first } = await broadcast(stage, 1)
+      for (let round = 0; round < stage.rounds; round++) {
+        const steps = [() => broadcast(stage, stage.seconds * 2), () => broadcastBare(stage, bare, first.sample)]
+        for (const step of round % 2 === 0 ? steps : steps.reverse()) {
+          const { measurement, result } = await step()
+          measurements.push(measurement)
+          if (measurement.subject === 'parley') results.push(result)
+          stage.say(`${measurement.label}: p99 ${measurement.p99Ms?.toFixed(1)} ms, ${result.missing} missing`)
+        }
+      }
+    } finally {
+      bare.stop()
+    }
+    const value = figureOf(measurements, parley, 'p99Ms') / figureOf(measurements, bareName, 'p99Ms')
+    const lost = results.reduce((sum, { missing, broken }) => sum + missing + broken, 0)
+    return {
+      measurements,
+      targets: [
+        { name: 'p99 ÷ bare uWebSockets.js', value, bound: 'at most', limit: 1.5, unit: '×' },
+        { name: 'deliveries lost', value: lost, bound: 'at most', limit: 0, unit: '' },
+      ],
+      notes: [`${perSecond} messages a second; latencies end when the listener has read the message.`],
+    }
+  },
+}
+
+function broadcast(stage: Stage, seconds: number) {
+  const { app, members } = stage.rooms.hall![0]!
+  const job: Omit<BroadcastJob, 'kind' | 'port'> = {
+    path,
+    listeners: Array.from({ length: listeners }, (_, at) => ({
+      token: members[at % members.length]!.token,
+      hello: { say: JSON.stringify({ type: 'subscribe', app_id: Number(app) }), until: '"subscribed"' },
+    })),
+    request: fill(time =>
+      toRequest('POST', `/api/apps/${app}/messages`, members[0]!.token, { text: `t=${time} and some words` }),
+    ),
+    perSecond,
+    warmupSeconds: 1,
+    seconds,
+    isChained: true,
+  }
+  return measureBroadcast(stage, { label: parley, subject: 'parley', unit: 'deliveries' }, job)
+}
+
+function broadcastBare(stage: Stage, bare: Bare, sample: string) {
+  const job: Omit<BroadcastJob, 'kind' | 'port'> = {
+    path,
+    listeners: Array.from({ length: listeners }, () => ({ token: null, hello: null })),
+    request: fill(time => toRequest('POST', '/', null, JSON.parse(sample.replace(/"t=[\d.]+/, `"t=${time}`)))),
+    perSecond,
+    warmupSeconds: 1,
+    seconds: stage.seconds * 2,
+    isChained: false,
+  }
+  return measureBroadcast(stage, { label: bareName, subject: 'baseline', unit: 'deliveries' }, job, bare)
+}
+
+/** Makes a request with the time left open, and with the length that it will have when it is filled in. */
+function fill(make: (time: string) => string): string {
+  const time = toInstant(0)
+  return make(time).replace(`"t=${time}`, '"t={time}')
+}

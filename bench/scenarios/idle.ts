@@ -1,0 +1,73 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { readRssBytes } from '../usage.ts'
+import type { Listener } from '../load/listeners.ts'
+import type { Scenario, Stage } from '../stage.ts'
+
+const connections = 5_000
+const warmup = 1_000
+
+/**
+ * How much memory does it take that somebody is there and says nothing? What counts is the resident memory that an
+ * authenticated, subscribed connection adds to the server, after garbage was collected.
+ */
+export const idle: Scenario = {
+  name: 'idle',
+  question: 'How much memory does a connection take that is signed in, subscribed, and silent?',
+  figure: 'resident memory of the server for each connection',
+  needs: { hall: { rooms: 1, members: 500, messages: 10_000 } },
+  isFresh: true,
+
+  async run(stage) {
+    const first = await heldBytes(stage, 0)
+    const before = await heldBytes(stage, warmup)
+    const after = await heldBytes(stage, warmup + connections)
+    const perConnection = (after - before) / connections
+    stage.say(`${warmup} connections: ${toMiB(before)} MiB, ${warmup + connections}: ${toMiB(after)} MiB`)
+    return {
+      measurements: [],
+      targets: [
+        {
+          name: 'memory of an idle connection',
+          value: perConnection / 1024,
+          bound: 'at most',
+          limit: 8,
+          unit: 'KiB',
+        },
+      ],
+      notes: [
+        `The server had ${toMiB(first)} MiB without connections, ${toMiB(before)} MiB with ${warmup.toLocaleString('en')}` +
+          ` and ${toMiB(after)} MiB with ${(warmup + connections).toLocaleString('en')}.`,
+      ],
+    }
+  },
+}
+
+/** Memory of the server while it holds `count` connections. */
+async function heldBytes(stage: Stage, count: number): Promise<number> {
+  const { parley, load, rooms } = stage
+  const { app, members } = rooms.hall![0]!
+  const listeners: Listener[] = Array.from({ length: count }, (_, at) => ({
+    token: members[at % members.length]!.token,
+    hello: { say: JSON.stringify({ type: 'subscribe', app_id: Number(app) }), until: '"subscribed"' },
+  }))
+  let bytes = 0
+  await load.hold({ kind: 'hold', port: parley.port, path: '/api/realtime', listeners }, async () => {
+    bytes = await settledBytes(stage)
+  })
+  return bytes
+}
+
+/** Collects garbage until it makes no difference any more. */
+async function settledBytes({ parley }: Stage): Promise<number> {
+  let least = Infinity
+  for (let round = 0; round < 10; round++) {
+    parley.signal('SIGUSR2')
+    await delay(500)
+    const bytes = readRssBytes(parley.pid)
+    if (bytes > least * 0.995) return Math.min(least, bytes)
+    least = bytes
+  }
+  return least
+}
+
+const toMiB = (bytes: number) => Math.round(bytes / 1024 / 1024)

@@ -1,0 +1,49 @@
+import { figureOf, type Measurement } from '../figures.ts'
+import { toRequest } from '../load/http-connection.ts'
+import { measureExchange, type Scenario } from '../stage.ts'
+
+const connections = 64
+const label = `Parley, ${connections} connections`
+
+/**
+ * What does it cost when everybody in a large room reads along? What counts is the processor time of moving a read
+ * marker, which happens more often than anything else.
+ */
+export const mark: Scenario = {
+  name: 'mark',
+  question: 'What does it cost when 500 people in a room read along and move their markers?',
+  figure: 'moved markers a second, and their processor time',
+  needs: { hall: { rooms: 1, members: 500, messages: 10_000 } },
+
+  async run(stage) {
+    const { app, members, messages } = stage.rooms.hall![0]!
+    // Every connection speaks for several people, who move on by one message each in turn.
+    const requests = Array.from({ length: connections }, (_, at) =>
+      members
+        .filter((_, index) => index % connections === at)
+        .map(({ token }) => toRequest('PUT', `/api/apps/${app}/mark?message_id={id}`, token)),
+    )
+    const measurements: Measurement[] = []
+    for (let round = 0; round < stage.rounds; round++) {
+      const described = { label, subject: 'parley', unit: 'markers' } as const
+      // The app keeps its place between rounds, so each begins where nobody has been.
+      const ids = messages.slice(Math.floor((round * messages.length) / stage.rounds))
+      const measurement = await measureExchange(stage, described, { connections: requests, ids })
+      measurements.push(measurement)
+      stage.say(`${label}: ${Math.round(measurement.perSecond ?? 0)}/s`)
+    }
+    const cpu = figureOf(measurements, label, 'serverCpu') + figureOf(measurements, label, 'databaseCpu')
+    return {
+      measurements,
+      targets: [
+        {
+          name: 'CPU of 1,000 moved markers, server and database',
+          value: cpu,
+          bound: 'at most',
+          limit: 0.14,
+          unit: 's',
+        },
+      ],
+    }
+  },
+}

@@ -1,0 +1,106 @@
+import { figureOf, medians, type Measurement, type Target } from '../figures.ts'
+import { toRequest } from '../load/http-connection.ts'
+import { Pgbench } from '../pgbench.ts'
+import { measureExchange, type Scenario, type Stage } from '../stage.ts'
+import { texts, type Room } from '../world.ts'
+
+const clients = [1, 16, 64]
+const parley = (connections: number) => `Parley, ${connections} connections`
+const pgbenchName = (count: number) => `pgbench, ${count} ${count === 1 ? 'client' : 'clients'}`
+
+/**
+ * How many messages a second can people send, each acknowledged after it is on disk? What counts is the throughput
+ * against pgbench, which does the least that storing a message could be, and the processor time of a send.
+ */
+export const send: Scenario = {
+  name: 'send',
+  question: 'How many messages a second can people send, each acknowledged after it is on disk?',
+  figure: 'acknowledged sends a second, beside single-row inserts by pgbench in the same database',
+  needs: { rooms: { rooms: 50, members: 10, messages: 0 } },
+
+  async run(stage) {
+    const { rounds, say } = stage
+    const pgbench = await Pgbench.find(stage.parley)
+    const measurements: Measurement[] = []
+    for (let round = 0; round < rounds; round++) {
+      const steps = [
+        ...clients.map(count => () => insert(stage, pgbench, count)),
+        ...[64, 256].map(connections => () => sendOver(stage, connections)),
+      ]
+      // Every other round the other way round, so that what one leaves behind does not always meet the same.
+      for (const step of round % 2 === 0 ? steps : steps.reverse()) {
+        const measurement = await step()
+        if (measurement === null) continue
+        measurements.push(measurement)
+        say(`${measurement.label}: ${Math.round(measurement.perSecond ?? 0)}/s`)
+      }
+    }
+    pgbench?.stop()
+    const notes = pgbench === null ? ['pgbench is not installed: there is nothing to compare with.'] : [pgbench.version]
+    return { measurements, targets: toTargets(measurements), notes }
+  },
+}
+
+async function insert(stage: Stage, pgbench: Pgbench | null, count: number): Promise<Measurement | null> {
+  if (pgbench === null) return null
+  const { perSecond, averageMs, databaseCpu } = await pgbench.insert(count, stage.seconds)
+  return {
+    label: pgbenchName(count),
+    subject: 'baseline',
+    unit: 'rows',
+    perSecond,
+    // pgbench gives the average; with a closed loop it is close to the median.
+    p50Ms: averageMs,
+    p95Ms: null,
+    p99Ms: null,
+    serverCpu: null,
+    databaseCpu,
+    loadCpu: null,
+    rssMiB: null,
+  }
+}
+
+function sendOver(stage: Stage, connections: number): Promise<Measurement> {
+  return measureExchange(
+    stage,
+    { label: parley(connections), subject: 'parley', unit: 'sends' },
+    { connections: Array.from({ length: connections }, (_, at) => toSends(stage.rooms.rooms!, at)) },
+  )
+}
+
+/** Connections are spread over rooms first, and then over the members of each. */
+function toSends(rooms: Room[], connection: number): string[] {
+  const { app, members } = rooms[connection % rooms.length]!
+  const { token } = members[Math.floor(connection / rooms.length) % members.length]!
+  return texts.map((_, at) =>
+    toRequest('POST', `/api/apps/${app}/messages`, token, { text: texts[(at + connection) % texts.length] }),
+  )
+}
+
+function toTargets(measurements: Measurement[]): Target[] {
+  const baselines = medians(measurements).filter(({ subject }) => subject === 'baseline')
+  const best = Math.max(...baselines.map(({ perSecond }) => perSecond ?? 0))
+  const cpu = (connections: number) =>
+    figureOf(measurements, parley(connections), 'serverCpu') +
+    figureOf(measurements, parley(connections), 'databaseCpu')
+  const ratio = (connections: number) => figureOf(measurements, parley(connections)) / best
+  const targets: Target[] = [64, 256].map(connections => ({
+    name: `CPU of 1,000 sends over ${connections} connections, server and database`,
+    value: cpu(connections),
+    bound: 'at most',
+    limit: 0.14,
+    unit: 's',
+  }))
+  if (baselines.length === 0) return targets
+  return [
+    { name: 'sends over 256 connections ÷ best of pgbench', value: ratio(256), bound: 'at least', limit: 1, unit: '×' },
+    {
+      name: 'sends over 64 connections ÷ best of pgbench',
+      value: ratio(64),
+      bound: 'at least',
+      limit: 0.55,
+      unit: '×',
+    },
+    ...targets,
+  ]
+}

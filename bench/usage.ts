@@ -1,0 +1,71 @@
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Processor seconds since a process started, and with it all that it has waited for. Linux only. */
+export interface Usage {
+  serverSeconds: number
+  databaseSeconds: number
+  loadSeconds: number
+}
+
+export interface Measured {
+  server: number
+  postmaster: number | null
+  load: number
+}
+
+/** What the processes have used so far. */
+export function readUsage({ server, postmaster, load }: Measured): Usage {
+  return {
+    serverSeconds: readSeconds(server).own,
+    databaseSeconds: postmaster === null ? 0 : readTreeSeconds(postmaster),
+    loadSeconds: readSeconds(load).own,
+  }
+}
+
+export function usageBetween(before: Usage, after: Usage): Usage {
+  return {
+    serverSeconds: after.serverSeconds - before.serverSeconds,
+    databaseSeconds: after.databaseSeconds - before.databaseSeconds,
+    loadSeconds: after.loadSeconds - before.loadSeconds,
+  }
+}
+
+/** Resident memory of a process. */
+export function readRssBytes(pid: number): number {
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
+  return Number(kilobytes) * 1024
+}
+
+/** Processor seconds of a postmaster with its children; those that have ended are counted with it. */
+export function readTreeSeconds(postmaster: number): number {
+  const { own, ended } = readSeconds(postmaster)
+  let seconds = own + ended
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue
+    try {
+      const child = readSeconds(Number(name))
+      if (child.parent === postmaster) seconds += child.own
+    } catch {
+      // It ended between the look into the folder and the look at the file; the postmaster has its time.
+    }
+  }
+  return seconds
+}
+
+/** Linux counts in hundredths of a second on every machine that Node.js runs on. */
+const ticksPerSecond = 100
+
+function readSeconds(pid: number): { parent: number; own: number; ended: number } {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The name, in parentheses, may hold anything; the numbers follow its end. See proc_pid_stat(5).
+  const fields = text
+    .slice(text.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
+  const [user, system, endedUser, endedSystem] = fields.slice(11, 15) as [number, number, number, number]
+  return {
+    parent: fields[1]!,
+    own: (user + system) / ticksPerSecond,
+    ended: (endedUser + endedSystem) / ticksPerSecond,
+  }
+}
