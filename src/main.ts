@@ -155,7 +155,18 @@ export async function startNode(config: Config): Promise<Node> {
     })
     teardown.add('edge', deadlineMs => edge.close(deadlineMs))
     const realtime = new Realtime({
-      ...{ sql, apps, direct, people, environment, typing, events, credentials, isListed, isUnread, clock, log },
+      sql,
+      apps,
+      direct,
+      people,
+      environment,
+      typing,
+      events,
+      credentials,
+      isListed,
+      isUnread,
+      clock,
+      log,
       authenticate: token => authenticate('token', `Bearer ${token}`, credentials),
       canRead: (state, user) => canRead(state, user, people),
       actor: actorOf,

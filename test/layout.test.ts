@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 
@@ -37,7 +37,7 @@ test('only main.ts knows the list of resources', () => {
 })
 
 test('what a resource answers and how it follows events is its own: no other resource imports it', () => {
-  const between = readImports().filter(({ from, to }) => noun(from) && noun(to) && noun(from) !== noun(to))
+  const between = readImports().filter(({ from, to }) => noun(from) && noun(from) !== noun(to) && isResource(noun(to)))
 
   const intruding = between.filter(({ to }) => /\/(index|consumer|[a-z-]*routes)\.ts$/.test(to))
 
@@ -60,6 +60,11 @@ function top(path: string): string {
 
 function noun(path: string): string | undefined {
   return /^resources\/([^/]+)\//.exec(path)?.[1]
+}
+
+/** Resources bring a manifest; a folder without one, such as content, is what several of them are made of. */
+function isResource(name: string | undefined): boolean {
+  return name !== undefined && existsSync(join(src, 'resources', name, 'index.ts'))
 }
 
 function tierOf(path: string): number {
