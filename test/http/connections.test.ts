@@ -167,6 +167,20 @@ test('closing lets open requests finish, and takes no new connections', async ()
   expect(edge.edge.open).toBe(0)
 })
 
+test('a body that is still coming when closing begins is waited for, and its answer is sent whole', async () => {
+  const { slow } = gated()
+  const edge = await startEdge([{ ...slow, handle: () => reply(200, { done: true }) }])
+  const wire = await Wire.open(edge.port)
+  await wire.send(requestText('POST', '/api/slow', { ...json, 'Content-Length': '2' }))
+  await eventually(() => expect(edge.edge.open).toBe(1))
+
+  const closed = edge.edge.close(5000)
+  await wire.send('{}')
+
+  expect(await wire.answer()).toMatchObject({ status: 200, body: '{"done":true}' })
+  await closed
+})
+
 test('a request on a connection that was kept alive is answered while closing, and its connection ended', async () => {
   const { slow, open, begun } = gated()
   const edge = await startEdge([quick, slow])

@@ -89,6 +89,7 @@ test('one page after the other gets its own origin back', async () => {
     const { headers } = await edge.get('/api/apps', { origin: asked })
     expect(headers.get('access-control-allow-origin')).toBe(asked)
   }
+  expect((await edge.get('/api/apps')).headers.has('access-control-allow-origin')).toBe(false)
 })
 
 test('a request from no page gets no origin, but caches are told that it matters', async () => {

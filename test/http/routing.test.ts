@@ -22,7 +22,7 @@ const routes = [
   echo('PUT', '/api/apps/{uid}'),
   echo('GET', '/api/apps/{app}/members/{user}'),
   echo('GET', '/api/apps/new'),
-  echo('GET', '/api/apps/new/hints'),
+  echo('GET', '/api/apps/new/{hint}/text'),
 ]
 
 test('a path leads to the route whose template it fits', async () => {
@@ -47,7 +47,10 @@ test('a fixed segment goes before a name, and a name is tried where the fixed on
 
   expect((await edge.get('/api/apps/new')).body.path).toBe('/api/apps/new')
   expect((await edge.put('/api/apps/new')).body.path).toBe('/api/apps/{uid}')
-  expect((await edge.get('/api/apps/new/members/ann')).body.path).toBe('/api/apps/{app}/members/{user}')
+  expect((await edge.get('/api/apps/new/members/ann')).body).toEqual({
+    path: '/api/apps/{app}/members/{user}',
+    params: { app: 'new', user: 'ann' },
+  })
 })
 
 test('values in a path are percent-decoded, also an encoded slash', async () => {
