@@ -100,6 +100,20 @@ test('agents get tokens too; trashed and unknown users do not, and only API keys
   expect((await ann.delete(`/api/users/${ann.id}/tokens`)).status).toBe(403)
 })
 
+test('a token that is revoked through one node ends on the others within two seconds', async () => {
+  await using database = await createDatabase()
+  await using one = await startServer({ DATABASE_URL: database.url })
+  await using other = await startServer({ DATABASE_URL: database.url })
+  const ann = await one.person('Ann')
+  const onOther = async () => (await other.request('GET', '/api/user', { token: ann.token })).status
+  const before = await onOther()
+
+  await one.admin.delete(`/api/users/${ann.id}/tokens`)
+
+  expect(before).toBe(200)
+  await eventually(async () => expect(await onOther()).toBe(401), { timeoutMs: 2000 })
+})
+
 test('neither tokens nor passwords are stored', async () => {
   await using database = await createDatabase()
   await using server = await startServer({ DATABASE_URL: database.url })

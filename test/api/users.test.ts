@@ -357,7 +357,7 @@ test('a username is shown to API keys and to its user, and to nobody else', asyn
   expect(listed.data[0]).not.toHaveProperty('username')
 })
 
-test('people are active for five minutes after a request of theirs', async () => {
+test('people are active once they have asked for something, and away before', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
   await ann.get('/api/user')

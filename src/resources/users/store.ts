@@ -91,15 +91,11 @@ function matches(db: Db, { by, agent, system, autocomplete, directories }: Perso
 
 function isInDirectory(db: Db, directory: string, { kind, user }: Principal): Fragment {
   const { id, name } = toReference(directory)
+  const isMember = db`exists (select from directory_members o where o.directory_id = d.id and o.user_id = ${user})`
   return db`u.id in (
     select m.user_id from directory_members m join directories d on d.id = m.directory_id
     where ${id === null ? db`lower(d.name) = lower(${name})` : db`d.id = ${id}`}
-      ${
-        kind === 'key'
-          ? db``
-          : db`and exists (
-        select from directory_members o where o.directory_id = d.id and o.user_id = ${user})`
-      })`
+      and ${kind === 'key' ? db`true` : isMember})`
 }
 
 /** What may be written of a user. */
