@@ -1,7 +1,9 @@
 import { z } from 'zod'
 
 /** An integer of a response: a string by default, a number for clients that ask for numbers. */
-export const Int = z.union([z.string().regex(/^-?\d+$/), z.int()]).meta({ description: 'An integer, as a string by default' })
+export const Int = z
+  .union([z.string().regex(/^-?\d+$/), z.int()])
+  .meta({ description: 'An integer, as a string by default' })
 
 /** UTC, to the second: `2026-07-08T09:30:00Z`. */
 export const Timestamp = z
