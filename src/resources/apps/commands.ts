@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { command, type Work } from '../../actors/command.ts'
 import type { AppRow } from '../../actors/state.ts'
 import { Forbidden, invalid, NotFound, type Problem } from '../../lib/errors.ts'
@@ -109,6 +110,7 @@ export function requireFit(type: string, change: Pick<AppChange, 'access' | 'dir
   if (change.directory_id != null) throw invalid({ directory: ['cannot be set for this type of app'] })
 }
 
+/** PostgreSQL keeps the members of metadata in an order of its own, so their order does not count. */
 function isSame(app: AppRow, changed: AppRow): boolean {
-  return JSON.stringify(app) === JSON.stringify(changed)
+  return isDeepStrictEqual(app, changed)
 }
