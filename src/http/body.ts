@@ -28,6 +28,7 @@ const stallBytes = 160 * 1024
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 interface BodyOptions {
+  now: () => number
   limitBytes: number
   /** What refuses the body if there is any, as soon as it is seen. */
   unwanted: Problem | undefined
@@ -49,11 +50,12 @@ export interface BodyLimits {
  */
 export class Bodies {
   readonly #open = new Set<IncomingBody>()
+  readonly #now: () => number
 
   constructor({ deadlineMs, clock, signal }: BodyLimits) {
+    this.#now = () => clock.now()
     every(clock, Math.min(1000, deadlineMs / 4), signal, () => {
-      const now = performance.now()
-      for (const body of this.#open) body.expire(now, deadlineMs)
+      for (const body of this.#open) body.expire(deadlineMs)
     })
   }
 
@@ -71,7 +73,7 @@ export class Bodies {
     const unwanted = isJson(exchange) ? undefined : UnsupportedMediaType()
     if (lengthBytes > 0 && unwanted !== undefined) throw unwanted
     if (lengthBytes > limitBytes) throw PayloadTooLarge()
-    const body = new IncomingBody({ limitBytes, unwanted, accept, refuse }, this.#open)
+    const body = new IncomingBody({ now: this.#now, limitBytes, unwanted, accept, refuse }, this.#open)
     exchange.receive(body)
   }
 }
@@ -93,8 +95,8 @@ function isJson(exchange: Exchange): boolean {
 class IncomingBody implements BodyTaker {
   readonly #options: BodyOptions
   readonly #open: Set<IncomingBody>
-  readonly #startedAt = performance.now()
-  #windowAt = this.#startedAt
+  readonly #startedAt: number
+  #windowAt: number
   #windowBytes = 0
   #chunks: Buffer[] = []
   #sizeBytes = 0
@@ -104,6 +106,8 @@ class IncomingBody implements BodyTaker {
   constructor(options: BodyOptions, open: Set<IncomingBody>) {
     this.#options = options
     this.#open = open
+    this.#startedAt = options.now()
+    this.#windowAt = this.#startedAt
     open.add(this)
   }
 
@@ -132,7 +136,8 @@ class IncomingBody implements BodyTaker {
   }
 
   /** Refuses if the body is later than it may be. */
-  expire(now: number, deadlineMs: number): void {
+  expire(deadlineMs: number): void {
+    const now = this.#options.now()
     if (now - this.#startedAt > deadlineMs || now - this.#windowAt > stallMs) this.#refuse(BodyTimeout(), false)
   }
 
@@ -141,7 +146,7 @@ class IncomingBody implements BodyTaker {
     this.#windowBytes += chunk.byteLength
     if (this.#windowBytes < stallBytes) return
     this.#windowBytes = 0
-    this.#windowAt = performance.now()
+    this.#windowAt = this.#options.now()
   }
 
   #finish(bytes: ArrayBuffer | Buffer): void {

@@ -34,7 +34,7 @@ export interface Parts {
   now: () => Date
 }
 
-/** One request, checked: everything here was copied from the socket before the handler runs. */
+/** One request, checked. */
 export interface RouteRequest<Params, Query, Body> extends Parts {
   params: Params
   query: Query
@@ -45,7 +45,7 @@ export interface RouteRequest<Params, Query, Body> extends Parts {
   once: OnceKey | undefined
   /** Scheme and host under which the client reaches this server, without a trailing slash: for absolute URLs. */
   origin: string
-  /** The client's IP address. */
+  /** The client's IP address. Read it before the first await: it is empty once the client has gone away. */
   address: string
 }
 
@@ -85,7 +85,7 @@ export interface RouteDeclaration<
   query?: Query
   /** JSON. An empty body counts as `{}`. */
   body?: Body
-  /** Default 4 MiB; more where a data URI may be sent. */
+  /** Default 4 MiB, and 64 KiB without a credential; more where a data URI may be sent. */
   bodyLimitBytes?: number
   /** True for a POST that creates: the Idempotency-Key header is honoured. */
   creates?: boolean

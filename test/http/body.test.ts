@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { reply, route, type Method } from '../../src/http/route.ts'
 import { startEdge } from '../support/edge.ts'
 import { eventually } from '../support/eventually.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 import { requestText, Wire } from '../support/wire.ts'
 
 const Note = z.object({
@@ -328,6 +329,27 @@ test('a body that does not come in time is 408, and the connection is ended', as
 
   expect(await wire.answer()).toMatchObject({ status: 408, headers: { connection: 'close' } })
   expect(await wire.closed()).toBe('closed')
+})
+
+test('a body that trickles in is 408, and one that comes steadily may take its time', async () => {
+  const clock = new ManualClock()
+  await using edge = await startEdge(methods, { clock })
+  const [trickling, steady] = [await Wire.open(edge.port), await Wire.open(edge.port)]
+  const head = requestText('POST', '/api/notes', { ...json, 'Content-Length': '400000' })
+  await trickling.send(`${head}{"text":`)
+  await steady.send(`${head}{"tag":"`)
+  await eventually(() => expect(edge.edge.open).toBe(2))
+
+  clock.advance(5000)
+  await trickling.send('x'.repeat(100_000))
+  await steady.send('x'.repeat(200_000))
+  // An answer shows that what was sent before has been read.
+  await edge.get('/version')
+  clock.advance(4000)
+
+  expect((await trickling.answer()).status).toBe(408)
+  await steady.send(`${'x'.repeat(199_990)}"}`)
+  expect((await steady.answer()).status).toBe(200)
 })
 
 test('a route without a body does not look at the one that comes', async () => {

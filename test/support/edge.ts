@@ -2,6 +2,7 @@ import type { Credentials } from '../../src/http/credentials.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import type { Parts, Route } from '../../src/http/route.ts'
 import { createEdge, type Edge, type EdgeSettings } from '../../src/http/server.ts'
+import { systemClock, type Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { client, type Client } from './client.ts'
@@ -20,6 +21,7 @@ interface TestEdgeOptions {
   /** Without one, PostgreSQL is away. */
   sql?: Sql
   credentials?: Credentials
+  clock?: Clock
 }
 
 const defaults: EdgeSettings = {
@@ -36,7 +38,7 @@ const defaults: EdgeSettings = {
 /** Serves `routes` on a free port of this machine. */
 export async function startEdge(
   routes: Route[],
-  { settings = {}, sql = nowhere(), credentials }: TestEdgeOptions = {},
+  { settings = {}, sql = nowhere(), credentials, clock = systemClock }: TestEdgeOptions = {},
 ): Promise<TestEdge> {
   const logged: Record<string, unknown>[] = []
   // Routes of these tests use no other parts.
@@ -46,6 +48,7 @@ export async function startEdge(
     parts,
     settings: { ...defaults, ...settings },
     metrics: new Metrics(),
+    clock,
     log: createLog('debug', line => logged.push(JSON.parse(line) as Record<string, unknown>)),
   })
   const url = await edge.listen(0, '127.0.0.1')
