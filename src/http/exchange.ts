@@ -117,8 +117,7 @@ export class Exchange {
 
 /** A line end in a value would let whoever chose the value write headers, and an answer, of their own. */
 function requireSafe(name: string, value: string): void {
-  // oxlint-disable-next-line no-control-regex
-  if (/[\0-\x08\x0a-\x1f\x7f]/.test(value)) throw new Error(`The value of the header ${name} has a control character`)
+  if (/[^\P{Cc}\t]/u.test(value)) throw new Error(`The value of the header ${name} has a control character`)
 }
 
 /** 4 or 16 bytes; IPv4 that arrives on an IPv6 socket is written as IPv4. */

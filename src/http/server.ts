@@ -63,6 +63,7 @@ interface Call {
   endpoint: Endpoint
   values: string[]
   choice: FormChoice
+  /** The client's name for itself. */
   source: string
   /** The Idempotency-Key; empty if there is none. */
   key: string
@@ -180,13 +181,13 @@ export class Edge {
 
     const { target: endpoint, values } = match
     exchange.durations = endpoint.durations
-    const source = exchange.header('x-weavy-source')
+    const kit = exchange.header('x-weavy-source')
     const call: Call = {
       exchange,
       endpoint,
       values,
-      source,
-      choice: chooseForm(exchange.header('prefer'), source, query),
+      source: kit || exchange.header('x-service-source'),
+      choice: chooseForm(exchange.header('prefer'), kit, query),
       key: endpoint.route.creates === true ? exchange.header('idempotency-key') : '',
       origin: this.#callers.originOf(exchange),
       address: this.#callers.forwardedAddressOf(exchange),
@@ -194,20 +195,27 @@ export class Edge {
     if (call.key !== '') requireKey(call.key)
     const by = authenticate(endpoint.route.auth, exchange.header('authorization'), this.#options.parts.credentials)
     const takesBody = endpoint.takesBody && hasBody(exchange)
-    if (by instanceof Promise) this.#wait(call, by, takesBody)
+    if (by instanceof Promise) void this.#wait(call, by, takesBody)
     else if (takesBody) this.#receive(call, text => this.#run(call, by, text))
     else this.#run(call, by, '')
   }
 
-  /** The credential has to be looked up; the body arrives meanwhile. */
-  #wait(call: Call, by: Promise<Principal>, takesBody: boolean): void {
+  /** The credential has to be looked up; the body arrives meanwhile. Never rejects. */
+  async #wait(call: Call, by: Promise<Principal>, takesBody: boolean): Promise<void> {
     const body = Promise.withResolvers<string>()
-    if (takesBody) this.#receive(call, body.resolve)
-    else body.resolve('')
-    Promise.all([by, body.promise]).then(
-      ([principal, text]) => this.#run(call, principal, text),
-      (error: unknown) => this.#refuse(call.exchange, error, call),
-    )
+    // Strangers are told that they are strangers, so what is wrong with their body may never be asked for.
+    body.promise.catch(() => {})
+    try {
+      if (takesBody) this.#receive(call, body.resolve)
+      else body.resolve('')
+    } catch (error) {
+      body.reject(error)
+    }
+    try {
+      this.#run(call, await by, await body.promise)
+    } catch (error) {
+      this.#refuse(call.exchange, error, call)
+    }
   }
 
   #receive(call: Call, accept: (text: string) => void): void {
@@ -256,8 +264,13 @@ export class Edge {
 
   #refuse(exchange: Exchange, error: unknown, call?: Call): void {
     const { method, path } = exchange
-    const source = call?.source ?? ''
-    exchange.answer(toProblemAnswer(error, { method, path, source }, this.#options.log))
+    const occasion = { method, path, source: call?.source ?? '' }
+    try {
+      exchange.answer(toProblemAnswer(error, occasion, this.#options.log))
+    } catch (bug) {
+      // A problem whose facts cannot be written is a bug of its own.
+      exchange.answer(toProblemAnswer(bug, occasion, this.#options.log))
+    }
   }
 
   #end(exchange: Exchange, status: number): void {

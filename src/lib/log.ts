@@ -1,3 +1,5 @@
+import { inspect } from 'node:util'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** Structured lines: facts first, then a sentence. Never message text, tokens or bodies. */
@@ -15,10 +17,18 @@ export function createLog(level: LogLevel, write: (line: string) => void = line 
   const least = order.indexOf(level)
   const at = (name: LogLevel) => (facts: object, sentence: string) => {
     if (order.indexOf(name) < least) return
-    const line = { time: new Date().toISOString(), level: name, message: sentence, ...facts }
-    write(`${JSON.stringify(line, errorsAsText)}\n`)
+    write(`${toLine({ time: new Date().toISOString(), level: name, message: sentence }, facts)}\n`)
   }
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+function toLine(head: object, facts: object): string {
+  try {
+    return JSON.stringify({ ...head, ...facts }, errorsAsText)
+  } catch {
+    // A circle, or a bigint. A log that throws would bring down what it reports on.
+    return JSON.stringify({ ...head, facts: inspect(facts) })
+  }
 }
 
 /** Errors have no enumerable members; without this they would be logged as `{}`. */

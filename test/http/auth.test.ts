@@ -156,6 +156,16 @@ test('a stranger is refused without waiting for the rest of the body', async () 
   expect((await wire.answer()).status).toBe(401)
 })
 
+test('a stranger is a stranger, whatever else is wrong with the request', async () => {
+  await using edge = await startWithPeople()
+  const send = (token: string) => edge.put('/api/any', 'hello', { ...edge.as(token), 'content-type': 'text/plain' })
+
+  expect((await send('wyu_nobody')).status).toBe(401)
+  expect((await send('wyu_ann')).status).toBe(415)
+  expect((await send('wyu_nobody')).status).toBe(401)
+  expect((await send('wyu_ann')).status).toBe(415)
+})
+
 test('a token has its rate, other tokens have theirs, and keys have none', async () => {
   await using edge = await startWithPeople({ ratePerMinute: 3 })
   for (let i = 0; i < 3; i++) await edge.get('/api/any', edge.as('wyu_ann'))

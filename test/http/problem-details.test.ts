@@ -130,11 +130,17 @@ test.each([
   ])
 })
 
-test.each([undefined, null, 'text', 5, {}])('even %j can be thrown', async thrown => {
-  await using edge = await startEdge([failing('/api/x', () => thrown)])
+const circle: Record<string, unknown> = {}
+circle.circle = circle
 
-  expect((await edge.post('/api/x', {})).status).toBe(500)
-})
+test.each([undefined, null, 'text', 5, {}, 5n, circle, NameTaken({ circle })])(
+  'even %s can be thrown',
+  async thrown => {
+    await using edge = await startEdge([failing('/api/x', () => thrown)])
+
+    expect((await edge.post('/api/x', {})).status).toBe(500)
+  },
+)
 
 test('a reply that cannot be written is a bug of its route, not the end of the server', async () => {
   const circular: Record<string, unknown> = {}
