@@ -76,6 +76,13 @@ export const settings = {
     secret(url(/^postgres(ql)?$/, 'must be a postgres:// URL')),
     'PostgreSQL 15 or newer; without it, one is started under DATA_DIR',
   ),
+  redisUrl: setting(
+    'REDIS_URL',
+    null,
+    secret(url(/^rediss?$/, 'must be a redis:// or rediss:// URL')),
+    'Redis 7 or newer, or Valkey, for several nodes; without it, news of other nodes takes a second',
+  ),
+  redisIsCluster: setting('REDIS_CLUSTER', 'false', yesOrNo, 'Whether REDIS_URL names a node of a Redis Cluster'),
   databaseConnections: setting('DATABASE_CONNECTIONS', '10', integer(1, 500), 'Connections of this node for reading'),
   commitLanes: setting('COMMIT_LANES', '2', integer(1, 16), 'Connections of this node for group commits'),
   statementSeconds: setting(

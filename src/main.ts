@@ -2,9 +2,11 @@ import { Apps } from './actors/apps.ts'
 import { Direct } from './actors/direct.ts'
 import { Environment } from './actors/environment.ts'
 import { Lane } from './actors/lane.ts'
+import { spreadNews } from './actors/news.ts'
 import { People } from './actors/people.ts'
 import { deletedUser, systemUser } from './actors/principal.ts'
 import { Typing } from './actors/typing.ts'
+import { RedisBus } from './cluster/bus-redis.ts'
 import { readConfig, readEnvironment, type Config } from './config.ts'
 import { Attempts } from './http/attempts.ts'
 import { authenticate } from './http/authentication.ts'
@@ -116,6 +118,13 @@ export async function startNode(config: Config): Promise<Node> {
     metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
     const typing = new Typing(clock)
     apps.listen((_, events) => typing.hear(events))
+
+    // What nodes tell each other. Without Redis they look for it themselves, below.
+    if (config.redisUrl !== null) {
+      const bus = await RedisBus.connect({ url: config.redisUrl.reveal(), isCluster: config.redisIsCluster, log })
+      teardown.add('bus', () => bus.close())
+      spreadNews({ bus, apps, direct, environment, typing, log })
+    }
 
     // Deliveries to webhooks.
     const origin = () => config.publicUrl ?? edge.url

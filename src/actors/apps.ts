@@ -14,7 +14,7 @@ import { AppState, findApp, listMembers, type AppRow } from './state.ts'
 /** The newest visible items of an app, newest first, as its type keeps them. */
 export type RecentItems = (db: Db, app: AppRow, limit: number) => Promise<Item[]>
 
-export interface AppsOptions extends Omit<CommitterParts, 'published' | 'discard'> {
+export interface AppsOptions extends Omit<CommitterParts, 'published' | 'committed' | 'discard'> {
   sql: Sql
   events: EventTypes
   recent: RecentItems
@@ -30,6 +30,13 @@ export interface AppsOptions extends Omit<CommitterParts, 'published' | 'discard
  * The door to the actors: `run` for writes, `state` for reads. Made at start; an app's actor is made on first use and
  * dropped when the memory budget needs it. Refuses with 503 when too many commands wait.
  */
+/** Told which apps this node has in memory, and what it commits to them. */
+export interface AppsWatcher {
+  onLoaded(app: number): void
+  onDropped(app: number): void
+  onCommitted(app: number, rev: number): void
+}
+
 export class Apps {
   readonly #options: AppsOptions
   readonly #committer: Committer
@@ -38,6 +45,7 @@ export class Apps {
   readonly #listeners: CommitListener[] = []
   /** App → how many subscribers need to hear of its every event; such an app is not dropped. */
   readonly #pins = new Map<number, number>()
+  #watcher: AppsWatcher | null = null
   #waiting = 0
   #cost = 0
 
@@ -46,6 +54,7 @@ export class Apps {
     this.#committer = new Committer({
       ...options,
       published: (state, events) => this.#publish(state, events),
+      committed: (app, rev) => this.#watcher?.onCommitted(app, rev),
       discard: actor => this.#discard(actor),
     })
   }
@@ -71,6 +80,9 @@ export class Apps {
   ): Promise<Result> {
     if (this.#waiting >= this.#options.totalLimit) throw overloaded()
     const actor = this.#find(app) ?? (await this.#load(app))
+    // Where an app is open to all, or to a directory, the command decides by who the caller is.
+    const { people } = this.#options
+    if (by.kind === 'user' && people.find(by.user) === undefined) await people.get(by.user)
     this.#waiting++
     try {
       return await new Promise<Result>((resolve, reject) => {
@@ -115,6 +127,11 @@ export class Apps {
       unpin()
       throw error
     }
+  }
+
+  /** One watcher at most; it hears of what comes after. */
+  watch(watcher: AppsWatcher): void {
+    this.#watcher = watcher
   }
 
   /** Commands that wait or are being committed. */
@@ -181,6 +198,7 @@ export class Apps {
     const actor = new AppActor(state, mailboxLimit)
     actor.usedAt = this.#options.now().getTime()
     this.#actors.set(app, actor)
+    this.#watcher?.onLoaded(app)
     this.#cost += state.cost()
     this.#makeRoom()
     if (this.#pins.has(app)) this.#publish(state, [])
@@ -197,6 +215,7 @@ export class Apps {
       if (this.#cost <= this.#options.memoryBytes * 0.9) break
       if (this.#pins.has(actor.id) || actor.isBusy || actor.waiting > 0) continue
       this.#actors.delete(actor.id)
+      this.#watcher?.onDropped(actor.id)
       this.#cost -= actor.state.cost()
     }
   }
@@ -205,6 +224,7 @@ export class Apps {
   #discard(actor: AppActor): void {
     if (this.#actors.get(actor.id) !== actor) return
     this.#actors.delete(actor.id)
+    this.#watcher?.onDropped(actor.id)
     const tasks = actor.drain()
     if (tasks.length === 0 && !this.#pins.has(actor.id)) return
     this.#load(actor.id).then(

@@ -75,6 +75,7 @@ export class Direct {
   readonly #environment: Environment
   readonly #now: () => Date
   readonly #listeners: ((event: AppEvent) => void)[] = []
+  #watcher: ((rev: number) => void) | null = null
 
   constructor(sql: Sql, environment: Environment, now: () => Date) {
     this.#sql = sql
@@ -85,6 +86,11 @@ export class Direct {
   /** Hears of the first event of every app made on this node. */
   listen(listener: (event: AppEvent) => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** One watcher at most: told of the environment's new rev after each commit of this node that changed it. */
+  watch(watcher: (rev: number) => void): void {
+    this.#watcher = watcher
   }
 
   /** Resolves after the commit, when this node's caches have heard of it. Rejects with the command's Problem. */
@@ -106,6 +112,7 @@ export class Direct {
       return result
     })
     await this.#environment.reach(rev)
+    if (rev > 0) this.#watcher?.(rev)
     for (const event of events) for (const listener of this.#listeners) listener(event)
     return result as Result
   }

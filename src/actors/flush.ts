@@ -29,6 +29,8 @@ export interface FlushParts {
   events: EventTypes
   followers: Follower[]
   published: CommitListener
+  /** Called after a commit of this node with the app's new rev: other nodes may want to know. */
+  committed: (app: number, rev: number) => void
   /** The actor's memory may be wrong, or its app is gone: the next use must load it anew. */
   discard: (actor: AppActor) => void
   now: () => Date
@@ -220,11 +222,13 @@ function isMarkOnly(row: MemberRow, before: MemberRow | undefined): boolean {
   return true
 }
 
-function conclude({ published }: FlushParts, { job, draft, outcomes, events }: Decision): void {
+function conclude({ published, committed }: FlushParts, { job, draft, outcomes, events }: Decision): void {
   draft.adopt()
   for (const outcome of outcomes) {
     if ('reason' in outcome) outcome.task.reject(outcome.reason)
     else outcome.task.resolve(outcome.result)
   }
-  if (events.length > 0) published(job.actor.state, events)
+  if (events.length === 0) return
+  published(job.actor.state, events)
+  committed(job.actor.id, job.actor.state.app.head_rev)
 }

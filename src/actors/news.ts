@@ -1,0 +1,76 @@
+import type { Bus } from '../cluster/bus.ts'
+import type { Log } from '../lib/log.ts'
+import type { Apps } from './apps.ts'
+import type { Direct } from './direct.ts'
+import type { Environment } from './environment.ts'
+import type { Typing } from './typing.ts'
+
+interface NewsParts {
+  bus: Bus
+  apps: Apps
+  direct: Direct
+  environment: Environment
+  typing: Typing
+  log: Log
+}
+
+interface Committed {
+  rev: number
+}
+
+interface Typed {
+  user: number
+}
+
+type AppNews = Committed | Typed
+
+const environmentChannel = 'parley:environment'
+const channelOf = (app: number) => `parley:app:${app}`
+
+/**
+ * Makes news travel fast between nodes: each commit is told on its app's channel, and whoever has the app in memory
+ * reads what is new at once instead of at the next look. Nothing depends on it: messages that get lost cost a second.
+ */
+export function spreadNews({ bus, apps, direct, environment, typing, log }: NewsParts): void {
+  const subscribed = new Map<number, () => void>()
+  const moved = new Set<number>()
+  let isHearing = false
+
+  const look = async () => {
+    const heard = [...moved]
+    moved.clear()
+    await apps.look(heard)
+  }
+  const hear = (app: number, news: AppNews) => {
+    if ('rev' in news) {
+      if ((apps.peek(app)?.app.head_rev ?? news.rev) >= news.rev) return
+      // What arrives in one turn is looked up together.
+      if (moved.size === 0) setImmediate(() => void look().catch(failed))
+      moved.add(app)
+      return
+    }
+    // Said again here, for the sessions of this node, and not passed on: it came from the bus.
+    isHearing = true
+    typing.start(app, news.user)
+    isHearing = false
+  }
+  const failed = (error: unknown) => log.warn({ error }, 'News of other nodes could not be read; the next look will')
+
+  apps.watch({
+    onLoaded(app) {
+      if (subscribed.has(app)) return
+      const end = bus.subscribe(channelOf(app), news => hear(app, news as AppNews))
+      subscribed.set(app, end)
+    },
+    onDropped(app) {
+      subscribed.get(app)?.()
+      subscribed.delete(app)
+    },
+    onCommitted: (app, rev) => bus.publish(channelOf(app), { rev } satisfies Committed),
+  })
+  typing.listen((app, user, isTyping) => {
+    if (isTyping && !isHearing) bus.publish(channelOf(app), { user } satisfies Typed)
+  })
+  direct.watch(rev => bus.publish(environmentChannel, { rev } satisfies Committed))
+  bus.subscribe(environmentChannel, news => void environment.reach((news as Committed).rev).catch(failed))
+}

@@ -1,0 +1,109 @@
+import { Cluster, Redis } from 'ioredis'
+import { StartFault } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Bus } from './bus.ts'
+
+interface RedisBusOptions {
+  /** redis:// or rediss://; of a Cluster, any of its nodes. */
+  url: string
+  isCluster: boolean
+  log: Log
+}
+
+/** Redis 7 brought sharded pub/sub, which a Cluster needs to spread channels over its nodes; Valkey has it too. */
+const leastVersion = 7
+
+/** Longer than a restart of Redis takes; nobody waits for it, reconnecting only gets slower. */
+const slowestRetryMs = 2_000
+
+/** Time for the first connection: whoever starts a node wants to hear soon that the address is wrong. */
+const connectTimeoutMs = 5_000
+
+type Client = Redis | Cluster
+
+/**
+ * The bus through Redis or Valkey: one connection that publishes and one that is subscribed. Started by `connect`,
+ * ended by `close`. Connections that break come back by themselves, with their subscriptions; what was published
+ * meanwhile is lost, and found in the event log a second later.
+ */
+export class RedisBus implements Bus {
+  readonly #publisher: Client
+  readonly #subscriber: Client
+  readonly #listeners = new Map<string, (message: unknown) => void>()
+
+  private constructor(publisher: Client, subscriber: Client) {
+    this.#publisher = publisher
+    this.#subscriber = subscriber
+    subscriber.on('smessage', (channel: string, text: string) => this.#listeners.get(channel)?.(JSON.parse(text)))
+  }
+
+  /** Rejects with a StartFault that tells the way out where Redis does not answer, or is too old. */
+  static async connect({ url, isCluster, log }: RedisBusOptions): Promise<RedisBus> {
+    const clients = [open(url, isCluster), open(url, isCluster)] as const
+    for (const client of clients) {
+      // Without a listener a broken connection would end the process. It is logged once for each break.
+      client.on('error', (error: Error) => log.warn({ error }, 'Redis cannot be reached; news between nodes is late'))
+    }
+    try {
+      await Promise.all(clients.map(client => client.connect()))
+      requireVersion(await clients[0].info('server'))
+    } catch (error) {
+      for (const client of clients) client.disconnect()
+      if (error instanceof StartFault) throw error
+      throw new StartFault('Redis does not answer. Start it, correct REDIS_URL, or remove REDIS_URL to run one node.', {
+        cause: error,
+      })
+    }
+    return new RedisBus(...clients)
+  }
+
+  publish(channel: string, message: object): void {
+    // Not queued while Redis is away: old news is in the log, and a queue would only grow.
+    this.#publisher.spublish(channel, JSON.stringify(message)).catch(() => {})
+  }
+
+  subscribe(channel: string, hear: (message: unknown) => void): () => void {
+    this.#listeners.set(channel, hear)
+    this.#subscriber.ssubscribe(channel).catch(() => {
+      // The connection broke; ioredis subscribes again to what it knows, and the look each second finds the rest.
+    })
+    return () => {
+      this.#listeners.delete(channel)
+      this.#subscriber.sunsubscribe(channel).catch(() => {
+        // As above: messages for nobody are dropped.
+      })
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear()
+    this.#publisher.disconnect()
+    this.#subscriber.disconnect()
+  }
+}
+
+function open(url: string, isCluster: boolean): Client {
+  const options = {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    enableAutoPipelining: true,
+    connectTimeout: connectTimeoutMs,
+    maxRetriesPerRequest: 0,
+  }
+  const retry = (attempt: number) => Math.min(attempt * 100, slowestRetryMs)
+  if (!isCluster) return new Redis(url, { ...options, retryStrategy: retry })
+  return new Cluster([url], {
+    lazyConnect: true,
+    enableOfflineQueue: false,
+    shardedSubscribers: true,
+    clusterRetryStrategy: retry,
+    redisOptions: options,
+  })
+}
+
+function requireVersion(info: string): void {
+  // Valkey says redis_version:7.2.4 as well, for programs that look there.
+  const version = /redis_version:(\d+)/.exec(info)?.[1]
+  if (Number(version) >= leastVersion) return
+  throw new StartFault(`Redis ${version ?? ''} is too old: Parley needs Redis ${leastVersion} or newer, or Valkey.`)
+}

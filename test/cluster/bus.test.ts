@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { RedisBus } from '../../src/cluster/bus-redis.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { redisIsMissing, startRedis } from '../support/redis.ts'
+import { startServer } from '../support/server.ts'
+
+if (redisIsMissing !== null) console.warn(`The tests of the Redis bus are skipped: ${redisIsMissing}.`)
+const withRedis = test.skipIf(redisIsMissing !== null)
+
+const connect = (url: string) => RedisBus.connect({ url, isCluster: false, log: createLog('error') })
+
+withRedis('what one node says on a channel, the others hear in order, until they stop listening', async () => {
+  await using redis = await startRedis()
+  const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
+  const heard: unknown[] = []
+  const end = ben.subscribe('one', message => heard.push(message))
+  await eventually(() => {
+    ann.publish('one', { hello: true })
+    expect(heard).not.toEqual([])
+  })
+  heard.length = 0
+
+  for (let i = 0; i < 100; i++) ann.publish('one', { i })
+  ann.publish('two', { i: 'elsewhere' })
+  await eventually(() => expect(heard.filter(message => 'i' in (message as object))).toHaveLength(100))
+
+  expect(heard.filter(message => 'i' in (message as object))).toEqual(Array.from({ length: 100 }, (_, i) => ({ i })))
+  end()
+  await Promise.all([ann.close(), ben.close()])
+})
+
+withRedis('a bus survives the end of Redis, and carries on when it is back', async () => {
+  await using redis = await startRedis()
+  const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
+  const heard: unknown[] = []
+  ben.subscribe('one', message => heard.push(message))
+
+  await redis.kill()
+  ann.publish('one', { lost: true })
+  await redis.start()
+
+  await eventually(
+    () => {
+      ann.publish('one', { found: true })
+      expect(heard).toContainEqual({ found: true })
+    },
+    { timeoutMs: 10_000 },
+  )
+  expect(heard).not.toContainEqual({ lost: true })
+  await Promise.all([ann.close(), ben.close()])
+})
+
+test('a node that is to use a Redis that is not there says what to do about it', async () => {
+  const failure = await connect('redis://127.0.0.1:1').catch((error: Error) => error)
+
+  expect(failure).toMatchObject({ message: expect.stringContaining('correct REDIS_URL') })
+})
+
+withRedis('with Redis, news of one node is on the other long before its next look', async () => {
+  await using redis = await startRedis()
+  await using database = await createDatabase()
+  const settings = { DATABASE_URL: database.url, REDIS_URL: redis.url }
+  await using one = await startServer(settings)
+  await using other = await startServer(settings)
+  const { app, people } = await one.chatWith(1)
+  const path = `/api/apps/${app}/messages?count_only=true`
+  const countOn = async (server: typeof one) =>
+    Number((await server.request('GET', path, { token: people[0].token })).body.count)
+  expect(await countOn(other)).toBe(0)
+  // The other node has the app in memory from here on; give its subscription a moment's head start.
+  await delay(50)
+
+  const waits: number[] = []
+  for (let i = 1; i <= 10; i++) {
+    await people[0].post(`/api/apps/${app}/messages`, { text: `message ${i}` })
+    const sentAt = performance.now()
+    await eventually(async () => expect(await countOn(other)).toBe(i), { everyMs: 2 })
+    waits.push(performance.now() - sentAt)
+  }
+
+  expect(waits.toSorted((a, b) => a - b)[5]).toBeLessThan(300)
+})
+
+withRedis('without Redis in the middle of it, everything still arrives, at most two seconds later', async () => {
+  await using redis = await startRedis()
+  await using database = await createDatabase()
+  const settings = { DATABASE_URL: database.url, REDIS_URL: redis.url }
+  await using one = await startServer(settings)
+  await using other = await startServer(settings)
+  const { app, people } = await one.chatWith(1)
+  const path = `/api/apps/${app}/messages?count_only=true`
+  await other.request('GET', path, { token: people[0].token })
+
+  await redis.kill()
+  const { status } = await people[0].post(`/api/apps/${app}/messages`, { text: 'still here' })
+
+  expect(status).toBe(201)
+  await eventually(
+    async () => {
+      const { body } = await other.request('GET', path, { token: people[0].token })
+      expect(body.count).toBe('1')
+    },
+    { timeoutMs: 2_500 },
+  )
+})

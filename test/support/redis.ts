@@ -1,0 +1,57 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { eventually } from './eventually.ts'
+
+/** A real Redis with the settings that we ship, on a port of its own. */
+export interface RedisServer extends AsyncDisposable {
+  url: string
+  /** Ends it as a crash would. */
+  kill(): Promise<void>
+  /** Starts it again on the same port. */
+  start(): Promise<void>
+}
+
+/** Why there is no Redis to test with; null where there is one. */
+export const redisIsMissing =
+  spawnSync('redis-server', ['--version']).status === 0 ? null : 'no redis-server is installed on this machine'
+
+const conf = join(import.meta.dirname, '../../redis.conf')
+
+export async function startRedis(): Promise<RedisServer> {
+  const dir = mkdtempSync(join(tmpdir(), 'parley-redis-'))
+  const port = 20_000 + Math.floor(Math.random() * 20_000)
+  const url = `redis://127.0.0.1:${port}`
+  let ended = Promise.resolve()
+  let kill = () => {}
+  const start = async () => {
+    const child = spawn('redis-server', [conf, '--port', `${port}`, '--dir', dir], { stdio: 'ignore' })
+    ended = new Promise(resolve => child.once('exit', () => resolve()))
+    kill = () => void child.kill('SIGKILL')
+    const probe = new Redis(url, { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 })
+    probe.on('error', () => {
+      // Not ready yet; asked again below.
+    })
+    await eventually(async () => {
+      if (probe.status !== 'ready') await probe.connect()
+      await probe.ping()
+    })
+    probe.disconnect()
+  }
+  await start()
+  return {
+    url,
+    start,
+    async kill() {
+      kill()
+      await ended
+    },
+    async [Symbol.asyncDispose]() {
+      kill()
+      await ended
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
