@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Environment } from '../actors/environment.ts'
 import { systemUser, type Principal } from '../actors/principal.ts'
 import type { Sql } from '../storage/sql.ts'
@@ -109,7 +109,7 @@ export class Credentials {
 
 /** What is kept of a token or key: base64 of its SHA-256. */
 export function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('base64')
+  return hash('sha256', token, 'base64')
 }
 
 /** Served by api_keys_hash_key. */

@@ -76,7 +76,10 @@ export class Exchange {
   /** The request is freed: what was not read from it is gone. */
   detach(): void {
     this.#req = null
-    this.#res?.onAborted(() => this.#end(499))
+    // Also called when the client goes away while a large answer is still on its way; then all is done already.
+    this.#res?.onAborted(() => {
+      if (this.#res !== null) this.#end(499)
+    })
   }
 
   /** Everything goes out in one write. */

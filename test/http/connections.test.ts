@@ -16,6 +16,19 @@ const quick = route({
   handle: () => reply(200, { done: true }),
 })
 
+const largeBytes = 8 * 1024 * 1024
+
+/** Answers with more than the buffers of a connection hold, at once or later. */
+const large = (path: string, isLater: boolean) =>
+  route({
+    method: 'GET',
+    path,
+    summary: 'Answer with a lot',
+    auth: 'none',
+    replies: { 200: z.string() },
+    handle: () => (isLater ? Promise.resolve(reply(200, 'x'.repeat(largeBytes))) : reply(200, 'x'.repeat(largeBytes))),
+  })
+
 /** A route that answers when the test says so. */
 function gated() {
   const gate = Promise.withResolvers<void>()
@@ -99,6 +112,38 @@ test('a connection serves one request after the other', async () => {
     await wire.send(requestText('GET', '/api/quick'))
     expect((await wire.answer()).status).toBe(200)
   }
+})
+
+test.each([false, true])(
+  'a large answer arrives whole, and leaves the connection usable (later: %s)',
+  async isLater => {
+    await using edge = await startEdge([quick, large('/api/large', isLater)])
+    const wire = await Wire.open(edge.port)
+
+    await wire.send(requestText('GET', '/api/large'))
+
+    expect((await wire.answer()).body.length).toBe(largeBytes)
+    await wire.send(requestText('GET', '/api/quick'))
+    expect((await wire.answer()).status).toBe(200)
+    expect(edge.edge.open).toBe(0)
+  },
+)
+
+test.each([false, true])('a large answer that is broken off is counted once (later: %s)', async isLater => {
+  await using edge = await startEdge([quick, large('/api/large', isLater)])
+  const wires = await Promise.all(Array.from({ length: 10 }, () => Wire.open(edge.port)))
+  for (const wire of wires) {
+    wire.pause()
+    await wire.send(requestText('GET', '/api/large'))
+  }
+  const answered = 'route="/api/large",status="200"} 10\n'
+  await eventually(async () => expect((await edge.get('/metrics')).body).toContain(answered))
+
+  for (const wire of wires) wire.destroy()
+
+  // The server has seen them go when it has nothing left to wait for.
+  await edge.edge.close(5000)
+  expect(edge.edge.open).toBe(0)
 })
 
 test('headers may take 60 KiB, and more are 431', async () => {

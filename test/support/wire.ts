@@ -55,6 +55,11 @@ export class Wire {
     return Promise.race([this.#closed, delay(deadlineMs, 'open' as const, { ref: false })])
   }
 
+  /** Reads nothing from now on. */
+  pause(): void {
+    this.#socket.pause()
+  }
+
   /** Breaks the connection off. */
   destroy(): void {
     this.#socket.destroy()
