@@ -34,6 +34,10 @@ export class RedisBus implements Bus {
   private constructor(publisher: Client, subscriber: Client) {
     this.#publisher = publisher
     this.#subscriber = subscriber
+    // Not left to ioredis, which forgets a subscription that was on its way when the connection broke.
+    subscriber.on('ready', () => {
+      for (const channel of this.#listeners.keys()) this.#listen(channel)
+    })
     subscriber.on('smessage', (channel: string, text: string) => this.#listeners.get(channel)?.(JSON.parse(text)))
   }
 
@@ -64,15 +68,19 @@ export class RedisBus implements Bus {
 
   subscribe(channel: string, hear: (message: unknown) => void): () => void {
     this.#listeners.set(channel, hear)
-    this.#subscriber.ssubscribe(channel).catch(() => {
-      // The connection broke; ioredis subscribes again to what it knows, and the look each second finds the rest.
-    })
+    this.#listen(channel)
     return () => {
       this.#listeners.delete(channel)
       this.#subscriber.sunsubscribe(channel).catch(() => {
         // As above: messages for nobody are dropped.
       })
     }
+  }
+
+  #listen(channel: string): void {
+    this.#subscriber.ssubscribe(channel).catch(() => {
+      // The connection broke: it is done again when there is a new one.
+    })
   }
 
   async close(): Promise<void> {
@@ -86,6 +94,7 @@ function open(url: string, isCluster: boolean): Client {
   const options = {
     lazyConnect: true,
     enableOfflineQueue: false,
+    autoResubscribe: false,
     enableAutoPipelining: true,
     connectTimeout: connectTimeoutMs,
     maxRetriesPerRequest: 0,

@@ -30,15 +30,7 @@ export async function startRedis(): Promise<RedisServer> {
     const child = spawn('redis-server', [conf, '--port', `${port}`, '--dir', dir], { stdio: 'ignore' })
     ended = new Promise(resolve => child.once('exit', () => resolve()))
     kill = () => void child.kill('SIGKILL')
-    const probe = new Redis(url, { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 })
-    probe.on('error', () => {
-      // Not ready yet; asked again below.
-    })
-    await eventually(async () => {
-      if (probe.status !== 'ready') await probe.connect()
-      await probe.ping()
-    })
-    probe.disconnect()
+    await eventually(() => ping(url))
   }
   await start()
   return {
@@ -53,5 +45,18 @@ export async function startRedis(): Promise<RedisServer> {
       await ended
       rmSync(dir, { recursive: true, force: true })
     },
+  }
+}
+
+async function ping(url: string): Promise<void> {
+  const probe = new Redis(url, { lazyConnect: true, retryStrategy: null, maxRetriesPerRequest: 0 })
+  probe.on('error', () => {
+    // What went wrong is what `connect` rejects with.
+  })
+  try {
+    await probe.connect()
+    await probe.ping()
+  } finally {
+    probe.disconnect()
   }
 }
