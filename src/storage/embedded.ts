@@ -3,6 +3,7 @@ import { closeSync, fstatSync, openSync, readFileSync, realpathSync, renameSync,
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { findBinaries, type Binaries } from './embedded/binaries.ts'
 import { isServed, makeCluster, readPassword, readPostmaster, superuser } from './embedded/cluster.ts'
@@ -146,7 +147,7 @@ export class EmbeddedPostgres {
     closeSync(output)
     const ended = new Promise<never>((_, reject) => {
       child.once('error', reject)
-      child.once('exit', (code, signal) => reject(new Error(lastWords(signal ?? code, logPath, logStart))))
+      child.once('exit', (code, signal) => reject(new StartFault(lastWords(signal ?? code, logPath, logStart))))
     })
     await Promise.race([ended, this.#isReady(child)])
     this.#child = child

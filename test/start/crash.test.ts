@@ -1,7 +1,8 @@
+import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { client, type Answer } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { createDirectory, killPostgres, startProgram } from '../support/process.ts'
+import { createDirectory, killPostgres, launchProgram, programKey, startProgram } from '../support/process.ts'
 
 test('a node that was killed loses nothing that it had acknowledged', async () => {
   await using dir = createDirectory()
@@ -30,6 +31,19 @@ test('a node starts again after it was killed together with its database', async
   await using second = await startProgram(dir)
 
   expect((await second.admin.get('/api/users/ann')).status).toBe(200)
+})
+
+test('a first start that was killed half way is begun anew', async () => {
+  await using dir = createDirectory()
+  await using first = launchProgram(dir, { API_KEY: programKey })
+  await eventually(() => expect(readdirSync(dir.path).join()).toContain('postgres-draft-'))
+  first.kill('SIGKILL')
+  await first.ended
+
+  await using second = await startProgram(dir)
+
+  expect((await second.admin.get('/api/users')).status).toBe(200)
+  expect(readdirSync(dir.path).join()).not.toContain('draft')
 })
 
 test('while the database is away requests are told to come back, and the node brings it back', async () => {

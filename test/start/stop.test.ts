@@ -41,6 +41,21 @@ test('SIGINT stops like SIGTERM, and leaves no PostgreSQL behind', async () => {
   expect(again.output()).not.toContain('still running from an earlier start')
 })
 
+test('a second signal ends the node at once', async () => {
+  await using dir = createDirectory()
+  await using program = await startProgram(dir, { DRAIN_SECONDS: '600' })
+  await beginRequest(program.url, '{"uid":"ann"}')
+  let code: unknown = null
+  void program.ended.then(end => (code = end))
+
+  await eventually(() => {
+    program.kill('SIGTERM')
+    expect(code).not.toBeNull()
+  })
+
+  expect(code).toBe(1)
+})
+
 /** Sends a POST /api/users but for the end of its body, on a connection of its own. */
 async function beginRequest(url: string, body: string) {
   const { hostname, port } = new URL(url)

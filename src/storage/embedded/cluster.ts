@@ -3,7 +3,7 @@ import { chownSync, existsSync, readFileSync, readlinkSync, writeFileSync } from
 import { join } from 'node:path'
 import type { Binaries } from './binaries.ts'
 import type { Owner } from './owner.ts'
-import { makeDraft, moveInto } from './place.ts'
+import { makeDraft, moveInto, removeDrafts } from './place.ts'
 import { runToEnd } from './programs.ts'
 
 /** The database superuser: the owner of everything in an embedded database. */
@@ -21,8 +21,9 @@ const passwordFile = 'parley.password'
  */
 export async function makeCluster(path: string, binaries: Binaries, owner: Owner | null): Promise<void> {
   if (existsSync(path)) return
+  removeDrafts(path)
   const draft = makeDraft(path, owner)
-  const password = join(draft, '..', `${passwordFile}-${randomBytes(6).toString('hex')}`)
+  const password = `${draft}.password`
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
   const access = [`--username=${superuser}`, '--auth-local=trust', '--auth-host=scram-sha-256', `--pwfile=${password}`]
   writeFileSync(password, randomBytes(24).toString('base64url'), { mode: 0o600 })

@@ -1,5 +1,5 @@
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync } from 'node:fs'
-import { readdirSync, readFileSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, chownSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs'
+import { readFileSync, readlinkSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Binaries } from './binaries.ts'
 import { mayRead, type Owner } from './owner.ts'
@@ -17,7 +17,8 @@ export function placeCluster(dataDir: string, owner: Owner | null): string {
   if (owner === null) return path
   // The data directory itself is ours to open; what lies in it has its own permissions.
   if (!mayRead(owner, join(path, '..'))) chmodSync(dataDir, 0o755)
-  if (existsSync(path)) return realpathSync(path)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return readlinkSync(path)
+  if (existsSync(path)) return path
   if (mayRead(owner, dirname(path))) return path
   const elsewhere = join(makePublicDir('data-'), 'postgres')
   symlinkSync(elsewhere, path)
@@ -47,6 +48,15 @@ export function placeBinaries(binaries: Binaries, owner: Owner | null): Binaries
     postgres: moved(binaries.postgres),
     pg_ctl: moved(binaries.pg_ctl),
     root: copy,
+  }
+}
+
+/** Removes what an earlier process was making when it ended. Only for whoever holds the lock. */
+export function removeDrafts(path: string): void {
+  for (const name of readdirSync(dirname(path))) {
+    if (!name.startsWith(`${basename(path)}-draft-`)) continue
+    // A program that outlived the process may still be writing there.
+    rmSync(join(dirname(path), name), { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
