@@ -1,41 +1,7 @@
 import { expect, test } from 'vitest'
 import type { AppEvent } from '../../src/actors/event.ts'
 import { Typing } from '../../src/actors/typing.ts'
-import type { Clock } from '../../src/lib/clock.ts'
-
-/** A clock that stands still until the test moves it. */
-class ManualClock implements Clock {
-  #now = 0
-  #timers: { at: number; run: () => void }[] = []
-
-  now(): number {
-    return this.#now
-  }
-
-  after(delayMs: number, run: () => void): () => void {
-    const timer = { at: this.#now + delayMs, run }
-    this.#timers.push(timer)
-    return () => {
-      this.#timers = this.#timers.filter(one => one !== timer)
-    }
-  }
-
-  get timers(): number {
-    return this.#timers.length
-  }
-
-  move(ms: number): void {
-    const end = this.#now + ms
-    for (;;) {
-      const next = this.#timers.toSorted((a, b) => a.at - b.at)[0]
-      if (next === undefined || next.at > end) break
-      this.#timers = this.#timers.filter(one => one !== next)
-      this.#now = next.at
-      next.run()
-    }
-    this.#now = end
-  }
-}
+import { ManualClock } from '../support/manual-clock.ts'
 
 function observe() {
   const clock = new ManualClock()
@@ -45,15 +11,17 @@ function observe() {
   return { clock, typing, told }
 }
 
-const written = (app_id: number, actor_id: number, touches: boolean) => [{ kind: { touches }, app_id, actor_id } as AppEvent]
+const written = (app_id: number, actor_id: number, touches: boolean) => [
+  { kind: { touches }, app_id, actor_id } as AppEvent,
+]
 
 test('typing is forgotten after five seconds', () => {
   const { clock, typing, told } = observe()
 
   typing.start(1, 7)
-  clock.move(4_999)
+  clock.advance(4_999)
   expect(typing.in(1)).toEqual([7])
-  clock.move(1)
+  clock.advance(1)
 
   expect(typing.in(1)).toEqual([])
   expect(told).toEqual(['7 in 1: true', '7 in 1: false'])
@@ -64,7 +32,7 @@ test('typing lasts as long as it is repeated', () => {
 
   for (let i = 0; i < 10; i++) {
     typing.start(1, 7)
-    clock.move(2_000)
+    clock.advance(2_000)
   }
 
   expect(typing.in(1)).toEqual([7])
@@ -76,7 +44,7 @@ test('a client in a loop does not flood the others', () => {
 
   for (let i = 0; i < 1_000; i++) {
     typing.start(1, 7)
-    clock.move(1)
+    clock.advance(1)
   }
 
   expect(told).toHaveLength(1)
@@ -95,16 +63,16 @@ test('whoever has written something types no longer; a reaction or a read marker
   expect(told.at(-1)).toBe('7 in 1: false')
 })
 
-test('one timer serves all, and none is left when nobody types', () => {
-  const { clock, typing, told } = observe()
-
+test('of many who type, each is forgotten in turn', () => {
+  const { clock, typing } = observe()
   for (let user = 1; user <= 100; user++) {
     typing.start(1, user)
-    clock.move(10)
+    clock.advance(10)
   }
-  expect(clock.timers).toBe(1)
-  clock.move(10_000)
 
-  expect(clock.timers).toBe(0)
-  expect(told).toHaveLength(200)
+  clock.advance(4_490)
+  expect(typing.in(1)).toHaveLength(50)
+  clock.advance(500)
+
+  expect(typing.in(1)).toEqual([])
 })

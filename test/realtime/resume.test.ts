@@ -50,10 +50,11 @@ test('a client that is cut off again and again hears of every event exactly once
   const memory = new Memory()
   await listenBriefly(server.url, reader.token, app, memory, 1)
 
-  let isWritten = false
+  const progress = { isWritten: false }
   const writers = people.slice(0, 3).map(person => write(person, app, 300))
-  void Promise.all(writers).then(() => (isWritten = true))
-  while (!isWritten) await listenBriefly(server.url, reader.token, app, memory, 1 + Math.floor(Math.random() * 60))
+  void Promise.all(writers).then(() => (progress.isWritten = true))
+  while (!progress.isWritten)
+    await listenBriefly(server.url, reader.token, app, memory, 1 + Math.floor(Math.random() * 60))
   await listenBriefly(server.url, reader.token, app, memory, 10_000)
 
   const log = await database.sql<{ rev: number }[]>`

@@ -70,3 +70,38 @@ test('a right that is withdrawn on one node ends what is heard on another', asyn
   expect(await inbox.closed).toBe(4401)
   expect(inbox.frames.filter(frame => frame.type === 'event')).toEqual([])
 })
+
+test('connections to PostgreSQL that break cost nobody an event', async () => {
+  await using database = await createDatabase()
+  await using one = await startServer({ DATABASE_URL: database.url })
+  await using other = await startServer({ DATABASE_URL: database.url })
+  const {
+    app,
+    people: [ann, ben],
+  } = await one.chatWith(2)
+  await using here = await listen(one.url, { token: ben.token })
+  await using there = await listen(other.url, { token: ben.token })
+  for (const inbox of [here, there]) await inbox.subscribe(app)
+
+  const progress = { isDone: false }
+  const writers = [one.url, other.url].map(async url => {
+    const writer = client(url, ann.token)
+    // What fails now is the writer's business; what was committed must be heard.
+    while (!progress.isDone) await writer.post(`/api/apps/${app}/messages`, { text: 'hello' }).catch(() => null)
+  })
+  let count = 0
+  for (let i = 0; i < 3; i++) {
+    await database.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`.catch(() => null)
+    count += (await here.take(20, 'event', 40_000)).length
+  }
+  progress.isDone = true
+  await Promise.all(writers)
+
+  const log = await database.sql<{ rev: number }[]>`
+    select rev from events where app_id = ${Number(app)} and type = 'message_created' order by rev`
+  const heard = await there.take(log.length)
+  expect(heard.map(event => Number(event.rev))).toEqual(log.map(row => row.rev))
+  expect(await here.take(log.length - count)).toHaveLength(log.length - count)
+}, 150_000)

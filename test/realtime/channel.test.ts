@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest'
+import type { EventTypes } from '../../src/actors/catch-up.ts'
+import { event, type AppEvent, type EventType } from '../../src/actors/event.ts'
+import { People } from '../../src/actors/people.ts'
+import { Recent } from '../../src/actors/recent.ts'
+import { AppState, type AppRow } from '../../src/actors/state.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { Channel } from '../../src/realtime/channels/channel.ts'
+import { History } from '../../src/realtime/channels/history.ts'
+import { Tails } from '../../src/realtime/channels/tail.ts'
+import { findForm, type Frame } from '../../src/realtime/protocol.ts'
+import { prepareEvents } from '../../src/storage/housekeeping.ts'
+import { openSql } from '../../src/storage/sql.ts'
+import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+
+const app = 7
+const note = event<unknown>({ type: 'note', entity: 'message', touches: true, present: ({ facts }) => facts })
+const secret = event<unknown>({ type: 'secret', entity: 'message', touches: false })
+const broken = event<unknown>({
+  type: 'broken',
+  entity: 'message',
+  touches: true,
+  present() {
+    throw new TypeError('cannot be shown')
+  },
+})
+const types: EventTypes = new Map([note, secret, broken].map(kind => [kind.type, kind]))
+const form = findForm('json', 'number')!
+
+const occurred = (kind: EventType<unknown>, rev: number, prev: number): AppEvent => ({
+  ...{ kind, app_id: app, rev, prev, type: kind.type, actor_id: 0, entity_id: rev },
+  ...{ facts: { text: `note ${rev}` }, created_at: new Date(), body: null },
+})
+
+/** A channel on a real log, whose events the test writes itself. */
+async function openChannel() {
+  const database = await createDatabase()
+  const sql = openSql({ url: database.url, connections: 2, statementTimeoutMs: 5_000, applicationName: 'reader' })
+  await prepareEvents(database.sql, new Date())
+  const told: Frame[] = []
+  const people = new People(sql)
+  await people.load([0, -1])
+  const log = createLog('error', () => {})
+  const state = new AppState({ id: app, head_rev: 10 } as AppRow, [], new Recent([], true))
+  const channel = new Channel(app, async channel => channel.start(state, () => {}), {
+    history: new History({ sql, events: types, people, origin: () => '', actor: ({ id }) => ({ id }), log }),
+    tails: new Tails(1_000_000),
+    publish: (_, bytes) => void told.push(JSON.parse(Buffer.from(bytes).toString())),
+    moved: () => {},
+    clock: { ...systemClock, after: (_, run) => systemClock.after(20, run) },
+    log,
+  })
+  await channel.ready
+  channel.admit(form)
+  return {
+    channel,
+    told,
+    database,
+    /** Commits events, as another node would. */
+    async write(events: AppEvent[]) {
+      for (const { rev, prev, type, facts, created_at } of events) {
+        await database.sql`
+          insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
+          values (${app}, ${rev}, ${prev}, ${type}, 0, 'message', ${rev}, ${database.sql.json(facts as { text: string })}, ${created_at})`
+      }
+    },
+    /** Tells the channel of events, and that this is where the app's history ends. */
+    hear(events: AppEvent[], head = events.at(-1)!.rev) {
+      state.app = { ...state.app, head_rev: head }
+      channel.hear(events, state)
+    },
+    async [Symbol.asyncDispose]() {
+      await sql.end({ timeout: 1 })
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const revs = (told: Frame[]) => told.map(({ rev }) => rev)
+
+test('what is in memory is told in the same tick', async () => {
+  await using stage = await openChannel()
+
+  stage.hear([occurred(note, 11, 10), occurred(note, 14, 11)])
+
+  expect(stage.told).toMatchObject([
+    { type: 'event', event: 'note', rev: 11, prev: 10, text: 'note 11' },
+    { type: 'event', event: 'note', rev: 14, prev: 11, text: 'note 14' },
+  ])
+})
+
+test('what is heard twice is told once', async () => {
+  await using stage = await openChannel()
+
+  stage.hear([occurred(note, 11, 10), occurred(note, 12, 11)])
+  stage.hear([occurred(note, 11, 10), occurred(note, 12, 11), occurred(note, 13, 12)])
+
+  expect(revs(stage.told)).toEqual([11, 12, 13])
+})
+
+test('a gap is filled from the log before anything later is told', async () => {
+  await using stage = await openChannel()
+  const events = [11, 12, 13, 14, 15].map(rev => occurred(note, rev, rev - 1))
+  await stage.write(events)
+
+  stage.hear(events.slice(0, 1))
+  stage.hear(events.slice(3, 4))
+  stage.hear(events.slice(4))
+
+  await eventually(() => expect(revs(stage.told)).toEqual([11, 12, 13, 14, 15]))
+})
+
+test('a state that was loaded anew, with nothing heard, tells what was missed', async () => {
+  await using stage = await openChannel()
+  await stage.write(Array.from({ length: 450 }, (_, i) => occurred(note, 11 + i, 10 + i)))
+
+  stage.hear([], 460)
+
+  await eventually(() => expect(revs(stage.told)).toEqual(Array.from({ length: 450 }, (_, i) => 11 + i)))
+})
+
+test('more than can wait is forgotten and read from the log', async () => {
+  await using stage = await openChannel()
+  const events = Array.from({ length: 3_000 }, (_, i) => occurred(note, 11 + i, 10 + i))
+  await stage.write(events)
+
+  stage.hear(events.slice(1, 2))
+  for (let i = 2; i < events.length; i++) stage.hear(events.slice(i, i + 1))
+
+  await eventually(() => expect(revs(stage.told)).toEqual(events.map(({ rev }) => rev)), { timeoutMs: 10_000 })
+}, 30_000)
+
+test('a connection that breaks while a gap is being filled delays the events, and loses none', async () => {
+  await using stage = await openChannel()
+  const events = Array.from({ length: 600 }, (_, i) => occurred(note, 11 + i, 10 + i))
+  await stage.write(events)
+  const kill = () =>
+    stage.database.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'reader'`
+
+  stage.hear(events.slice(300, 301))
+  for (let i = 0; i < 10; i++) await kill()
+  stage.hear(events.slice(-1))
+
+  await eventually(() => expect(revs(stage.told)).toEqual(events.map(({ rev }) => rev)), { timeoutMs: 15_000 })
+}, 30_000)
+
+test('what nobody is told of leaves no gap, and clients hear how far they are', async () => {
+  await using stage = await openChannel()
+
+  for (let rev = 11; rev <= 120; rev++) stage.hear([occurred(secret, rev, rev - 1)])
+  stage.hear([occurred(note, 121, 120)])
+
+  expect(stage.told).toMatchObject([
+    { type: 'current', rev: 110 },
+    { type: 'event', rev: 121, prev: 10 },
+  ])
+})
+
+test('an event that cannot be shown does not keep the others', async () => {
+  await using stage = await openChannel()
+
+  stage.hear([occurred(broken, 11, 10), occurred(note, 12, 11)])
+
+  expect(revs(stage.told)).toEqual([11, 12])
+})
+
+test('where the log was cut off in between, subscribers are told to start again', async () => {
+  await using stage = await openChannel()
+  await stage.write([occurred(note, 21, 20), occurred(note, 22, 21)])
+
+  stage.hear([occurred(note, 22, 21)])
+
+  await eventually(() => expect(stage.told).toHaveLength(2))
+  expect(stage.told).toMatchObject([
+    { type: 'reset', rev: 21 },
+    { type: 'event', rev: 22, prev: 21 },
+  ])
+})
