@@ -118,7 +118,7 @@ export class AppState implements State {
     this.#count(row, 1)
     this.#count(before, -1)
     // Somebody who had settings only and now joins moves to the end, behind those who joined before.
-    if (row.access !== null && before?.access === null) this.#members.delete(row.user_id)
+    if (hasJoined(row, before)) this.#members.delete(row.user_id)
     this.#members.set(row.user_id, row)
   }
 
@@ -180,14 +180,12 @@ export class Draft implements State {
   }
 
   *members(): Iterable<MemberRow> {
-    for (const row of this.base.members()) {
-      if (!this.changed.has(row.user_id)) yield row
-      else if (row.access !== null) yield* this.#still(row.user_id)
+    for (const before of this.base.members()) {
+      const row = this.changed.get(before.user_id)
+      if (row === undefined) yield before
+      else if (row !== null && !hasJoined(row, before)) yield row
     }
-    for (const [user, row] of this.changed) {
-      const before = this.base.member(user)
-      if (row !== null && (before === undefined || before.access === null)) yield row
-    }
+    yield* this.#joined()
   }
 
   putMember(row: MemberRow): void {
@@ -214,15 +212,23 @@ export class Draft implements State {
     this.base.app = this.app
     for (const [user, row] of this.changed) {
       if (row === null) this.base.dropMember(user)
-      else this.base.putMember(row)
+      else if (!hasJoined(row, this.base.member(user))) this.base.putMember(row)
     }
+    for (const row of this.#joined()) this.base.putMember(row)
     for (const change of this.#items) change(this.base)
   }
 
-  *#still(user: number): Iterable<MemberRow> {
-    const row = this.changed.get(user)
-    if (row) yield row
+  /** Whoever is new here, in joining order. */
+  #joined(): MemberRow[] {
+    const joined: MemberRow[] = []
+    for (const [user, row] of this.changed) if (row !== null && hasJoined(row, this.base.member(user))) joined.push(row)
+    return joined.sort((a, b) => (a.joined_rev ?? Number.MAX_SAFE_INTEGER) - (b.joined_rev ?? Number.MAX_SAFE_INTEGER))
   }
+}
+
+/** True where the row is new, or its owner has joined since `before`, for the first time or again. */
+function hasJoined(row: MemberRow, before: MemberRow | undefined): boolean {
+  return before === undefined || row.joined_rev !== before.joined_rev
 }
 
 /** Null when the app does not exist. */

@@ -1,18 +1,21 @@
 import { isDeepStrictEqual } from 'node:util'
 import { command, type Work } from '../../actors/command.ts'
-import type { AppRow } from '../../actors/state.ts'
+import type { Access, AppRow } from '../../actors/state.ts'
 import { Forbidden, invalid, NotFound, type Problem } from '../../lib/errors.ts'
-import { isAtLeast, requireAdmin, requireRead } from '../members/access.ts'
+import { isAtLeast, isInside, levelOf, requireAdmin, requireRead } from '../members/access.ts'
+import { join, joinNumbers } from '../members/join.ts'
 import { appDeleted, appRestored, appTrashed, appUpdated } from './events.ts'
-import { isConversation } from './kinds.ts'
-import type { AppUpdate } from './schema.ts'
+import { isChat, isConversation, type Kind } from './kinds.ts'
+import { PairHasChat, type AppUpdate } from './schema.ts'
 
-/** An update whose references were looked up: the directory as its id. */
+/** An update whose references were looked up. */
 export interface AppChange extends Omit<AppUpdate, 'directory' | 'picture'> {
-  directory_id?: number | null
+  /** `isKnown` is false where there is no such directory, or the caller cannot see it. */
+  directory?: { id: number; isKnown: boolean } | null
 }
 
 const UidTaken = () => invalid({ uid: ['is taken by another app'] })
+export const UnknownDirectory = () => invalid({ directory: ['there is no such directory'] })
 const DirectoryGone = () => invalid({ directory: ['was deleted meanwhile'] })
 
 /** What the database refuses an app for, by constraint: others write at the same time. */
@@ -37,20 +40,25 @@ export const updateApp = command(
   { conflicts },
 )
 
-/** The same for an upsert: what the caller may not change is ignored. Trashed apps are updated too, and stay trashed. */
+export interface AppUpsertion {
+  type: Kind
+  change: AppChange
+}
+
+/**
+ * The same for an upsert, which lets its caller in (see `letIn`) and ignores what they may not change. Trashed apps
+ * are updated too, and stay trashed. Refuses with 403 who may not see the app, 422 for an app of another type.
+ */
 export const upsertApp = command(
   'upsertApp',
-  (work: Work, change: AppChange) => {
-    try {
-      requireAdmin(work.state, work.by, work.people)
-    } catch (refusal) {
-      // Whoever may not change the app gets it as it is; that it may be seen at all was settled before.
-      if (work.app.deleted_at !== null) throw refusal
-      return
-    }
-    applyChange(work, change)
+  (work: Work, { type, change }: AppUpsertion) => {
+    if (work.app.deleted_at !== null) throw NotFound()
+    if (work.app.type !== type) throw invalid({ type: ['an app of another type has this uid'] })
+    const level = levelOf(work.state, work.by, work.people)
+    if (work.by.kind === 'user') letIn(work, level)
+    if (level === 'admin') applyChange(work, change)
   },
-  { conflicts },
+  { numbers: () => joinNumbers + 1, conflicts },
 )
 
 /** Hides an app and all that is in it. Needs admin; repeating changes nothing. */
@@ -60,11 +68,16 @@ export const trashApp = command('trashApp', (work: Work) => {
   work.emit(appTrashed, { entity: work.app.id, body: { ...work.app, trashed_at: work.now } })
 })
 
-export const restoreApp = command('restoreApp', (work: Work) => {
-  requireAdmin(work.state, work.by, work.people)
-  if (work.app.trashed_at === null) return
-  work.emit(appRestored, { entity: work.app.id, body: { ...work.app, trashed_at: null } })
-})
+/** Takes an app out of the trash. Refuses with 400 a private chat whose pair has a new one meanwhile. */
+export const restoreApp = command(
+  'restoreApp',
+  (work: Work) => {
+    requireAdmin(work.state, work.by, work.people)
+    if (work.app.trashed_at === null) return
+    work.emit(appRestored, { entity: work.app.id, body: { ...work.app, trashed_at: null } })
+  },
+  { conflicts: { apps_pair: PairHasChat } },
+)
 
 /** Ends an app for good. Its rows are removed in the background; nobody sees them from now on. */
 export const deleteApp = command('deleteApp', (work: Work) => {
@@ -79,6 +92,21 @@ export const clearDirectory = command('clearDirectory', (work: Work, directory: 
   work.emit(appUpdated, { entity: work.app.id, body: { ...work.app, directory_id: null, access: 'none' } })
 })
 
+/**
+ * Makes the caller a member where an upsert does that: of an app that was made by such a call itself, inside its
+ * directory; and of chats that they may see anyway. Refuses with 403 who is not let in, to trashed apps neither.
+ */
+function letIn(work: Work, level: Access): void {
+  const { app, state, by, people } = work
+  if (level === 'admin') return
+  if (app.trashed_at !== null) throw Forbidden()
+  const isMember = state.member(by.user)?.access != null
+  const mayJoin = !isMember && app.is_joinable && isInside(app, by.user, people)
+  if (level === 'none' && !mayJoin) throw Forbidden()
+  if (mayJoin) join(work, by.user, 'write')
+  else if (!isMember && isChat(app.type)) join(work, by.user, level)
+}
+
 function mayName(app: AppRow, change: AppChange): boolean {
   const keys = Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [key]))
   if (keys.some(key => key !== 'name')) return false
@@ -87,27 +115,37 @@ function mayName(app: AppRow, change: AppChange): boolean {
 
 function applyChange(work: Work, change: AppChange): void {
   const { app } = work
-  requireFit(app.type, change)
+  const { directory } = change
+  // Whoever administers an app may leave it in a directory that only others can see.
+  if (directory?.isKnown === false && directory.id !== app.directory_id) throw UnknownDirectory()
+  requireFit(app.type, { access: change.access, directory_id: directory?.id })
   const changed: AppRow = {
     ...app,
     uid: change.uid === undefined ? app.uid : change.uid,
-    name: change.name === undefined ? app.name : change.name || null,
+    name: change.name === undefined ? app.name : change.name,
     description: change.description === undefined ? app.description : change.description,
     metadata: change.metadata === undefined ? app.metadata : change.metadata,
     tags: change.tags === undefined ? app.tags : (change.tags ?? []),
     access: change.access === undefined ? app.access : (change.access ?? 'none'),
-    directory_id: change.directory_id === undefined ? app.directory_id : change.directory_id,
+    directory_id: directory === undefined ? app.directory_id : (directory?.id ?? null),
   }
   if (isSame(app, changed)) return
   const body = { ...changed, updated_at: work.now, updated_by: work.by.user }
   work.emit(appUpdated, { entity: app.id, body })
 }
 
+interface Opening {
+  access?: Access | null | undefined
+  directory_id?: number | null | undefined
+}
+
 /** 422 where a conversation would be opened to others than its members. */
-export function requireFit(type: string, change: Pick<AppChange, 'access' | 'directory_id'>): void {
+export function requireFit(type: string, change: Opening): void {
   if (!isConversation(type)) return
   if (change.access && change.access !== 'none') throw invalid({ access: ['must be none for this type of app'] })
-  if (change.directory_id != null) throw invalid({ directory: ['cannot be set for this type of app'] })
+  // The UI kit names the directory of an agent chat: it says where its notifications belong, and lets nobody in.
+  if (change.directory_id != null && type !== 'agent_chat')
+    throw invalid({ directory: ['cannot be set for this type of app'] })
 }
 
 /** PostgreSQL keeps the members of metadata in an order of its own, so their order does not count. */

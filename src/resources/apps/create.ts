@@ -7,7 +7,7 @@ import { appCreated } from './events.ts'
 import { isConversation, type Kind } from './kinds.ts'
 import { findPair, insertApp, insertMembers } from './store.ts'
 
-/** A new app whose references were looked up. `members` are ids, the caller not among them, each once. */
+/** A new app whose references were looked up. `members` are people and agents, each once, the caller maybe too. */
 export interface AppDraft {
   type: Kind
   uid: string | null
@@ -17,9 +17,14 @@ export interface AppDraft {
   tags: string[]
   access: 'none' | 'read' | 'write'
   directory_id: number | null
-  members: { id: number; isAgent: boolean }[]
+  members: Participant[]
   /** Made by a token's upsert: later callers of the same upsert may join. */
   isJoinable: boolean
+}
+
+interface Participant {
+  id: number
+  isAgent: boolean
 }
 
 export interface Created {
@@ -36,9 +41,10 @@ export interface Created {
 export const createApp = directCommand('createApp', async (work: DirectWork, draft: AppDraft): Promise<Created> => {
   const { by, sql } = work
   const caller = by.kind === 'user' ? by.user : null
-  requireMembers(draft, caller)
+  const others = draft.members.filter(({ id }) => id !== caller)
+  requireMembers(draft, caller, others)
   requireFit(draft.type, draft)
-  const people = [...(caller === null ? [] : [caller]), ...draft.members.map(({ id }) => id)]
+  const people = [...(caller === null ? [] : [caller]), ...others.map(({ id }) => id)]
   const pair = draft.type === 'private_chat' ? toPair(people) : null
   if (pair !== null) {
     const found = await findPair(sql, pair)
@@ -46,7 +52,7 @@ export const createApp = directCommand('createApp', async (work: DirectWork, dra
   }
 
   const rev = await work.nextNumber()
-  const owner = draft.type === 'private_chat' ? null : caller
+  const owner = ownerOf(draft, caller)
   const app = await insert(work, draft, { pair, owner, rev })
   const joined: { app_id: number; user_id: number; access: Access; joined_rev: number }[] = []
   for (const user of people) {
@@ -59,18 +65,24 @@ export const createApp = directCommand('createApp', async (work: DirectWork, dra
 })
 
 /** Who takes part is part of what a conversation is. */
-function requireMembers({ type, members }: AppDraft, caller: number | null): void {
-  const agents = members.filter(member => member.isAgent).length
-  const people = members.length - agents
+function requireMembers({ type, members }: AppDraft, caller: number | null, others: Participant[]): void {
+  const agents = others.filter(member => member.isAgent).length
+  const people = others.length - agents
   if (type === 'private_chat') {
     const wanted = caller === null ? 2 : 1
-    // Only oneself was named, and left out of the list as the caller: a chat with oneself.
-    const isAlone = caller !== null && members.length === 0
-    if (members.length !== wanted && !isAlone) throw invalid({ members: [`must name exactly ${wanted}`] })
+    const isWithSelf = others.length === 0 && members.length === 1
+    if (others.length !== wanted && !isWithSelf) throw invalid({ members: [`must name exactly ${wanted}`] })
   }
   if (type === 'agent_chat' && (agents !== 1 || people !== (caller === null ? 1 : 0))) {
     throw invalid({ members: [caller === null ? 'must name one agent and one person' : 'must name exactly one agent'] })
   }
+}
+
+/** Nobody owns a private chat, so that neither can shut the other out; an agent chat belongs to its person. */
+function ownerOf({ type, members }: AppDraft, caller: number | null): number | null {
+  if (type === 'private_chat') return null
+  if (type === 'agent_chat') return caller ?? members.find(member => !member.isAgent)!.id
+  return caller
 }
 
 function toPair(people: number[]): string {
@@ -86,14 +98,12 @@ interface Place {
 
 async function insert(work: DirectWork, draft: AppDraft, { pair, owner, rev }: Place): Promise<AppRow> {
   const { members: _, isJoinable, ...details } = draft
-  // An agent chat belongs to its person, whoever makes it.
-  const person = draft.type === 'agent_chat' ? (owner ?? draft.members.find(member => !member.isAgent)!.id) : owner
   try {
     return await insertApp(work.sql, {
       ...details,
       is_joinable: isJoinable && !isConversation(draft.type),
       pair,
-      owner_id: person,
+      owner_id: owner,
       rev,
       head_rev: rev,
       created_at: work.now,

@@ -1,5 +1,5 @@
 import { event, type AppEvent, type Scene } from '../../actors/event.ts'
-import { findApp, findMembers, type AppRow, type MemberRow } from '../../actors/state.ts'
+import { blankMember, findApp, findMembers, type AppRow, type MemberRow } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from './represent.ts'
 
@@ -10,15 +10,10 @@ const rows = async (db: Db, app: number) => {
 
 const present = (_event: AppEvent<AppRow>, { app, people, origin }: Scene) => ({ app: showAppRef(app, people, origin) })
 
-/** What an event of the app itself may change; counters and revs move with the events that concern them. */
+/** Everything but counters and revs, which move with the events that concern them. */
 function takeDetails(app: AppRow, body: AppRow): AppRow {
-  const { uid, name, description, metadata, tags, access, directory_id, picture_id, owner_id, is_joinable } = body
-  const { updated_at, updated_by, trashed_at, deleted_at } = body
-  return {
-    ...app,
-    ...{ uid, name, description, metadata, tags, access, directory_id, picture_id, owner_id, is_joinable },
-    ...{ updated_at, updated_by, trashed_at, deleted_at },
-  }
+  const { rev, head_rev, item_count, trashed_count, made_count, last_id, last_by, prior_id } = app
+  return { ...body, rev, head_rev, item_count, trashed_count, made_count, last_id, last_by, prior_id }
 }
 
 const change = (type: string, touches: boolean) =>
@@ -58,8 +53,7 @@ export const appMarked = event<null>({
   trigger: 'apps',
   apply(state, { actor_id, facts }) {
     const { marked_id, marked_at } = facts as unknown as Marked
-    const row = state.member(actor_id)
-    if (row === undefined) return
+    const row = state.member(actor_id) ?? blankMember(state.app.id, actor_id)
     state.putMember({ ...row, marked_id, marked_at: marked_at === null ? null : new Date(marked_at) })
   },
   isTold: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,

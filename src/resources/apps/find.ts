@@ -1,7 +1,7 @@
 import type { Apps } from '../../actors/apps.ts'
 import type { Principal } from '../../actors/principal.ts'
 import type { AppState } from '../../actors/state.ts'
-import { NotFound } from '../../lib/errors.ts'
+import { NotFound, Problem } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { findAppId } from './store.ts'
 
@@ -22,4 +22,19 @@ export function toAppId(ref: string, { sql, by }: Search): number | Promise<numb
 /** The state behind `{app}`. 404 for what is not there; whether the caller may see it is still to be asked. */
 export async function findApp(ref: string, { sql, by, apps }: Search & { apps: Apps }): Promise<AppState> {
   return apps.state(await toAppId(ref, { sql, by }))
+}
+
+/** The states of apps that a list found, without those that were deleted since. */
+export async function findStates(ids: number[], apps: Apps): Promise<AppState[]> {
+  const states = await Promise.all(ids.map(id => findUnlessGone(id, apps)))
+  return states.filter(state => state !== null)
+}
+
+async function findUnlessGone(id: number, apps: Apps): Promise<AppState | null> {
+  try {
+    return await apps.state(id)
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return null
+    throw error
+  }
 }

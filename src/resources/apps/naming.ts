@@ -28,5 +28,6 @@ export function titleOf(state: Pick<AppState, 'app' | 'members'>, viewer: number
   const others = all.filter(id => id !== viewer)
   const named = others.length > 0 ? others : all
   const title = named.map(id => people.show(id).display_name).join(', ')
-  return title.length > 256 ? title.slice(0, 256) : title
+  // Characters, as PostgreSQL counts them: half of one would not be text.
+  return title.length > 256 ? Array.from(title).slice(0, 256).join('') : title
 }

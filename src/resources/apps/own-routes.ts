@@ -105,7 +105,10 @@ const remove = route({
   replies: { 204: null },
   problems: [WrongKind, NotFound],
   async handle(request) {
-    await request.apps.run(removeForMe, await toAppId(request.params.app, request), request.by, undefined)
+    const { params, by, apps, people } = request
+    const state = await findApp(params.app, request)
+    await people.load(Array.from(state.members(), member => member.user_id))
+    await apps.run(removeForMe, state.app.id, by, undefined)
     return reply(204)
   },
 })

@@ -6,7 +6,7 @@ import { findDirectoryId } from '../directories/store.ts'
 import { resolvePeople } from '../users/store.ts'
 import { listInvisible } from '../users/visible.ts'
 import type { AppDraft } from './create.ts'
-import type { AppChange } from './commands.ts'
+import { UnknownDirectory, type AppChange } from './commands.ts'
 import type { AppUpdate, NewApp } from './schema.ts'
 
 interface Caller {
@@ -17,16 +17,17 @@ interface Caller {
 
 /** Looks up what the body of a new app names. 422 for unknown members or directories, or members out of sight. */
 export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller): Promise<AppDraft> {
-  const directory = await toDirectoryId(body.directory, caller)
+  const directory = await toChoice(body.directory, caller)
+  if (directory?.isKnown === false) throw UnknownDirectory()
   return {
     type: body.type,
     uid: body.uid ?? null,
-    name: body.name || null,
+    name: body.name ?? null,
     description: body.description ?? null,
     metadata: body.metadata ?? null,
     tags: body.tags ?? [],
     access: body.access ?? 'none',
-    directory_id: directory ?? null,
+    directory_id: directory?.id ?? null,
     members: await toMembers(body.members ?? [], caller),
     isJoinable,
   }
@@ -35,8 +36,8 @@ export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller)
 /** The same for an update: absent members stay absent. */
 export async function toChange(body: AppUpdate, caller: Caller): Promise<AppChange> {
   const { directory, picture: _, ...rest } = body
-  const id = await toDirectoryId(directory, caller)
-  return id === undefined ? rest : { ...rest, directory_id: id }
+  const choice = await toChoice(directory, caller)
+  return choice === undefined ? rest : { ...rest, directory: choice }
 }
 
 /** The ids behind references to people whom the caller may add; 422 on `field` otherwise. */
@@ -46,19 +47,29 @@ export async function toVisibleIds(refs: string[], field: string, { sql, by }: C
   if (unknown.length > 0) throw invalid({ [field]: unknown.map(ref => `there is no user ${ref}`) })
   const unique = [...new Set(refs.map(ref => ids.get(ref)!))]
   const hidden = by.kind === 'key' ? [] : await listInvisible(sql, by.user, unique)
-  if (hidden.length > 0) throw invalid({ [field]: hidden.map(id => `there is no user ${id}`) })
+  const unseen = refs.filter(ref => hidden.includes(ids.get(ref)!))
+  if (unseen.length > 0) throw invalid({ [field]: unseen.map(ref => `there is no user ${ref}`) })
   return unique
 }
 
 async function toMembers(refs: string[], caller: Caller): Promise<AppDraft['members']> {
-  const ids = (await toVisibleIds(refs, 'members', caller)).filter(id => id !== caller.by.user && id > 0)
+  const ids = await toVisibleIds(refs, 'members', caller)
+  if (ids.some(id => id <= 0)) throw invalid({ members: ['must be people or agents'] })
   await caller.people.load(ids)
   return ids.map(id => ({ id, isAgent: caller.people.show(id).is_agent }))
 }
 
-async function toDirectoryId(ref: string | null | undefined, { sql }: Caller): Promise<number | null | undefined> {
+type Choice = NonNullable<AppChange['directory']>
+
+/** People know the directories that they are in, API keys all. */
+async function toChoice(
+  ref: string | null | undefined,
+  { sql, by, people }: Caller,
+): Promise<Choice | null | undefined> {
   if (ref === null || ref === undefined) return ref
   const id = await findDirectoryId(sql, ref)
-  if (id === null) throw invalid({ directory: [`there is no directory ${ref}`] })
-  return id
+  if (id === null) return { id: 0, isKnown: false }
+  if (by.kind === 'key') return { id, isKnown: true }
+  const person = await people.get(by.user)
+  return { id, isKnown: person?.directories.some(directory => directory.id === id) ?? false }
 }

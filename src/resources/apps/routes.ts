@@ -1,17 +1,13 @@
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
-import { toPage, toPagedList } from '../../storage/page.ts'
-import { findDirectoryId } from '../directories/store.ts'
-import { findUserId } from '../users/store.ts'
 import { levelOf, requireRead } from '../members/access.ts'
-import { createApp } from './create.ts'
 import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
 import { findApp, toAppId } from './find.ts'
+import { listPage } from './list.ts'
+import { makeApp } from './make.ts'
 import { toChange, toDraft } from './prepare.ts'
 import { App, AppList, AppListing, AppPath, AppQuery, AppUpdate, AppUpsert, NewApp, UidPath } from './schema.ts'
-import { showAgain } from './settings.ts'
-import { showSummary, showWhole } from './show.ts'
-import { listApps, orderFields } from './store.ts'
+import { showWhole } from './show.ts'
 import { upsertByUid } from './upsert.ts'
 
 const create = route({
@@ -23,11 +19,9 @@ const create = route({
   creates: true,
   replies: { 201: App },
   async handle(request) {
-    const { body, by, apps, direct, once } = request
-    const created = await direct.run(createApp, by, await toDraft(body, false, request), once)
-    // A private chat that the caller had removed comes back, without its old messages.
-    if (!created.isNew && by.kind === 'user') await apps.run(showAgain, created.id, by, undefined)
-    return reply(201, await showWhole(await apps.state(created.id), request))
+    const { body, apps, once } = request
+    const { id } = await makeApp(await toDraft(body, false, request), request, once)
+    return reply(201, await showWhole(await apps.state(id), request))
   },
 })
 
@@ -92,29 +86,7 @@ const list = route({
   query: AppListing,
   replies: { 200: AppList },
   async handle(request) {
-    const { query, by, sql, apps, form } = request
-    const page = toPage(query, orderFields, 'id')
-    const directory = query.directory === undefined ? null : await findDirectoryId(sql, query.directory)
-    const member = query.member === undefined ? null : await findUserId(sql, query.member)
-    // A directory or person that does not exist matches nothing.
-    const isNowhere =
-      (query.directory !== undefined && directory === null) || (query.member !== undefined && member === null)
-    if (isNowhere) return reply(200, toPagedList(page, 0, []))
-    const uid = query.uid?.toLowerCase()
-    const filter = {
-      by,
-      types: query.type ?? [],
-      directory,
-      member,
-      isArchived: query.archived ?? null,
-      isUnread: query.unread ?? null,
-      hasUid: uid === 'true' ? true : uid === 'false' ? false : null,
-      uid: uid === undefined || uid === 'true' || uid === 'false' ? null : uid,
-    }
-    const { ids, count } = await listApps(sql, filter, page)
-    const states = await Promise.all(ids.map(id => apps.state(id)))
-    const show = form.items === 'details' ? showWhole : showSummary
-    return reply(200, toPagedList(page, count, await Promise.all(states.map(state => show(state, request)))))
+    return reply(200, await listPage(request.query, request))
   },
 })
 

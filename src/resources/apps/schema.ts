@@ -21,10 +21,18 @@ export const Ref = z.union([z.int(), z.string().min(1).max(256)]).transform(Stri
 
 export const DirectoryRef = Ref.meta({ description: 'Directory id or name' })
 
+/** Trimmed; blank is the same as none. */
+const textInput = (longest: number) =>
+  z
+    .string()
+    .trim()
+    .max(longest)
+    .transform(text => (text === '' ? null : text))
+
 const fields = {
   uid: UidInput.nullish(),
-  name: z.string().max(256).nullish(),
-  description: z.string().max(512).nullish(),
+  name: textInput(256).nullish(),
+  description: textInput(512).nullish(),
   metadata: MetadataInput.nullish(),
   picture: z.null().optional().meta({ description: 'Public URL, base64 data URI or blob id; null removes it' }),
   tags: TagsInput.nullish(),
@@ -37,7 +45,7 @@ const members = z.array(Ref).max(500).nullish()
 export const NewApp = z.object({ type: KindInput, ...fields, members })
 export type NewApp = z.output<typeof NewApp>
 
-export const AppUpsert = z.object({ type: KindInput, ...fields }).omit({ uid: true })
+export const AppUpsert = NewApp.omit({ uid: true })
 export type AppUpsert = z.output<typeof AppUpsert>
 
 export const AppUpdate = z.object(fields)
@@ -50,7 +58,10 @@ export const AppListing = Listing.extend({
   archived: QueryFlag.optional(),
   member: z.string().optional(),
   type: z.array(KindInput).optional(),
-  uid: z.string().optional().describe('true: only apps with a uid; false: only those without; else this uid'),
+  uid: z
+    .array(z.string())
+    .optional()
+    .describe('true: only apps with a uid; false: only those without; else these uids'),
   unread: QueryFlag.optional(),
 })
 export type AppListing = z.output<typeof AppListing>
@@ -111,4 +122,5 @@ export const App = AppSummary.extend({
 
 export const AppList = pagedList(z.union([App, AppSummary]))
 
+export const PairHasChat = problem(400, 'pair-has-chat', 'These two have another private chat by now.')
 export const WrongKind = problem(400, 'wrong-app-type', 'This does not fit the type of the app.')

@@ -2,23 +2,25 @@ import { command, type Work } from '../../actors/command.ts'
 import { blankMember, type MemberRow } from '../../actors/state.ts'
 import { requireRead } from '../members/access.ts'
 import { appDeleted, settingsChanged } from './events.ts'
-import { isHidden, newestByOthers } from './unread.ts'
+import { isArchived, isHidden } from './unread.ts'
 import { WrongKind } from './schema.ts'
 
 /** What a user sets about an app for themselves alone. Absent members stay as they are. */
 export interface Settings {
   isPinned?: boolean
+  isStarred?: boolean
   isArchived?: boolean
   isSubscribed?: boolean
 }
 
-/** Pins, archives, subscribes or undoes it, for the caller. Needs read access; repeating changes nothing. */
+/** Pins, stars, archives, subscribes or undoes it, for the caller. Needs read access; repeating changes nothing. */
 export const changeSettings = command('changeSettings', (work: Work, settings: Settings) => {
   requireRead(work.state, work.by, work.people)
   const row = ownRow(work)
   const changed: MemberRow = {
     ...row,
-    pinned_at: settings.isPinned === undefined ? row.pinned_at : settings.isPinned ? (row.pinned_at ?? work.now) : null,
+    pinned_at: toInstant(work, row.pinned_at, settings.isPinned),
+    starred_at: toInstant(work, row.starred_at, settings.isStarred),
     archived_id: toArchived(work, row, settings.isArchived),
     is_subscribed: settings.isSubscribed ?? row.is_subscribed,
   }
@@ -27,7 +29,8 @@ export const changeSettings = command('changeSettings', (work: Work, settings: S
 
 /**
  * Removes the caller's copy of a private or agent chat: it and its messages so far are hidden until somebody writes
- * again. When everybody in it has removed it, nobody can see it any more and it is deleted. 400 for other types.
+ * again. When everybody in it has removed it, nobody can see it any more and it is deleted. The members must be in
+ * memory. 400 for other types.
  */
 export const removeForMe = command(
   'removeForMe',
@@ -35,10 +38,10 @@ export const removeForMe = command(
     requireRead(work.state, work.by, work.people)
     if (work.app.type !== 'private_chat' && work.app.type !== 'agent_chat') throw WrongKind({ type: work.app.type })
     const row = ownRow(work)
-    const removed = { ...row, is_removed: true, hidden_id: work.app.last_id }
-    saveSettings(work, row, removed)
-    const others = [...work.state.members()].filter(member => member.user_id !== work.by.user && member.access !== null)
-    if (others.some(other => !isHidden(work.app, other) && !work.people.find(other.user_id)?.is_agent)) return
+    if (isHidden(work.app, row)) return
+    // Ids and revs are of one line: this hides all messages so far, those in the trash too, should they come back.
+    saveSettings(work, row, { ...row, is_removed: true, hidden_id: work.app.head_rev })
+    if ([...work.state.members()].some(member => keepsCopy(work, member))) return
     work.emit(appDeleted, { entity: work.app.id, body: { ...work.app, deleted_at: work.now } })
   },
   { numbers: () => 2 },
@@ -50,13 +53,26 @@ export const showAgain = command('showAgain', (work: Work) => {
   saveSettings(work, row, { ...row, is_removed: false })
 })
 
+/** Somebody other than the caller who still has a copy: agents have none, nor have people who were deleted. */
+function keepsCopy({ app, by, people }: Work, member: MemberRow): boolean {
+  if (member.user_id === by.user || member.access === null || isHidden(app, member)) return false
+  return people.find(member.user_id)?.is_agent === false
+}
+
 function ownRow(work: Work): MemberRow {
   return work.state.member(work.by.user) ?? blankMember(work.app.id, work.by.user)
 }
 
-function toArchived(work: Work, row: MemberRow, isArchived: boolean | undefined): number | null {
-  if (isArchived === undefined) return row.archived_id
-  return isArchived ? (newestByOthers(work.app, work.by.user) ?? 0) : null
+/** When something was set: now, unless it is already; null where it no longer is. */
+function toInstant(work: Work, before: Date | null, isSet: boolean | undefined): Date | null {
+  if (isSet === undefined) return before
+  return isSet ? (before ?? work.now) : null
+}
+
+/** Everything so far is archived; what somebody else writes from now on brings the app back. */
+function toArchived({ app, by }: Work, row: MemberRow, isWanted: boolean | undefined): number | null {
+  if (isWanted === undefined || isWanted === isArchived(app, by.user, row)) return row.archived_id
+  return isWanted ? app.head_rev : null
 }
 
 function saveSettings(work: Work, before: MemberRow, after: MemberRow): void {

@@ -2,7 +2,7 @@ import { deletedUser, type Principal } from '../../actors/principal.ts'
 import type { Access, AppRow } from '../../actors/state.ts'
 import type { OrderKey, Page } from '../../storage/page.ts'
 import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
-import { toTsQuery } from '../../storage/words.ts'
+import { containsWords, toSearchWords } from '../../storage/words.ts'
 
 export const orderFields = ['id', 'name', 'created_at', 'updated_at', 'rev', 'pinned_at'] as const
 export type OrderField = (typeof orderFields)[number]
@@ -102,7 +102,8 @@ export interface AppFilter {
   isArchived: boolean | null
   isUnread: boolean | null
   hasUid: boolean | null
-  uid: string | null
+  /** Only apps with one of these uids; null for all. */
+  uids: string[] | null
 }
 
 /** One page of the ids of the apps that the caller is a member of, or of all for an API key, and how many there are. */
@@ -127,8 +128,12 @@ function toSource(sql: Sql, filter: AppFilter, page: Page): Fragment {
   const { by } = filter
   const user = by.kind === 'user' ? by.user : deletedUser
   const newest = sql`(case when a.last_by = ${user} then a.prior_id else a.last_id end)`
-  const query = toTsQuery(page.q, true)
-  const isUnread = sql`(a.type in ('chat', 'chat_room', 'private_chat', 'agent_chat')
+  const words = toSearchWords(page.q)
+  // An API key has read, archived and pinned nothing.
+  const isUnread =
+    by.kind === 'key'
+      ? sql`false`
+      : sql`(a.type in ('chat', 'chat_room', 'private_chat', 'agent_chat')
     and coalesce(${newest} > greatest(coalesce(m.marked_id, 0), coalesce(m.hidden_id, 0)), false))`
   const isArchived = sql`(m.archived_id is not null and coalesce(${newest}, 0) <= m.archived_id)`
   const own =
@@ -141,7 +146,7 @@ function toSource(sql: Sql, filter: AppFilter, page: Page): Fragment {
       ${filter.types.length === 0 ? sql`` : sql`and a.type = any(${filter.types})`}
       ${filter.directory === null ? sql`` : sql`and a.directory_id = ${filter.directory}`}
       ${filter.hasUid === null ? sql`` : filter.hasUid ? sql`and a.uid is not null` : sql`and a.uid is null`}
-      ${filter.uid === null ? sql`` : sql`and lower(a.uid) = lower(${filter.uid})`}
+      ${filter.uids === null ? sql`` : sql`and lower(a.uid) in (select lower(r) from unnest(${filter.uids}::text[]) r)`}
       ${filter.isUnread === null ? sql`` : sql`and ${isUnread} = ${filter.isUnread}`}
       ${filter.isArchived === null ? sql`` : sql`and ${isArchived} = ${filter.isArchived}`}
       ${page.tags.length === 0 ? sql`` : sql`and a.tags && ${page.tags}`}
@@ -151,7 +156,7 @@ function toSource(sql: Sql, filter: AppFilter, page: Page): Fragment {
           : sql`and exists (
         select from members o where o.app_id = a.id and o.user_id = ${filter.member} and o.access is not null)`
       }
-      ${query === null ? sql`` : sql`and to_tsvector('simple', fold(${title(sql, by)})) @@ ${query}::tsquery`}
+      ${words === null ? sql`` : sql`and ${containsWords(sql, title(sql, by), words)}`}
       ${toTrashed(sql, by, page.trashed)}`
 }
 
@@ -165,10 +170,13 @@ function toTrashed(sql: Sql, by: Principal, trashed: boolean | null): Fragment {
 
 /** The title that naming.ts derives, in SQL. */
 function title(sql: Sql, by: Principal): Fragment {
-  return sql`coalesce(a.name, case when a.type in ('private_chat', 'chat_room') then (
-    select left(string_agg(u.display_name, ', ' order by n.joined_rev), 256)
-    from members n join users u on u.id = n.user_id
-    where n.app_id = a.id and n.access is not null and n.user_id <> ${by.user}) end, '')`
+  const names = (who: Fragment) => sql`(
+    select left(string_agg(coalesce(u.display_name, 'Deleted user'), ', ' order by n.joined_rev), 256)
+    from members n left join users u on u.id = n.user_id
+    where n.app_id = a.id and n.access is not null and ${who})`
+  const others = names(sql`n.user_id <> ${by.user}`)
+  return sql`coalesce(a.name, case when a.type in ('private_chat', 'chat_room') then
+    coalesce(${others}, ${names(sql`true`)}) end, '')`
 }
 
 function toOrder(sql: Sql, order: OrderKey<OrderField>[], by: Principal): Fragment {

@@ -30,10 +30,14 @@ export function accessOf(state: Guarded, user: number, people: People): Access {
   const own = state.member(user)?.access
   if (own) return own
   if (app.access === 'none') return 'none'
+  return isInside(app, user, people) ? app.access : 'none'
+}
+
+/** True for everybody where the app has no directory, else for those in it. The person must be in memory. */
+export function isInside(app: AppRow, user: number, people: People): boolean {
   const person = people.find(user)
-  if (person === undefined) return 'none'
-  const isInside = app.directory_id === null || person.directories.some(({ id }) => id === app.directory_id)
-  return isInside ? app.access : 'none'
+  if (person === undefined) return false
+  return app.directory_id === null || person.directories.some(({ id }) => id === app.directory_id)
 }
 
 /** The same for whoever calls: an API key may do everything. */

@@ -1,9 +1,10 @@
 import { command, type Work } from '../../actors/command.ts'
-import { blankMember, type Access, type MemberRow } from '../../actors/state.ts'
+import type { Access, MemberRow } from '../../actors/state.ts'
 import { Forbidden, invalid, NotFound, problem } from '../../lib/errors.ts'
 import { ownerChanged } from '../apps/events.ts'
 import { isAtLeast, requireAdmin, requireRead } from './access.ts'
-import { memberAdded, memberRemoved, memberUpdated } from './events.ts'
+import { memberRemoved, memberUpdated } from './events.ts'
+import { join, joinNumbers } from './join.ts'
 
 export interface NewMember {
   user: number
@@ -39,61 +40,42 @@ export const putMembers = command(
       if (!isAdmin && (access === 'admin' || (!isNew && row.access !== access))) throw Forbidden()
       if (isNew) {
         added++
-        const joined = { ...(row ?? blankMember(work.app.id, user)), access, joined_rev: work.nextId() }
-        work.emit(memberAdded, { entity: user, body: joined })
+        join(work, user, access)
       } else if (row.access !== access) {
         work.emit(memberUpdated, { entity: user, body: { ...row, access } })
       }
     }
     return added
   },
-  { numbers: list => list.length * 3 },
+  // One more for the owner who is made less.
+  { numbers: list => list.length * joinNumbers + 1 },
 )
 
 /**
- * Ends memberships. Everybody may leave; removing others needs admin. When the owner leaves, ownership passes to the
- * longest-standing person who may write. Refuses with 403, 404 for who is no member, 422 in private and agent chats.
+ * Ends memberships. Everybody may leave an app that they can see; removing others needs admin. When the owner leaves,
+ * or the last admin, the longest-standing person who may write follows. Refuses with 403, 404 for who is no member,
+ * 422 in private and agent chats.
  */
 export const removeMembers = command(
   'removeMembers',
   (work: Work, users: number[]) => {
-    const isLeaving = users.every(user => user === work.by.user)
-    if (isLeaving) requireOwnMembership(work)
+    const isLeaving = users.length > 0 && users.every(user => user === work.by.user)
+    // Whoever is kept out by an access of none could get around it by leaving, where the app is open to others.
+    if (isLeaving) requireRead(work.state, work.by, work.people)
     else requireAdmin(work.state, work.by, work.people)
     requireOpenMembership(work)
     for (const user of users) {
       if (work.state.member(user)?.access == null) throw NotFound()
       work.emit(memberRemoved, { entity: user, body: null })
     }
-    if (work.app.owner_id !== null && users.includes(work.app.owner_id)) passOwnership(work, users)
+    passOn(work, users)
   },
-  { numbers: users => users.length + 1 },
-)
-
-/** Lets somebody into an app that admits its callers by upsert. Checked by the caller; repeating changes nothing. */
-export const joinApp = command(
-  'joinApp',
-  (work: Work) => {
-    const row = work.state.member(work.by.user)
-    if (row !== undefined && row.access !== null) return
-    const joined: MemberRow = {
-      ...(row ?? blankMember(work.app.id, work.by.user)),
-      access: 'write',
-      joined_rev: work.nextId(),
-    }
-    work.emit(memberAdded, { entity: work.by.user, body: joined })
-  },
-  { numbers: () => 2 },
+  // Two more for the new owner and their access.
+  { numbers: users => users.length + 2 },
 )
 
 function requireOpenMembership({ app }: Work): void {
   if (app.type === 'private_chat' || app.type === 'agent_chat') throw FixedMembers({ type: app.type })
-}
-
-/** Leaving works for every member, also one whose own access is none. */
-function requireOwnMembership({ app, state, by }: Work): void {
-  if (app.trashed_at !== null || app.deleted_at !== null) throw NotFound()
-  if (state.member(by.user)?.access == null) throw NotFound()
 }
 
 /** The last admin stays one, and an owner who is made less gives the ownership up. */
@@ -108,13 +90,28 @@ function requireAdminLeft(work: Work, list: NewMember[]): void {
   work.emit(ownerChanged, { entity: work.app.id, body: { ...work.app, owner_id: null } })
 }
 
-function passOwnership(work: Work, leaving: number[]): void {
-  let heir: number | null = null
-  for (const { user_id, access } of work.state.members()) {
-    if (leaving.includes(user_id) || access === null || !isAtLeast(access, 'write')) continue
-    if (work.people.find(user_id)?.is_agent) continue
-    heir = user_id
-    break
+/** Sees to it that an app which had an owner or an admin still has one, if there is anybody for it. */
+function passOn(work: Work, leaving: number[]): void {
+  const members = [...work.state.members()].filter(row => row.access !== null)
+  const left = members.filter(row => !leaving.includes(row.user_id))
+  const ownerLeft = work.app.owner_id !== null && leaving.includes(work.app.owner_id)
+  const adminsLeft = members.some(isAdmin) && !left.some(isAdmin)
+  if (!ownerLeft && !adminsLeft) return
+
+  const heir = left.find(row => isAtLeast(row.access ?? 'none', 'write') && isActivePerson(work, row.user_id))
+  if (ownerLeft) {
+    work.emit(ownerChanged, { entity: work.app.id, body: { ...work.app, owner_id: heir?.user_id ?? null } })
   }
-  work.emit(ownerChanged, { entity: work.app.id, body: { ...work.app, owner_id: heir } })
+  if (heir !== undefined && !isAdmin(heir)) {
+    work.emit(memberUpdated, { entity: heir.user_id, body: { ...heir, access: 'admin' } })
+  }
+}
+
+function isAdmin({ access }: MemberRow): boolean {
+  return access === 'admin'
+}
+
+function isActivePerson({ people }: Work, user: number): boolean {
+  const person = people.find(user)
+  return person !== undefined && !person.is_agent && person.trashed_at === null
 }

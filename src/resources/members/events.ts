@@ -5,18 +5,7 @@ import { showMember } from './represent.ts'
 
 const names = ({ entity_id }: AppEvent<unknown>) => [entity_id]
 
-const change = (type: string) =>
-  event<MemberRow>({
-    type,
-    entity: 'user',
-    touches: true,
-    load: findMembers,
-    names,
-    apply(state, { body }) {
-      if (body !== null) state.putMember(body)
-    },
-    present: presentMember,
-  })
+const shared = { entity: 'user' as const, touches: true, names, present: presentMember }
 
 function presentMember({ entity_id, body }: AppEvent<MemberRow | null>, { app, people, origin }: Scene) {
   return {
@@ -30,19 +19,34 @@ function presentMember({ entity_id, body }: AppEvent<MemberRow | null>, { app, p
   }
 }
 
-export const memberAdded = change('member_added')
-export const memberUpdated = change('member_updated')
+export const memberAdded = event<MemberRow>({
+  ...shared,
+  type: 'member_added',
+  load: findMembers,
+  apply(state, { entity_id, body }) {
+    if (body === null) return
+    // Last in joining order, also where a replay has met the row earlier.
+    state.dropMember(entity_id)
+    state.putMember(body)
+  },
+})
+
+export const memberUpdated = event<MemberRow>({
+  ...shared,
+  type: 'member_updated',
+  load: findMembers,
+  apply(state, { body }) {
+    if (body !== null) state.putMember(body)
+  },
+})
 
 /** The end of a membership. Settings of somebody who left go with it. */
 export const memberRemoved = event<null>({
+  ...shared,
   type: 'member_removed',
-  entity: 'user',
-  touches: true,
-  names,
   apply(state, { entity_id }) {
     state.dropMember(entity_id)
   },
-  present: presentMember,
 })
 
 export const events = [memberAdded, memberUpdated, memberRemoved]

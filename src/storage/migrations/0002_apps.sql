@@ -53,6 +53,7 @@ create unique index apps_pair on apps (pair) where deleted_at is null and trashe
 create index apps_open on apps (id) where access <> 'none';
 create index apps_type on apps (type, id);
 create index apps_directory on apps (directory_id) where directory_id is not null;
+create index apps_hidden on apps (id) where trashed_at is not null or deleted_at is not null;
 create index apps_deleted on apps (deleted_at) where deleted_at is not null;
 
 -- A user's relation to an app. access is null for somebody who is no member but has settings or a marker there.
