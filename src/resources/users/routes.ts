@@ -1,8 +1,9 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
-import { createUser, updateUser, upsertUser, type Saved, type UserChange } from './commands.ts'
+import { createUser, updateUser, upsertUser, type Saved } from './commands.ts'
 import { listPage } from './list.ts'
 import { hashPassword } from './password.ts'
+import type { UserChange } from './profile.ts'
 import { showUser } from './represent.ts'
 import {
   NewUser,

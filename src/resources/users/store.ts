@@ -137,7 +137,7 @@ export async function lockUser(tx: Tx, ref: string): Promise<StoredUser | null> 
 }
 
 /** The id of the new user; null where somebody has its uid. */
-export async function insertUser(tx: Tx, user: UserRow & { created_at: Date }): Promise<number | null> {
+export async function insertUser(tx: Tx, user: UserRow & { is_agent: boolean; created_at: Date }): Promise<number | null> {
   const [row] = await tx<{ id: number }[]>`
     insert into users ${tx(toColumns(tx, user))}
     on conflict (lower(uid)) do nothing

@@ -1,0 +1,129 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { DirectWork } from '../../actors/direct.ts'
+import { invalid } from '../../lib/errors.ts'
+import { violatedConstraint } from '../../storage/sql.ts'
+import { toWords } from '../../storage/words.ts'
+import type { UserUpdate } from './schema.ts'
+import * as store from './store.ts'
+import type { StoredUser, UserRow } from './store.ts'
+
+/** What is asked of a user or agent, its password already hashed: that takes longer than a transaction should. */
+export interface UserChange extends Omit<UserUpdate, 'password' | 'picture'> {
+  picture?: null | undefined
+  password_hash?: string | null | undefined
+}
+
+export const uidTaken = { uid: ['is taken by another user or agent'] }
+
+interface NewProfile {
+  given: UserChange & { uid: string }
+  isAgent: boolean
+}
+
+/**
+ * Makes the row of a user or agent with its directories. Null where somebody has its uid; 422 for a username that is
+ * taken and for unknown directories.
+ */
+export async function createProfile(work: DirectWork, { given, isAgent }: NewProfile): Promise<number | null> {
+  const { sql, now } = work
+  const directories = await requireDirectories(work, given.directories ?? [])
+  const row = { ...merge(blank, given), is_agent: isAgent, created_at: now }
+  const id = await refusing(() => store.insertUser(sql, row))
+  if (id === null) return null
+  if (given.password_hash) await store.updatePassword(sql, id, given.password_hash)
+  await store.replaceDirectories(sql, id, directories)
+  work.changed('user_created', 'user', id)
+  return id
+}
+
+/** Writes what changed of a user or agent. `isTouched`: something else of it changed, so it is written in any case. */
+export async function updateProfile(
+  work: DirectWork,
+  stored: StoredUser,
+  given: UserChange,
+  isTouched = false,
+): Promise<void> {
+  const { sql, now } = work
+  const directories =
+    given.directories === undefined ? stored.directory_ids : await requireDirectories(work, given.directories ?? [])
+  const merged = merge(stored, given)
+  const isMoved = !isDeepStrictEqual(directories, stored.directory_ids)
+  const isSame = given.password_hash === undefined && !isMoved && isDeepStrictEqual(merge(stored, {}), merged)
+  if (isSame && !isTouched) return
+  await refusing(() => store.updateUser(sql, stored.id, { ...merged, updated_at: now }))
+  if (given.password_hash !== undefined) await store.updatePassword(sql, stored.id, given.password_hash)
+  if (isMoved) await store.replaceDirectories(sql, stored.id, directories)
+  work.changed('user_updated', 'user', stored.id)
+}
+
+/** Ascending ids. 422 names those that are unknown. */
+async function requireDirectories({ sql }: DirectWork, refs: string[]): Promise<number[]> {
+  if (refs.length === 0) return []
+  const found = await store.resolveDirectories(sql, refs)
+  const unknown = refs.filter(ref => !found.has(ref))
+  if (unknown.length > 0) throw invalid({ directories: [`unknown: ${unknown.join(', ')}`] })
+  return [...new Set(found.values())].sort((a, b) => a - b)
+}
+
+/** Turns running into a unique index into the refusal that it means. */
+async function refusing<Result>(write: () => Promise<Result>): Promise<Result> {
+  try {
+    return await write()
+  } catch (error) {
+    const constraint = violatedConstraint(error)
+    if (constraint === 'users_uid') throw invalid(uidTaken)
+    if (constraint === 'users_username') throw invalid({ username: ['is taken by another user'] })
+    throw error
+  }
+}
+
+type Profile = Omit<UserRow, 'display_name' | 'search'>
+
+const blank: Profile & { id: number | null } = {
+  id: null,
+  uid: null,
+  name: null,
+  given_name: null,
+  middle_name: null,
+  family_name: null,
+  nickname: null,
+  email: null,
+  phone_number: null,
+  username: null,
+  comment: null,
+  picture_id: null,
+  metadata: null,
+  tags: [],
+}
+
+/** The row that `given` leaves behind, with what follows from it. */
+function merge(before: Profile & { id: number | null }, given: UserChange): UserRow {
+  const pick = <Field extends keyof UserChange & keyof Profile>(field: Field) =>
+    given[field] === undefined ? before[field] : (given[field] as Profile[Field])
+  const profile: Profile = {
+    uid: pick('uid'),
+    name: pick('name'),
+    given_name: pick('given_name'),
+    middle_name: pick('middle_name'),
+    family_name: pick('family_name'),
+    nickname: pick('nickname'),
+    email: pick('email'),
+    phone_number: pick('phone_number'),
+    username: pick('username'),
+    comment: pick('comment') || null,
+    picture_id: given.picture === undefined ? before.picture_id : given.picture,
+    metadata: pick('metadata'),
+    tags: pick('tags') ?? [],
+  }
+  return { ...profile, display_name: toDisplayName(before.id, profile), search: toSearch(profile) }
+}
+
+/** What a user is called: the first of its names that was given. */
+function toDisplayName(id: number | null, { uid, name, nickname, username, ...parts }: Profile): string {
+  const joined = [parts.given_name, parts.middle_name, parts.family_name].filter(part => part !== null).join(' ')
+  return name ?? (joined || null) ?? nickname ?? username ?? uid ?? `User ${id}`
+}
+
+function toSearch({ uid, name, given_name, middle_name, family_name, nickname, email, username }: Profile): string {
+  return toWords([name, uid, given_name, middle_name, family_name, nickname, email, username]).join(' ')
+}
