@@ -54,7 +54,8 @@ export function verbatim(value: unknown): Json | null {
  * the form the client chose and dates to the second (`2026-07-08T09:30:00Z`).
  */
 export function writeJson(value: unknown, scalars: Scalars): string {
-  return write(value, scalars === 'string') ?? 'null'
+  // Empty arrays are left out of objects; by itself one is still an array.
+  return write(value, scalars === 'string') ?? (Array.isArray(value) ? '[]' : 'null')
 }
 
 function write(value: unknown, quoted: boolean): string | undefined {

@@ -1,0 +1,22 @@
+import { z } from 'zod'
+
+/** How a function or tool server is called: by an agent in its tools, and in paths. */
+export const ToolName = z
+  .string()
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens')
+
+const isWebAddress = (text: string) => /^https?:\/\/[^\s\p{Cc}]+$/iu.test(text) && URL.canParse(text)
+
+export const AddressInput = z.string().trim().max(2048).refine(isWebAddress, 'must be an absolute http or https URL')
+
+const isHeaderName = (name: string) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/.test(name)
+const isHeaderValue = (value: string) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+
+/** Headers for authentication or other purposes: what can be sent as such. */
+export const HeadersInput = z
+  .record(z.string(), z.string().max(8192))
+  .refine(headers => Object.keys(headers).length <= 64, 'must be at most 64')
+  .refine(headers => Object.keys(headers).every(isHeaderName), 'must have names that HTTP allows')
+  .refine(headers => Object.values(headers).every(isHeaderValue), 'must have values that HTTP allows')
+
+export const Headers = z.record(z.string(), z.string()).describe('As they were given')

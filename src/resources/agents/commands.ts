@@ -1,0 +1,175 @@
+import { isDeepStrictEqual } from 'node:util'
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { invalid, NotFound } from '../../lib/errors.ts'
+import { requireUid, type Saved } from '../users/commands.ts'
+import { createProfile, uidTaken, updateProfile, type UserChange } from '../users/profile.ts'
+import { lockUser, removeUser, updateTrashed, type StoredUser } from '../users/store.ts'
+import { toRow } from './functions/commands.ts'
+import type { NewAgentFunction } from './functions/schema.ts'
+import { insertFunctions, listFunctions, removeFunctions } from './functions/store.ts'
+import { requireAgent } from './lock.ts'
+import { builtin, type AgentUpdate } from './schema.ts'
+import * as store from './store.ts'
+import type { AgentSettings } from './store.ts'
+
+export type AgentChange = AgentUpdate
+
+type NewAgent = AgentUpdate & Pick<AgentSettings, 'provider' | 'model'> & { uid: string }
+
+/** Makes an agent. Refuses with 422 for a uid that is taken, unknown directories, and knowledge that is no files app. */
+export const createAgent = directCommand('createAgent', async (work: DirectWork, given: NewAgent): Promise<Saved> => {
+  const id = await create(work, given)
+  if (id === null) throw invalid(uidTaken)
+  return { id, isNew: true }
+})
+
+/**
+ * Changes an agent: absent members stay, null clears, functions are replaced as a set. What changes nothing leaves no
+ * trace. Refuses with 404 for trashed agents and for people, 422 as `createAgent`.
+ */
+export const updateAgent = directCommand(
+  'updateAgent',
+  async (work: DirectWork, { agent, given }: { agent: string; given: AgentChange }): Promise<Saved> => {
+    const stored = await requireAgent(work, agent)
+    if (stored.trashed_at !== null) throw NotFound()
+    await update(work, stored, given)
+    return { id: stored.id, isNew: false }
+  },
+)
+
+/** Makes the agent with this uid, or changes it; a trashed one is changed too and stays trashed. */
+export const upsertAgent = directCommand(
+  'upsertAgent',
+  async (work: DirectWork, { uid, given }: { uid: string; given: AgentChange }): Promise<Saved> => {
+    requireUid(uid)
+    const stored = await lockUser(work.sql, uid)
+    if (stored !== null) return change(work, stored, given)
+    const { provider, model } = given
+    if (given.uid != null && given.uid.toLowerCase() !== uid.toLowerCase()) {
+      throw invalid({ uid: ['must be the one in the path'] })
+    }
+    requireNew(given)
+    const id = await create(work, { ...given, provider: provider!, model: model!, uid })
+    if (id !== null) return { id, isNew: true }
+    // Somebody else made it since: their commit is over, so the row is there now.
+    const made = await lockUser(work.sql, uid)
+    if (made === null) throw invalid(uidTaken)
+    return change(work, made, given)
+  },
+)
+
+/** Takes an agent out of sight; its tokens stop being valid. Answers its id. Repeating changes nothing. */
+export const trashAgent = directCommand('trashAgent', async (work: DirectWork, agent: string): Promise<number> => {
+  const stored = await requireAgent(work, agent)
+  if (stored.trashed_at !== null) return stored.id
+  await updateTrashed(work.sql, stored.id, work.now)
+  work.changed('user_trashed', 'user', stored.id)
+  return stored.id
+})
+
+export const restoreAgent = directCommand('restoreAgent', async (work: DirectWork, agent: string) => {
+  const stored = await requireAgent(work, agent)
+  if (stored.trashed_at === null) return
+  await updateTrashed(work.sql, stored.id, null)
+  work.changed('user_restored', 'user', stored.id)
+})
+
+/** Ends an agent with its functions and tool servers. What it wrote stays, by the deleted user. */
+export const deleteAgent = directCommand('deleteAgent', async (work: DirectWork, agent: string) => {
+  const stored = await requireAgent(work, agent)
+  await removeUser(work.sql, stored.id)
+  work.changed('user_deleted', 'user', stored.id)
+})
+
+async function change(work: DirectWork, stored: StoredUser, given: AgentChange): Promise<Saved> {
+  if (!stored.is_agent) throw invalid(uidTaken)
+  await update(work, stored, given)
+  return { id: stored.id, isNew: false }
+}
+
+/** An upsert that finds no agent needs what a new one needs, and offers what an update offers. */
+function requireNew({ provider, model }: AgentChange): void {
+  const needed = 'is required where there is no such agent yet'
+  const errors = {
+    ...(provider === undefined && { provider: [needed] }),
+    ...(provider === builtin && { provider: ['must be a vendor: builtin is chosen when an agent is created'] }),
+    ...(model === undefined && { model: [needed] }),
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors)
+}
+
+async function create(work: DirectWork, given: NewAgent): Promise<number | null> {
+  const { provider, model } = given
+  const blank: AgentSettings = {
+    provider,
+    model,
+    instructions: null,
+    knowledge: [],
+    web_search: false,
+    max_tokens: null,
+  }
+  const settings = await merge(work, blank, given)
+  const id = await createProfile(work, { given: { ...toProfile(given), uid: given.uid }, isAgent: true })
+  if (id === null) return null
+  await store.insertSettings(work.sql, id, settings)
+  await insertFunctions(work.sql, id, (given.functions ?? []).map(toRow))
+  return id
+}
+
+async function update(work: DirectWork, stored: StoredUser, given: AgentChange): Promise<void> {
+  const { sql } = work
+  const before = await store.findSettings(sql, stored.id)
+  if (before === null) throw NotFound()
+  if (given.provider === builtin && before.provider !== builtin) {
+    throw invalid({ provider: ['must be a vendor: builtin is chosen when an agent is created'] })
+  }
+  const settings = await merge(work, before, given)
+  const isSet = !isDeepStrictEqual(settings, before)
+  if (isSet) await store.updateSettings(sql, stored.id, settings)
+  const areReplaced = await replaceFunctions(work, stored.id, given.functions)
+  await updateProfile(work, stored, toProfile(given), isSet || areReplaced)
+}
+
+async function replaceFunctions(
+  { sql }: DirectWork,
+  agent: number,
+  given: NewAgentFunction[] | null | undefined,
+): Promise<boolean> {
+  if (given === undefined) return false
+  const rows = (given ?? []).map(toRow)
+  if (
+    isDeepStrictEqual(
+      rows,
+      Array.from(await listFunctions(sql, agent), row => ({ ...row })),
+    )
+  )
+    return false
+  await removeFunctions(sql, agent)
+  await insertFunctions(sql, agent, rows)
+  return true
+}
+
+async function merge(work: DirectWork, before: AgentSettings, given: AgentChange): Promise<AgentSettings> {
+  const { provider, model, instructions, knowledge, web_search, max_tokens } = given
+  return {
+    provider: provider ?? before.provider,
+    model: model ?? before.model,
+    instructions: instructions === undefined ? before.instructions : instructions || null,
+    knowledge: knowledge === undefined ? before.knowledge : await requireKnowledge(work, knowledge ?? []),
+    web_search: web_search === undefined ? before.web_search : (web_search ?? false),
+    max_tokens: max_tokens === undefined ? before.max_tokens : max_tokens,
+  }
+}
+
+/** Ids in the order given, each once. */
+async function requireKnowledge({ sql }: DirectWork, refs: string[]): Promise<number[]> {
+  if (refs.length === 0) return []
+  const found = await store.resolveFilesApps(sql, refs)
+  const unknown = refs.filter(ref => !found.has(ref))
+  if (unknown.length > 0) throw invalid({ knowledge: unknown.map(ref => `there is no files app ${ref}`) })
+  return [...new Set(refs.map(ref => found.get(ref)!))]
+}
+
+function toProfile({ uid, name, picture, directories, comment, tags, metadata }: AgentChange): UserChange {
+  return { uid, name, picture, directories, comment, tags, metadata }
+}

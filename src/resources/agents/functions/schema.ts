@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { MetadataInput } from '../../../lib/shape.ts'
+import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
+
+/** Functions of one agent. */
+export const mostFunctions = 64
+
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+export type FunctionMethod = (typeof methods)[number]
+
+const MethodInput = z
+  .string()
+  .transform(text => text.toUpperCase())
+  .pipe(z.enum(methods))
+  .describe('Default: GET')
+
+const ParametersInput = MetadataInput.refine(
+  ({ type }) => type === undefined || type === 'object',
+  'must be a JSON Schema of type object',
+).describe('A JSON Schema of type object')
+
+export const NewAgentFunction = z.object({
+  name: ToolName,
+  description: z.string().trim().min(1, 'must not be empty').max(4096),
+  url: AddressInput.describe('`{name}` segments are filled from the arguments'),
+  method: MethodInput.nullish(),
+  headers: HeadersInput.nullish(),
+  parameters: ParametersInput.nullish(),
+})
+export type NewAgentFunction = z.output<typeof NewAgentFunction>
+
+export const FunctionUpdate = NewAgentFunction.partial()
+export type FunctionUpdate = z.output<typeof FunctionUpdate>
+
+export const AgentFunction = z
+  .object({
+    name: z.string(),
+    description: z.string(),
+    method: z.enum(methods),
+    url: z.string(),
+    headers: Headers.optional(),
+    parameters: z.looseObject({}).optional(),
+  })
+  .meta({ id: 'AgentFunction' })
+export const AgentFunctions = z.array(AgentFunction)
+
+export const FunctionPath = z.object({ agent: z.string(), name: z.string() })
+
+/** A row of `agent_functions`. */
+export interface FunctionRow {
+  name: string
+  description: string
+  method: FunctionMethod
+  url: string
+  headers: Record<string, string> | null
+  parameters: Record<string, unknown> | null
+}

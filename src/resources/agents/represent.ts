@@ -1,0 +1,41 @@
+import type { Principal } from '../../actors/principal.ts'
+import { verbatim } from '../../lib/json.ts'
+import { actorOf } from '../users/represent.ts'
+import type { FunctionRow } from './functions/schema.ts'
+import type { ToolServerRow } from './servers/schema.ts'
+import type { AgentPerson } from './store.ts'
+
+interface Viewer {
+  by: Principal
+  origin: string
+}
+
+/** The summary agent. What it was told and what it may reach is for those who manage it: API keys. */
+export function showAgent({ person, row }: AgentPerson, { by, origin }: Viewer) {
+  const isManaged = by.kind === 'key'
+  return {
+    ...actorOf(person, origin),
+    provider: row.provider,
+    model: row.model,
+    instructions: isManaged ? row.instructions : null,
+    functions: isManaged ? row.functions : null,
+    knowledge: isManaged ? row.knowledge : null,
+    web_search: row.web_search,
+    max_tokens: row.max_tokens,
+    directories: person.directories,
+    comment: person.comment,
+    tags: person.tags,
+    metadata: verbatim(person.metadata),
+    created_at: person.created_at,
+    updated_at: person.updated_at,
+    is_trashed: person.trashed_at !== null,
+  }
+}
+
+export function showFunction({ name, description, method, url, headers, parameters }: FunctionRow) {
+  return { name, description, method, url, headers: verbatim(headers), parameters: verbatim(parameters) }
+}
+
+export function showServer({ name, url, description, allowed_tools, approval_mode, headers }: ToolServerRow) {
+  return { name, url, description, allowed_tools, approval_mode, headers: verbatim(headers) }
+}

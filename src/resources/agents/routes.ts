@@ -1,0 +1,162 @@
+import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { toPage, toPagedList } from '../../storage/page.ts'
+import { leaveApps } from '../members/leave.ts'
+import type { Saved } from '../users/commands.ts'
+import { listPersons, type PersonOrder } from '../users/store.ts'
+import { createAgent, deleteAgent, restoreAgent, trashAgent, updateAgent, upsertAgent } from './commands.ts'
+import { showAgent } from './represent.ts'
+import { Agent, AgentList, AgentListing, AgentPath, AgentQuery, AgentUidPath, AgentUpdate, NewAgent } from './schema.ts'
+import { findAgent, listAgents } from './store.ts'
+
+const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
+
+const create = route({
+  method: 'POST',
+  path: '/api/agents',
+  summary: 'Create an agent',
+  auth: 'key',
+  body: NewAgent,
+  creates: true,
+  replies: { 201: Agent },
+  async handle(request) {
+    const { body, by, direct, once } = request
+    return reply(201, await showSaved(await direct.run(createAgent, by, body, once), request))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/agents/{agent}',
+  summary: 'Get an agent',
+  auth: 'key',
+  params: AgentPath,
+  query: AgentQuery,
+  replies: { 200: Agent },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query, sql } = request
+    const agent = await findAgent(sql, params.agent)
+    if (agent === null) throw NotFound()
+    const showsTrashed = query.trashed !== undefined && query.trashed !== 'false'
+    if (agent.person.trashed_at !== null && !showsTrashed) throw NotFound()
+    return reply(200, showAgent(agent, request))
+  },
+})
+
+const update = route({
+  method: 'PATCH',
+  path: '/api/agents/{agent}',
+  summary: 'Update an agent; absent members stay, null clears',
+  auth: 'key',
+  params: AgentPath,
+  body: AgentUpdate,
+  replies: { 200: Agent },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, body, by, direct } = request
+    const saved = await direct.run(updateAgent, by, { agent: params.agent, given: body })
+    return reply(200, await showSaved(saved, request))
+  },
+})
+
+const upsert = route({
+  method: 'PUT',
+  path: '/api/agents/{uid}',
+  summary: 'Update the agent with this uid, or create it',
+  auth: 'key',
+  params: AgentUidPath,
+  body: AgentUpdate,
+  replies: { 200: Agent, 201: Agent },
+  async handle(request) {
+    const { params, body, by, direct } = request
+    const saved = await direct.run(upsertAgent, by, { uid: params.uid, given: body })
+    const agent = await showSaved(saved, request)
+    return saved.isNew ? reply(201, agent) : reply(200, agent)
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/agents',
+  summary: 'List the agents that are visible to the caller',
+  auth: 'token or key',
+  query: AgentListing,
+  replies: { 200: AgentList },
+  async handle(request) {
+    const { query, sql, by } = request
+    const { autocomplete, directory } = query
+    const page = toPage(query, orderFields, 'name')
+    const directories = directory ? [directory] : []
+    const { count, persons } = await listPersons(sql, { by, agent: true, autocomplete, directories }, page)
+    const agents = await listAgents(
+      sql,
+      persons.map(({ id }) => id),
+    )
+    return reply(
+      200,
+      toPagedList(
+        page,
+        count,
+        agents.map(agent => showAgent(agent, request)),
+      ),
+    )
+  },
+})
+
+const trash = route({
+  method: 'POST',
+  path: '/api/agents/{agent}/trash',
+  summary: 'Trash an agent: out of sight, and it answers nobody',
+  auth: 'key',
+  params: AgentPath,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle({ params, by, direct }) {
+    await direct.run(trashAgent, by, params.agent)
+    return reply(204)
+  },
+})
+
+const restore = route({
+  method: 'POST',
+  path: '/api/agents/{agent}/restore',
+  summary: 'Restore a trashed agent',
+  auth: 'key',
+  params: AgentPath,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle({ params, by, direct }) {
+    await direct.run(restoreAgent, by, params.agent)
+    return reply(204)
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/agents/{agent}',
+  summary: 'Delete an agent for good; what it wrote stays',
+  auth: 'key',
+  params: AgentPath,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, by, direct } = request
+    // Trashed first, as for users: it joins nothing any more while it leaves what it is in.
+    const agent = await direct.run(trashAgent, by, params.agent)
+    await leaveApps(agent, request)
+    await direct.run(deleteAgent, by, String(agent))
+    return reply(204)
+  },
+})
+
+type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+
+/** The agent as a write has left it, trashed or not. */
+async function showSaved({ id }: Saved, request: Request) {
+  const agent = await findAgent(request.sql, String(id))
+  if (agent === null) throw NotFound()
+  return showAgent(agent, request)
+}
+
+export const routes = [create, list, get, update, upsert, trash, restore, remove]

@@ -1,0 +1,98 @@
+import { directCommand, type DirectWork } from '../../../actors/direct.ts'
+import { invalid, NotFound } from '../../../lib/errors.ts'
+import { requireActive } from '../lock.ts'
+import { mostServers, type NewToolServer, type ToolServerRow, type ToolServerUpdate } from './schema.ts'
+import * as store from './store.ts'
+
+interface Saved {
+  row: ToolServerRow
+  isNew: boolean
+}
+
+/** Adds a tool server. Refuses with 422 for a name that is taken, or where there are enough. */
+export const addServer = directCommand(
+  'addServer',
+  async (work: DirectWork, { agent, given }: { agent: string; given: NewToolServer }): Promise<ToolServerRow> => {
+    const id = await requireActive(work, agent)
+    return add(work, id, given)
+  },
+)
+
+/** Changes a tool server, its name too: absent members stay, null clears. 404 where there is none of this name. */
+export const updateServer = directCommand(
+  'updateServer',
+  async (
+    work: DirectWork,
+    { agent, name, given }: { agent: string; name: string; given: ToolServerUpdate },
+  ): Promise<ToolServerRow> => {
+    const id = await requireActive(work, agent)
+    const before = await store.findServer(work.sql, id, name)
+    if (before === null) throw NotFound()
+    return save(work, id, before, given)
+  },
+)
+
+/** Adds the tool server of this name or changes the one there is. 422 where the body has another name. */
+export const putServer = directCommand(
+  'putServer',
+  async (
+    work: DirectWork,
+    { agent, name, given }: { agent: string; name: string; given: NewToolServer },
+  ): Promise<Saved> => {
+    const id = await requireActive(work, agent)
+    if (given.name !== name) throw invalid({ name: ['must be the one in the path'] })
+    const before = await store.findServer(work.sql, id, name)
+    if (before === null) return { row: await add(work, id, given), isNew: true }
+    return { row: await save(work, id, before, given), isNew: false }
+  },
+)
+
+export const removeServer = directCommand(
+  'removeServer',
+  async (work: DirectWork, { agent, name }: { agent: string; name: string }) => {
+    const id = await requireActive(work, agent)
+    if (!(await store.removeServer(work.sql, id, name))) throw NotFound()
+    work.changed('agent_changed', 'user', id)
+  },
+)
+
+// The agent's user is locked, so nobody else adds or renames at the same time.
+async function add(work: DirectWork, agent: number, given: NewToolServer): Promise<ToolServerRow> {
+  const present = await store.listServers(work.sql, agent)
+  if (present.some(({ name }) => name === given.name)) throw invalid({ name: ['is taken by another server'] })
+  if (present.length >= mostServers) throw invalid({ name: [`an agent has at most ${mostServers} servers`] })
+  const row: ToolServerRow = {
+    name: given.name,
+    url: given.url,
+    description: given.description || null,
+    allowed_tools: given.allowed_tools ?? null,
+    approval_mode: given.approval_mode ?? 'always',
+    headers: given.headers ?? null,
+  }
+  await store.insertServer(work.sql, agent, row)
+  work.changed('agent_changed', 'user', agent)
+  return row
+}
+
+async function save(
+  work: DirectWork,
+  agent: number,
+  before: ToolServerRow,
+  given: ToolServerUpdate,
+): Promise<ToolServerRow> {
+  const name = given.name ?? before.name
+  if (name !== before.name && (await store.findServer(work.sql, agent, name)) !== null) {
+    throw invalid({ name: ['is taken by another server'] })
+  }
+  const row: ToolServerRow = {
+    name,
+    url: given.url ?? before.url,
+    description: given.description === undefined ? before.description : given.description || null,
+    allowed_tools: given.allowed_tools === undefined ? before.allowed_tools : given.allowed_tools,
+    approval_mode: given.approval_mode === undefined ? before.approval_mode : (given.approval_mode ?? 'always'),
+    headers: given.headers === undefined ? before.headers : given.headers,
+  }
+  await store.updateServer(work.sql, agent, before.name, row)
+  work.changed('agent_changed', 'user', agent)
+  return row
+}

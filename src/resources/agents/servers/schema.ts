@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
+
+/** Tool servers of one agent. */
+export const mostServers = 16
+
+const approvalModes = ['always', 'never'] as const
+
+export const NewToolServer = z.object({
+  name: ToolName.describe('Tells the server from others in tool calls'),
+  url: AddressInput,
+  description: z.string().trim().max(4096).nullish(),
+  allowed_tools: z.array(z.string().trim().min(1).max(256)).max(256).nullish().describe('Absent: all'),
+  approval_mode: z.enum(approvalModes).nullish().describe('Default: always'),
+  headers: HeadersInput.nullish(),
+})
+export type NewToolServer = z.output<typeof NewToolServer>
+
+export const ToolServerUpdate = NewToolServer.partial()
+export type ToolServerUpdate = z.output<typeof ToolServerUpdate>
+
+export const ToolServer = z
+  .object({
+    name: z.string(),
+    url: z.string(),
+    description: z.string().optional(),
+    allowed_tools: z.array(z.string()).optional(),
+    approval_mode: z.enum(approvalModes),
+    headers: Headers.optional(),
+  })
+  .meta({ id: 'ToolServer' })
+export const ToolServers = z.array(ToolServer)
+
+export const ToolServerPath = z.object({ agent: z.string(), name: z.string() })
+
+/** A row of `agent_servers`. */
+export interface ToolServerRow {
+  name: string
+  url: string
+  description: string | null
+  allowed_tools: string[] | null
+  approval_mode: (typeof approvalModes)[number]
+  headers: Record<string, string> | null
+}

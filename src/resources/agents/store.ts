@@ -1,0 +1,95 @@
+import { listPeople, selectPeople, type Person } from '../../actors/people.ts'
+import { toReference } from '../../lib/reference.ts'
+import type { Db, Tx } from '../../storage/sql.ts'
+import type { Provider } from './schema.ts'
+
+/** What is set about an agent. */
+export interface AgentSettings {
+  provider: Provider
+  model: string
+  instructions: string | null
+  knowledge: number[]
+  web_search: boolean
+  max_tokens: number | null
+}
+
+/** An agent's settings as answers show them: with the names of its functions, without apps that were deleted. */
+export interface AgentRow extends AgentSettings {
+  user_id: number
+  functions: string[]
+}
+
+export interface AgentPerson {
+  person: Person
+  row: AgentRow
+}
+
+/** The agent behind `{agent}`, trashed or not; null for people too. */
+export async function findAgent(db: Db, ref: string): Promise<AgentPerson | null> {
+  const { id, name } = toReference(ref)
+  const named = id === null ? db`lower(u.uid) = lower(${name})` : db`u.id = ${id}`
+  const [person] = await db<Person[]>`${selectPeople(db)} where ${named} and u.is_agent`
+  if (person === undefined) return null
+  const row = (await listSettings(db, [person.id])).get(person.id)
+  return row === undefined ? null : { person, row }
+}
+
+/** The agents among some people, in their order. */
+export async function listAgents(db: Db, ids: number[]): Promise<AgentPerson[]> {
+  if (ids.length === 0) return []
+  const [people, rows] = await Promise.all([listPeople(db, ids), listSettings(db, ids)])
+  const known = new Map(people.map(person => [person.id, person]))
+  return ids.flatMap(id => {
+    const [person, row] = [known.get(id), rows.get(id)]
+    return person === undefined || row === undefined ? [] : { person, row }
+  })
+}
+
+async function listSettings(db: Db, ids: number[]): Promise<Map<number, AgentRow>> {
+  const rows = await db<AgentRow[]>`
+    select g.user_id, g.provider, g.model, g.instructions, g.web_search, g.max_tokens,
+      array(select f.name from agent_functions f where f.agent_id = g.user_id order by f.id) as functions,
+      array(
+        select a.id from unnest(g.knowledge) with ordinality k(id, place) join apps a on a.id = k.id
+        where a.deleted_at is null order by k.place) as knowledge
+    from agents g where g.user_id = any(${ids}::bigint[])`
+  return new Map(rows.map(row => [row.user_id, row]))
+}
+
+/** The settings of an agent whose user is locked. */
+export async function findSettings(tx: Tx, agent: number): Promise<AgentSettings | null> {
+  const [row] = await tx<AgentSettings[]>`
+    select provider, model, instructions, knowledge, web_search, max_tokens from agents where user_id = ${agent}`
+  return row ?? null
+}
+
+export async function insertSettings(tx: Tx, agent: number, settings: AgentSettings): Promise<void> {
+  const { provider, model, instructions, knowledge, web_search, max_tokens } = settings
+  await tx`
+    insert into agents (user_id, provider, model, instructions, knowledge, web_search, max_tokens)
+    values (${agent}, ${provider}, ${model}, ${instructions}, ${knowledge}::bigint[], ${web_search}, ${max_tokens})`
+}
+
+export async function updateSettings(tx: Tx, agent: number, settings: AgentSettings): Promise<void> {
+  const { provider, model, instructions, knowledge, web_search, max_tokens } = settings
+  await tx`
+    update agents set provider = ${provider}, model = ${model}, instructions = ${instructions},
+      knowledge = ${knowledge}::bigint[], web_search = ${web_search}, max_tokens = ${max_tokens}
+    where user_id = ${agent}`
+}
+
+/** The ids behind references to files apps, by reference; what is none is missing. Served by apps_uid. */
+export async function resolveFilesApps(tx: Tx, refs: readonly string[]): Promise<Map<string, number>> {
+  const references = [...new Set(refs)].map(text => ({ text, ...toReference(text) }))
+  const rows = await tx<{ text: string; id: number }[]>`
+    with r as (
+      select * from unnest(${references.map(({ text }) => text)}::text[], ${references.map(({ id }) => id)}::bigint[],
+        ${references.map(({ name }) => name)}::text[]) as r(text, id, name)),
+    found as (
+      select r.text, a.id, a.type, a.deleted_at from r join apps a on a.id = r.id
+      union all
+      select r.text, a.id, a.type, a.deleted_at from r join apps a
+        on lower(a.uid) = lower(r.name) and a.deleted_at is null and a.type <> 'agent_chat')
+    select text, id from found where type = 'files' and deleted_at is null`
+  return new Map(rows.map(({ text, id }) => [text, id]))
+}
