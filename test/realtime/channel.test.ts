@@ -30,8 +30,16 @@ const types: EventTypes = new Map([note, secret, broken].map(kind => [kind.type,
 const form = findForm('json', 'number')!
 
 const occurred = (kind: EventType<unknown>, rev: number, prev: number): AppEvent => ({
-  ...{ kind, app_id: app, rev, prev, type: kind.type, actor_id: 0, entity_id: rev },
-  ...{ facts: { text: `note ${rev}` }, created_at: new Date(), body: null },
+  kind,
+  app_id: app,
+  rev,
+  prev,
+  type: kind.type,
+  actor_id: 0,
+  entity_id: rev,
+  facts: { text: `note ${rev}` },
+  created_at: new Date(),
+  body: null,
 })
 
 /** A channel on a real log, whose events the test writes itself. */
