@@ -14,6 +14,8 @@ export interface Measurement {
   databaseCpu: number | null
   loadCpu: number | null
   rssMiB: number | null
+  /** Share of the machine that others used meanwhile. */
+  others: number | null
 }
 
 /** A figure and the bound that it is to keep. */
@@ -49,6 +51,7 @@ export function medians(measurements: Measurement[]): Measurement[] {
       databaseCpu: middle(run => run.databaseCpu),
       loadCpu: middle(run => run.loadCpu),
       rssMiB: middle(run => run.rssMiB),
+      others: middle(run => run.others),
     }
   })
 }

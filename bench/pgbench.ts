@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { Parley } from './parley.ts'
-import { readTreeSeconds } from './usage.ts'
+import { readMachineSeconds, readSeconds, readTreeSeconds, shareOfOthers, usageBetween, type Usage } from './usage.ts'
 
 const run = promisify(execFile)
 
@@ -23,11 +24,16 @@ insert into pgbench_messages (app_id, created_by, created_at, text)
 values (:app, :author, now(), 'Sure, I will have a look at it right after lunch, sounds good');
 `
 
+/** How long these processes take to end; they were gone after 50 ms where it was measured. */
+const exitMs = 300
+
 export interface PgbenchResult {
   perSecond: number
   averageMs: number
   /** Processor seconds of the database for 1,000 rows. */
   databaseCpu: number
+  /** Share of the machine that neither pgbench nor the database used. */
+  others: number
 }
 
 /** pgbench on the database server that Parley uses: single-row inserts, each a transaction, prepared statements. */
@@ -60,16 +66,26 @@ export class Pgbench {
 
   async insert(clients: number, seconds: number): Promise<PgbenchResult> {
     const jobs = Math.min(clients, 2)
-    const before = readTreeSeconds(this.#parley.postmaster)
+    const readAll = (): Usage => ({
+      serverSeconds: 0,
+      databaseSeconds: readTreeSeconds(this.#parley.postmaster),
+      // pgbench is counted with this process once it has ended.
+      loadSeconds: readSeconds(process.pid).ended,
+      ...readMachineSeconds(),
+    })
+    const before = readAll()
     const load = ['--no-vacuum', '--protocol=prepared', `--client=${clients}`, `--jobs=${jobs}`, `--time=${seconds}`]
     const place = [`--host=${this.#parley.databaseDir}`, '--username=parley', 'postgres']
     const { stdout } = await run('pgbench', [...load, `--file=${this.#script}`, ...place])
+    // The database's processes of these connections end after pgbench; their time must have been counted.
+    await delay(exitMs)
     const read = (pattern: RegExp) => Number(pattern.exec(stdout)?.[1])
-    const databaseSeconds = readTreeSeconds(this.#parley.postmaster) - before
+    const usage = usageBetween(before, readAll())
     return {
       perSecond: read(/^tps = ([\d.]+)/m),
       averageMs: read(/^latency average = ([\d.]+)/m),
-      databaseCpu: databaseSeconds / (read(/^number of transactions actually processed: (\d+)/m) / 1000),
+      databaseCpu: usage.databaseSeconds / (read(/^number of transactions actually processed: (\d+)/m) / 1000),
+      others: shareOfOthers(usage),
     }
   }
 

@@ -11,6 +11,7 @@ const columns: [string, (measurement: Measurement) => string][] = [
   ['database CPU', ({ databaseCpu }) => round(databaseCpu, 3)],
   ['load CPU', ({ loadCpu }) => round(loadCpu, 3)],
   ['RSS MiB', ({ rssMiB }) => round(rssMiB, 0)],
+  ['others %', ({ others }) => round(others === null ? null : others * 100, 0)],
 ]
 
 /** One scenario for the terminal: a line for each measurement, medians over the rounds. */

@@ -76,13 +76,25 @@ function chart(title: string, svg: string, key = ''): string[] {
 }
 
 function toTable(medians: Measurement[]): string {
-  const titles = ['', 'a second', 'p50 ms', 'p95 ms', 'p99 ms', 'server CPU', 'database CPU', 'load CPU', 'RSS MiB']
+  const titles = [
+    '',
+    'a second',
+    'p50 ms',
+    'p95 ms',
+    'p99 ms',
+    'server CPU',
+    'database CPU',
+    'load CPU',
+    'RSS MiB',
+    'others %',
+  ]
   const rows = medians.map(one => [
     escape(one.label),
     round(one.perSecond, 0),
     ...[one.p50Ms, one.p95Ms, one.p99Ms].map(value => round(value, 2)),
     ...[one.serverCpu, one.databaseCpu, one.loadCpu].map(value => round(value, 3)),
     round(one.rssMiB, 0),
+    round(one.others === null ? null : one.others * 100, 0),
   ])
   const toRow = (tag: string, cells: string[]) => `<tr>${cells.map(cell => `<${tag}>${cell}</${tag}>`).join('')}</tr>`
   return `<div class="overflow"><table>${[toRow('th', titles), ...rows.map(row => toRow('td', row))].join('\n')}</table></div>`

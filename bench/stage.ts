@@ -3,7 +3,7 @@ import type { BroadcastJob, BroadcastResult } from './load/broadcast.ts'
 import type { ExchangeJob, ExchangeResult } from './load/exchange.ts'
 import type { Generator } from './load/generator.ts'
 import type { Parley } from './parley.ts'
-import { readRssBytes, readUsage, usageBetween, type Measured, type Usage } from './usage.ts'
+import { readRssBytes, readUsage, shareOfOthers, usageBetween, type Measured, type Usage } from './usage.ts'
 import type { Need, Room } from './world.ts'
 
 /** One question about speed, answered by measurements. */
@@ -59,6 +59,7 @@ export async function measureExchange(
     ...toPercentiles(result.latencies),
     ...toCpu(usage, thousands, bare !== undefined),
     rssMiB: rssBytes / 1024 / 1024,
+    others: shareOfOthers(usage),
   }
 }
 
@@ -79,6 +80,7 @@ export async function measureBroadcast(
     ...toPercentiles(result.latencies),
     ...toCpu(usage, result.latencies.count / 1000, bare !== undefined),
     rssMiB: rssBytes / 1024 / 1024,
+    others: shareOfOthers(usage),
   }
   return { measurement, result }
 }

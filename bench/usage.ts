@@ -5,6 +5,9 @@ export interface Usage {
   serverSeconds: number
   databaseSeconds: number
   loadSeconds: number
+  /** All processes of the machine together, and its cores' idle time. */
+  busySeconds: number
+  idleSeconds: number
 }
 
 export interface Measured {
@@ -19,6 +22,7 @@ export function readUsage({ server, postmaster, load }: Measured): Usage {
     serverSeconds: readSeconds(server).own,
     databaseSeconds: postmaster === null ? 0 : readTreeSeconds(postmaster),
     loadSeconds: readSeconds(load).own,
+    ...readMachineSeconds(),
   }
 }
 
@@ -27,7 +31,23 @@ export function usageBetween(before: Usage, after: Usage): Usage {
     serverSeconds: after.serverSeconds - before.serverSeconds,
     databaseSeconds: after.databaseSeconds - before.databaseSeconds,
     loadSeconds: after.loadSeconds - before.loadSeconds,
+    busySeconds: after.busySeconds - before.busySeconds,
+    idleSeconds: after.idleSeconds - before.idleSeconds,
   }
+}
+
+/** The share of the machine that went to processes which have no part in the bench, or to other machines on the host. */
+export function shareOfOthers(usage: Usage): number {
+  const { serverSeconds, databaseSeconds, loadSeconds, busySeconds, idleSeconds } = usage
+  return Math.max(0, (busySeconds - serverSeconds - databaseSeconds - loadSeconds) / (busySeconds + idleSeconds))
+}
+
+/** From the first line of /proc/stat; see proc_stat(5). Waiting for the disk is idle time. */
+export function readMachineSeconds(): Pick<Usage, 'busySeconds' | 'idleSeconds'> {
+  const ticks = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!.trim().split(/ +/).slice(1, 9).map(Number)
+  const idle = ticks[3]! + ticks[4]!
+  const all = ticks.reduce((sum, part) => sum + part, 0)
+  return { busySeconds: (all - idle) / ticksPerSecond, idleSeconds: idle / ticksPerSecond }
 }
 
 /** Resident memory of a process. */
@@ -55,7 +75,8 @@ export function readTreeSeconds(postmaster: number): number {
 /** Linux counts in hundredths of a second on every machine that Node.js runs on. */
 const ticksPerSecond = 100
 
-function readSeconds(pid: number): { parent: number; own: number; ended: number } {
+/** What a process used, and what those that it started and waited for did. */
+export function readSeconds(pid: number): { parent: number; own: number; ended: number } {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
   // The name, in parentheses, may hold anything; the numbers follow its end. See proc_pid_stat(5).
   const fields = text

@@ -43,7 +43,7 @@ export const send: Scenario = {
 
 async function insert(stage: Stage, pgbench: Pgbench | null, count: number): Promise<Measurement | null> {
   if (pgbench === null) return null
-  const { perSecond, averageMs, databaseCpu } = await pgbench.insert(count, stage.seconds)
+  const { perSecond, averageMs, databaseCpu, others } = await pgbench.insert(count, stage.seconds)
   return {
     label: pgbenchName(count),
     subject: 'baseline',
@@ -57,6 +57,7 @@ async function insert(stage: Stage, pgbench: Pgbench | null, count: number): Pro
     databaseCpu,
     loadCpu: null,
     rssMiB: null,
+    others,
   }
 }
 
