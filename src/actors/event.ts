@@ -2,7 +2,8 @@ import type { Db } from '../storage/sql.ts'
 import type { People } from './people.ts'
 import type { AppRow, AppState, State } from './state.ts'
 
-export type EntityType = 'app' | 'file' | 'message' | 'user' | 'comment' | 'post' | 'notification' | 'option'
+export type EntityType =
+  'app' | 'file' | 'message' | 'user' | 'comment' | 'post' | 'notification' | 'option' | 'reaction' | 'star'
 
 /**
  * One committed change. `rev` is its place in the app's history and `prev` the place before it. `body` is what the

@@ -82,8 +82,8 @@ export const saveMembers = batch<MemberRow>({
       archived_id, is_removed, hidden_id, is_subscribed from ${rows} r
     on conflict (app_id, user_id) do update set access = excluded.access, joined_rev = excluded.joined_rev,
       marked_id = excluded.marked_id, marked_at = excluded.marked_at, pinned_at = excluded.pinned_at,
-      starred_at = excluded.starred_at, archived_id = excluded.archived_id, is_removed = excluded.is_removed, hidden_id = excluded.hidden_id,
-      is_subscribed = excluded.is_subscribed`,
+      starred_at = excluded.starred_at, archived_id = excluded.archived_id, is_removed = excluded.is_removed,
+      hidden_id = excluded.hidden_id, is_subscribed = excluded.is_subscribed`,
 })
 
 export const removeMembers = batch<Pick<MemberRow, 'app_id' | 'user_id'>>({

@@ -1,20 +1,43 @@
 import type { RecentItems } from '../actors/apps.ts'
-import { agents } from './agents/index.ts'
 import { apps } from './apps/index.ts'
 import { auth } from './auth/index.ts'
+import { comments } from './comments/index.ts'
+import { comment } from './comments/kind.ts'
 import { directories } from './directories/index.ts'
-import { isChat } from './apps/kinds.ts'
+import { meetings } from './meetings/index.ts'
 import { members } from './members/index.ts'
 import { messages } from './messages/index.ts'
 import { message } from './messages/kind.ts'
+import { options } from './options/index.ts'
+import { posts } from './posts/index.ts'
+import { post } from './posts/kind.ts'
+import { reactions } from './reactions/index.ts'
 import type { Resource } from './resource.ts'
+import { stars } from './stars/index.ts'
 import { tokens } from './tokens/index.ts'
 import { users } from './users/index.ts'
 import { webhooks } from './webhooks/index.ts'
 
 /** The table of contents: one line for each resource. */
-export const resources: Resource[] = [agents, apps, auth, directories, members, messages, tokens, users, webhooks]
+export const resources: Resource[] = [
+  apps,
+  auth,
+  comments,
+  directories,
+  meetings,
+  members,
+  messages,
+  options,
+  posts,
+  reactions,
+  stars,
+  tokens,
+  users,
+  webhooks,
+]
 
 /** What each type of app keeps in memory of its content. */
-export const recent: RecentItems = async (db, app, limit) =>
-  isChat(app.type) ? await message.store.listRecent(db, app.id, limit) : []
+export const recent: RecentItems = async (db, app, limit) => {
+  const kind = [message, post, comment].find(({ fits }) => fits(app.type))
+  return kind === undefined ? [] : await kind.store.listRecent(db, app.id, limit)
+}

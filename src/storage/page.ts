@@ -84,7 +84,16 @@ export interface PagedList<Item> {
 }
 
 /** The envelope of every list: the items with where they stand, or the count alone. */
-export function toPagedList<Item>(page: { skip: number; countOnly: boolean }, count: number, items: Item[]): PagedList<Item> {
+export function toPagedList<Item>(
+  page: { skip: number; countOnly: boolean },
+  count: number,
+  items: Item[],
+): PagedList<Item> {
   if (page.countOnly) return { count }
   return { data: items, start: page.skip, end: page.skip + items.length, count }
+}
+
+/** The same for a list inside something else: its first items, or all. */
+export function toFirstItems<Item>(items: Item[], count = items.length): PagedList<Item> {
+  return { data: items, start: 0, end: items.length, count }
 }

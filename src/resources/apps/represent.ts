@@ -44,7 +44,7 @@ export function showAppSummary(state: AppState, { by, people, origin }: Viewer) 
     ...shown,
     name: titleOf(state, by.user, people),
     is_pinned: own?.pinned_at != null,
-    is_starred: false,
+    is_starred: own?.starred_at != null,
     is_subscribed: by.kind === 'user' && isSubscribed(state, by.user),
     is_unread: by.kind === 'user' && isUnread(state.app, by.user, own),
     permissions: permissionsOf(levelOf(state, by, people)),

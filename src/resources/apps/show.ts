@@ -2,8 +2,10 @@ import type { Apps } from '../../actors/apps.ts'
 import type { AppState } from '../../actors/state.ts'
 import type { Form } from '../../http/route.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { showContent, showContentSummary } from '../content/represent.ts'
+import { loadStarred } from '../content/mine.ts'
+import { showContentSummary } from '../content/represent.ts'
 import type { ContentRow } from '../content/schema.ts'
+import { showItem } from '../content/show.ts'
 import { message } from '../messages/kind.ts'
 import { summaryOf, type Presence } from '../users/represent.ts'
 import { namesakes } from './naming.ts'
@@ -22,7 +24,7 @@ export async function showWhole(state: AppState, request: AppRequest): Promise<o
   const last = await findLast(state, request)
   const names = [by.user, ...namesakes(state), ...firstMembers(state), ...(last === null ? [] : [last.created_by])]
   await people.load(names)
-  return showApp(state, request, last === null ? null : showLast(last, state, request))
+  return showApp(state, request, last === null ? null : await showLast(last, state, request))
 }
 
 /** The summary app, likewise. */
@@ -39,9 +41,12 @@ async function findLast(state: AppState, { by, sql }: AppRequest): Promise<Conte
   return (recent.find(app.last_id) as ContentRow | undefined) ?? message.store.find(sql, app.last_id)
 }
 
-function showLast(last: ContentRow, state: AppState, request: AppRequest): object {
-  if (request.form.items === 'details') return showContent(last, state, request)
-  const { people, origin, by } = request
+async function showLast(last: ContentRow, state: AppState, request: AppRequest): Promise<object> {
+  if (request.form.items === 'details') return showItem(message, last, state, request)
+  const { people, origin, by, sql } = request
   const isMine = by.kind === 'user' && isSubscribed(state, by.user)
-  return showContentSummary(last, isMine, { created_by: summaryOf(people.show(last.created_by), origin) })
+  const starred = await loadStarred(sql, by, [last])
+  return showContentSummary(last, isMine, starred.has(last.id), {
+    created_by: summaryOf(people.show(last.created_by), origin),
+  })
 }

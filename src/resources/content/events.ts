@@ -1,14 +1,17 @@
 import { event, type EventType, type Scene } from '../../actors/event.ts'
 import { blankMember, type AppRow, type State } from '../../actors/state.ts'
+import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { withMessage } from '../apps/unread.ts'
+import type { ParentType } from './parent.ts'
+import { withParts, type ContentItem } from './parts.ts'
 import { presentContent, redactContent } from './represent.ts'
 import type { ContentRow } from './schema.ts'
 import type { ContentStore, ContentTable } from './store.ts'
 
 export interface ContentEvents {
-  created: EventType<ContentRow>
-  updated: EventType<ContentRow>
+  created: EventType<ContentItem>
+  updated: EventType<ContentItem>
   deleted: EventType<null>
 }
 
@@ -21,52 +24,59 @@ interface ContentEventOptions {
 
 export type Newest = Pick<AppRow, 'last_id' | 'last_by' | 'prior_id'>
 
-/** What an update or deletion did beyond the item itself. */
-interface Consequences {
+/** What a creation, update or deletion did beyond the item itself. */
+export interface Consequences {
   /** How the counts of visible and trashed items moved. */
   visible: number
   trashed: number
   /** Set where the newest messages of the app are others now. */
   newest?: Newest
   /** Set for a comment on something else than an app: then it counts there. */
-  parent?: { type: 'post' | 'file'; id: number }
+  parent?: { type: ParentType; id: number }
+  /** Comments that the parent has now: counted anew by a replay, they would be counted twice. */
+  comments?: number
 }
 
 /** The three events that each kind of content has: `message_created`, `message_updated`, `message_deleted`. */
 export function contentEvents({ entity, table, isMarked, store }: ContentEventOptions): ContentEvents {
+  const load = async (db: Db, app: number, ids: number[]) => {
+    const rows = await store.findMany(db, app, ids)
+    const items = await withParts(db, [...rows.values()])
+    return new Map(items.map(item => [item.id, item]))
+  }
   const shared = {
     entity,
     trigger: table,
-    load: store.findMany,
-    names: ({ body }: { body: ContentRow | null }) => (body === null ? [] : namesOf(body)),
-    present: ({ body }: { body: ContentRow | null }, scene: Scene) =>
-      body === null ? null : { [entity]: presentContent(body, scene) },
-    redact: ({ body }: { body: ContentRow | null }, scene: Scene) =>
-      body === null ? null : { [entity]: redactContent(body, scene) },
+    load,
+    names: ({ body }: { body: ContentItem | null }) => (body === null ? [] : namesOf(body)),
+    present: ({ body }: { body: ContentItem | null }, scene: Scene) =>
+      body === null ? null : { [entity]: presentContent(entity, body, scene) },
+    redact: ({ body }: { body: ContentItem | null }, scene: Scene) =>
+      body === null ? null : { [entity]: redactContent(entity, body, scene) },
   }
   return {
-    created: event<ContentRow>({
+    created: event<ContentItem>({
       ...shared,
       type: `${entity}_created`,
       touches: true,
       apply(state, { entity_id, actor_id, created_at, facts, body }) {
-        const consequences = facts as unknown as Pick<Consequences, 'parent'> | null
-        if (consequences?.parent !== undefined) return countComment(state, consequences.parent, 1)
+        // Nothing made directly in an app has facts.
+        if (facts !== null) return countComments(state, facts as unknown as Consequences)
         const { app } = state
         const newest = isMarked ? withMessage(app, entity_id, actor_id) : {}
         state.app = { ...app, ...newest, item_count: app.item_count + 1, made_count: app.made_count + 1 }
-        if (body !== null && body.trashed_at === null) state.putItem(body)
+        if (body !== null && body.trashed_at === null) state.putItem(toRow(body))
         if (isMarked) markOwn(state, actor_id, entity_id, created_at)
       },
     }),
-    updated: event<ContentRow>({
+    updated: event<ContentItem>({
       ...shared,
       type: `${entity}_updated`,
       touches: false,
       apply(state, { entity_id, facts, body }) {
         settle(state, facts as unknown as Consequences)
         if (body === null || body.trashed_at !== null) state.dropItem(entity_id)
-        else if (body.parent_id === null) state.putItem(body)
+        else if (body.parent_id === null) state.putItem(toRow(body))
       },
     }),
     deleted: event<null>({
@@ -89,8 +99,17 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
   }
 }
 
-function namesOf(row: ContentRow): number[] {
-  return row.updated_by === null ? [row.created_by] : [row.created_by, row.updated_by]
+/** Everybody whom a whole item names. */
+export function namesOf(item: ContentItem, parts = item.parts): number[] {
+  const names = item.updated_by === null ? [item.created_by] : [item.created_by, item.updated_by]
+  return parts === undefined ? names : [...names, ...parts.reactions.map(({ user_id }) => user_id)]
+}
+
+/** What memory keeps: parts change without the item's row, and would not be told of it. */
+function toRow(item: ContentItem): ContentRow {
+  if (item.parts === undefined) return item
+  const { parts: _, ...row } = item
+  return row
 }
 
 /** Authors have seen what they wrote: without that, their own message would count as unread. */
@@ -100,8 +119,9 @@ function markOwn(state: State, author: number, id: number, at: Date): void {
   state.putMember({ ...own, marked_id: id, marked_at: at })
 }
 
-function settle(state: State, { visible, trashed, newest, parent }: Consequences): void {
-  if (parent !== undefined) return countComment(state, parent, visible)
+function settle(state: State, consequences: Consequences): void {
+  const { visible, trashed, newest, parent } = consequences
+  if (parent !== undefined) return countComments(state, consequences)
   const { app } = state
   state.app = {
     ...app,
@@ -111,7 +131,7 @@ function settle(state: State, { visible, trashed, newest, parent }: Consequences
   }
 }
 
-function countComment(state: State, { type, id }: { type: string; id: number }, change: number): void {
-  if (type !== 'post' || change === 0) return
-  state.changeItem(id, item => ({ ...item, comment_count: (item as ContentRow).comment_count + change }) as ContentRow)
+function countComments(state: State, { parent, comments }: Consequences): void {
+  if (parent === undefined || comments === undefined) return
+  state.changeItem(parent.id, item => ({ ...item, comment_count: comments }) as ContentRow)
 }

@@ -6,6 +6,7 @@ import { NotFound } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { levelOf, requireRead } from '../members/access.ts'
 import type { ContentKind } from './kind.ts'
+import { requireParent } from './parent.ts'
 import type { ContentRow } from './schema.ts'
 
 interface Caller {
@@ -15,20 +16,28 @@ interface Caller {
   people: People
 }
 
-/** The item behind `{id}`, trashed or not, in an app that the caller may read; 404 otherwise. */
+/** The item with an id, trashed or not, in an app that the caller may read and not hidden with a parent; else 404. */
 export async function findReadable(
-  { store }: ContentKind,
-  id: string,
+  { store, parents }: ContentKind,
+  id: number,
   { sql, by, apps, people }: Caller,
 ): Promise<{ row: ContentRow; state: AppState }> {
-  const row = await store.find(sql, toId(id))
+  const row = await store.find(sql, id)
   if (row === null) throw NotFound()
   const state = await apps.state(row.app_id)
   await people.load([by.user])
   requireRead(state, by, people)
   const hidden = by.kind === 'user' ? (state.member(by.user)?.hidden_id ?? 0) : 0
   if (row.id <= hidden) throw NotFound()
+  await requireParent(parents, row, sql)
   return { row, state }
+}
+
+/** The same where it is not in the trash. */
+export async function requireShown(kind: ContentKind, id: number, caller: Caller): ReturnType<typeof findReadable> {
+  const found = await findReadable(kind, id, caller)
+  if (found.row.trashed_at !== null) throw NotFound()
+  return found
 }
 
 /** What is in the trash is shown to its author, to admins and to API keys. */

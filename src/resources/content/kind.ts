@@ -1,4 +1,5 @@
 import { contentEvents, type ContentEvents } from './events.ts'
+import type { Parents } from './parent.ts'
 import { contentStore, type ContentStore, type ContentTable } from './store.ts'
 
 export type ContentEntity = 'message' | 'post' | 'comment'
@@ -10,6 +11,10 @@ export interface ContentKind {
   defaultOrder: 'id' | 'id desc'
   /** Whether an app of this type holds such items directly. */
   fits: (appType: string) => boolean
+  /** What such items can be about. */
+  parents: Parents
+  /** Whether such items can be commented. */
+  isCommented: boolean
   store: ContentStore
   events: ContentEvents
 }
@@ -21,10 +26,21 @@ interface Declared {
   defaultOrder?: 'id' | 'id desc'
   /** True where reading markers move over these items. */
   isMarked?: boolean
+  parents?: Parents
+  isCommented?: boolean
 }
 
 /** Declares a kind of content; its store and events follow from it. */
-export function contentKind({ entity, table, fits, defaultOrder = 'id', isMarked = false }: Declared): ContentKind {
+export function contentKind({
+  entity,
+  table,
+  fits,
+  defaultOrder = 'id',
+  isMarked = false,
+  parents = {},
+  isCommented = false,
+}: Declared): ContentKind {
   const store = contentStore(table)
-  return { entity, defaultOrder, fits, store, events: contentEvents({ entity, table, isMarked, store }) }
+  const events = contentEvents({ entity, table, isMarked, store })
+  return { entity, defaultOrder, fits, parents, isCommented, store, events }
 }

@@ -4,13 +4,21 @@ import type { AppState } from '../../actors/state.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPage, type Page } from '../../storage/page.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { guids } from '../apps/kinds.ts'
 import { listReadable } from '../apps/store.ts'
 import { levelOf } from '../members/access.ts'
 import { toId } from './find.ts'
 import type { ContentKind } from './kind.ts'
+import type { Parent, ParentType } from './parent.ts'
 import { countBefore, type Shown } from './position.ts'
 import type { ContentListing, ContentRow } from './schema.ts'
 import { orderFields, type AppPage, type ContentStore, type OrderField, type Scope } from './store.ts'
+
+/** What a list is restricted to beyond what all lists can be restricted to. */
+export type Narrowing = Partial<Pick<Scope, 'after' | 'before' | 'followedBy'>> & {
+  /** Only these apps, as far as the caller may read them. */
+  apps?: number[]
+}
 
 export interface ContentPage {
   rows: ContentRow[]
@@ -30,13 +38,17 @@ export async function listInApp(
   state: AppState,
   query: ContentListing,
   reader: Reader,
+  narrowing: Narrowing = {},
 ): Promise<ContentPage> {
   const page = toPage(query, orderFields, defaultOrder)
-  if (!fits(state.app.type)) return { rows: [], count: 0, page }
+  const { apps, ...narrow } = narrowing
+  if (!fits(state.app.type) || apps?.includes(state.app.id) === false) return { rows: [], count: 0, page }
   const shown = toShown(state, page, reader)
   const [key] = page.order
-  if (shown === null || key?.field !== 'id' || page.q !== undefined || page.tags.length > 0) {
-    return listFiltered(store, toScope(state, reader), page, query.around, reader.sql)
+  const isNarrow = page.q !== undefined || page.tags.length > 0 || Object.keys(narrow).length > 0
+  if (shown === null || key?.field !== 'id' || isNarrow) {
+    const scope = { ...toScope(state, reader), ...narrow }
+    return listFiltered(store, { scope, page, around: query.around }, reader.sql)
   }
   const { app } = state
   const count = { visible: app.item_count, trashed: app.trashed_count, all: app.item_count + app.trashed_count }[shown]
@@ -50,36 +62,75 @@ export async function listInApp(
   return { rows: recent ?? (await store.listInApp(reader.sql, part)), count, page }
 }
 
-/** Items of every app that the caller may read, as a member or by the app's default access. */
-export async function listEverywhere(
+/** The comments of a post or file that the caller may see. */
+export async function listOfParent(
   { store, defaultOrder }: ContentKind,
+  state: AppState,
+  parent: Parent & { type: ParentType },
   query: ContentListing,
   reader: Reader,
 ): Promise<ContentPage> {
-  const { sql, by, people } = reader
   const page = toPage(query, orderFields, defaultOrder)
-  if (by.kind === 'key') {
-    return listFiltered(store, { apps: null, hidden: [], administered: null, author: by.user }, page, query.around, sql)
-  }
+  const kept = isUnfiltered(page, {}) ? parent.comment_count : undefined
+  const scope = { ...toScope(state, reader), apps: null, hidden: [], parent: { type: parent.type, id: parent.id } }
+  return listFiltered(store, { scope, page, around: query.around, kept }, reader.sql)
+}
+
+/** Items of every app that the caller may read, as a member or by the app's default access. */
+export async function listEverywhere(
+  kind: ContentKind,
+  query: ContentListing,
+  reader: Reader,
+  { apps: wanted, ...narrow }: Narrowing = {},
+): Promise<ContentPage> {
+  const { store, defaultOrder } = kind
+  const page = toPage(query, orderFields, defaultOrder)
+  const { sql } = reader
+  const scope = { ...narrow, ...(await toReach(reader, wanted)) }
+  const isWhole = isUnfiltered(page, narrow) && scope.hidden.length === 0
+  const kept = isWhole ? await sumOf(kind, sql, scope.apps) : undefined
+  return listFiltered(store, { scope, page, around: query.around, kept }, sql)
+}
+
+/** Where the caller may look: everywhere with an API key. */
+async function toReach({ sql, by, people }: Reader, wanted: number[] | undefined): Promise<Scope> {
+  if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user }
   const directories = people.show(by.user).directories.map(({ id }) => id)
-  const apps = await listReadable(sql, by.user, directories)
-  const scope: Scope = {
+  const readable = await listReadable(sql, by.user, directories)
+  const apps = wanted === undefined ? readable : readable.filter(({ id }) => wanted.includes(id))
+  return {
     apps: apps.map(({ id }) => id),
     hidden: apps.flatMap(({ id, hidden_id }) => (hidden_id === null ? [] : [{ app: id, id: hidden_id }])),
     administered: apps.flatMap(({ id, is_admin }) => (is_admin ? [id] : [])),
     author: by.user,
   }
-  return listFiltered(store, scope, page, query.around, sql)
+}
+
+/** True where every visible item of the apps is listed, whose number they keep. */
+function isUnfiltered(page: Page, narrow: Omit<Narrowing, 'apps'>): boolean {
+  return page.q === undefined && page.tags.length === 0 && page.trashed === false && Object.keys(narrow).length === 0
+}
+
+/** How many items there are in all; undefined where apps do not count them all, because some hang on others. */
+function sumOf({ store, fits, parents }: ContentKind, sql: Sql, apps: number[] | null): Promise<number> | undefined {
+  if (Object.keys(parents).length > 0) return undefined
+  return store.sumOfApps(sql, Object.keys(guids).filter(fits), apps)
+}
+
+interface Filtered {
+  scope: Scope
+  page: Page<OrderField>
+  around: string | undefined
+  /** How many there are, where that is known. */
+  kept?: number | undefined
 }
 
 async function listFiltered(
   store: ContentStore,
-  scope: Scope,
-  page: Page<OrderField>,
-  around: string | undefined,
+  { scope, page, around, kept }: Filtered,
   sql: Sql,
 ): Promise<ContentPage> {
-  const count = await store.count(sql, scope, page)
+  const count = kept ?? (await store.count(sql, scope, page))
   if (around !== undefined) {
     const position = await store.findPosition(sql, scope, page, toId(around))
     if (position === null) throw NotFound()

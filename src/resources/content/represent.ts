@@ -1,8 +1,18 @@
 import type { Scene } from '../../actors/event.ts'
+import type { People } from '../../actors/people.ts'
 import type { AppState } from '../../actors/state.ts'
 import { Extended, Fixed, verbatim } from '../../lib/json.ts'
+import { toFirstItems } from '../../storage/page.ts'
 import { isSubscribed, showAppRef, showAppSummary, type Viewer } from '../apps/represent.ts'
+import { redactEmbed, showEmbed } from '../embeds/represent.ts'
+import { showMeeting } from '../meetings/represent.ts'
+import { redactOption, showOption, showOptions } from '../options/represent.ts'
+import { showReaction } from '../reactions/represent.ts'
 import { summaryOf } from '../users/represent.ts'
+import type { ContentEntity } from './kind.ts'
+import { noMine, type Mine } from './mine.ts'
+import { toParentRef } from './parent.ts'
+import { noParts, type ContentItem, type Parts } from './parts.ts'
 import type { ContentRow } from './schema.ts'
 
 const fixedRows = new WeakMap<ContentRow, Fixed>()
@@ -14,7 +24,7 @@ function fixRow(row: ContentRow): Fixed {
   return fixed
 }
 
-/** The parts of an item that depend on nobody. */
+/** What of an item depends on nobody, and is in lists as well. */
 function showRow(row: ContentRow) {
   return {
     id: row.id,
@@ -30,34 +40,79 @@ function showRow(row: ContentRow) {
 }
 
 /** The summary item of lists; `more` comes in front of it. */
-export function showContentSummary(row: ContentRow, isSubscribedTo: boolean, more: object = {}) {
-  return new Extended({ ...more, is_starred: false, is_subscribed: isSubscribedTo }, fixRow(row))
+export function showContentSummary(row: ContentRow, isSubscribedTo: boolean, isStarred: boolean, more: object = {}) {
+  return new Extended({ ...more, is_starred: isStarred, is_subscribed: isSubscribedTo }, fixRow(row))
 }
 
-/** The detailed item. Its author, its editor and the namesakes of its app must be in memory. */
-export function showContent(row: ContentRow, state: AppState, viewer: Viewer) {
+/** What was read for one caller along with a page of items. */
+export interface Reading {
+  parts: ReadonlyMap<number, Parts>
+  mine: Mine
+}
+
+export const nothingRead: Reading = { parts: new Map(), mine: noMine }
+
+/** The detailed item. Whom it names (see namesOf) and the namesakes of its app must be in memory. */
+export function showContent(
+  entity: ContentEntity,
+  item: ContentItem,
+  state: AppState,
+  { parts, mine }: Reading,
+  viewer: Viewer,
+) {
   const { by, people, origin } = viewer
-  return {
-    is_starred: false,
+  const own = parts.get(item.id)
+  const head = {
+    is_starred: mine.starred.has(item.id),
     is_subscribed: by.kind === 'user' && isSubscribed(state, by.user),
-    ...showRow(row),
     app: showAppSummary(state, viewer),
-    created_by: summaryOf(people.show(row.created_by), origin),
-    updated_by: row.updated_by === null ? null : summaryOf(people.show(row.updated_by), origin),
+    ...showAround(entity, item, own, people, origin),
+    options: toPart(showOptions(own?.options ?? [], mine.votes.get(item.id))),
   }
+  return new Extended(head, fixRow(item))
 }
 
 /** The whole item as events carry it: one text for everybody. */
-export function presentContent(row: ContentRow, { app, people, origin }: Scene) {
+export function presentContent(entity: ContentEntity, item: ContentItem, { app, people, origin }: Scene) {
   return {
-    ...showRow(row),
+    ...showRow(item),
     app: showAppRef(app, people, origin),
-    created_by: summaryOf(people.show(row.created_by), origin),
-    updated_by: row.updated_by === null ? null : summaryOf(people.show(row.updated_by), origin),
+    ...showAround(entity, item, item.parts, people, origin),
+    options: toPart((item.parts?.options ?? []).map(showOption)),
   }
 }
 
 /** The same without what was written: webhook receivers fetch that with a token of their user. */
-export function redactContent(row: ContentRow, scene: Scene) {
-  return { ...presentContent(row, scene), text: null, html: null, plain: null }
+export function redactContent(entity: ContentEntity, item: ContentItem, scene: Scene) {
+  const { options, embed } = item.parts ?? noParts
+  return {
+    ...presentContent(entity, item, scene),
+    text: null,
+    html: null,
+    plain: null,
+    options: toPart(options.map(redactOption)),
+    embed: embed && redactEmbed(embed),
+  }
+}
+
+/** What an item has beside its row and is the same for everybody. */
+function showAround(entity: ContentEntity, item: ContentItem, parts: Parts = noParts, people: People, origin: string) {
+  const { reactions, embed, meeting } = parts
+  return {
+    parent: toParentRef(item),
+    created_by: summaryOf(people.show(item.created_by), origin),
+    updated_by: item.updated_by === null ? null : summaryOf(people.show(item.updated_by), origin),
+    embed: embed && showEmbed(embed),
+    meeting: meeting && showMeeting(meeting),
+    reactions: toPart(
+      reactions.map(reaction => showReaction(reaction, people, origin)),
+      item.reaction_count,
+    ),
+    comments: entity === 'post' ? { count: item.comment_count } : null,
+  }
+}
+
+/** A list inside an item; null where it is empty, because nearly all are. */
+function toPart<Shown>(shown: Shown[], count = shown.length) {
+  return shown.length === 0 ? null : toFirstItems(shown, count)
 }

@@ -1,8 +1,12 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { Int, Metadata, MetadataInput, TagsInput, Timestamp } from '../../lib/shape.ts'
+import { IdInput, Int, Metadata, MetadataInput, pagedList, TagsInput, Timestamp } from '../../lib/shape.ts'
 import { Listing, QueryFlag } from '../../storage/page.ts'
 import { AppSummary } from '../apps/schema.ts'
+import { Embed } from '../embeds/schema.ts'
+import { Meeting } from '../meetings/schema.ts'
+import { NewOptions, OptionChanges, OptionSummary } from '../options/schema.ts'
+import { Reaction } from '../reactions/schema.ts'
 import { UserSummary } from '../users/schema.ts'
 
 const text = z.string().max(65_536).meta({ description: 'Markdown' })
@@ -12,11 +16,16 @@ export const NewContent = z.object({
   text: text.nullish(),
   metadata: MetadataInput.nullish(),
   tags: TagsInput.nullish(),
+  embed_id: IdInput.nullish().describe('An embed that the caller made or may see'),
+  meeting_id: IdInput.nullish().describe('A meeting that the caller added'),
+  options: NewOptions.nullish().describe('The options of a poll'),
 })
 export type NewContent = z.output<typeof NewContent>
 
 /** Absent members stay as they are, null clears. */
-export const ContentUpdate = NewContent
+export const ContentUpdate = NewContent.extend({
+  options: OptionChanges.nullish().describe('The whole poll; empty: no poll any more'),
+})
 export type ContentUpdate = z.output<typeof ContentUpdate>
 
 /** What list items hold. */
@@ -38,6 +47,10 @@ export const ContentSummary = z.object({
 export const Content = ContentSummary.extend({
   app: AppSummary,
   parent: z.object({ id: Int, type: z.enum(['post', 'file']) }).optional(),
+  embed: Embed.optional(),
+  meeting: Meeting.optional(),
+  options: pagedList(OptionSummary).optional(),
+  reactions: pagedList(Reaction).optional().describe('The first 100'),
   created_by: UserSummary,
   updated_by: UserSummary.optional(),
 })

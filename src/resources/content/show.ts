@@ -2,31 +2,59 @@ import type { Apps } from '../../actors/apps.ts'
 import type { AppState } from '../../actors/state.ts'
 import type { Form } from '../../http/route.ts'
 import { toPagedList } from '../../storage/page.ts'
+import type { Db } from '../../storage/sql.ts'
 import { namesakes } from '../apps/naming.ts'
 import { isSubscribed, type Viewer } from '../apps/represent.ts'
+import { namesOf } from './events.ts'
+import type { ContentKind } from './kind.ts'
 import type { ContentPage } from './list.ts'
+import { loadMine, loadStarred } from './mine.ts'
+import { loadParts, type ContentItem } from './parts.ts'
 import { showContent, showContentSummary } from './represent.ts'
-import type { ContentRow } from './schema.ts'
 
-interface ContentRequest extends Viewer {
+interface Reader extends Viewer {
+  sql: Db
+}
+
+interface ContentRequest extends Reader {
   apps: Apps
   form: Form
 }
 
-/** The detailed item, with everybody it names brought into memory. */
-export async function showItem(row: ContentRow, state: AppState, viewer: Viewer): Promise<object> {
-  await viewer.people.load([row.created_by, row.updated_by ?? 0, ...namesakes(state)])
-  return showContent(row, state, viewer)
+/** The detailed item, with its parts, and everybody it names brought into memory. */
+export async function showItem(
+  { entity }: ContentKind,
+  item: ContentItem,
+  state: AppState,
+  reader: Reader,
+): Promise<object> {
+  const { sql, by, people } = reader
+  const [parts, mine] = await Promise.all([loadParts(sql, [item]), loadMine(sql, by, [item])])
+  await people.load([...namesOf(item, parts.get(item.id)), ...namesakes(state)])
+  return showContent(entity, item, state, { parts, mine }, reader)
 }
 
 /** A list of items in the form that the caller chose. */
-export async function showPage({ rows, count, page }: ContentPage, request: ContentRequest): Promise<object> {
-  const { apps, by, form } = request
-  const items: object[] = []
-  for (const row of rows) {
-    const state = apps.peek(row.app_id) ?? (await apps.state(row.app_id))
-    if (form.items === 'details') items.push(await showItem(row, state, request))
-    else items.push(showContentSummary(row, by.kind === 'user' && isSubscribed(state, by.user)))
+export async function showPage(
+  { entity }: ContentKind,
+  { rows, count, page }: ContentPage,
+  request: ContentRequest,
+): Promise<object> {
+  const { sql, apps, by, form, people } = request
+  const states = new Map<number, AppState>()
+  for (const { app_id } of rows) {
+    if (!states.has(app_id)) states.set(app_id, apps.peek(app_id) ?? (await apps.state(app_id)))
   }
+  const stateOf = (row: ContentItem) => states.get(row.app_id)!
+  if (form.items === 'summary') {
+    const starred = await loadStarred(sql, by, rows)
+    const isMine = (row: ContentItem) => by.kind === 'user' && isSubscribed(stateOf(row), by.user)
+    const items = rows.map(row => showContentSummary(row, isMine(row), starred.has(row.id)))
+    return toPagedList(page, count, items)
+  }
+  const [parts, mine] = await Promise.all([loadParts(sql, rows), loadMine(sql, by, rows)])
+  const names = [...states.values()].flatMap(namesakes)
+  await people.load([...names, ...rows.flatMap(row => namesOf(row, parts.get(row.id)))])
+  const items = rows.map(row => showContent(entity, row, stateOf(row), { parts, mine }, request))
   return toPagedList(page, count, items)
 }

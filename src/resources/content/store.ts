@@ -2,7 +2,8 @@ import { batch, type Batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
-import { toTsQuery } from '../../storage/words.ts'
+import { containsWords, toSearchWords } from '../../storage/words.ts'
+import { hasVisibleParent } from '../comments/store.ts'
 import { findStart, isShown, type Shown } from './position.ts'
 import type { ContentRow } from './schema.ts'
 
@@ -57,7 +58,7 @@ export interface AppPage {
 
 /** What a list looks in, and what of it the caller may see. */
 export interface Scope {
-  /** The apps to look in; null for all. */
+  /** The apps to look in; null for all that are in use. */
   apps: number[] | null
   /** The parent whose comments are listed; null for what was made directly in the apps; undefined for both. */
   parent?: { type: 'post' | 'file'; id: number } | null
@@ -67,11 +68,11 @@ export interface Scope {
   administered: number[] | null
   /** Whose own trashed items are shown. */
   author: number
-  /** Only items by these people; undefined for everybody. */
-  authors?: number[]
+  /** Only items by people whom this user follows. */
+  followedBy?: number
   /** Only ids between these, themselves excluded. */
-  after?: number | undefined
-  before?: number | undefined
+  after?: number
+  before?: number
 }
 
 export interface ContentStore {
@@ -84,6 +85,7 @@ export interface ContentStore {
   listRecent: (db: Db, app: number, limit: number) => Promise<ContentRow[]>
   listInApp: (db: Db, page: AppPage) => Promise<ContentRow[]>
   count: (db: Db, scope: Scope, page: Page) => Promise<number>
+  sumOfApps: (db: Db, types: string[], apps: number[] | null) => Promise<number>
   findPosition: (db: Db, scope: Scope, page: Page, id: number) => Promise<number | null>
   list: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<ContentRow[]>
   table: ContentTable
@@ -161,41 +163,62 @@ export function contentStore(table: ContentTable): ContentStore {
     /** How many items a filtered list has. Counts rows: only unfiltered totals of apps are kept. */
     async count(db, scope, page) {
       const [row] = await db<{ count: number }[]>`
-        select count(*) as count from ${db(table)} t where ${toFilter(db, scope, page)}`
+        select count(*) as count from ${db(table)} t where ${toFilter(db, table, scope, page)}`
+      return row?.count ?? 0
+    },
+    /** How many visible items apps of some types have in all, from what each keeps. Served by apps_type. */
+    async sumOfApps(db, types, apps) {
+      const [row] = await db<{ count: number }[]>`
+        select coalesce(sum(item_count), 0)::bigint as count from apps
+        where type = any(${types}) and trashed_at is null and deleted_at is null
+          ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}`
       return row?.count ?? 0
     },
     /** How many items of a filtered list are older than one of them; null where it is not listed. */
     async findPosition(db, scope, page, id) {
       const [row] = await db<{ is_listed: boolean; count: number }[]>`
         select coalesce(bool_or(id = ${id}), false) as is_listed, count(*) filter (where id < ${id}) as count
-        from ${db(table)} t where id <= ${id} and ${toFilter(db, scope, page)}`
+        from ${db(table)} t where id <= ${id} and ${toFilter(db, table, scope, page)}`
       return row?.is_listed ? row.count : null
     },
     /** A page of items over any number of apps, with any filter and order. */
     list: (db, scope, page) => db<ContentRow[]>`
-      select * from ${db(table)} t where ${toFilter(db, scope, page)}
+      select * from ${db(table)} t where ${toFilter(db, table, scope, page)}
       ${orderBy(db, page.order, orderColumns)}
       limit ${page.take} offset ${page.skip}`,
   }
 }
 
-function toFilter(db: Db, scope: Scope, { trashed, tags, q }: Page): Fragment {
-  const { apps, parent, hidden, administered, author, authors, after, before } = scope
-  const query = toTsQuery(q, true)
+function toFilter(db: Db, table: ContentTable, scope: Scope, { trashed, tags, q }: Page): Fragment {
+  const { apps, parent, hidden, administered, author, followedBy, after, before } = scope
+  const words = toSearchWords(q)
   const mine =
     administered === null ? db`true` : db`(created_by = ${author} or app_id = any(${administered}::bigint[]))`
   return db`true
-    ${apps === null ? db`` : db`and app_id = any(${apps}::bigint[])`}
+    ${apps === null ? db`and ${isInUse(db)}` : db`and app_id = any(${apps}::bigint[])`}
+    ${administered === null ? db`and ${isInLiveApp(db)}` : db``}
+    ${parent === undefined && table === 'comments' ? db`and ${hasVisibleParent(db)}` : db``}
     ${parent === undefined ? db`` : parent === null ? db`and parent_id is null` : db`and parent_id = ${parent.id}`}
     ${hidden.length === 0 ? db`` : db`and ${isVisible(db, hidden)}`}
-    ${authors === undefined ? db`` : db`and created_by = any(${authors}::bigint[])`}
+    ${followedBy === undefined ? db`` : db`and created_by in (select followed_id from follows where user_id = ${followedBy})`}
     ${after === undefined ? db`` : db`and id > ${after}`}
     ${before === undefined ? db`` : db`and id < ${before}`}
     ${trashed === false ? db`and trashed_at is null` : db``}
     ${trashed === true ? db`and trashed_at is not null and ${mine}` : db``}
     ${trashed === null ? db`and (trashed_at is null or ${mine})` : db``}
     ${tags.length === 0 ? db`` : db`and tags && ${tags}`}
-    ${query === null ? db`` : db`and to_tsvector('simple', fold(plain)) @@ ${query}::tsquery`}`
+    ${words === null ? db`` : db`and ${containsWords(db, db`plain`, words)}`}`
+}
+
+/** For API keys: anybody else asks for the apps that they may read. */
+function isInLiveApp(db: Db): Fragment {
+  return db`not exists (
+    select from apps a where a.id = t.app_id and (a.trashed_at is not null or a.deleted_at is not null))`
+}
+
+/** Not in an app that is in the trash, or deleted and still to be swept up. Served by apps_hidden. */
+function isInUse(db: Db): Fragment {
+  return db`app_id not in (select id from apps where trashed_at is not null or deleted_at is not null)`
 }
 
 function isVisible(db: Db, hidden: Scope['hidden']): Fragment {

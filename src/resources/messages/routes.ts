@@ -1,6 +1,11 @@
-import { contentRoutes } from '../content/routes.ts'
+import { listRoutes } from '../content/list-routes.ts'
+import { itemRoutes } from '../content/routes.ts'
+import { ContentListing } from '../content/schema.ts'
 import { message, messageCommands } from './kind.ts'
 import { Message, MessageSummary } from './schema.ts'
 
-/** Sending, reading, editing, trashing and deleting messages: `content/routes.ts` has the endpoints. */
-export const routes = contentRoutes(message, messageCommands, { Item: Message, Summary: MessageSummary })
+/** Sending, reading, editing, trashing, deleting and listing messages: see `content/` for the endpoints. */
+export const routes = [
+  ...itemRoutes(message, messageCommands, Message),
+  ...listRoutes(message, { Item: Message, Summary: MessageSummary, Listing: ContentListing }),
+]

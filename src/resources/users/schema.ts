@@ -78,6 +78,11 @@ export const UserSummary = z
   })
   .meta({ id: 'UserSummary' })
 
+/** Somebody in short: who did something, who reacted. */
+export const ActorRef = UserSummary.pick({ id: true, uid: true, name: true, avatar_url: true, is_agent: true }).meta({
+  id: 'ActorRef',
+})
+
 /** A user by itself. */
 export const User = UserSummary.extend({
   picture: z.looseObject({}).optional(),

@@ -1,0 +1,5 @@
+import { resource } from '../resource.ts'
+import { comment } from './kind.ts'
+import { routes } from './routes.ts'
+
+export const comments = resource({ routes, events: Object.values(comment.events) })

@@ -1,0 +1,74 @@
+import type { AppState } from '../../actors/state.ts'
+import { reply, route, type Parts, type Route, type RouteRequest } from '../../http/route.ts'
+import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { pagedList } from '../../lib/shape.ts'
+import { requireShown, toId } from '../content/find.ts'
+import { listOfParent } from '../content/list.ts'
+import { listRoutes } from '../content/list-routes.ts'
+import type { Parent, ParentType } from '../content/parent.ts'
+import { prepareContent } from '../content/prepare.ts'
+import { itemRoutes } from '../content/routes.ts'
+import { ContentListing, ContentPath, IsEmpty, NewContent } from '../content/schema.ts'
+import { showItem, showPage } from '../content/show.ts'
+import { post } from '../posts/kind.ts'
+import { commentOn } from './commands.ts'
+import { comment, commentCommands } from './kind.ts'
+import { Comment, CommentSummary } from './schema.ts'
+
+/** What can be commented, and how it is found: 404 for what the caller may not see, and for what is in the trash. */
+interface Commented {
+  type: ParentType
+  find: (
+    id: number,
+    caller: Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>,
+  ) => Promise<{ row: Parent; state: AppState }>
+}
+
+/** The comments of one kind of parent. */
+function commentRoutes({ type, find }: Commented): Route[] {
+  const path = `/api/${type}s/{id}/comments`
+
+  const create = route({
+    method: 'POST',
+    path,
+    summary: `Comment on a ${type}`,
+    auth: 'token or key',
+    params: ContentPath,
+    body: NewContent,
+    creates: true,
+    replies: { 201: Comment },
+    problems: [Forbidden, NotFound, IsEmpty],
+    async handle(request) {
+      const { params, body, by, apps, once } = request
+      const { row, state } = await find(toId(params.id), request)
+      const content = await prepareContent(body, request)
+      const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, once)
+      return reply(201, await showItem(comment, item, state, request))
+    },
+  })
+
+  const list = route({
+    method: 'GET',
+    path,
+    summary: `List the comments on a ${type}`,
+    auth: 'token or key',
+    params: ContentPath,
+    query: ContentListing,
+    replies: { 200: pagedList(Comment.or(CommentSummary)) },
+    problems: [NotFound],
+    async handle(request) {
+      const { row, state } = await find(toId(request.params.id), request)
+      const page = await listOfParent(comment, state, { ...row, type }, request.query, request)
+      return reply(200, await showPage(comment, page, request))
+    },
+  })
+
+  return [create, list]
+}
+
+/** Commenting, and what can be done with comments: see `content/` for what they share with messages and posts. */
+export const routes = [
+  ...itemRoutes(comment, commentCommands, Comment),
+  ...listRoutes(comment, { Item: Comment, Summary: CommentSummary, Listing: ContentListing }),
+  ...commentRoutes({ type: 'post', find: (id, caller) => requireShown(post, id, caller) }),
+]

@@ -1,0 +1,42 @@
+import { batch } from '../../storage/batch.ts'
+import type { Db, Fragment, Sql } from '../../storage/sql.ts'
+
+/** Notes that a post or file is gone, whose comments are to go as well. */
+export const insertBereavement = batch<{ parent_id: number }>({
+  name: 'insert_bereavements',
+  columns: { parent_id: 'bigint' },
+  key: row => row.parent_id,
+  sql: rows => `insert into bereavements (parent_id) select parent_id from ${rows} r on conflict do nothing`,
+})
+
+/** A condition on `t`, a row of comments: what it is about is there and not in the trash. */
+export function hasVisibleParent(db: Db): Fragment {
+  return db`(t.parent_id is null
+    or exists (select from posts p where p.id = t.parent_id and p.trashed_at is null))`
+}
+
+/**
+ * Removes up to `limit` comments of posts and files that are gone, with all that hangs on them; how many there were.
+ * Several nodes may do it at once. Served by comments_parent.
+ */
+export async function removeBereaved(sql: Sql, limit: number): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    with gone as (
+      delete from comments where id in (
+        select c.id from bereavements b join comments c on c.parent_id = b.parent_id
+        order by c.parent_id, c.id limit ${limit} for update of c skip locked)
+      returning id
+    ),
+    reactions_gone as (delete from reactions t using gone where t.item_id = gone.id),
+    stars_gone as (delete from stars t using gone where t.entity_id = gone.id),
+    votes_gone as (delete from votes t using gone where t.item_id = gone.id),
+    options_gone as (delete from options t using gone where t.item_id = gone.id)
+    select count(*) as count from gone`
+  return row?.count ?? 0
+}
+
+/** Forgets what has no comments left. */
+export async function removeSettled(sql: Sql): Promise<void> {
+  await sql`
+    delete from bereavements b where not exists (select from comments c where c.parent_id = b.parent_id)`
+}

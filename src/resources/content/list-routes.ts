@@ -1,0 +1,68 @@
+import type { z } from 'zod'
+import { reply, route, type Route, type RouteRequest } from '../../http/route.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { pagedList } from '../../lib/shape.ts'
+import { findApp } from '../apps/find.ts'
+import { AppPath } from '../apps/schema.ts'
+import { requireRead } from '../members/access.ts'
+import type { ContentKind } from './kind.ts'
+import { listEverywhere, listInApp, type Narrowing } from './list.ts'
+import type { ContentListing } from './schema.ts'
+import { showPage } from './show.ts'
+
+/** One kind's lists: what their items look like, and how they can be narrowed down beyond what all lists can. */
+interface Lists<Query extends ContentListing> {
+  Item: z.ZodType
+  Summary: z.ZodType
+  Listing: z.ZodType<Query>
+  toNarrowing?: (
+    query: Query,
+    caller: Pick<RouteRequest<unknown, unknown, unknown>, 'sql' | 'by'>,
+  ) => Promise<Narrowing>
+}
+
+/** The lists of an app's items, and of those in all apps. */
+export function listRoutes<Query extends ContentListing>(
+  kind: ContentKind,
+  { Item, Summary, Listing, toNarrowing = async () => ({}) }: Lists<Query>,
+): Route[] {
+  const plural = `${kind.entity}s`
+  const Items = pagedList(Item.or(Summary))
+
+  const everywhere = route({
+    method: 'GET',
+    path: `/api/${plural}`,
+    summary: `List the ${plural} of all apps that the caller may read`,
+    auth: 'token or key',
+    query: Listing,
+    replies: { 200: Items },
+    problems: [NotFound],
+    async handle(request) {
+      const { query, by, people } = request
+      await people.load([by.user])
+      const narrowing = await toNarrowing(query, request)
+      return reply(200, await showPage(kind, await listEverywhere(kind, query, request, narrowing), request))
+    },
+  })
+
+  const ofApp = route({
+    method: 'GET',
+    path: `/api/apps/{app}/${plural}`,
+    summary: `List the ${plural} of an app`,
+    auth: 'token or key',
+    params: AppPath,
+    query: Listing,
+    replies: { 200: Items },
+    problems: [NotFound],
+    async handle(request) {
+      const { params, query, by, people } = request
+      const state = await findApp(params.app, request)
+      await people.load([by.user])
+      requireRead(state, by, people)
+      const narrowing = await toNarrowing(query, request)
+      return reply(200, await showPage(kind, await listInApp(kind, state, query, request, narrowing), request))
+    },
+  })
+
+  return [everywhere, ofApp]
+}

@@ -1,0 +1,86 @@
+import type { Work } from '../../actors/command.ts'
+import { addOptions } from '../options/poll.ts'
+import { insertBlock } from './blocks.ts'
+import type { ContentKind } from './kind.ts'
+import { settleText } from './mentions.ts'
+import { toParentRef, type Parent, type ParentType } from './parent.ts'
+import { noParts, type ContentItem, type Parts } from './parts.ts'
+import { blockSize } from './position.ts'
+import type { PreparedContent, PreparedParts } from './prepare.ts'
+import { IsEmpty, type ContentRow } from './schema.ts'
+
+/** Numbers that a new item takes: its id, its event, and one for each part that has an id of its own. */
+export function numbersForItem({ parts }: PreparedContent): number {
+  return parts === null ? 2 : 2 + parts.options.length
+}
+
+/** Writes a new item, directly in the app or about a parent, and tells of it. 422 where there is nothing in it. */
+export function makeItem<Loaded>(
+  work: Work<Loaded>,
+  kind: ContentKind,
+  content: PreparedContent,
+  parent: (Parent & { type: ParentType }) | null,
+): ContentItem {
+  const { app } = work
+  const rendered = settleText(content.text, work)
+  if (rendered.text === null && content.parts === null) throw IsEmpty()
+  const item: ContentItem = {
+    ...blank(work),
+    id: work.nextId(),
+    ...rendered,
+    metadata: content.metadata,
+    tags: content.tags,
+  }
+  if (content.parts !== null) addParts(work, kind, item, content.parts)
+  if (parent === null) {
+    work.write(kind.store.insert, item)
+    if (app.made_count % blockSize === 0) work.write(insertBlock, { app_id: app.id, first_id: item.id })
+    work.emit(kind.events.created, { entity: item.id, body: item })
+    return item
+  }
+  item.parent_type = parent.type
+  item.parent_id = parent.id
+  work.write(kind.store.insert, item)
+  work.write(kind.parents[parent.type]!.changeCounts, { id: parent.id, reactions: 0, comments: 1, stars: 0 })
+  const facts = { parent: toParentRef(item), comments: parent.comment_count + 1 }
+  work.emit(kind.events.created, { entity: item.id, body: item, facts })
+  return item
+}
+
+function blank<Loaded>({
+  app,
+  by,
+  now,
+}: Work<Loaded>): Omit<ContentRow, 'id' | 'text' | 'html' | 'plain' | 'metadata' | 'tags'> {
+  return {
+    app_id: app.id,
+    parent_type: null,
+    parent_id: null,
+    embed_id: null,
+    meeting_id: null,
+    attachment_count: 0,
+    option_count: 0,
+    reaction_count: 0,
+    comment_count: 0,
+    star_count: 0,
+    created_at: now,
+    created_by: by.user,
+    updated_at: null,
+    updated_by: null,
+    trashed_at: null,
+  }
+}
+
+function addParts<Loaded>(
+  work: Work<Loaded>,
+  { entity }: ContentKind,
+  item: ContentItem,
+  { embed, meeting, options }: PreparedParts,
+): void {
+  const asking = { app_id: item.app_id, item_type: entity, item_id: item.id }
+  const parts: Parts = { ...noParts, embed, meeting, options: addOptions(work, asking, options) }
+  item.embed_id = embed?.id ?? null
+  item.meeting_id = meeting?.id ?? null
+  item.option_count = parts.options.length
+  item.parts = parts
+}

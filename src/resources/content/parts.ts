@@ -1,0 +1,91 @@
+import type { Db } from '../../storage/sql.ts'
+import type { EmbedRow } from '../embeds/schema.ts'
+import { listEmbeds } from '../embeds/store.ts'
+import type { MeetingRow } from '../meetings/schema.ts'
+import { listMeetings } from '../meetings/store.ts'
+import type { OptionRow } from '../options/schema.ts'
+import { listOptions } from '../options/store.ts'
+import type { ReactionRow } from '../reactions/schema.ts'
+import { listFirst } from '../reactions/store.ts'
+import type { ContentRow } from './schema.ts'
+
+/** What hangs on an item beside its row. It travels in queued deliveries and stored answers, so it is plain JSON. */
+export interface Parts {
+  options: OptionRow[]
+  /** The first of them; the row knows how many there are. */
+  reactions: ReactionRow[]
+  embed: EmbedRow | null
+  meeting: MeetingRow | null
+}
+
+/** An item with its parts. Absent: they have not been read; the counts on the row say whether there are any. */
+export interface ContentItem extends ContentRow {
+  parts?: Parts
+}
+
+export const noParts: Parts = { options: [], reactions: [], embed: null, meeting: null }
+
+/** Reactions that come with an item; the rest is in their list. */
+const shownReactions = 100
+
+/** True where it is worth asking the database: plain text, which most content is, has no parts. */
+export function hasParts(row: ContentRow): boolean {
+  return row.option_count > 0 || row.reaction_count > 0 || row.embed_id !== null || row.meeting_id !== null
+}
+
+/**
+ * The parts of items, by item; no entry for those without any. One query for each kind of part that an item has, and
+ * none for items that bring their parts with them.
+ */
+export async function loadParts(db: Db, items: readonly ContentItem[]): Promise<ReadonlyMap<number, Parts>> {
+  const parts = new Map<number, Parts>()
+  const open: ContentItem[] = []
+  for (const item of items) {
+    if (item.parts !== undefined) parts.set(item.id, item.parts)
+    else if (hasParts(item)) open.push(item)
+  }
+  if (open.length === 0) return parts
+  const [options, reactions, embeds, meetings] = await Promise.all([
+    look(
+      open.flatMap(({ id, option_count }) => (option_count > 0 ? id : [])),
+      ids => listOptions(db, ids),
+    ),
+    look(
+      open.flatMap(({ id, reaction_count }) => (reaction_count > 0 ? id : [])),
+      ids => listFirst(db, ids, shownReactions),
+    ),
+    look(
+      open.flatMap(({ embed_id }) => embed_id ?? []),
+      ids => listEmbeds(db, ids),
+    ),
+    look(
+      open.flatMap(({ meeting_id }) => meeting_id ?? []),
+      ids => listMeetings(db, ids),
+    ),
+  ])
+  for (const { id, embed_id, meeting_id } of open) {
+    parts.set(id, {
+      options: options.get(id) ?? [],
+      reactions: reactions.get(id) ?? [],
+      embed: (embed_id !== null && embeds.get(embed_id)) || null,
+      meeting: (meeting_id !== null && meetings.get(meeting_id)) || null,
+    })
+  }
+  return parts
+}
+
+/** The same items, each with its parts. */
+export async function withParts(db: Db, items: readonly ContentItem[]): Promise<ContentItem[]> {
+  const parts = await loadParts(db, items)
+  return items.map(item => {
+    const own = parts.get(item.id)
+    return own === undefined ? item : { ...item, parts: own }
+  })
+}
+
+async function look<Part>(
+  ids: number[],
+  list: (ids: number[]) => Promise<Map<number, Part>>,
+): Promise<ReadonlyMap<number, Part>> {
+  return ids.length === 0 ? new Map() : list(ids)
+}

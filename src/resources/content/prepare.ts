@@ -1,0 +1,87 @@
+import type { People } from '../../actors/people.ts'
+import type { Principal } from '../../actors/principal.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { findVisible } from '../embeds/access.ts'
+import { UnknownEmbed, type EmbedRow } from '../embeds/schema.ts'
+import { UnknownMeeting, type MeetingRow } from '../meetings/schema.ts'
+import { listMeetings } from '../meetings/store.ts'
+import { prepareText } from './mentions.ts'
+import type { ParsedText } from './render.ts'
+import type { ContentRow, ContentUpdate, NewContent } from './schema.ts'
+
+interface Caller {
+  sql: Sql
+  by: Principal
+  people: People
+}
+
+/** What a new item is to have beside its text, looked up. */
+export interface PreparedParts {
+  embed: EmbedRow | null
+  meeting: MeetingRow | null
+  options: { text: string }[]
+}
+
+/** Content whose text was parsed and whose parts were looked up at the edge. */
+export interface PreparedContent {
+  text: ParsedText | null
+  metadata: Record<string, unknown> | null
+  tags: string[]
+  /** Null where there are none: then nothing needs to be done about them. */
+  parts: PreparedParts | null
+}
+
+/** Members that are absent stay as they are. */
+export interface ContentChange {
+  id: number
+  /** Null: no text. */
+  text?: ParsedText | null
+  metadata?: Record<string, unknown> | null
+  tags?: string[]
+  embed?: EmbedRow | null
+  meeting?: MeetingRow | null
+  /** The whole poll; empty: none. */
+  options?: NonNullable<ContentUpdate['options']>
+}
+
+/** Parses and looks up what a new item consists of; 422 for what is unknown or may not be used. */
+export async function prepareContent(body: NewContent, caller: Caller): Promise<PreparedContent> {
+  const text = await prepareText(body.text, caller.sql, caller.people)
+  const { embed_id = null, meeting_id = null, options } = body
+  const hasParts = embed_id !== null || meeting_id !== null || (options?.length ?? 0) > 0
+  const parts = hasParts && {
+    embed: embed_id === null ? null : await requireEmbed(embed_id, caller),
+    meeting: meeting_id === null ? null : await requireMeeting(meeting_id, caller),
+    options: options ?? [],
+  }
+  return { text, metadata: body.metadata ?? null, tags: body.tags ?? [], parts: parts || null }
+}
+
+/** The same for an edit. What the item has already may stay, whoever brought it there. */
+export async function prepareChange(item: ContentRow, body: ContentUpdate, caller: Caller): Promise<ContentChange> {
+  const { text, metadata, tags, embed_id, meeting_id, options } = body
+  const change: ContentChange = { id: item.id }
+  if (text !== undefined) change.text = await prepareText(text, caller.sql, caller.people)
+  if (metadata !== undefined) change.metadata = metadata
+  if (tags !== undefined) change.tags = tags ?? []
+  if (embed_id === null) change.embed = null
+  else if (embed_id !== undefined && embed_id !== item.embed_id) change.embed = await requireEmbed(embed_id, caller)
+  if (meeting_id === null) change.meeting = null
+  else if (meeting_id !== undefined && meeting_id !== item.meeting_id) {
+    change.meeting = await requireMeeting(meeting_id, caller)
+  }
+  if (options !== undefined) change.options = options ?? []
+  return change
+}
+
+async function requireEmbed(id: number, caller: Caller): Promise<EmbedRow> {
+  const embed = await findVisible(id, caller)
+  if (embed === null) throw UnknownEmbed()
+  return embed
+}
+
+async function requireMeeting(id: number, { sql, by }: Caller): Promise<MeetingRow> {
+  const meeting = (await listMeetings(sql, [id])).get(id)
+  if (meeting === undefined || (by.kind === 'user' && meeting.created_by !== by.user)) throw UnknownMeeting()
+  return meeting
+}

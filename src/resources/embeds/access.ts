@@ -1,0 +1,23 @@
+import type { People } from '../../actors/people.ts'
+import type { Principal } from '../../actors/principal.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { listReadable } from '../apps/store.ts'
+import type { EmbedRow } from './schema.ts'
+import { findEmbed, isReader, isUsedIn } from './store.ts'
+
+interface Caller {
+  sql: Sql
+  by: Principal
+  people: People
+}
+
+/** The embed, where the caller made it, asked for its address, may read an item that has it, or is an API key. */
+export async function findVisible(id: number, { sql, by, people }: Caller): Promise<EmbedRow | null> {
+  const embed = await findEmbed(sql, id)
+  if (embed === null || by.kind === 'key' || (await isReader(sql, embed, by.user))) return embed
+  await people.load([by.user])
+  const directories = people.show(by.user).directories.map(({ id }) => id)
+  const apps = await listReadable(sql, by.user, directories)
+  const ids = apps.map(({ id }) => id)
+  return (await isUsedIn(sql, embed.id, ids)) ? embed : null
+}

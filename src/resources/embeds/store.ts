@@ -1,0 +1,64 @@
+import type { Db, Sql, Tx } from '../../storage/sql.ts'
+import type { EmbedRow } from './schema.ts'
+
+export async function insertEmbed(tx: Tx, { metadata, ...row }: Omit<EmbedRow, 'id'>): Promise<EmbedRow> {
+  const text = metadata === null ? null : JSON.stringify(metadata)
+  const [inserted] = await tx<EmbedRow[]>`
+    insert into embeds (type, title, description, image_id, url, actions, metadata, author_name, author_url,
+      provider_name, provider_url, html, width, height, source, created_at, created_by)
+    values (${row.type}, ${row.title}, ${row.description}, ${row.image_id}, ${row.url}, ${row.actions},
+      ${text}::text::jsonb, ${row.author_name}, ${row.author_url}, ${row.provider_name}, ${row.provider_url},
+      ${row.html}, ${row.width}, ${row.height}, ${row.source}, ${row.created_at}, ${row.created_by})
+    returning *`
+  return inserted!
+}
+
+export async function findEmbed(db: Db, id: number): Promise<EmbedRow | null> {
+  const [row] = await db<EmbedRow[]>`select * from embeds where id = ${id}`
+  return row ?? null
+}
+
+/** Embeds by id. */
+export async function listEmbeds(db: Db, ids: number[]): Promise<Map<number, EmbedRow>> {
+  const rows = await db<EmbedRow[]>`select * from embeds where id = any(${ids}::bigint[])`
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+/** The newest embed that was made from an address since some time. Served by embeds_source. */
+export async function findRecent(db: Db, source: string, since: Date): Promise<EmbedRow | null> {
+  const [row] = await db<EmbedRow[]>`
+    select * from embeds
+    where source is not null and hashtextextended(source, 0) = hashtextextended(${source}, 0)
+      and source = ${source} and created_at > ${since}
+    order by created_at desc, id desc limit 1`
+  return row ?? null
+}
+
+/** Of several who make an embed from one address at once, each waits for the others; the first one makes it. */
+export async function takeTurn(tx: Tx, source: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock(hashtextextended(${source}, 7213003))`
+}
+
+/** Lets somebody use an embed that another one made. */
+export async function insertReader(db: Db, embed: number, user: number): Promise<void> {
+  await db`insert into embed_readers (embed_id, user_id) values (${embed}, ${user}) on conflict do nothing`
+}
+
+/** True for whoever made an embed, or asked for its address. */
+export async function isReader(db: Db, { id, created_by }: EmbedRow, user: number): Promise<boolean> {
+  if (created_by === user) return true
+  const [row] = await db`select from embed_readers where embed_id = ${id} and user_id = ${user}`
+  return row !== undefined
+}
+
+/** True where a visible item in one of the apps has the embed. Served by messages_embed and its likes. */
+export async function isUsedIn(sql: Sql, embed: number, apps: number[]): Promise<boolean> {
+  const [row] = await sql<{ is_used: boolean }[]>`
+    select exists (select from messages where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[]))
+      or exists (select from posts where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[]))
+      or exists (
+        select from comments c where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[])
+          and not exists (select from posts p where p.id = c.parent_id and p.trashed_at is not null)
+      ) as is_used`
+  return row?.is_used ?? false
+}

@@ -1,0 +1,18 @@
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { codeOf } from './provider.ts'
+import type { MeetingRow, NewMeeting } from './schema.ts'
+import { insertMeeting } from './store.ts'
+
+/** Keeps a meeting that was made at its provider, so that items can carry it. */
+export const createMeeting = directCommand(
+  'createMeeting',
+  ({ sql, by, now }: DirectWork, { provider, provider_id = null, join_url }: NewMeeting): Promise<MeetingRow> =>
+    insertMeeting(sql, {
+      provider,
+      provider_id,
+      join_url,
+      code: codeOf(provider, provider_id, join_url),
+      created_at: now,
+      created_by: by.user,
+    }),
+)

@@ -1,0 +1,19 @@
+import { reply, route } from '../../http/route.ts'
+import { createMeeting } from './commands.ts'
+import { showMeeting } from './represent.ts'
+import { Meeting, NewMeeting } from './schema.ts'
+
+const create = route({
+  method: 'POST',
+  path: '/api/meetings',
+  summary: 'Add a meeting that items can carry',
+  auth: 'token or key',
+  body: NewMeeting,
+  creates: true,
+  replies: { 201: Meeting },
+  async handle({ body, by, direct, once }) {
+    return reply(201, showMeeting(await direct.run(createMeeting, by, body, once)))
+  },
+})
+
+export const routes = [create]

@@ -1,0 +1,49 @@
+import { loadingCommand } from '../../actors/command.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { kinds } from '../content/kinds.ts'
+import { loadItem } from '../content/load.ts'
+import { requireWrite } from '../members/access.ts'
+import { voteAdded, voteRemoved } from './events.ts'
+import type { OptionRow } from './schema.ts'
+import { countVotes, findVotes, listOptions, removeVote, saveVote } from './store.ts'
+
+/** An option after somebody voted. */
+export interface Voted {
+  option: OptionRow
+  hasVoted: boolean
+}
+
+/**
+ * Gives the caller's vote of a poll to an option, from whichever other one had it; an option that has it already loses
+ * it. For whoever may write; 404 for an item in the trash.
+ */
+export const vote = loadingCommand(
+  'vote',
+  async (db, app, { item_type, item_id }: OptionRow, by) => ({
+    ...(await loadItem(kinds[item_type], db, app, item_id)),
+    options: (await listOptions(db, [item_id])).get(item_id) ?? [],
+    voted: (await findVotes(db, [item_id], by.user)).get(item_id),
+  }),
+  (work, { id }): Voted => {
+    const { by, loaded } = work
+    const { item, options, voted } = loaded
+    requireWrite(work.state, by, work.people)
+    const option = options.find(one => one.id === id)
+    if (option === undefined || item.trashed_at !== null) throw NotFound()
+
+    const count = (row: OptionRow, change: 1 | -1): OptionRow => {
+      const counted = { ...row, vote_count: row.vote_count + change }
+      work.write(countVotes, { id: row.id, change })
+      work.emit(change > 0 ? voteAdded : voteRemoved, { entity: row.id, body: counted })
+      return counted
+    }
+    const before = options.find(one => one.id === voted)
+    const freed = before && count(before, -1)
+    if (freed?.id === id) {
+      work.write(removeVote, { item_id: item.id, user_id: by.user })
+      return { option: freed, hasVoted: false }
+    }
+    work.write(saveVote, { item_id: item.id, user_id: by.user, id: work.nextId(), option_id: id })
+    return { option: count(option, 1), hasVoted: true }
+  },
+)

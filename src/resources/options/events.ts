@@ -1,0 +1,27 @@
+import { event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { showAppRef } from '../apps/represent.ts'
+import { redactOption, showOption } from './represent.ts'
+import type { OptionRow } from './schema.ts'
+import { findOptions } from './store.ts'
+
+/** Counts of votes are no part of an app's state, so there is nothing to fold. */
+const change = (type: string) =>
+  event<OptionRow>({
+    type,
+    entity: 'option',
+    touches: false,
+    trigger: 'polls',
+    load: findOptions,
+    present: ({ body }, scene) => body && { poll: showPoll(body, scene), option: showOption(body) },
+    redact: ({ body }: AppEvent<OptionRow>, scene) =>
+      body && { poll: showPoll(body, scene), option: redactOption(body) },
+  })
+
+function showPoll({ item_id, item_type }: OptionRow, { app, people, origin }: Scene) {
+  return { id: item_id, type: item_type, app: showAppRef(app, people, origin) }
+}
+
+export const voteAdded = change('vote_added')
+export const voteRemoved = change('vote_removed')
+
+export const events = [voteAdded, voteRemoved]

@@ -1,0 +1,47 @@
+import type { Work } from '../../actors/command.ts'
+import { invalid } from '../../lib/errors.ts'
+import { UnknownOption, type OptionChange, type OptionRow } from './schema.ts'
+import { insertOption, removeOption, removeVotesFor, updateOption } from './store.ts'
+
+/** The item that asks. */
+export type Asking = Pick<OptionRow, 'app_id' | 'item_type' | 'item_id'>
+
+/** Makes the poll of a new item. Takes a number for each option. */
+export function addOptions<Loaded>(work: Work<Loaded>, asking: Asking, texts: { text: string }[]): OptionRow[] {
+  return texts.map(({ text }, position) => addOption(work, { ...asking, position, text }))
+}
+
+/**
+ * Makes a poll what `wanted` says: options named by id keep their votes, those without one are new, the others go with
+ * their votes. 422 for an id that is not in the poll, or twice. Takes a number for each new option.
+ */
+export function changeOptions<Loaded>(
+  work: Work<Loaded>,
+  asking: Asking,
+  before: readonly OptionRow[],
+  wanted: readonly OptionChange[],
+): OptionRow[] {
+  const left = new Map(before.map(row => [row.id, row]))
+  const after = wanted.map(({ id, text }, position) => {
+    if (id === null || id === undefined) return addOption(work, { ...asking, position, text })
+    const row = left.get(id)
+    if (row === undefined) throw before.some(one => one.id === id) ? NamedTwice() : UnknownOption(id)
+    left.delete(id)
+    const changed = { ...row, position, text }
+    if (row.position !== position || row.text !== text) work.write(updateOption, changed)
+    return changed
+  })
+  for (const { id, vote_count } of left.values()) {
+    work.write(removeOption, { id })
+    if (vote_count > 0) work.write(removeVotesFor, { id })
+  }
+  return after
+}
+
+const NamedTwice = () => invalid({ options: ['must name each option once'] })
+
+function addOption<Loaded>(work: Work<Loaded>, option: Omit<OptionRow, 'id' | 'vote_count'>): OptionRow {
+  const row = { ...option, id: work.nextId(), vote_count: 0 }
+  work.write(insertOption, row)
+  return row
+}

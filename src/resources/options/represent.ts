@@ -1,0 +1,36 @@
+import type { People } from '../../actors/people.ts'
+import { toFirstItems } from '../../storage/page.ts'
+import { summaryOf } from '../users/represent.ts'
+import type { OptionRow } from './schema.ts'
+
+/** An option as its item, lists and events show it. */
+export function showOption({ id, text, vote_count }: OptionRow) {
+  return { id, text, votes: { count: vote_count } }
+}
+
+/** The same without what it says. */
+export function redactOption(row: OptionRow) {
+  return { ...showOption(row), text: null }
+}
+
+/** The options of an item for somebody who voted for `voted`, or for none. */
+export function showOptions(rows: readonly OptionRow[], voted: number | undefined) {
+  return rows.map(row => ({ ...showOption(row), has_voted: row.id === voted }))
+}
+
+interface Voters {
+  users: number[]
+  hasVoted: boolean
+  people: People
+  origin: string
+}
+
+/** An option by itself, with its voters, who must be in memory. */
+export function showWithVoters(row: OptionRow, { users, hasVoted, people, origin }: Voters) {
+  const voters = users.map(user => summaryOf(people.show(user), origin))
+  return {
+    ...showOption(row),
+    has_voted: hasVoted,
+    votes: toFirstItems(voters, row.vote_count),
+  }
+}

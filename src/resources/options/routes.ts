@@ -1,0 +1,84 @@
+import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { toPagedList } from '../../storage/page.ts'
+import { requireShown, toId } from '../content/find.ts'
+import type { ContentKind } from '../content/kind.ts'
+import { kinds } from '../content/kinds.ts'
+import { ContentPath } from '../content/schema.ts'
+import { vote } from './commands.ts'
+import { showOptions, showWithVoters } from './represent.ts'
+import { Option, OptionListing, Options, type OptionRow } from './schema.ts'
+import { findOption, findVotes, listOptions, listVoters } from './store.ts'
+
+/** Voters whom an option by itself names. */
+const shownVoters = 100
+
+type Request = Parts & Pick<RouteRequest<{ id: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
+
+const get = route({
+  method: 'GET',
+  path: '/api/options/{id}',
+  summary: 'Get an option of a poll with its voters',
+  auth: 'token or key',
+  params: ContentPath,
+  replies: { 200: Option },
+  problems: [NotFound],
+  async handle(request) {
+    const { sql, by } = request
+    const option = await findShown(request)
+    const voted = by.kind === 'user' ? await findVotes(sql, [option.item_id], by.user) : null
+    return reply(200, await show(option, voted?.get(option.item_id) === option.id, request))
+  },
+})
+
+const voteFor = route({
+  method: 'POST',
+  path: '/api/options/{id}/vote',
+  summary: 'Vote for an option, or withdraw the vote that it has',
+  auth: 'token',
+  params: ContentPath,
+  replies: { 200: Option },
+  problems: [Forbidden, NotFound],
+  async handle(request) {
+    const found = await findShown(request)
+    const { option, hasVoted } = await request.apps.run(vote, found.app_id, request.by, found)
+    return reply(200, await show(option, hasVoted, request))
+  },
+})
+
+const listOf = (kind: ContentKind) =>
+  route({
+    method: 'GET',
+    path: `/api/${kind.entity}s/{id}/options`,
+    summary: `List the options of a ${kind.entity}'s poll`,
+    auth: 'token or key',
+    params: ContentPath,
+    query: OptionListing,
+    replies: { 200: Options },
+    problems: [NotFound],
+    async handle(request) {
+      const { params, query, sql, by } = request
+      const { row } = await requireShown(kind, toId(params.id), request)
+      const options = row.option_count > 0 ? await listOptions(sql, [row.id]) : null
+      const voted = options !== null && by.kind === 'user' ? await findVotes(sql, [row.id], by.user) : null
+      const { skip = 0, take = 25, count_only: countOnly = false } = query
+      const shown = showOptions(options?.get(row.id) ?? [], voted?.get(row.id))
+      return reply(200, toPagedList({ skip, countOnly }, shown.length, shown.slice(skip, skip + take)))
+    },
+  })
+
+/** The option behind `{id}`, of an item that the caller may see; 404 otherwise. */
+async function findShown(request: Request): Promise<OptionRow> {
+  const option = await findOption(request.sql, toId(request.params.id))
+  if (option === null) throw NotFound()
+  await requireShown(kinds[option.item_type], option.item_id, request)
+  return option
+}
+
+async function show(option: OptionRow, hasVoted: boolean, { sql, people, origin }: Request): Promise<object> {
+  const users = option.vote_count > 0 ? await listVoters(sql, option.id, shownVoters) : []
+  await people.load(users)
+  return showWithVoters(option, { users, hasVoted, people, origin })
+}
+
+export const routes = [get, voteFor, ...Object.values(kinds).map(listOf)]

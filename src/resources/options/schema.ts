@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { invalid } from '../../lib/errors.ts'
+import { IdInput, Int, pagedList } from '../../lib/shape.ts'
+import { Range } from '../../storage/page.ts'
+import { UserSummary } from '../users/schema.ts'
+
+const text = z.string().trim().min(1, 'must not be blank').max(256)
+
+/** More would be a list to read, not a question to answer. As the API says. */
+const most = 50
+
+/** The options of a new poll. */
+export const NewOptions = z.array(z.object({ text })).max(most)
+
+/** The whole poll as it is to be: an id keeps an option with its votes, without one it is new, the others go. */
+export const OptionChanges = z
+  .array(z.object({ id: IdInput.nullish().describe('Keeps this option and its votes; without it, it is new'), text }))
+  .max(most)
+export type OptionChange = z.output<typeof OptionChanges>[number]
+
+const fields = { id: Int, text: z.string(), has_voted: z.boolean().describe('By the caller') }
+
+/** An option of a poll in lists and in the item that asks. */
+export const OptionSummary = z.object({ ...fields, votes: z.object({ count: Int }) }).meta({ id: 'OptionSummary' })
+
+/** An option by itself, with the first of those who voted for it. */
+export const Option = z
+  .object({ ...fields, votes: pagedList(UserSummary).describe('The first 100 voters, in voting order') })
+  .meta({ id: 'Option' })
+
+export const Options = pagedList(OptionSummary)
+export const OptionListing = Range
+
+/** A row of `options`. */
+export interface OptionRow {
+  id: number
+  app_id: number
+  item_type: 'message' | 'post' | 'comment'
+  item_id: number
+  position: number
+  text: string
+  vote_count: number
+}
+
+export const UnknownOption = (id: number) => invalid({ options: [`there is no option ${id} in this poll`] })

@@ -1,0 +1,123 @@
+import { batch } from '../../storage/batch.ts'
+import type { Db } from '../../storage/sql.ts'
+import type { OptionRow } from './schema.ts'
+
+const columns = {
+  id: 'bigint',
+  app_id: 'bigint',
+  item_type: 'text',
+  item_id: 'bigint',
+  position: 'int',
+  text: 'text',
+} as const
+
+export const insertOption = batch<OptionRow>({
+  name: 'insert_options',
+  columns,
+  sql: rows => `
+    insert into options (id, app_id, item_type, item_id, position, text)
+    select id, app_id, item_type, item_id, position, text from ${rows} r`,
+})
+
+/** Renames and moves options; their votes stay. */
+export const updateOption = batch<OptionRow>({
+  name: 'update_options',
+  columns,
+  key: row => row.id,
+  sql: rows => `update options o set position = r.position, text = r.text from ${rows} r where o.id = r.id`,
+})
+
+export const removeOption = batch<{ id: number }>({
+  name: 'remove_options',
+  columns: { id: 'bigint' },
+  key: row => row.id,
+  sql: rows => `delete from options o using ${rows} r where o.id = r.id`,
+})
+
+/** Removes the votes for an option that goes. Served by votes_option. */
+export const removeVotesFor = batch<{ id: number }>({
+  name: 'remove_votes_for',
+  columns: { id: 'bigint' },
+  key: row => row.id,
+  sql: rows => `delete from votes v using ${rows} r where v.option_id = r.id`,
+})
+
+/** Removes a whole poll. Served by options_item. */
+export const removeOptionsOf = batch<{ id: number }>({
+  name: 'remove_options_of',
+  columns: { id: 'bigint' },
+  key: row => row.id,
+  sql: rows => `delete from options o using ${rows} r where o.item_id = r.id`,
+})
+
+/** Removes all votes of a poll. Served by the primary key. */
+export const removeVotesOf = batch<{ id: number }>({
+  name: 'remove_votes_of',
+  columns: { id: 'bigint' },
+  key: row => row.id,
+  sql: rows => `delete from votes v using ${rows} r where v.item_id = r.id`,
+})
+
+interface VoteRow {
+  item_id: number
+  user_id: number
+  id: number
+  option_id: number
+}
+
+/** Gives a vote, or moves it here from another option of the poll. */
+export const saveVote = batch<VoteRow>({
+  name: 'save_votes',
+  columns: { item_id: 'bigint', user_id: 'bigint', id: 'bigint', option_id: 'bigint' },
+  sql: rows => `
+    insert into votes (item_id, user_id, id, option_id) select item_id, user_id, id, option_id from ${rows} r
+    on conflict (item_id, user_id) do update set id = excluded.id, option_id = excluded.option_id`,
+})
+
+export const removeVote = batch<Pick<VoteRow, 'item_id' | 'user_id'>>({
+  name: 'remove_votes',
+  columns: { item_id: 'bigint', user_id: 'bigint' },
+  sql: rows => `delete from votes v using ${rows} r where v.item_id = r.item_id and v.user_id = r.user_id`,
+})
+
+/** Moves how many votes an option has. */
+export const countVotes = batch<{ id: number; change: number }>({
+  name: 'count_votes',
+  columns: { id: 'bigint', change: 'int' },
+  sql: rows => `
+    update options o set vote_count = vote_count + r.change
+    from (select id, sum(change) as change from ${rows} x group by id) r
+    where o.id = r.id`,
+})
+
+export async function findOption(db: Db, id: number): Promise<OptionRow | null> {
+  const [row] = await db<OptionRow[]>`select * from options where id = ${id}`
+  return row ?? null
+}
+
+/** Options by id, as events show them. */
+export async function findOptions(db: Db, _app: number, ids: number[]): Promise<Map<number, OptionRow>> {
+  const rows = await db<OptionRow[]>`select * from options where id = any(${ids}::bigint[])`
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+/** The polls of some items, in their order, by item. Served by options_item. */
+export async function listOptions(db: Db, items: number[]): Promise<Map<number, OptionRow[]>> {
+  const rows = await db<OptionRow[]>`
+    select * from options where item_id = any(${items}::bigint[]) order by item_id, position`
+  return Map.groupBy(rows, row => row.item_id)
+}
+
+/** What a user voted for in each of some items. Served by the primary key. */
+export async function findVotes(db: Db, items: number[], user: number): Promise<Map<number, number>> {
+  const rows = await db<{ item_id: number; option_id: number }[]>`
+    select item_id, option_id from votes where user_id = ${user} and item_id = any(${items}::bigint[])`
+  return new Map(rows.map(row => [row.item_id, row.option_id]))
+}
+
+/** The first voters for an option, in voting order. Served by votes_option. */
+export async function listVoters(db: Db, option: number, limit: number): Promise<number[]> {
+  const rows = await db<{ user_id: number }[]>`
+    select user_id from votes where option_id = ${option} order by id limit ${limit}`
+  return rows.map(row => row.user_id)
+}

@@ -1,0 +1,45 @@
+import type { Principal } from '../../actors/principal.ts'
+import { invalid, NotFound, Problem } from '../../lib/errors.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { toAppId } from '../apps/find.ts'
+import type { Narrowing } from '../content/list.ts'
+import type { PostListing } from './schema.ts'
+
+interface Caller {
+  sql: Sql
+  by: Principal
+}
+
+/** What a list of posts is restricted to. 422 for an API key that asks for posts by those whom it follows. */
+export async function toNarrowing({ app, before, after, following }: PostListing, caller: Caller): Promise<Narrowing> {
+  const { by } = caller
+  if (following && by.kind !== 'user')
+    throw invalid({ following: ['needs an access token: an API key follows nobody'] })
+  return {
+    ...(app && { apps: await findApps(app, caller) }),
+    ...(before !== undefined && { before: toId(before) }),
+    ...(after !== undefined && { after: toId(after) }),
+    ...(following && { followedBy: by.user }),
+  }
+}
+
+/** Those of the apps that exist. */
+async function findApps(refs: string[], caller: Caller): Promise<number[]> {
+  const found = await Promise.all(refs.map(ref => findApp(ref, caller)))
+  return found.filter(id => id !== null)
+}
+
+async function findApp(ref: string, caller: Caller): Promise<number | null> {
+  try {
+    return await toAppId(ref, caller)
+  } catch (error) {
+    // An app that does not exist holds nothing.
+    if (error instanceof Problem && error.status === NotFound.status) return null
+    throw error
+  }
+}
+
+/** What no id can be is as good as the nearest thing that one can be. */
+function toId(bound: number): number {
+  return Math.max(-1, Math.min(bound, Number.MAX_SAFE_INTEGER))
+}

@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { Int } from '../../lib/shape.ts'
+import { QueryFlag } from '../../storage/page.ts'
+import { Content, ContentListing, ContentSummary } from '../content/schema.ts'
+
+export const Post = Content.extend({ comments: z.object({ count: Int }) }).meta({ id: 'Post' })
+export const PostSummary = ContentSummary.meta({ id: 'PostSummary' })
+
+/** A place among ids: any 64-bit integer, also a negative one. Ids themselves are below 2^53. */
+const Bound = z
+  .string()
+  .regex(/^-?\d{1,19}$/, 'must be a whole number')
+  .transform(Number)
+
+export const PostListing = ContentListing.extend({
+  app: z.array(z.string()).optional().describe('Ids or uids of apps; repeat the parameter'),
+  before: Bound.optional().describe('Only posts with a smaller id'),
+  after: Bound.optional().describe('Only posts with a larger id'),
+  following: QueryFlag.optional().describe('true: only posts by users whom the caller follows'),
+})
+export type PostListing = z.output<typeof PostListing>

@@ -1,0 +1,38 @@
+import { event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { showAppRef } from '../apps/represent.ts'
+import type { ContentEntity } from '../content/kind.ts'
+import type { ParentType } from '../content/parent.ts'
+import type { ContentRow } from '../content/schema.ts'
+
+/** What a reaction event keeps: a removed reaction cannot be read from anywhere later. */
+export type ReactionFacts = {
+  type: ContentEntity
+  parent: { type: ParentType; id: number } | null
+  content: string
+  /** Reactions that the item has now: counted anew by a replay, they would be counted twice. */
+  count: number
+}
+
+const change = (type: string) =>
+  event<null>({
+    type,
+    entity: 'reaction',
+    touches: false,
+    trigger: 'reactions',
+    apply(state, { entity_id, facts }) {
+      const { count } = facts as ReactionFacts
+      state.changeItem(entity_id, item => ({ ...item, reaction_count: count }) as ContentRow)
+    },
+    present: showChange,
+  })
+
+function showChange({ entity_id, facts }: AppEvent<null>, { app, people, origin }: Scene) {
+  const { type, parent, content } = facts as ReactionFacts
+  return { entity: { id: entity_id, type, app: showAppRef(app, people, origin), parent }, reaction: content }
+}
+
+/** A user reacted to an item; entity_id is the item's id. */
+export const reactionAdded = change('reaction_added')
+export const reactionRemoved = change('reaction_removed')
+
+export const events = [reactionAdded, reactionRemoved]

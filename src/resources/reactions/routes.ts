@@ -1,0 +1,76 @@
+import { reply, route, type Route } from '../../http/route.ts'
+import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { toPage, toPagedList } from '../../storage/page.ts'
+import { requireShown, toId } from '../content/find.ts'
+import type { ContentKind } from '../content/kind.ts'
+import { kinds } from '../content/kinds.ts'
+import { ContentPath } from '../content/schema.ts'
+import { addReaction, takeReactionBack } from './commands.ts'
+import { toEmoji } from './emoji.ts'
+import { showReaction } from './represent.ts'
+import { NewReaction, ReactionListing, Reactions } from './schema.ts'
+import { listReactions, orderFields } from './store.ts'
+
+/** The reactions to one kind of content. */
+function reactionRoutes(kind: ContentKind): Route[] {
+  const { entity } = kind
+  const path = `/api/${entity}s/{id}/reactions`
+
+  const add = route({
+    method: 'POST',
+    path,
+    summary: `React to a ${entity}; replaces an earlier reaction`,
+    auth: 'token',
+    params: ContentPath,
+    body: NewReaction,
+    replies: { 204: null },
+    problems: [Forbidden, NotFound],
+    async handle(request) {
+      const { params, body, by, apps } = request
+      const { row } = await requireShown(kind, toId(params.id), request)
+      await apps.run(addReaction, row.app_id, by, { type: entity, id: row.id, content: body.content })
+      return reply(204)
+    },
+  })
+
+  const list = route({
+    method: 'GET',
+    path,
+    summary: `List the reactions to a ${entity}`,
+    auth: 'token or key',
+    params: ContentPath,
+    query: ReactionListing,
+    replies: { 200: Reactions },
+    problems: [NotFound],
+    async handle(request) {
+      const { params, query, sql, people, origin } = request
+      const page = toPage(query, orderFields, 'id')
+      const { row } = await requireShown(kind, toId(params.id), request)
+      // What is no emoji matches what equals it, which is nothing.
+      const content = query.content && (toEmoji(query.content) ?? query.content)
+      const { rows, count } = await listReactions(sql, row.id, content, page)
+      await people.load(rows.map(({ user_id }) => user_id))
+      const items = rows.map(reaction => showReaction(reaction, people, origin))
+      return reply(200, toPagedList(page, count, items))
+    },
+  })
+
+  const remove = route({
+    method: 'DELETE',
+    path,
+    summary: `Take the caller's reaction to a ${entity} back`,
+    auth: 'token',
+    params: ContentPath,
+    replies: { 204: null },
+    problems: [Forbidden, NotFound],
+    async handle(request) {
+      const { row } = await requireShown(kind, toId(request.params.id), request)
+      await request.apps.run(takeReactionBack, row.app_id, request.by, { type: entity, id: row.id })
+      return reply(204)
+    },
+  })
+
+  return [add, list, remove]
+}
+
+export const routes = Object.values(kinds).flatMap(reactionRoutes)

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+import { pagedList, Timestamp } from '../../lib/shape.ts'
+import { Listing } from '../../storage/page.ts'
+import { ActorRef } from '../users/schema.ts'
+import { toEmoji } from './emoji.ts'
+
+const Emoji = z
+  .string()
+  .max(64)
+  .transform((text, context) => {
+    const emoji = toEmoji(text)
+    if (emoji !== null) return emoji
+    context.addIssue({ code: 'custom', message: 'must be a single emoji' })
+    return z.NEVER
+  })
+
+export const NewReaction = z.object({ content: Emoji })
+
+/** Whatever it is, it matches what equals it: what is no emoji matches nothing. */
+export const ReactionListing = Listing.extend({
+  content: z.string().max(64).optional().describe('Only reactions with this emoji'),
+})
+
+export const Reaction = z
+  .object({ content: z.string(), created_at: Timestamp, created_by: ActorRef })
+  .meta({ id: 'Reaction' })
+export const Reactions = pagedList(Reaction)
+
+/** A row of `reactions`. */
+export interface ReactionRow {
+  item_id: number
+  user_id: number
+  id: number
+  app_id: number
+  content: string
+  created_at: Date
+}

@@ -1,0 +1,76 @@
+import { batch } from '../../storage/batch.ts'
+import { orderBy } from '../../storage/order.ts'
+import type { Page } from '../../storage/page.ts'
+import type { Db, Fragment, Sql } from '../../storage/sql.ts'
+import type { ReactionRow } from './schema.ts'
+
+export const orderFields = ['id', 'created_at'] as const
+export type OrderField = (typeof orderFields)[number]
+
+/** Adds reactions; a user's earlier one on the same item makes way. */
+export const saveReaction = batch<ReactionRow>({
+  name: 'save_reactions',
+  columns: {
+    item_id: 'bigint',
+    user_id: 'bigint',
+    id: 'bigint',
+    app_id: 'bigint',
+    content: 'text',
+    created_at: 'timestamptz',
+  },
+  sql: rows => `
+    insert into reactions (item_id, user_id, id, app_id, content, created_at)
+    select item_id, user_id, id, app_id, content, created_at from ${rows} r
+    on conflict (item_id, user_id) do update
+    set id = excluded.id, content = excluded.content, created_at = excluded.created_at`,
+})
+
+export const removeReaction = batch<Pick<ReactionRow, 'item_id' | 'user_id'>>({
+  name: 'remove_reactions',
+  columns: { item_id: 'bigint', user_id: 'bigint' },
+  sql: rows => `delete from reactions t using ${rows} r where t.item_id = r.item_id and t.user_id = r.user_id`,
+})
+
+/** Removes all reactions to items that go. Served by the primary key. */
+export const removeReactionsOf = batch<{ id: number }>({
+  name: 'remove_reactions_of',
+  columns: { id: 'bigint' },
+  key: row => row.id,
+  sql: rows => `delete from reactions t using ${rows} r where t.item_id = r.id`,
+})
+
+/** A user's reaction to an item. Served by the primary key. */
+export async function findReaction(db: Db, item: number, user: number): Promise<ReactionRow | null> {
+  const [row] = await db<ReactionRow[]>`select * from reactions where item_id = ${item} and user_id = ${user}`
+  return row ?? null
+}
+
+/** The first reactions to each of some items, by item, oldest first. Served by reactions_order. */
+export async function listFirst(db: Db, items: number[], most: number): Promise<Map<number, ReactionRow[]>> {
+  const rows = await db<ReactionRow[]>`
+    select r.* from unnest(${items}::bigint[]) as i(id)
+    cross join lateral (select * from reactions where item_id = i.id order by id limit ${most}) r
+    order by r.item_id, r.id`
+  return Map.groupBy(rows, row => row.item_id)
+}
+
+/** A page of the reactions to an item, or of those with one emoji, and how many there are. */
+export async function listReactions(
+  sql: Sql,
+  item: number,
+  content: string | undefined,
+  page: Page<OrderField>,
+): Promise<{ rows: ReactionRow[]; count: number }> {
+  const from = toSource(sql, item, content)
+  const [total] = await sql<{ count: number }[]>`select count(*) as count ${from}`
+  const count = total?.count ?? 0
+  if (page.countOnly || page.skip >= count) return { rows: [], count }
+  const rows = await sql<ReactionRow[]>`
+    select * ${from} ${orderBy(sql, page.order, { id: 'id', created_at: 'created_at' })}
+    limit ${page.take} offset ${page.skip}`
+  return { rows, count }
+}
+
+function toSource(sql: Sql, item: number, content: string | undefined): Fragment {
+  return sql`from reactions where item_id = ${item} ${content === undefined ? sql`` : sql`and content = ${content}`}`
+}
