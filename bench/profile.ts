@@ -36,7 +36,7 @@ function describe({ nodes, samples, timeDeltas }: Profile, toName: (frame: Frame
     spentMs.set(name, (spentMs.get(name) ?? 0) + timeDeltas[at]! / 1000)
   }
   spentMs.delete('(idle)')
-  const total = spentMs.values().reduce((sum, ms) => sum + ms, 0)
+  const total = [...spentMs.values()].reduce((sum, ms) => sum + ms, 0)
   return [...spentMs]
     .sort(([, a], [, b]) => b - a)
     .slice(0, shown)
