@@ -1,9 +1,12 @@
 import type { RecentItems } from '../actors/apps.ts'
+import { agents } from './agents/index.ts'
 import { apps } from './apps/index.ts'
 import { auth } from './auth/index.ts'
+import { blobs } from './blobs/index.ts'
 import { comments } from './comments/index.ts'
 import { comment } from './comments/kind.ts'
 import { directories } from './directories/index.ts'
+import { follows } from './follows/index.ts'
 import { meetings } from './meetings/index.ts'
 import { members } from './members/index.ts'
 import { messages } from './messages/index.ts'
@@ -20,10 +23,13 @@ import { webhooks } from './webhooks/index.ts'
 
 /** The table of contents: one line for each resource. */
 export const resources: Resource[] = [
+  agents,
   apps,
   auth,
+  blobs,
   comments,
   directories,
+  follows,
   meetings,
   members,
   messages,

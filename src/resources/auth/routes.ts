@@ -27,7 +27,7 @@ const signIn = route({
     const by = { kind: 'user', user, credential: '' } as const
     const person = await findPerson(sql, String(user), by)
     if (person === null || person.trashed_at !== null) throw NotFound()
-    return reply(200, showUser(person, { by, origin, presence: credentials }))
+    return reply(200, showUser(person, { by, origin, followed: new Set(), presence: credentials }))
   },
 })
 

@@ -2,6 +2,7 @@ import { NotFound } from '../../lib/errors.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
 import { listPersons } from '../users/store.ts'
+import { findFollowed } from '../follows/store.ts'
 import { createDirectory, renameDirectory } from './commands.ts'
 import { closeDirectory } from './closing.ts'
 import { showDirectory, shownMembers } from './represent.ts'
@@ -92,7 +93,8 @@ async function show(ref: string, { sql, by, origin }: Request) {
   const filter = { by, directories: [String(directory.id)] }
   const page = toPage({ take: shownMembers }, ['name', 'id'], 'name')
   const { count, persons } = await listPersons(sql, filter, page)
-  return showDirectory(directory, persons, count, { by, origin })
+  const ids = persons.map(({ id }) => id)
+  return showDirectory(directory, persons, count, { by, origin, followed: await findFollowed(sql, by, ids) })
 }
 
 export const routes = [create, list, read, rename, remove]

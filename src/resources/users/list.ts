@@ -1,5 +1,6 @@
 import type { Form, Parts, RouteRequest } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
+import { findFollowed } from '../follows/store.ts'
 import { showUser, showUserSummary } from './represent.ts'
 import type { PersonListing } from './schema.ts'
 import { listPersons, type PersonOrder } from './store.ts'
@@ -17,7 +18,8 @@ export async function listPage(query: PersonListing, directories: string[], requ
   const within = directory === undefined ? directories : [...directories, directory]
   const filter = { by, agent, system, autocomplete, directories: within }
   const { count, persons } = await listPersons(sql, filter, page)
-  const viewer = { by, origin, presence: credentials }
+  const ids = persons.map(({ id }) => id)
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence: credentials }
   const show = form.items === 'details' ? showUser : showUserSummary
   return toPagedList(
     page,

@@ -11,16 +11,17 @@ export interface Presence {
 export interface Viewer {
   by: Principal
   origin: string
+  /** Those of the people shown whom the caller follows. */
+  followed: ReadonlySet<number>
 }
 
 /** The summary user, as list items show it to one caller. */
-export function showUserSummary(person: Person, { by, origin }: Viewer) {
+export function showUserSummary(person: Person, { by, origin, followed }: Viewer) {
   const isOwn = by.kind === 'user' && by.user === person.id
   return {
     ...showAnyone(person, origin),
     username: by.kind === 'key' || isOwn ? person.username : null,
-    // Nobody can follow anybody yet.
-    is_followed: by.kind === 'user' ? false : null,
+    is_followed: by.kind === 'user' ? followed.has(person.id) : null,
   }
 }
 

@@ -1,5 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { findFollowed } from '../follows/store.ts'
 import { createUser, updateUser, upsertUser, type Saved } from './commands.ts'
 import { listPage } from './list.ts'
 import { hashPassword } from './password.ts'
@@ -48,7 +49,8 @@ const read = route({
     // Trashed users show themselves only to API keys, which may restore them.
     const showsTrashed = by.kind === 'key' && query.trashed !== undefined && query.trashed !== 'false'
     if (person.trashed_at !== null && !showsTrashed) throw NotFound()
-    return reply(200, showUser(person, { by, origin, presence: credentials }))
+    const followed = await findFollowed(sql, by, [person.id])
+    return reply(200, showUser(person, { by, origin, followed, presence: credentials }))
   },
 })
 
@@ -62,7 +64,7 @@ const readSelf = route({
     // Every component of a page asks this when it loads, so the answer comes from memory.
     const person = people.find(by.user) ?? (await people.get(by.user))
     if (person === undefined) throw NotFound()
-    return reply(200, showUser(person, { by, origin, presence: credentials }))
+    return reply(200, showUser(person, { by, origin, followed: new Set(), presence: credentials }))
   },
 })
 
@@ -121,7 +123,7 @@ type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'ori
 async function showSaved({ id }: Saved, { sql, by, origin, credentials }: Request) {
   const person = await findPerson(sql, String(id), by)
   if (person === null) throw NotFound()
-  return showUser(person, { by, origin, presence: credentials })
+  return showUser(person, { by, origin, followed: new Set(), presence: credentials })
 }
 
 export const routes = [create, list, readSelf, read, update, upsert]

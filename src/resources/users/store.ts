@@ -47,6 +47,9 @@ export interface PersonFilter {
   autocomplete?: boolean | undefined
   /** References of directories that people must all be in. A user who is not in one of them finds nobody there. */
   directories: string[]
+  /** Only those who follow this user, or are followed by it. */
+  followersOf?: number
+  followedBy?: number
 }
 
 export type PersonOrder = 'id' | 'name' | 'created_at'
@@ -74,7 +77,8 @@ export async function listPersons(
 }
 
 /** Trashed people show themselves to API keys, which may restore them. */
-function matches(db: Db, { by, agent, system, autocomplete, directories }: PersonFilter, page: Page): Fragment {
+function matches(db: Db, filter: PersonFilter, page: Page): Fragment {
+  const { by, agent, system, autocomplete, directories, followersOf, followedBy } = filter
   const { q, tags, trashed } = page
   const query = toTsQuery(q, autocomplete ?? true)
   if (trashed === true && by.kind !== 'key') return db`false`
@@ -85,6 +89,8 @@ function matches(db: Db, { by, agent, system, autocomplete, directories }: Perso
     ${agent === undefined ? db`` : db`and u.is_agent = ${agent}`}
     ${tags.length === 0 ? db`` : db`and u.tags && ${tags}::text[]`}
     ${query === null ? db`` : db`and u.search @@ ${query}::tsquery`}
+    ${followersOf === undefined ? db`` : db`and u.id in (select user_id from follows where followed_id = ${followersOf})`}
+    ${followedBy === undefined ? db`` : db`and u.id in (select followed_id from follows where user_id = ${followedBy})`}
     ${inDirectories.reduce((all, one) => db`${all} ${one}`, db``)}
     and ${query === null ? visibleTo(db, by) : isVisibleTo(db, by)}`
 }
@@ -137,7 +143,10 @@ export async function lockUser(tx: Tx, ref: string): Promise<StoredUser | null> 
 }
 
 /** The id of the new user; null where somebody has its uid. */
-export async function insertUser(tx: Tx, user: UserRow & { is_agent: boolean; created_at: Date }): Promise<number | null> {
+export async function insertUser(
+  tx: Tx,
+  user: UserRow & { is_agent: boolean; created_at: Date },
+): Promise<number | null> {
   const [row] = await tx<{ id: number }[]>`
     insert into users ${tx(toColumns(tx, user))}
     on conflict (lower(uid)) do nothing

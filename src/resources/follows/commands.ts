@@ -1,0 +1,30 @@
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { invalid, NotFound } from '../../lib/errors.ts'
+import { SpecialUser } from '../users/schema.ts'
+import { findPerson } from '../users/store.ts'
+import { insertFollow, removeFollow } from './store.ts'
+
+/**
+ * The caller follows a user or agent; repeating changes nothing. Answers its id. Refuses with 404 for whom the caller
+ * cannot see, 403 for the special users, 422 for oneself.
+ */
+export const follow = directCommand('follow', async (work: DirectWork, user: string): Promise<number> => {
+  const followed = await requireOther(work, user)
+  await insertFollow(work.sql, { user: work.by.user, followed }, work.now)
+  return followed
+})
+
+/** Ends that. Refuses as `follow` does. */
+export const unfollow = directCommand('unfollow', async (work: DirectWork, user: string): Promise<number> => {
+  const followed = await requireOther(work, user)
+  await removeFollow(work.sql, { user: work.by.user, followed })
+  return followed
+})
+
+async function requireOther({ sql, by }: DirectWork, user: string): Promise<number> {
+  const person = await findPerson(sql, user, by)
+  if (person === null || person.trashed_at !== null) throw NotFound()
+  if (person.id <= 0) throw SpecialUser()
+  if (person.id === by.user) throw invalid({ user: ['must be somebody else'] })
+  return person.id
+}

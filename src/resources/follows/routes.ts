@@ -1,0 +1,78 @@
+import { reply, route, type Form, type Parts, type RouteRequest } from '../../http/route.ts'
+import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { Range, toPage, toPagedList } from '../../storage/page.ts'
+import { showUser, showUserSummary } from '../users/represent.ts'
+import { SpecialUser, User, UserList, UserPath } from '../users/schema.ts'
+import { findPerson, listPersons, type PersonFilter, type PersonOrder } from '../users/store.ts'
+import { follow, unfollow } from './commands.ts'
+import { findFollowed } from './store.ts'
+
+const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
+
+const change = (verb: 'follow' | 'unfollow') =>
+  route({
+    method: 'POST',
+    path: `/api/users/{user}/${verb}`,
+    summary: verb === 'follow' ? 'Follow a user or agent' : 'Follow a user or agent no longer',
+    auth: 'token',
+    params: UserPath,
+    replies: { 200: User },
+    problems: [NotFound, SpecialUser],
+    async handle({ params, by, direct, people, origin, credentials }) {
+      const id = await direct.run(verb === 'follow' ? follow : unfollow, by, params.user)
+      const person = await people.get(id)
+      if (person === undefined) throw NotFound()
+      const followed = new Set(verb === 'follow' ? [id] : [])
+      return reply(200, showUser(person, { by, origin, followed, presence: credentials }))
+    },
+  })
+
+const followers = route({
+  method: 'GET',
+  path: '/api/users/{user}/followers',
+  summary: 'List those who follow a user or agent',
+  auth: 'key',
+  params: UserPath,
+  query: Range,
+  replies: { 200: UserList },
+  problems: [NotFound],
+  async handle(request) {
+    const person = await findPerson(request.sql, request.params.user, request.by)
+    if (person === null || person.trashed_at !== null) throw NotFound()
+    return reply(200, await listPage({ followersOf: person.id }, request))
+  },
+})
+
+const following = route({
+  method: 'GET',
+  path: '/api/users/{user}/following',
+  summary: 'List those whom the caller follows; only of oneself',
+  auth: 'token',
+  params: UserPath,
+  query: Range,
+  replies: { 200: UserList },
+  problems: [NotFound, Forbidden],
+  async handle(request) {
+    const { params, sql, by } = request
+    const person = await findPerson(sql, params.user, by)
+    if (person === null) throw NotFound()
+    if (person.id !== by.user) throw Forbidden()
+    return reply(200, await listPage({ followedBy: by.user }, request))
+  },
+})
+
+type Request = Pick<Parts, 'sql' | 'credentials'> &
+  Pick<RouteRequest<unknown, Parameters<typeof toPage>[0], unknown>, 'by' | 'origin' | 'query'> & { form: Form }
+
+async function listPage(whom: Pick<PersonFilter, 'followersOf' | 'followedBy'>, request: Request) {
+  const { query, sql, by, origin, form, credentials } = request
+  const page = toPage(query, orderFields, 'name')
+  const { count, persons } = await listPersons(sql, { by, directories: [], ...whom }, page)
+  const ids = persons.map(({ id }) => id)
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence: credentials }
+  const show = form.items === 'details' ? showUser : showUserSummary
+  const items = persons.map(person => show(person, viewer))
+  return toPagedList(page, count, items)
+}
+
+export const routes = [change('follow'), change('unfollow'), followers, following]
