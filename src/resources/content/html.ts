@@ -1,36 +1,13 @@
 import type { Token } from 'markdown-it'
-import sanitizeHtml from 'sanitize-html'
 import { mentionOf } from './mention-syntax.ts'
 import { labelOf } from './plain-text.ts'
-
-const tags =
-  'p br strong em del h1 h2 h3 h4 h5 h6 ul ol li blockquote hr table thead tbody tr th td code pre a span'.split(' ')
-
-/** All that our HTML may hold. What is written below is no more than this; it holds even where that has a bug. */
-const allowed: sanitizeHtml.IOptions = {
-  allowedTags: tags,
-  allowedAttributes: {
-    a: ['href', 'target', 'rel'],
-    span: ['class', 'data-eid'],
-    code: ['class'],
-    ol: ['start'],
-    th: ['align'],
-    td: ['align'],
-  },
-  allowedClasses: { span: ['wy-mention'], code: ['language-*'] },
-  allowedSchemes: ['http', 'https', 'mailto'],
-  allowProtocolRelative: false,
-  parseStyleAttributes: false,
-  // Browsers take 512. What is deeper keeps its text.
-  nestingLimit: 100,
-}
+import { toSafeHtml } from './safe-html.ts'
 
 /** Safe HTML for parsed Markdown. Without white space between tags: some clients show it. */
 export function toHtml(tokens: Token[]): string {
   let html = ''
   for (const token of tokens) html += token.type === 'inline' ? writeInline(token.children ?? []) : writeBlock(token)
-  // `<br />` becomes `<br>`, as we write it. Texts and attributes hold no `>`.
-  return sanitizeHtml(html, allowed).replaceAll(' />', '>')
+  return toSafeHtml(html)
 }
 
 /** Text as HTML shows it. */
