@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { findBinaries, type Binaries } from './embedded/binaries.ts'
-import { isServed, makeCluster, readPassword, readPostmaster, superuser } from './embedded/cluster.ts'
+import { forgetPostmaster, isServed, makeCluster, readPassword, readPostmaster, superuser } from './embedded/cluster.ts'
 import { findOwner, type Owner } from './embedded/owner.ts'
 import { placeBinaries, placeCluster } from './embedded/place.ts'
 import { launch, runToEnd } from './embedded/programs.ts'
@@ -36,7 +36,7 @@ const startDeadlineMs = 300_000
 const fastStopSeconds = 15
 
 /** Attempts to start before giving up, the first one included, and the wait before the second; then three times as long. */
-const firstStartAttempts = 3
+const firstStartAttempts = 4
 const restartAttempts = 6
 const restartDelayMs = 100
 
@@ -180,6 +180,7 @@ export class EmbeddedPostgres {
   async #launchAgain(attempts: number): Promise<void> {
     for (;;) {
       try {
+        forgetPostmaster(this.#cluster)
         return await this.#launch()
       } catch (error) {
         this.#failures++

@@ -1,7 +1,19 @@
 import { spawn, type SpawnOptions } from 'node:child_process'
-import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { isServed, readPostmaster } from '../../src/storage/embedded/cluster.ts'
 import { client, type Client } from './client.ts'
 import { eventually } from './eventually.ts'
 
@@ -102,11 +114,10 @@ export function createDirectory({ name = 'data', isClosed = false } = {}): Tempo
 
 /** Signals the embedded PostgreSQL of a data directory, if one is running. */
 export function killPostgres({ path }: { path: string }, signal: NodeJS.Signals): void {
-  try {
-    process.kill(Number(readFileSync(join(path, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]), signal)
-  } catch {
-    // No pid file, or nobody has that pid: there is nothing to end.
-  }
+  const link = join(path, 'postgres')
+  const cluster = existsSync(link) ? realpathSync(link) : link
+  const postmaster = readPostmaster(cluster)
+  if (postmaster !== null && isServed(cluster)) process.kill(postmaster.pid, signal)
 }
 
 /** Signals every connection's backend of an embedded PostgreSQL. Linux only: it looks into /proc. */

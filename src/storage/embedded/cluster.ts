@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { chownSync, existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Binaries } from './binaries.ts'
 import type { Owner } from './owner.ts'
@@ -62,11 +62,26 @@ export function readPostmaster(cluster: string): Postmaster | null {
 export function isServed(cluster: string): boolean {
   const postmaster = readPostmaster(cluster)
   if (postmaster === null || !isAlive(postmaster.pid)) return false
-  if (process.platform !== 'linux') return true
+  return process.platform !== 'linux' || worksIn(cluster, postmaster.pid)
+}
+
+/**
+ * Removes a pid file that PostgreSQL would believe although no server is left: its pid belongs to a dead process that
+ * nobody has collected, as in containers without an init, or to somebody else. Only for whoever holds the lock, and
+ * only on Linux, where it can be known that no process of the old server is left.
+ */
+export function forgetPostmaster(cluster: string): void {
+  const postmaster = readPostmaster(cluster)
+  if (postmaster === null || process.platform !== 'linux' || !isAlive(postmaster.pid)) return
+  const pids = readdirSync('/proc').filter(name => /^\d+$/.test(name))
+  if (!pids.some(pid => worksIn(cluster, Number(pid)))) rmSync(join(cluster, 'postmaster.pid'), { force: true })
+}
+
+/** Every process of PostgreSQL works in its cluster's folder. False for one that is gone or may not be looked at. */
+function worksIn(cluster: string, pid: number): boolean {
   try {
-    return readlinkSync(`/proc/${postmaster.pid}/cwd`) === cluster
+    return readlinkSync(`/proc/${pid}/cwd`) === cluster
   } catch {
-    // Gone meanwhile, or another user's process, which cannot be ours.
     return false
   }
 }
