@@ -150,7 +150,8 @@ export async function startNode(config: Config): Promise<Node> {
     teardown.add('housekeeping', () => housekeeping.abort())
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
     const deliveries = deliveryChores({ deliverer, subscriptions, sql, now, log })
-    const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries]
+    const ofResources = resources.flatMap(({ chores }) => chores?.({ sql }) ?? [])
+    const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries, ...ofResources]
     keepHouse(chores, { clock, log, signal: housekeeping.signal })
 
     // The edge.

@@ -1,10 +1,13 @@
 import type { EventType } from '../actors/event.ts'
 import type { Route } from '../http/route.ts'
+import type { Chore } from '../storage/housekeeping.ts'
+import type { Sql } from '../storage/sql.ts'
 
-/** What a resource brings: its endpoints, and the events that its commands emit. */
+/** What a resource brings: its endpoints, the events that its commands emit, and what it does again and again. */
 export interface Resource {
   routes: Route[]
   events?: EventType<unknown>[]
+  chores?: (parts: { sql: Sql }) => Chore[]
 }
 
 export function resource(declared: Resource): Resource {

@@ -1,5 +1,6 @@
 import { resource } from '../resource.ts'
+import { chores } from './chores.ts'
 import { comment } from './kind.ts'
 import { routes } from './routes.ts'
 
-export const comments = resource({ routes, events: Object.values(comment.events) })
+export const comments = resource({ routes, events: Object.values(comment.events), chores })

@@ -1,0 +1,15 @@
+import type { Chore } from '../../storage/housekeeping.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { removeBereaved, removeSettled } from './store.ts'
+
+/** Comments in one delete, with all that hangs on them: few enough that nobody waits for it. A guess. */
+const batchSize = 500
+
+/** Removes the comments of posts and files that were deleted. Nobody sees them any more, however long it takes. */
+export function chores({ sql }: { sql: Sql }): Chore[] {
+  const run = async () => {
+    while ((await removeBereaved(sql, batchSize)) === batchSize);
+    await removeSettled(sql)
+  }
+  return [{ name: 'remove comments of what was deleted', periodMs: 2_000, run }]
+}
