@@ -29,16 +29,16 @@ export const putMembers = command(
   (work: Work, list: NewMember[]) => {
     const level = requireRead(work.state, work.by, work.people)
     requireOpenMembership(work)
-    const isAdmin = level === 'admin'
-    const mayAdd = isAdmin || (work.app.type === 'chat_room' && isAtLeast(level, 'write'))
+    const mayAll = level === 'admin'
+    const mayAdd = mayAll || (work.app.type === 'chat_room' && isAtLeast(level, 'write'))
     if (!mayAdd) throw Forbidden()
+    const accessOf = (user: number) => work.state.member(user)?.access ?? null
+    if (!mayAll && list.some(({ user, access }) => !isPlainAddition(accessOf(user), access))) throw Forbidden()
     requireAdminLeft(work, list)
     let added = 0
     for (const { user, access } of list) {
       const row = work.state.member(user)
-      const isNew = row === undefined || row.access === null
-      if (!isAdmin && (access === 'admin' || (!isNew && row.access !== access))) throw Forbidden()
-      if (isNew) {
+      if (row === undefined || row.access === null) {
         added++
         join(work, user, access)
       } else if (row.access !== access) {
@@ -73,6 +73,11 @@ export const removeMembers = command(
   // Two more for the new owner and their access.
   { numbers: users => users.length + 2 },
 )
+
+/** What needs no admin in a chat room: an ordinary new member, or no change. */
+function isPlainAddition(before: Access | null, wanted: Access): boolean {
+  return before === null ? wanted !== 'admin' : wanted === before
+}
 
 function requireOpenMembership({ app }: Work): void {
   if (app.type === 'private_chat' || app.type === 'agent_chat') throw FixedMembers({ type: app.type })

@@ -6,6 +6,7 @@ import { findApp } from '../apps/find.ts'
 import { toVisibleIds } from '../apps/prepare.ts'
 import { AppPath } from '../apps/schema.ts'
 import { findUserId, resolvePeople } from '../users/store.ts'
+import { listInvisible } from '../users/visible.ts'
 import { accessOf, requireRead } from './access.ts'
 import { FixedMembers, putMembers, removeMembers, type NewMember } from './commands.ts'
 import { showMember } from './represent.ts'
@@ -68,7 +69,7 @@ const putOne = route({
     const { params, body, sql } = request
     const state = await findReadable(request)
     const user = await findUserId(sql, params.user)
-    if (user === null) throw NotFound()
+    if (user === null || !(await isKnown(user, state, request))) throw NotFound()
     const { added } = await put(state, [{ ref: String(user), access: body.access ?? 'write' }], request)
     const item = show(user, await request.apps.state(state.app.id), request)
     return added > 0 ? reply(201, item) : reply(200, item)
@@ -142,6 +143,12 @@ function show(user: number, state: AppState, { people, origin, credentials }: Re
     access,
     presence: credentials,
   })
+}
+
+/** Members are known to each other, others where they can be seen. */
+async function isKnown(user: number, state: AppState, { sql, by }: Request): Promise<boolean> {
+  if (by.kind === 'key' || state.member(user)?.access != null) return true
+  return (await listInvisible(sql, by.user, [user])).length === 0
 }
 
 async function put(state: AppState, list: { ref: string; access: NewMember['access'] }[], request: Request) {

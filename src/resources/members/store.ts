@@ -37,23 +37,28 @@ export async function listMemberIds(
 /** Members go out from the app (primary key of members), others from the people whom the caller can see. */
 function toSource(sql: Sql, { app, by, isMember, isAgent, withSystem, isPrefix }: MemberFilter, page: Page): Fragment {
   const query = toTsQuery(page.q, isPrefix)
-  const membership = sql`exists (select from members m where m.app_id = ${app} and m.user_id = u.id and m.access is not null)`
-  const isVisible = sql`(${visibleTo(sql, by)} and u.id > 0)`
+  const members = sql`u.id in (select user_id from members where app_id = ${app} and access is not null)`
+  const visible = sql`(${visibleTo(sql, by)} and u.id > 0)`
   const system = withSystem ? sql`or u.id = 0` : sql``
   const who =
     isMember === null
-      ? sql`(${membership} or ${isVisible} ${system})`
+      ? sql`(${members} or ${visible} ${system})`
       : isMember
-        ? sql`(${membership} ${system})`
-        : sql`(not ${membership} and (${isVisible} ${system}))`
+        ? sql`(${members} ${system})`
+        : sql`(not ${members} and (${visible} ${system}))`
   return sql`
     from users u
     where ${who}
-      ${isMember === true && !withSystem ? sql`and u.id in (select user_id from members where app_id = ${app} and access is not null)` : sql``}
       ${isAgent === null ? sql`` : sql`and u.is_agent = ${isAgent}`}
-      ${page.trashed === null ? sql`` : page.trashed ? sql`and u.trashed_at is not null` : sql`and u.trashed_at is null`}
+      ${toTrashed(sql, by, page.trashed)}
       ${page.tags.length === 0 ? sql`` : sql`and u.tags && ${page.tags}`}
       ${query === null ? sql`` : sql`and u.search @@ ${query}::tsquery`}`
+}
+
+/** Trashed people show themselves to API keys, which may restore them. */
+function toTrashed(sql: Sql, { kind }: Principal, trashed: boolean | null): Fragment {
+  if (trashed === true) return kind === 'key' ? sql`and u.trashed_at is not null` : sql`and false`
+  return trashed === null && kind === 'key' ? sql`` : sql`and u.trashed_at is null`
 }
 
 function toOrder(sql: Sql, order: OrderKey<OrderField>[]): Fragment {
