@@ -35,10 +35,10 @@ const startDeadlineMs = 300_000
 /** A checkpoint of everything in shared_buffers took at most 3 s where it was tried. */
 const fastStopSeconds = 15
 
-/** Attempts to start before giving up, the first one included, and the wait before the second; then three times as long. */
+/** Attempts to start before giving up, the first one included, and the wait before the second, which doubles with each. */
 const firstStartAttempts = 4
 const restartAttempts = 6
-const restartDelayMs = 100
+const restartDelayMs = 200
 
 /** A server that ran for this long had started well: the next end of it is a new story. */
 const stableMs = 10_000
@@ -184,7 +184,7 @@ export class EmbeddedPostgres {
         return await this.#launch()
       } catch (error) {
         this.#failures++
-        if (this.#failures < attempts) await delay(restartDelayMs * 3 ** this.#failures)
+        if (this.#failures < attempts) await delay(restartDelayMs * 2 ** this.#failures)
         if (this.#isStopping || this.#failures >= attempts) throw error
       }
     }

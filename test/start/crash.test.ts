@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { chownSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chownSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { client, type Answer } from '../support/client.ts'
@@ -50,6 +50,18 @@ test('a pid that another process has by now does not keep the database from star
 
   expect((await second.admin.get('/api/users')).status).toBe(200)
   expect(other.kill()).toBe(true)
+})
+
+test('a database that cannot be brought back ends the node, with the last words of PostgreSQL', async () => {
+  await using dir = createDirectory()
+  await using program = await startProgram(dir)
+
+  rmSync(join(dir.path, 'postgres/global/pg_control'))
+  killPostgres(dir, 'SIGKILL')
+
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toContain('PostgreSQL ended with')
+  expect(program.output()).toContain('pg_control')
 })
 
 test('a first start that was killed half way is begun anew', async () => {
