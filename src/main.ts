@@ -24,6 +24,7 @@ import { path as realtimePath } from './realtime/socket.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
 import { recent, resources } from './resources/index.ts'
 import { canRead } from './resources/members/access.ts'
+import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
 import { actorOf } from './resources/users/represent.ts'
 import { Subscriptions } from './resources/webhooks/consumer.ts'
 import { deliveryChores, startDelivery } from './resources/webhooks/delivery.ts'
@@ -101,7 +102,7 @@ export async function startNode(config: Config): Promise<Node> {
       environment,
       people,
       events,
-      followers: [event => subscriptions.toDeliveries(event)],
+      followers: [event => subscriptions.toDeliveries(event), followWithSubscriptions],
       recent,
       lanes: lanes.slice(soloLanes),
       soloLanes: lanes.slice(0, soloLanes),

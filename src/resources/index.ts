@@ -16,6 +16,7 @@ import { post } from './posts/kind.ts'
 import { reactions } from './reactions/index.ts'
 import type { Resource } from './resource.ts'
 import { stars } from './stars/index.ts'
+import { subscriptions } from './subscriptions/index.ts'
 import { tokens } from './tokens/index.ts'
 import { users } from './users/index.ts'
 import { webhooks } from './webhooks/index.ts'
@@ -35,6 +36,7 @@ export const resources: Resource[] = [
   posts,
   reactions,
   stars,
+  subscriptions,
   tokens,
   users,
   webhooks,

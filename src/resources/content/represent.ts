@@ -1,5 +1,6 @@
 import type { Scene } from '../../actors/event.ts'
 import type { People } from '../../actors/people.ts'
+import type { Principal } from '../../actors/principal.ts'
 import type { AppState } from '../../actors/state.ts'
 import { Extended, Fixed, verbatim } from '../../lib/json.ts'
 import { toFirstItems } from '../../storage/page.ts'
@@ -10,7 +11,7 @@ import { redactOption, showOption, showOptions } from '../options/represent.ts'
 import { showReaction } from '../reactions/represent.ts'
 import { summaryOf } from '../users/represent.ts'
 import type { ContentEntity } from './kind.ts'
-import { noMine, type Mine } from './mine.ts'
+import { noMine, subscriptionOf, type Mine } from './mine.ts'
 import { toParentRef } from './parent.ts'
 import { noParts, type ContentItem, type Parts } from './parts.ts'
 import type { ContentRow } from './schema.ts'
@@ -44,6 +45,17 @@ export function showContentSummary(row: ContentRow, isSubscribedTo: boolean, isS
   return new Extended({ ...more, is_starred: isStarred, is_subscribed: isSubscribedTo }, fixRow(row))
 }
 
+/** By a subscription to a post or file, or where that is null to the app. */
+export function isSubscribedTo(
+  entity: number | null,
+  subscribed: ReadonlySet<number>,
+  state: AppState,
+  { kind, user }: Principal,
+): boolean {
+  if (entity !== null) return subscribed.has(entity)
+  return kind === 'user' && isSubscribed(state, user)
+}
+
 /** What was read for one caller along with a page of items. */
 export interface Reading {
   parts: ReadonlyMap<number, Parts>
@@ -64,7 +76,7 @@ export function showContent(
   const own = parts.get(item.id)
   const head = {
     is_starred: mine.starred.has(item.id),
-    is_subscribed: by.kind === 'user' && isSubscribed(state, by.user),
+    is_subscribed: isSubscribedTo(subscriptionOf(entity, item), mine.subscribed, state, by),
     app: showAppSummary(state, viewer),
     ...showAround(entity, item, own, people, origin),
     options: toPart(showOptions(own?.options ?? [], mine.votes.get(item.id))),

@@ -4,13 +4,13 @@ import type { Form } from '../../http/route.ts'
 import { toPagedList } from '../../storage/page.ts'
 import type { Db } from '../../storage/sql.ts'
 import { namesakes } from '../apps/naming.ts'
-import { isSubscribed, type Viewer } from '../apps/represent.ts'
+import type { Viewer } from '../apps/represent.ts'
 import { namesOf } from './events.ts'
 import type { ContentKind } from './kind.ts'
 import type { ContentPage } from './list.ts'
-import { loadMine, loadStarred } from './mine.ts'
+import { loadMine, loadStarred, loadSubscribed, subscriptionOf } from './mine.ts'
 import { loadParts, type ContentItem } from './parts.ts'
-import { showContent, showContentSummary } from './represent.ts'
+import { isSubscribedTo, showContent, showContentSummary } from './represent.ts'
 
 interface Reader extends Viewer {
   sql: Db
@@ -29,7 +29,7 @@ export async function showItem(
   reader: Reader,
 ): Promise<object> {
   const { sql, by, people } = reader
-  const [parts, mine] = await Promise.all([loadParts(sql, [item]), loadMine(sql, by, [item])])
+  const [parts, mine] = await Promise.all([loadParts(sql, [item]), loadMine(sql, by, entity, [item])])
   await people.load([...namesOf(item, parts.get(item.id)), ...namesakes(state)])
   return showContent(entity, item, state, { parts, mine }, reader)
 }
@@ -47,12 +47,12 @@ export async function showPage(
   }
   const stateOf = (row: ContentItem) => states.get(row.app_id)!
   if (form.items === 'summary') {
-    const starred = await loadStarred(sql, by, rows)
-    const isMine = (row: ContentItem) => by.kind === 'user' && isSubscribed(stateOf(row), by.user)
+    const [starred, subscribed] = await Promise.all([loadStarred(sql, by, rows), loadSubscribed(sql, by, entity, rows)])
+    const isMine = (row: ContentItem) => isSubscribedTo(subscriptionOf(entity, row), subscribed, stateOf(row), by)
     const items = rows.map(row => showContentSummary(row, isMine(row), starred.has(row.id)))
     return toPagedList(page, count, items)
   }
-  const [parts, mine] = await Promise.all([loadParts(sql, rows), loadMine(sql, by, rows)])
+  const [parts, mine] = await Promise.all([loadParts(sql, rows), loadMine(sql, by, entity, rows)])
   const names = [...states.values()].flatMap(namesakes)
   await people.load([...names, ...rows.flatMap(row => namesOf(row, parts.get(row.id)))])
   const items = rows.map(row => showContent(entity, row, stateOf(row), { parts, mine }, request))

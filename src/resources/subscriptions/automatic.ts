@@ -1,0 +1,36 @@
+import type { Write } from '../../actors/command.ts'
+import type { AppEvent } from '../../actors/event.ts'
+import { removeSubscriptionsOf, addSubscription } from './store.ts'
+import type { SubscriptionRow } from './schema.ts'
+
+const nothing: Write[] = []
+
+/**
+ * The subscriptions that come about by themselves, written by the commit of their reason: to a post or file for
+ * whoever made it or comments on it. They go with the entity. See Follower.
+ */
+export function followWithSubscriptions(event: AppEvent): Write[] {
+  const { type, entity_id, actor_id, facts } = event
+  switch (type) {
+    case 'post_created':
+      return subscribe(actor_id, 'post', entity_id)
+    case 'file_created':
+      return subscribe(actor_id, 'file', entity_id)
+    case 'comment_created': {
+      const parent = (facts as { parent?: { type: SubscriptionRow['entity_type']; id: number } } | null)?.parent
+      return parent === undefined ? nothing : subscribe(actor_id, parent.type, parent.id)
+    }
+    case 'post_deleted':
+    case 'file_deleted':
+      return [{ batch: removeSubscriptionsOf as Write['batch'], row: { id: entity_id } }]
+    default:
+      return nothing
+  }
+}
+
+/** Nobody reads what happens to things made with an API key. */
+function subscribe(user: number, type: SubscriptionRow['entity_type'], entity: number): Write[] {
+  if (user <= 0) return nothing
+  const row: SubscriptionRow = { entity_id: entity, user_id: user, entity_type: type, is_subscribed: true }
+  return [{ batch: addSubscription as Write['batch'], row }]
+}

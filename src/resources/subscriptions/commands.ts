@@ -1,0 +1,33 @@
+import { loadingCommand } from '../../actors/command.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { comment } from '../comments/kind.ts'
+import { requireParent, type ParentType } from '../content/parent.ts'
+import { requireRead } from '../members/access.ts'
+import { saveSubscription } from './store.ts'
+
+interface Choice {
+  type: ParentType
+  id: number
+  isSubscribed: boolean
+}
+
+/**
+ * Subscribes the caller to a post or file, or ends that; it holds until the caller chooses otherwise. Needs read
+ * access; 404 where it is in the trash.
+ */
+export const changeSubscription = loadingCommand(
+  'changeSubscription',
+  async (db, app, { type, id }: Choice) => {
+    const entity = await requireParent(comment.parents, { parent_type: type, parent_id: id }, db)
+    if (entity?.app_id !== app) throw NotFound()
+  },
+  (work, { type, id, isSubscribed }) => {
+    requireRead(work.state, work.by, work.people)
+    work.write(saveSubscription, {
+      entity_id: id,
+      user_id: work.by.user,
+      entity_type: type,
+      is_subscribed: isSubscribed,
+    })
+  },
+)

@@ -1,0 +1,28 @@
+import { reply, route } from '../../http/route.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { requireShown, toId } from '../content/find.ts'
+import { ContentPath } from '../content/schema.ts'
+import { showItem } from '../content/show.ts'
+import { post } from '../posts/kind.ts'
+import { Post } from '../posts/schema.ts'
+import { changeSubscription } from './commands.ts'
+
+const ofPosts = (verb: 'subscribe' | 'unsubscribe') =>
+  route({
+    method: 'POST',
+    path: `/api/posts/{id}/${verb}`,
+    summary: verb === 'subscribe' ? 'Subscribe to a post' : 'Unsubscribe from a post',
+    auth: 'token',
+    params: ContentPath,
+    replies: { 200: Post },
+    problems: [NotFound],
+    async handle(request) {
+      const { params, by, apps } = request
+      const { row, state } = await requireShown(post, toId(params.id), request)
+      const choice = { type: 'post' as const, id: row.id, isSubscribed: verb === 'subscribe' }
+      await apps.run(changeSubscription, row.app_id, by, choice)
+      return reply(200, await showItem(post, row, state, request))
+    },
+  })
+
+export const routes = [ofPosts('subscribe'), ofPosts('unsubscribe')]

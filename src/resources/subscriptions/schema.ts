@@ -1,0 +1,9 @@
+import type { ParentType } from '../content/parent.ts'
+
+/** A row of `subscriptions`: what a user chose about a post or file, or what came about by itself. */
+export interface SubscriptionRow {
+  entity_id: number
+  user_id: number
+  entity_type: ParentType
+  is_subscribed: boolean
+}

@@ -1,0 +1,49 @@
+import { batch } from '../../storage/batch.ts'
+import type { Db } from '../../storage/sql.ts'
+import type { SubscriptionRow } from './schema.ts'
+
+const columns = { entity_id: 'bigint', user_id: 'bigint', entity_type: 'text', is_subscribed: 'boolean' } as const
+
+/** Writes what users chose. */
+export const saveSubscription = batch<SubscriptionRow>({
+  name: 'save_subscriptions',
+  columns,
+  key: row => `${row.entity_id}:${row.user_id}`,
+  sql: rows => `
+    insert into subscriptions (entity_id, user_id, entity_type, is_subscribed)
+    select entity_id, user_id, entity_type, is_subscribed from ${rows} r
+    on conflict (entity_id, user_id) do update set is_subscribed = excluded.is_subscribed`,
+})
+
+/** Subscribes those who have not chosen. */
+export const addSubscription = batch<SubscriptionRow>({
+  name: 'add_subscriptions',
+  columns,
+  sql: rows => `
+    insert into subscriptions (entity_id, user_id, entity_type, is_subscribed)
+    select entity_id, user_id, entity_type, is_subscribed from ${rows} r
+    on conflict do nothing`,
+})
+
+/** Removes everybody's subscription to what goes for good. */
+export const removeSubscriptionsOf = batch<{ id: number }>({
+  name: 'remove_subscriptions_of',
+  columns: { id: 'bigint' },
+  key: row => row.id,
+  sql: rows => `delete from subscriptions s using ${rows} r where s.entity_id = r.id`,
+})
+
+/** Those of some posts and files that a user is subscribed to. Served by the primary key. */
+export async function findSubscribed(db: Db, user: number, entities: number[]): Promise<Set<number>> {
+  const rows = await db<{ entity_id: number }[]>`
+    select entity_id from subscriptions
+    where user_id = ${user} and entity_id = any(${entities}::bigint[]) and is_subscribed`
+  return new Set(rows.map(row => row.entity_id))
+}
+
+/** Everybody who is subscribed to a post or file. Served by the primary key. */
+export async function listSubscribers(db: Db, entity: number): Promise<number[]> {
+  const rows = await db<{ user_id: number }[]>`
+    select user_id from subscriptions where entity_id = ${entity} and is_subscribed order by user_id`
+  return rows.map(row => row.user_id)
+}

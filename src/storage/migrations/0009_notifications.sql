@@ -1,0 +1,55 @@
+-- Who hears of what happens to a post or file. A row is made for whoever wrote, added or commented it, and changed by
+-- choice alone: an automatic reason never overrides a row that is there. Apps keep theirs in members.
+create table subscriptions (
+  entity_id bigint not null,
+  user_id bigint not null,
+  entity_type text not null,
+  is_subscribed boolean not null,
+  primary key (entity_id, user_id)
+);
+
+-- What a person should know. Ids and changes come from one line.
+create sequence notification_changes as bigint;
+create table notifications (
+  id bigint primary key,
+  user_id bigint not null references users on delete cascade,
+  -- Where the entity is; null for what was made through the API without a link.
+  app_id bigint,
+  type text not null,
+  action text not null,
+  -- The newest actor first; several only where votes were rolled up.
+  actor_ids bigint[] not null,
+  template text not null,
+  args text[] not null default '{}',
+  link_type text,
+  link_id bigint,
+  parent_type text,
+  parent_id bigint,
+  metadata jsonb,
+  is_unread boolean not null default true,
+  created_at timestamptz not null,
+  updated_at timestamptz,
+  -- The last change of the row, and what realtime sessions are told of it.
+  changed_id bigint not null,
+  change text not null
+) with (fillfactor = 80);
+create index notifications_user on notifications (user_id, id);
+create index notifications_unread on notifications (user_id, app_id) where is_unread;
+create index notifications_changed on notifications (user_id, changed_id);
+create index notifications_link on notifications (link_id) where link_id is not null;
+create index notifications_parent on notifications (parent_id) where parent_id is not null;
+create index notifications_app on notifications (app_id) where app_id is not null;
+create index notifications_age on notifications (created_at);
+
+-- Apps with events that may notify somebody: written by the commit of the event, one row for each app, so that
+-- nothing is missed and a lively app costs a commit no more than a quiet one. Removed when the cursor has reached rev.
+create table notifiable (
+  app_id bigint primary key,
+  rev bigint not null
+) with (fillfactor = 50);
+
+-- How far an app's events have become notifications: moved by the commit that writes those, so each event counts once.
+create table notification_cursors (
+  app_id bigint primary key,
+  rev bigint not null
+) with (fillfactor = 50);
