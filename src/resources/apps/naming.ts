@@ -1,3 +1,4 @@
+import type { Work } from '../../actors/command.ts'
 import type { People } from '../../actors/people.ts'
 import type { AppState, State } from '../../actors/state.ts'
 
@@ -30,4 +31,20 @@ export function titleOf(state: Pick<AppState, 'app' | 'members'>, viewer: number
   const title = named.map(id => people.show(id).display_name).join(', ')
   // Characters, as PostgreSQL counts them: half of one would not be text.
   return title.length > 256 ? Array.from(title).slice(0, 256).join('') : title
+}
+
+/** What an agent chat without a name is called by when its person writes; null for any other app, or nothing to read. */
+export function titleBy<Loaded>({ app, by, people }: Work<Loaded>, plain: string | null): string | null {
+  if (app.type !== 'agent_chat' || app.name !== null || plain === null) return null
+  if (by.kind !== 'user' || people.find(by.user)?.is_agent !== false) return null
+  return toTitle(plain)
+}
+
+/** The first sentence, cut between words to at most 64 characters. */
+function toTitle(plain: string): string | null {
+  const [line = ''] = plain.trim().split('\n', 1)
+  const sentence = /^.*?[.!?…。！？](?=\s|$)/u.exec(line)?.[0] ?? line
+  const whole = /^.{1,64}(?=\s|$)/u.exec(sentence)?.[0]
+  const title = (whole ?? Array.from(sentence).slice(0, 64).join('')).trim()
+  return title === '' ? null : title
 }

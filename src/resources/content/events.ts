@@ -35,6 +35,8 @@ export interface Consequences {
   parent?: { type: ParentType; id: number }
   /** Comments that the parent has now: counted anew by a replay, they would be counted twice. */
   comments?: number
+  /** Set where the app is called by what was written. */
+  title?: string
 }
 
 /** The three events that each kind of content has: `message_created`, `message_updated`, `message_deleted`. */
@@ -60,11 +62,12 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
       type: `${entity}_created`,
       touches: true,
       apply(state, { entity_id, actor_id, created_at, facts, body }) {
-        // Nothing made directly in an app has facts.
-        if (facts !== null) return countComments(state, facts as unknown as Consequences)
+        const consequences = facts as unknown as Consequences | null
+        if (consequences?.parent !== undefined) return countComments(state, consequences)
         const { app } = state
         const newest = isMarked ? withMessage(app, entity_id, actor_id) : {}
-        state.app = { ...app, ...newest, item_count: app.item_count + 1, made_count: app.made_count + 1 }
+        const name = consequences?.title ?? app.name
+        state.app = { ...app, ...newest, name, item_count: app.item_count + 1, made_count: app.made_count + 1 }
         if (body !== null && body.trashed_at === null) state.putItem(toRow(body))
         if (isMarked) markOwn(state, actor_id, entity_id, created_at)
       },

@@ -1,4 +1,5 @@
 import type { Work } from '../../actors/command.ts'
+import { titleBy } from '../apps/naming.ts'
 import { addOptions } from '../options/poll.ts'
 import { insertBlock } from './blocks.ts'
 import type { ContentKind } from './kind.ts'
@@ -35,7 +36,8 @@ export function makeItem<Loaded>(
   if (parent === null) {
     work.write(kind.store.insert, item)
     if (app.made_count % blockSize === 0) work.write(insertBlock, { app_id: app.id, first_id: item.id })
-    work.emit(kind.events.created, { entity: item.id, body: item })
+    const title = titleBy(work, item.plain)
+    work.emit(kind.events.created, { entity: item.id, body: item, ...(title !== null && { facts: { title } }) })
     return item
   }
   item.parent_type = parent.type
