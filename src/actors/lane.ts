@@ -140,7 +140,12 @@ function isAnswer(error: unknown): boolean {
 
 function findOnce(sql: Sql, keys: Buffer[]): Promise<{ key: Buffer; request: Buffer; result: unknown }[]> {
   return sql<{ key: Buffer; request: Buffer; result: unknown }[]>`
-    select key, request, result from idempotency where key = any(${keys}::bytea[])`
+    select key, request, result from idempotency where key = any(${toBytesArray(keys)}::bytea[])`
+}
+
+/** The same for bytes: of these, postgres.js would make a single value instead of an array. */
+function toBytesArray(keys: Buffer[]): string {
+  return `{${keys.map(key => `"\\\\x${key.toString('hex')}"`).join(',')}}`
 }
 
 /** An array literal, which postgres.js passes on as it is. */
