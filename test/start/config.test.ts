@@ -35,7 +35,7 @@ test('every setting says its name, its default and what it is for, once', () => 
 
   expect(new Set(rows.map(({ name }) => name)).size).toBe(rows.length)
   for (const { name, meaning } of rows) {
-    expect(name).toMatch(/^[A-Z][A-Z_]+$/)
+    expect(name).toMatch(/^[A-Z][A-Z0-9_]+$/)
     expect(meaning).toMatch(/^[A-Z].{9}/)
   }
 })
