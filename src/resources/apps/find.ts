@@ -32,7 +32,8 @@ export async function findStates(ids: number[], apps: Apps): Promise<AppState[]>
 
 async function findUnlessGone(id: number, apps: Apps): Promise<AppState | null> {
   try {
-    return await apps.state(id)
+    const state = await apps.state(id)
+    return state.app.deleted_at === null ? state : null
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return null
     throw error

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { command, loadingCommand, type Command, type Work } from '../../actors/command.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import type { Db } from '../../storage/sql.ts'
@@ -20,7 +21,7 @@ import type { ContentChange, PreparedContent } from './prepare.ts'
 interface Loaded {
   item: ContentItem
   parent: Parent | null
-  /** The newest messages of the app without this one; null where the app holds no messages. */
+  /** The newest messages of the app without this one; null where they stay the same, or there are none. */
   newest: Newest | null
 }
 
@@ -59,7 +60,10 @@ export function contentCommands(kind: ContentKind): ContentCommands {
       { numbers: numbersForItem },
     ),
 
-    /** Edits an item. Only its author may, while they may write; an API key may always. Trashed items are 404. */
+    /**
+     * Edits an item. Only its author may, while they may write; an API key may always. What changes nothing leaves no
+     * trace. Trashed items are 404.
+     */
     update: loadingCommand(
       `update_${entity}`,
       load,
@@ -71,6 +75,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         requireWrite(work.state, by, work.people)
         if (by.kind !== 'key' && item.created_by !== by.user) throw Forbidden()
         const updated = changeItem(work, kind, item, change)
+        if (change.options === undefined && isSame(item, updated)) return item
         work.write(store.update, updated)
         work.emit(events.updated, { entity: item.id, body: updated, facts: toFacts(work.loaded, 0, 0) })
         return updated
@@ -107,6 +112,12 @@ export function contentCommands(kind: ContentKind): ContentCommands {
       work.emit(events.deleted, { entity: item.id, body: null, facts })
     }),
   }
+}
+
+/** Nothing but the time of the edit and its editor is new. */
+function isSame(item: ContentItem, edited: ContentItem): boolean {
+  const { updated_at, updated_by } = item
+  return isDeepStrictEqual({ ...item, parts: null }, { ...edited, parts: null, updated_at, updated_by })
 }
 
 /** Into the trash, or out of it. */

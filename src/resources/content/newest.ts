@@ -2,8 +2,14 @@ import type { AppRow } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import type { Newest } from './events.ts'
 
-/** The newest visible messages without `id`: the newest, and the newest by anybody else than its author. */
-export async function findNewest(db: Db, app: number, id: number): Promise<Newest> {
+/**
+ * What an app's newest visible messages are without `id`: the newest, and the newest by anybody else than its author.
+ * Null where `id` is neither of them, so that they stay what they are.
+ */
+export async function findNewest(db: Db, app: number, id: number): Promise<Newest | null> {
+  const [known] = await db<Pick<AppRow, 'last_id' | 'prior_id'>[]>`
+    select last_id, prior_id from apps where id = ${app}`
+  if (known?.last_id !== id && known?.prior_id !== id) return null
   // The second look-up walks back over messages of one author: long only where one person wrote nearly everything.
   const [row] = await db<Newest[]>`
     with last as (
@@ -18,9 +24,4 @@ export async function findNewest(db: Db, app: number, id: number): Promise<Newes
     ) as prior_id
     from last`
   return row ?? { last_id: null, last_by: null, prior_id: null }
-}
-
-/** True where hiding the message changes what the app knows of its newest ones; only then are they looked up. */
-export function isNewest({ last_id, prior_id }: Pick<AppRow, 'last_id' | 'prior_id'>, id: number): boolean {
-  return id === last_id || id === prior_id
 }

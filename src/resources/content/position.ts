@@ -7,7 +7,7 @@ export type Shown = 'visible' | 'trashed' | 'all'
 export const blockSize = 1_000
 
 /** Below this, walking over the rows that are skipped costs less than looking at the blocks. A guess. */
-const walkLimit = 2_000
+export const walkLimit = 2_000
 
 export function isShown(db: Db, shown: Shown): Fragment {
   if (shown === 'all') return db`true`

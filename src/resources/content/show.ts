@@ -3,6 +3,7 @@ import type { AppState } from '../../actors/state.ts'
 import type { Form } from '../../http/route.ts'
 import { toPagedList } from '../../storage/page.ts'
 import type { Db } from '../../storage/sql.ts'
+import { findStates } from '../apps/find.ts'
 import { namesakes } from '../apps/naming.ts'
 import type { Viewer } from '../apps/represent.ts'
 import { namesOf } from './events.ts'
@@ -34,17 +35,17 @@ export async function showItem(
   return showContent(entity, item, state, { parts, mine }, reader)
 }
 
-/** A list of items in the form that the caller chose. */
+/** A list of items in the form that the caller chose, without those whose app was deleted since. */
 export async function showPage(
   { entity }: ContentKind,
-  { rows, count, page }: ContentPage,
+  { rows: found, count, page }: ContentPage,
   request: ContentRequest,
 ): Promise<object> {
   const { sql, apps, by, form, people } = request
   const states = new Map<number, AppState>()
-  for (const { app_id } of rows) {
-    if (!states.has(app_id)) states.set(app_id, apps.peek(app_id) ?? (await apps.state(app_id)))
-  }
+  for (const state of await findStates([...new Set(found.map(row => row.app_id))], apps))
+    states.set(state.app.id, state)
+  const rows = found.filter(row => states.has(row.app_id))
   const stateOf = (row: ContentItem) => states.get(row.app_id)!
   if (form.items === 'summary') {
     const [starred, subscribed] = await Promise.all([loadStarred(sql, by, rows), loadSubscribed(sql, by, entity, rows)])

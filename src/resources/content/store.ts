@@ -4,7 +4,7 @@ import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
 import { containsWords, toSearchWords } from '../../storage/words.ts'
 import { hasVisibleParent } from '../comments/store.ts'
-import { findStart, isShown, type Shown } from './position.ts'
+import { findStart, isShown, walkLimit, type Shown } from './position.ts'
 import type { ContentRow } from './schema.ts'
 
 export type ContentTable = 'messages' | 'posts' | 'comments'
@@ -147,8 +147,8 @@ export function contentStore(table: ContentTable): ContentStore {
     async listInApp(db, { app, shown, count, skip, take, descending }) {
       const first = descending ? Math.max(0, count - skip - take) : skip
       const limit = descending ? Math.max(0, Math.min(take, count - skip)) : take
-      // From the nearer end: the newest pages are asked for far more often than any other.
-      if (descending && skip < first) {
+      // The newest pages are asked for far more often than any other: these are walked to from their end.
+      if (descending && skip < first && skip <= walkLimit) {
         return db<ContentRow[]>`
           select * from ${db(table)} where app_id = ${app} and parent_id is null and ${isShown(db, shown)}
           order by app_id desc, id desc limit ${limit} offset ${skip}`
@@ -195,11 +195,11 @@ function toFilter(db: Db, table: ContentTable, scope: Scope, { trashed, tags, q 
   const mine =
     administered === null ? db`true` : db`(created_by = ${author} or app_id = any(${administered}::bigint[]))`
   return db`true
-    ${apps === null ? db`and ${isInUse(db)}` : db`and app_id = any(${apps}::bigint[])`}
+    ${apps === null ? db`` : db`and app_id = any(${apps}::bigint[])`}
     ${administered === null ? db`and ${isInLiveApp(db)}` : db``}
     ${parent === undefined && table === 'comments' ? db`and ${hasVisibleParent(db)}` : db``}
     ${parent === undefined ? db`` : parent === null ? db`and parent_id is null` : db`and parent_id = ${parent.id}`}
-    ${hidden.length === 0 ? db`` : db`and ${isVisible(db, hidden)}`}
+    ${hidden.length === 0 ? db`` : db`and ${isVisible(db, hidden, apps)}`}
     ${followedBy === undefined ? db`` : db`and created_by in (select followed_id from follows where user_id = ${followedBy})`}
     ${after === undefined ? db`` : db`and id > ${after}`}
     ${before === undefined ? db`` : db`and id < ${before}`}
@@ -210,18 +210,15 @@ function toFilter(db: Db, table: ContentTable, scope: Scope, { trashed, tags, q 
     ${words === null ? db`` : db`and ${containsWords(db, db`plain`, words)}`}`
 }
 
-/** For API keys: anybody else asks for the apps that they may read. */
+/** For API keys: anybody else asks for the apps that they may read. Served by apps_hidden. */
 function isInLiveApp(db: Db): Fragment {
   return db`not exists (
     select from apps a where a.id = t.app_id and (a.trashed_at is not null or a.deleted_at is not null))`
 }
 
-/** Not in an app that is in the trash, or deleted and still to be swept up. Served by apps_hidden. */
-function isInUse(db: Db): Fragment {
-  return db`app_id not in (select id from apps where trashed_at is not null or deleted_at is not null)`
-}
-
-function isVisible(db: Db, hidden: Scope['hidden']): Fragment {
+function isVisible(db: Db, hidden: Scope['hidden'], within: number[] | null): Fragment {
+  // In one app it is a range of (app_id, id).
+  if (within?.length === 1 && hidden.length === 1) return db`id > ${hidden[0]!.id}`
   const apps = hidden.map(({ app }) => app)
   const ids = hidden.map(({ id }) => id)
   return db`not exists (
