@@ -83,6 +83,22 @@ export const settings = {
     'Redis 7 or newer, or Valkey, for several nodes; without it, news of other nodes takes a second',
   ),
   redisIsCluster: setting('REDIS_CLUSTER', 'false', yesOrNo, 'Whether REDIS_URL names a node of a Redis Cluster'),
+  s3Bucket: setting(
+    'S3_BUCKET',
+    null,
+    text,
+    'Bucket of an S3-compatible store for uploads; without it, they are kept under DATA_DIR',
+  ),
+  s3Endpoint: setting(
+    'S3_ENDPOINT',
+    null,
+    url(/^https?$/, 'must be an http or https URL'),
+    'Address of that store; without it, Amazon S3',
+  ),
+  s3Region: setting('S3_REGION', 'us-east-1', text, 'Region of that store'),
+  s3AccessKeyId: setting('S3_ACCESS_KEY_ID', null, text, 'Access key; without it, what the machine is allowed'),
+  s3SecretAccessKey: setting('S3_SECRET_ACCESS_KEY', null, secret(text), 'The secret of that access key'),
+  s3PathStyle: setting('S3_PATH_STYLE', 'false', yesOrNo, 'Whether the bucket is part of the path, as in MinIO'),
   databaseConnections: setting('DATABASE_CONNECTIONS', '10', integer(1, 500), 'Connections of this node for reading'),
   commitLanes: setting('COMMIT_LANES', '2', integer(1, 16), 'Connections of this node for group commits'),
   statementSeconds: setting(
@@ -121,6 +137,12 @@ export const settings = {
     '',
     ranges,
     'Addresses that webhooks may reach beyond public, private and loopback ones',
+  ),
+  fetchAllow: setting(
+    'FETCH_ALLOW',
+    '',
+    ranges,
+    'Addresses beyond public ones from which pictures and link previews may be fetched',
   ),
   sessions: setting('SESSIONS', '50000', integer(1, 10_000_000), 'Realtime connections of this node'),
   sessionsPerUser: setting('SESSIONS_PER_USER', '50', integer(1, 1_000_000), 'Realtime connections of one user'),
@@ -168,6 +190,9 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const config = Object.freeze(values) as Config
   if ((config.tlsCertFile === null) !== (config.tlsKeyFile === null)) {
     faults.push('TLS_CERT_FILE and TLS_KEY_FILE must be set together')
+  }
+  if ((config.s3AccessKeyId === null) !== (config.s3SecretAccessKey === null)) {
+    faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together')
   }
   if (faults.length > 0) throw new StartFault(['The configuration has faults:', ...faults].join('\n  - '))
   return config

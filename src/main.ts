@@ -19,6 +19,7 @@ import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
+import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
 import { path as realtimePath } from './realtime/socket.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
@@ -28,10 +29,18 @@ import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
 import { actorOf } from './resources/users/represent.ts'
 import { Subscriptions } from './resources/webhooks/consumer.ts'
 import { deliveryChores, startDelivery } from './resources/webhooks/delivery.ts'
-import { toDeliverySettings, toEdgeSettings, toRealtimeSettings } from './settings.ts'
+import {
+  toBytesSettings,
+  toDeliverySettings,
+  toEdgeSettings,
+  toOutsideSettings,
+  toRealtimeSettings,
+} from './settings.ts'
+import { openBytes } from './storage/bytes-open.ts'
 import { prepareDatabase } from './storage/database.ts'
 import { keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
+import { Renditions } from './storage/renditions.ts'
 import { openSql } from './storage/sql.ts'
 
 export interface Node extends Running {
@@ -127,6 +136,11 @@ export async function startNode(config: Config): Promise<Node> {
       spreadNews({ bus, apps, direct, environment, typing, log })
     }
 
+    // Where uploads are kept, and what is made of them.
+    const bytes = await openBytes(toBytesSettings(config))
+    const renditions = new Renditions(bytes)
+    const outside = openOutside(toOutsideSettings(config))
+
     // Deliveries to webhooks.
     const origin = () => config.publicUrl ?? edge.url
     const settings = toDeliverySettings(config)
@@ -158,7 +172,19 @@ export async function startNode(config: Config): Promise<Node> {
     // The edge.
     const edge = await createEdge({
       routes: resources.flatMap(({ routes }) => routes),
-      parts: { sql, apps, direct, people, credentials, attempts: new Attempts(now), typing, now },
+      parts: {
+        sql,
+        apps,
+        direct,
+        people,
+        credentials,
+        attempts: new Attempts(now),
+        typing,
+        bytes,
+        renditions,
+        outside,
+        now,
+      },
       settings: toEdgeSettings(config),
       metrics,
       log,

@@ -1,7 +1,10 @@
+import { join } from 'node:path'
 import type { Config } from './config.ts'
 import type { EdgeSettings } from './http/server.ts'
+import type { OutsideSettings } from './delivery/outside.ts'
 import { realtimeDefaults, type RealtimeSettings } from './realtime/settings.ts'
 import type { DeliverySettings } from './resources/webhooks/delivery.ts'
+import type { BytesSettings } from './storage/bytes-open.ts'
 
 // What each part is told of the configuration, in the part's own words and units.
 
@@ -37,4 +40,23 @@ export function toDeliverySettings(config: Config): DeliverySettings {
     allow: config.webhookAllow,
     deny: config.webhookDeny,
   }
+}
+
+export function toBytesSettings(config: Config): BytesSettings {
+  const { s3Bucket, s3Endpoint, s3Region, s3AccessKeyId, s3SecretAccessKey, s3PathStyle } = config
+  const keys =
+    s3AccessKeyId === null || s3SecretAccessKey === null
+      ? null
+      : { accessKeyId: s3AccessKeyId, secretAccessKey: s3SecretAccessKey.reveal() }
+  return {
+    folder: join(config.dataDir, 'blobs'),
+    s3:
+      s3Bucket === null
+        ? null
+        : { bucket: s3Bucket, endpoint: s3Endpoint, region: s3Region, keys, isPathStyle: s3PathStyle },
+  }
+}
+
+export function toOutsideSettings(config: Config): OutsideSettings {
+  return { version: config.version, allow: config.fetchAllow }
 }

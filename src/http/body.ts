@@ -16,7 +16,7 @@ const jsonTypes = /^(?:application\/(?:json|json-patch\+json|[\w.!#$&^-]+\+json)
 const otherCharset = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i
 
 /** What is too large is read on for a while: a client that is still sending would lose an answer given at once. */
-const lingerBytes = 16 * 1024 * 1024
+export const lingerBytes = 16 * 1024 * 1024
 
 /**
  * uWebSockets.js drops a connection without an answer when less than 160 KiB of a body came in 10 s. A little earlier

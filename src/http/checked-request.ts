@@ -2,6 +2,7 @@ import type { OnceKey } from '../actors/app-actor.ts'
 import type { Principal } from '../actors/principal.ts'
 import type { Exchange } from './exchange.ts'
 import type { Form, Parts, RouteRequest } from './route.ts'
+import type { Upload } from './upload.ts'
 
 interface Values {
   params: unknown
@@ -10,6 +11,7 @@ interface Values {
   by: Principal
   form: Form
   once: OnceKey | undefined
+  upload: Upload | undefined
   origin: string
   /** As a proxy saw it; otherwise the connection is asked when a handler wants to know. */
   address: string | undefined
@@ -31,17 +33,19 @@ export function createRequestMaker(parts: Parts): RequestMaker {
     readonly by: Principal
     readonly form: Form
     readonly once: OnceKey | undefined
+    readonly upload: Upload | undefined
     readonly origin: string
     readonly #address: string | undefined
     readonly #exchange: Exchange
 
-    constructor({ params, query, body, by, form, once, origin, address, exchange }: Values) {
+    constructor({ params, query, body, by, form, once, upload, origin, address, exchange }: Values) {
       this.params = params
       this.query = query
       this.body = body
       this.by = by
       this.form = form
       this.once = once
+      this.upload = upload
       this.origin = origin
       this.#address = address
       this.#exchange = exchange

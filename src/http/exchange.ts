@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { RouteDurations } from './durations.ts'
 
@@ -16,6 +17,8 @@ export interface Answer {
   type?: string
   headers?: Readonly<Record<string, string>> | undefined
   body?: string | Uint8Array | undefined
+  /** What a HEAD request is told where there is no `body`. */
+  lengthBytes?: number
 }
 
 /** `422 Unprocessable Entity`: what follows the version in the first line of an answer. */
@@ -43,6 +46,8 @@ export class Exchange {
   #req: HttpRequest | null
   #res: HttpResponse | null
   #body: BodyTaker | null = null
+  #source: Readable | null = null
+  #isPaused = false
   readonly #onEnd: (exchange: Exchange, status: number) => void
 
   /** `onEnd` is called once, with the status of the answer, or 499 when the client went away before it. */
@@ -73,6 +78,19 @@ export class Exchange {
     this.#res?.onData((chunk, isLast) => body.take(chunk, isLast))
   }
 
+  /** Keeps the client from sending more of the body. What is on its way still comes. */
+  pause(): void {
+    this.#isPaused = true
+    this.#res?.pause()
+  }
+
+  /** Undoes `pause`. uWebSockets.js stops reading for good where a connection is resumed that was not paused. */
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    this.#res?.resume()
+  }
+
   /** The request is freed: what was not read from it is gone. */
   detach(): void {
     this.#req = null
@@ -94,19 +112,75 @@ export class Exchange {
     this.#end(answer.status)
   }
 
-  #write(res: HttpResponse, { status, type, headers, body }: Answer): void {
+  /**
+   * The head at once, then the body as it is read, no faster than the client takes it. Only after `detach`. Where the
+   * source fails, or gives other than `lengthBytes`, the connection is cut: the head cannot be taken back.
+   */
+  stream(answer: Answer, source: Readable, lengthBytes: number | null): void {
+    const res = this.#res
+    if (res === null) return void source.destroy()
+    for (const name in answer.headers) requireSafe(name, answer.headers[name]!)
+    this.#source = source
+    res.cork(() => {
+      this.#writeHead(res, answer)
+      if (this.isLast) res.writeHeader('Connection', 'close')
+    })
+    const send = lengthBytes === null ? sendChunk : sendPart(lengthBytes)
+    const write = (chunk: Uint8Array) => {
+      // Gone when the client is, which a callback that is already under way may find.
+      if (this.#res === null) return true
+      let isSent = false
+      res.cork(() => {
+        const sent = send(res, chunk)
+        isSent = sent !== 'full'
+        if (sent === 'done') this.#end(answer.status)
+      })
+      return isSent
+    }
+    let waiting: Uint8Array | null = null
+    let startedAt = 0
+    source.on('data', (chunk: Uint8Array) => {
+      if (this.#res === null) return
+      startedAt = res.getWriteOffset()
+      if (write(chunk)) return
+      waiting = chunk
+      source.pause()
+    })
+    res.onWritable(offset => {
+      if (waiting !== null && lengthBytes !== null && !write(waiting.subarray(offset - startedAt))) return false
+      waiting = null
+      source.resume()
+      return true
+    })
+    source.on('end', () => {
+      if (this.#res === null) return
+      if (lengthBytes !== null) return void res.close()
+      res.cork(() => res.end())
+      this.#end(answer.status)
+    })
+    source.on('error', () => this.#res?.close())
+  }
+
+  #writeHead(res: HttpResponse, { status, type, headers }: Answer): void {
     res.writeStatus(statusLines[status] ?? String(status))
     if (type !== undefined) res.writeHeader('Content-Type', type)
     for (let i = 0; i < this.standing.length; i += 2) res.writeHeader(this.standing[i]!, this.standing[i + 1]!)
     for (const name in headers) res.writeHeader(name, headers[name]!)
-    if (status !== 204 && this.method !== 'HEAD') {
+  }
+
+  #write(res: HttpResponse, answer: Answer): void {
+    const { status, body, lengthBytes } = answer
+    this.#writeHead(res, answer)
+    if (status !== 204 && status !== 304 && this.method !== 'HEAD') {
       res.end(body ?? '', this.isLast)
       return
     }
     // Without arguments, because with them this version leaves the response open and ends the process. So it is the
     // client that has to close the connection.
     if (this.isLast) res.writeHeader('Connection', 'close')
-    if (status !== 204) res.writeHeader('Content-Length', String(Buffer.byteLength(body ?? '')))
+    if (status !== 204 && status !== 304) {
+      res.writeHeader('Content-Length', String(lengthBytes ?? Buffer.byteLength(body ?? '')))
+    }
     res.endWithoutBody()
   }
 
@@ -114,7 +188,25 @@ export class Exchange {
     this.#res = null
     this.#body?.cancel()
     this.#body = null
+    this.#source?.destroy()
+    this.#source = null
     this.#onEnd(this, status)
+  }
+}
+
+/** What became of a piece of a body: there is room for more, there is none for now, or that was the end of it. */
+type Sent = 'more' | 'full' | 'done'
+
+/** Pieces of a body whose length was not told. What finds no room is kept by uWebSockets.js. */
+function sendChunk(res: HttpResponse, chunk: Uint8Array): Sent {
+  return res.write(chunk) ? 'more' : 'full'
+}
+
+/** Pieces of a body of known length. What finds no room is to be sent again. */
+function sendPart(lengthBytes: number) {
+  return (res: HttpResponse, chunk: Uint8Array): Sent => {
+    const [isSent, isOver] = res.tryEnd(chunk, lengthBytes)
+    return isOver ? 'done' : isSent ? 'more' : 'full'
   }
 }
 

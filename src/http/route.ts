@@ -7,9 +7,13 @@ import type { Principal } from '../actors/principal.ts'
 import type { Typing } from '../actors/typing.ts'
 import type { ProblemType } from '../lib/errors.ts'
 import type { Json, Scalars } from '../lib/json.ts'
+import type { Bytes } from '../storage/bytes.ts'
+import type { Renditions } from '../storage/renditions.ts'
 import type { Sql } from '../storage/sql.ts'
 import type { Attempts } from './attempts.ts'
 import type { Credentials } from './credentials.ts'
+import type { Outside } from './outside.ts'
+import type { Upload } from './upload.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
@@ -31,6 +35,9 @@ export interface Parts {
   credentials: Credentials
   attempts: Attempts
   typing: Typing
+  bytes: Bytes
+  renditions: Renditions
+  outside: Outside
   now: () => Date
 }
 
@@ -43,6 +50,8 @@ export interface RouteRequest<Params, Query, Body> extends Parts {
   form: Form
   /** Set where the route creates and the client sent an Idempotency-Key: hand it to `apps.run` or `direct.run`. */
   once: OnceKey | undefined
+  /** The raw body, where the route declares `uploadLimitBytes`. What the handler does not read is thrown away. */
+  upload: Upload | undefined
   /** Scheme and host under which the client reaches this server, without a trailing slash: for absolute URLs. */
   origin: string
   /** The client's IP address. Read it before the first await: it is empty once the client has gone away. */
@@ -51,7 +60,7 @@ export interface RouteRequest<Params, Query, Body> extends Parts {
 
 export interface Reply<Status extends number = number> {
   status: Status
-  /** An object for the JSON writer, `Json` that was encoded before, or a string that goes out as text/plain. */
+  /** An object for the JSON writer, `Json` that was encoded before, text/plain as a string, or a Download. */
   body: unknown
   headers?: Record<string, string>
 }
@@ -87,6 +96,10 @@ export interface RouteDeclaration<
   body?: Body
   /** Default 4 MiB, and 64 KiB without a credential; more where a data URI may be sent. */
   bodyLimitBytes?: number
+  /** For a body of another kind: the handler gets it as `upload`, up to this size, and reads it as it arrives. */
+  uploadLimitBytes?: number
+  /** True where replies may be a Download: what the client says of ranges and of what it has is then read. */
+  isDownload?: boolean
   /** True for a POST that creates: the Idempotency-Key header is honoured. */
   creates?: boolean
   /** Status to schema of the body; null where there is none. */
@@ -108,6 +121,8 @@ export interface Route {
   query?: z.ZodType
   body?: z.ZodType
   bodyLimitBytes?: number
+  uploadLimitBytes?: number
+  isDownload?: boolean
   creates?: boolean
   replies: Record<number, z.ZodType | null>
   problems?: ProblemType[]

@@ -10,9 +10,10 @@ import { authenticate } from './authentication.ts'
 import { Bodies, hasBody } from './body.ts'
 import { createRequestMaker, type RequestMaker } from './checked-request.ts'
 import { Cors, preflightHeaders, type AllowedOrigins } from './cors.ts'
+import { Download, readConditions, sendDownload, unconditional, type Conditions } from './download.ts'
 import type { RouteDurations } from './durations.ts'
 import { Endpoint } from './endpoint.ts'
-import { Exchange } from './exchange.ts'
+import { Exchange, type Answer } from './exchange.ts'
 import { createApp, openPort, portOf } from './listening.ts'
 import type { Metrics } from './metrics.ts'
 import { toProblemAnswer } from './problem-details.ts'
@@ -22,6 +23,7 @@ import { chooseForm, type FormChoice } from './request/form.ts'
 import { requireKey, toOnceKey } from './request/once.ts'
 import { Router } from './router.ts'
 import type { Parts, Reply, Route } from './route.ts'
+import { ClientGone, Upload } from './upload.ts'
 import { loadUws } from './uws.ts'
 
 export const UriTooLong = problem(414, 'uri-too-long', 'The address of the request is too long.')
@@ -69,6 +71,9 @@ interface Call {
   key: string
   origin: string
   address: string | undefined
+  /** What the client said about the bytes that it wants. */
+  conditions: Conditions
+  upload: Upload | undefined
 }
 
 /** Makes an edge. It listens to nothing before `listen`. */
@@ -191,9 +196,13 @@ export class Edge {
       key: endpoint.route.creates === true ? exchange.header('idempotency-key') : '',
       origin: this.#callers.originOf(exchange),
       address: this.#callers.forwardedAddressOf(exchange),
+      conditions: endpoint.route.isDownload === true ? readConditions(exchange) : unconditional,
+      upload: undefined,
     }
     if (call.key !== '') requireKey(call.key)
     const by = authenticate(endpoint.route.auth, exchange.header('authorization'), this.#options.parts.credentials)
+    const { uploadLimitBytes } = endpoint.route
+    if (uploadLimitBytes !== undefined) call.upload = new Upload(exchange, uploadLimitBytes)
     const takesBody = endpoint.takesBody && hasBody(exchange)
     if (by instanceof Promise) void this.#wait(call, by, takesBody)
     else if (takesBody) this.#receive(call, text => this.#run(call, by, text))
@@ -228,7 +237,7 @@ export class Edge {
   }
 
   #run(call: Call, by: Principal, text: string): void {
-    const { exchange, endpoint, values, choice, key, origin, address } = call
+    const { exchange, endpoint, values, choice, key, origin, address, upload } = call
     try {
       if (this.#rate !== null && by.kind === 'user') this.#rate.take(by.credential)
       const { method, path, query } = exchange
@@ -239,12 +248,13 @@ export class Edge {
         by,
         form: choice.form,
         once: key === '' ? undefined : toOnceKey({ key, credential: by.credential, method, path, body: text }),
+        upload,
         origin,
         address,
         exchange,
       })
       const reply = endpoint.route.handle(request)
-      if (!(reply instanceof Promise)) return exchange.answer(toAnswer(reply, choice))
+      if (!(reply instanceof Promise)) return this.#answer(call, reply)
       reply.then(
         settled => this.#answer(call, settled),
         (error: unknown) => this.#refuse(exchange, error, call),
@@ -255,22 +265,35 @@ export class Edge {
   }
 
   #answer(call: Call, reply: Reply): void {
+    const { exchange, choice, conditions } = call
+    if (reply.body instanceof Download) {
+      sendDownload(exchange, reply, reply.body, conditions).catch((error: unknown) =>
+        this.#refuse(exchange, error, call),
+      )
+      return
+    }
     try {
-      call.exchange.answer(toAnswer(reply, call.choice))
+      this.#send(toAnswer(reply, choice), exchange, call.upload)
     } catch (error) {
       this.#refuse(call.exchange, error, call)
     }
   }
 
   #refuse(exchange: Exchange, error: unknown, call?: Call): void {
+    if (error instanceof ClientGone) return
     const { method, path } = exchange
     const occasion = { method, path, source: call?.source ?? '' }
     try {
-      exchange.answer(toProblemAnswer(error, occasion, this.#options.log))
+      this.#send(toProblemAnswer(error, occasion, this.#options.log), exchange, call?.upload)
     } catch (bug) {
       // A problem whose facts cannot be written is a bug of its own.
       exchange.answer(toProblemAnswer(bug, occasion, this.#options.log))
     }
+  }
+
+  #send(answer: Answer, exchange: Exchange, upload: Upload | undefined): void {
+    if (upload === undefined) exchange.answer(answer)
+    else void upload.answer(exchange, answer)
   }
 
   #end(exchange: Exchange, status: number): void {

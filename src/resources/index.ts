@@ -2,6 +2,7 @@ import type { RecentItems } from '../actors/apps.ts'
 import { agents } from './agents/index.ts'
 import { apps } from './apps/index.ts'
 import { auth } from './auth/index.ts'
+import { blobs } from './blobs/index.ts'
 import { comments } from './comments/index.ts'
 import { comment } from './comments/kind.ts'
 import { directories } from './directories/index.ts'
@@ -26,6 +27,7 @@ export const resources: Resource[] = [
   agents,
   apps,
   auth,
+  blobs,
   comments,
   directories,
   follows,

@@ -31,10 +31,10 @@ export function client(url: string, credential?: string, check?: ReplyCheck): Cl
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: isWritten(body) ? body : JSON.stringify(body) }),
       redirect: 'manual',
     })
     const { status, headers: received } = response
@@ -52,6 +52,11 @@ export function client(url: string, credential?: string, check?: ReplyCheck): Cl
     patch: withBody('PATCH'),
     delete: withBody('DELETE'),
   }
+}
+
+/** Forms and texts go out as they are. */
+function isWritten(body: unknown): body is string | FormData {
+  return typeof body === 'string' || body instanceof FormData
 }
 
 function parse(text: string, headers: Headers): Body {

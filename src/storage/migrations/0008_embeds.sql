@@ -5,7 +5,7 @@ create table embeds (
   title text,
   description text,
   -- A blob.
-  image_id bigint,
+  image_id bigint references blobs,
   url text,
   actions text[] not null default '{}',
   metadata jsonb,
@@ -23,6 +23,8 @@ create table embeds (
 );
 -- By a hash, because an address may be longer than what an index takes.
 create index embeds_source on embeds (hashtextextended(source, 0), created_at) where source is not null;
+
+create index embeds_image on embeds (image_id) where image_id is not null;
 
 -- Who asked for an address for which there was an embed already: they may use it as if they had made it.
 create table embed_readers (

@@ -1,0 +1,29 @@
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { invalid } from '../../lib/errors.ts'
+import { toSecret } from './keep.ts'
+import { toMediaType } from './media-types.ts'
+import { toFileName, type ExternalBlob } from './schema.ts'
+import { insertBlob } from './store.ts'
+
+/** Names a file that is kept elsewhere, as a blob of the caller. */
+export const createExternal = directCommand('createExternal', async (work: DirectWork, given: ExternalBlob) => {
+  const name = toFileName(given.name)
+  if (name === '') throw invalid({ name: ['must not be empty'] })
+  return await insertBlob(work.sql, {
+    name,
+    media_type: toMediaType(name, given.media_type ?? ''),
+    size: given.size,
+    width: given.width ?? null,
+    height: given.height ?? null,
+    image: null,
+    key: null,
+    secret: toSecret(),
+    provider: given.provider,
+    link: given.link,
+    download: given.download ?? null,
+    embed: given.embed ?? null,
+    raw: given.raw ?? null,
+    created_at: work.now,
+    created_by: work.by.user,
+  })
+})

@@ -1,0 +1,105 @@
+import { Busboy, type BusboyEvents, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
+import type { Readable } from 'node:stream'
+import { finished, pipeline } from 'node:stream/promises'
+import { ClientGone, type Upload } from '../../http/upload.ts'
+import { Problem } from '../../lib/errors.ts'
+import { blobLimitBytes, BlobTooLarge, NoBlob, toFileName } from './schema.ts'
+import type { Sent } from './keep.ts'
+
+/**
+ * Reads the one file of a form while it arrives: `put` gets its bytes. Rejects with 422 where there is not exactly one
+ * file named blob, and where it is too large; what `put` has kept by then is of no use.
+ */
+export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Array>) => Promise<void>): Promise<Sent> {
+  const parser = createParser(upload.contentType)
+  const failed = new AbortController()
+  const files: { sent: Sent; file: BusboyFileStream; kept: Promise<void> }[] = []
+  let isOther = false
+  const take: BusboyEvents['file'] = (field, file, name, _encoding, mediaType) => {
+    // A file that is cut off fails its reader, and the form as a whole.
+    file.on('error', () => {})
+    if (field !== 'blob' || files.length > 0) {
+      isOther ||= field === 'blob'
+      file.resume()
+      return
+    }
+    const kept = put(piecesOf(file, upload))
+    kept.catch((error: unknown) => failed.abort(error))
+    files.push({ sent: { name: toFileName(name ?? ''), mediaType }, file, kept })
+  }
+  parser.on('file', take)
+  try {
+    await pipeline(upload, parser, { signal: failed.signal })
+  } catch (error) {
+    for (const { file, kept } of files) {
+      file.destroy(error as Error)
+      await kept.catch(() => {})
+    }
+    if (failed.signal.aborted) throw failed.signal.reason
+    // Else the form is broken, which is its sender's doing.
+    throw error instanceof Problem || error instanceof ClientGone ? error : NoBlob()
+  }
+  const [only] = files
+  if (only === undefined) throw NoBlob()
+  await only.kept
+  if (isOther || only.sent.name === '' || only.file.bytesRead === 0) throw NoBlob()
+  if (only.file.truncated) throw BlobTooLarge()
+  return only.sent
+}
+
+/**
+ * The pieces of a file as they came, each from memory of the upload, which gets it back when a piece from elsewhere is
+ * asked for: all pieces of it were written by then. A stream's own iterator would put pieces together in new memory.
+ */
+async function* piecesOf(file: Readable, upload: Upload): AsyncGenerator<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  let news = Promise.withResolvers<void>()
+  let isOver = false
+  let failure: Error | null = null
+  file.on('data', (piece: Uint8Array) => {
+    pieces.push(piece)
+    file.pause()
+    news.resolve()
+  })
+  finished(file).then(
+    () => {
+      isOver = true
+      news.resolve()
+    },
+    (error: Error) => {
+      failure = error
+      news.resolve()
+    },
+  )
+  let memory: ArrayBufferLike | null = null
+  for (;;) {
+    const piece = pieces.shift()
+    if (piece !== undefined) {
+      if (memory !== null && memory !== piece.buffer) upload.recycle(memory)
+      memory = piece.buffer
+      yield piece
+    } else if (failure !== null) {
+      throw failure
+    } else if (isOver) {
+      return
+    } else {
+      file.resume()
+      await news.promise
+      news = Promise.withResolvers()
+    }
+  }
+}
+
+function createParser(contentType: string): BusboyInstance {
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      preservePath: true,
+      isPartAFile: (_field, _type, name) => name !== undefined,
+      limits: { fileSize: blobLimitBytes, fieldSize: 65_536, fields: 20, files: 3, parts: 24, headerPairs: 100 },
+    })
+  } catch {
+    // It takes multipart forms with a boundary and nothing else.
+    throw NoBlob()
+  }
+}

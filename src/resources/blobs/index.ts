@@ -1,0 +1,5 @@
+import { resource } from '../resource.ts'
+import { contentRoutes } from './content-routes.ts'
+import { routes } from './routes.ts'
+
+export const blobs = resource({ routes: [...routes, ...contentRoutes] })

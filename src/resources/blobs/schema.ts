@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { problem } from '../../lib/errors.ts'
+import { Int, isStorable } from '../../lib/shape.ts'
+import type { ImageFormat } from '../../storage/renditions.ts'
+
+/** Largest file, and largest request around one. */
+export const blobLimitBytes = 100 * 1024 * 1024
+export const requestLimitBytes = 128 * 1024 * 1024
+
+const WebAddress = z
+  .string()
+  .max(2048)
+  .refine(text => /^https?:$/.test(URL.parse(text)?.protocol ?? ''), 'must be an http or https URL')
+
+const Count = z
+  .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/, 'must be a number')])
+  .transform(Number)
+  .meta({ type: ['integer', 'string'] })
+
+const Pixels = Count.refine(count => count >= 1 && count <= 1_000_000, 'must be a number of pixels')
+
+/** A file that is kept elsewhere. The server never fetches it. */
+export const ExternalBlob = z.object({
+  provider: z.string().trim().min(1).max(256).refine(isStorable, 'cannot be stored').describe('Such as `Google Drive`'),
+  link: WebAddress.describe('For viewing'),
+  name: z.string().max(1024),
+  size: Count.describe('Bytes'),
+  width: Pixels.nullish(),
+  height: Pixels.nullish(),
+  media_type: z.string().max(128).nullish(),
+  download: WebAddress.nullish(),
+  embed: WebAddress.nullish().describe('For showing in a frame'),
+  raw: z
+    .looseObject({})
+    .refine(raw => Buffer.byteLength(JSON.stringify(raw)) <= 65_536, 'must be at most 64 KiB')
+    .nullish()
+    .describe('What the provider says about it'),
+})
+export type ExternalBlob = z.output<typeof ExternalBlob>
+
+/** Uploaded bytes, before and after they belong to something. */
+export const Blob = z
+  .object({
+    id: Int,
+    name: z.string(),
+    media_type: z.string().optional(),
+    width: Int.optional().describe('Pixels; only of pictures'),
+    height: Int.optional(),
+    size: Int.describe('Bytes'),
+    thumbnail_url: z.string().optional(),
+    raw: z.string().optional().describe('JSON of the provider; only of files that are kept elsewhere'),
+  })
+  .meta({ id: 'Blob' })
+
+/** A row of `blobs`. */
+export interface BlobRow {
+  id: number
+  name: string
+  media_type: string
+  size: number
+  width: number | null
+  height: number | null
+  image: ImageFormat | null
+  /** Null for what is kept elsewhere. */
+  key: string | null
+  secret: string
+  provider: string | null
+  link: string | null
+  download: string | null
+  embed: string | null
+  raw: Record<string, unknown> | null
+  created_at: Date
+  created_by: number
+}
+
+export const NoBlob = problem(422, 'no-blob', 'The form needs exactly one file, in a part named blob.', {
+  errors: { blob: ['must be one file that is not empty, with a name'] },
+})
+export const BlobTooLarge = problem(422, 'blob-too-large', 'The file is larger than this server takes.', {
+  errors: { blob: [`must be at most ${blobLimitBytes / 1024 / 1024} MiB`] },
+})
+
+/** The name of a file: the last segment of a path, without control characters. Empty where nothing is left. */
+export function toFileName(text: string): string {
+  const name = text.toWellFormed().split(/[/\\]/).at(-1)!
+  // An extension says what a file is, so it survives.
+  const clean = name.replace(/\p{Cc}/gu, '').trim()
+  if (clean.length <= 256) return clean
+  const extension = /\.[^.]{1,32}$/.exec(clean)?.[0] ?? ''
+  return (clean.slice(0, 256 - extension.length) + extension).toWellFormed()
+}

@@ -1,0 +1,91 @@
+import { Download } from '../../http/download.ts'
+import { reply } from '../../http/route.ts'
+import { NotFound } from '../../lib/errors.ts'
+import type { Bytes } from '../../storage/bytes.ts'
+import type { Rendition, Renditions } from '../../storage/renditions.ts'
+import type { BlobRow } from './schema.ts'
+
+interface Serving {
+  /** As the client is to call it when it saves it. */
+  name: string
+  isAttachment: boolean
+}
+
+/** Types that no browser runs anything of, and that are what they say: pictures were looked into. */
+const shownInline = /^(?:image\/(?:png|jpeg|gif|webp|bmp|tiff|apng)|(?:audio|video)\/[\w.+-]+|application\/pdf)$/
+
+/** What was uploaded is data: nothing of it may run, load, or be taken for another type. */
+const guards = {
+  'X-Content-Type-Options': 'nosniff',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src 'self'; sandbox",
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+}
+
+/** PDF viewers of browsers do not start in a sandbox; scripts of a PDF never reach the page's origin. */
+const pdfGuards = {
+  ...guards,
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'",
+}
+
+/** Links change with what they lead to, so that it may be kept; not by caches between, which do not know who asks. */
+const keep = 'private, max-age=86400'
+
+/** The content of a blob, whole or in ranges. Text comes as plain text; what could be active, only as an attachment. */
+export async function serveBlob(blob: BlobRow, bytes: Bytes, { name, isAttachment }: Serving) {
+  const { key, size } = blob
+  if (key === null) throw NotFound()
+  const type = shownTypeOf(blob)
+  const download = new Download({
+    sizeBytes: size,
+    etag: `"${blob.id}"`,
+    open: async range => (await bytes.open(key, range)) ?? raiseMissing(),
+  })
+  return reply(200, download, {
+    'Content-Type': type ?? blob.media_type,
+    'Content-Disposition': toDisposition(name, isAttachment || type === null),
+    'Cache-Control': keep,
+    ...(type === 'application/pdf' ? pdfGuards : guards),
+  })
+}
+
+/** A smaller version of a picture; 404 where there is none because it cannot be decoded. */
+export async function serveRendition(blob: BlobRow, rendition: Rendition, { bytes, renditions }: RenditionParts) {
+  const key = blob.key === null ? null : await renditions.of(blob.key, rendition)
+  const sizeBytes = key === null ? null : await bytes.sizeOf(key)
+  if (key === null || sizeBytes === null) throw NotFound()
+  const download = new Download({
+    sizeBytes,
+    etag: `"${blob.id}-${rendition}"`,
+    open: async range => (await bytes.open(key, range)) ?? raiseMissing(),
+  })
+  return reply(200, download, { 'Content-Type': 'image/webp', 'Cache-Control': keep, ...guards })
+}
+
+/** HTML that this server has made: a fragment to be put into a page. */
+export function serveText(text: string, type: 'text/html' | 'text/plain') {
+  return reply(200, text, { 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': keep, ...guards })
+}
+
+interface RenditionParts {
+  bytes: Bytes
+  renditions: Renditions
+}
+
+/** The type under which a browser may show the content; null where it may only save it. */
+function shownTypeOf({ media_type, image }: BlobRow): string | null {
+  if (/^text\/plain$/.test(media_type)) return 'text/plain; charset=utf-8'
+  if (media_type.startsWith('image/') && image === null) return null
+  return shownInline.test(media_type) ? media_type : null
+}
+
+/** Both forms of the name: the plain one for old clients, and all of it, percent-encoded, for the others. */
+export function toDisposition(name: string, isAttachment: boolean): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
+  const all = encodeURIComponent(name).replace(/['()*]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+  return `${isAttachment ? 'attachment' : 'inline'}; filename="${plain}"; filename*=UTF-8''${all}`
+}
+
+function raiseMissing(): never {
+  throw NotFound()
+}

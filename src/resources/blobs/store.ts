@@ -1,0 +1,98 @@
+import type { Db } from '../../storage/sql.ts'
+import type { Principal } from '../../actors/principal.ts'
+import type { BlobRow } from './schema.ts'
+
+export type NewBlobRow = Omit<BlobRow, 'id'>
+
+/** Keeps the bytes of an upload from staying behind if it is never finished. */
+export async function insertLooseBytes(db: Db, key: string, since: Date): Promise<void> {
+  await db`insert into loose_bytes (key, since) values (${key}, ${since})`
+}
+
+/** The blob takes its bytes over: from now on they live as long as it does. */
+export async function insertBlob(db: Db, row: NewBlobRow): Promise<BlobRow> {
+  const { raw, ...columns } = row
+  const json = raw === null ? null : JSON.stringify(raw)
+  const [inserted] = await db<BlobRow[]>`
+    with taken as (delete from loose_bytes where key = ${row.key})
+    insert into blobs (name, media_type, size, width, height, image, key, secret, provider, link, download, embed,
+      raw, created_at, created_by, checked_at)
+    values (${columns.name}, ${columns.media_type}, ${columns.size}, ${columns.width}, ${columns.height},
+      ${columns.image}, ${columns.key}, ${columns.secret}, ${columns.provider}, ${columns.link}, ${columns.download},
+      ${columns.embed}, ${json}::text::jsonb, ${columns.created_at}, ${columns.created_by}, ${columns.created_at})
+    returning *`
+  return inserted!
+}
+
+export async function findBlob(db: Db, id: number): Promise<BlobRow | null> {
+  const [row] = await db<BlobRow[]>`select * from blobs where id = ${id}`
+  return row ?? null
+}
+
+/** Blobs by id; those that are gone are missing. */
+export async function listBlobs(db: Db, ids: number[]): Promise<Map<number, BlobRow>> {
+  if (ids.length === 0) return new Map()
+  const rows = await db<BlobRow[]>`select * from blobs where id = any(${ids}::bigint[])`
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+/** Those of the blobs that the caller may put to use: its own, or any with an API key. They stay for some days more. */
+export async function claimBlobs(db: Db, ids: number[], by: Principal, now: Date): Promise<Map<number, BlobRow>> {
+  const rows = await db<BlobRow[]>`
+    update blobs set checked_at = ${now}
+    where id = any(${ids}::bigint[]) and (${by.kind === 'key'} or created_by = ${by.user})
+    returning *`
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+/** What uses a blob: apps by the files in them and by their picture, people by their picture. */
+export interface BlobUses {
+  apps: number[]
+  people: number[]
+}
+
+/** Served by file_versions_blob, apps_picture, users_picture. */
+export async function findUses(db: Db, blob: number): Promise<BlobUses> {
+  const [row] = await db<BlobUses[]>`
+    select
+      array(select distinct app_id from file_versions where blob_id = ${blob}
+        union select id from apps where picture_id = ${blob}) as apps,
+      array(select id from users where picture_id = ${blob}) as people`
+  return { apps: row!.apps.map(Number), people: row!.people.map(Number) }
+}
+
+/**
+ * Of the blobs that nobody looked at since `before`, deletes those that nothing uses, and puts the others off. What is
+ * put to use at this moment is held by its foreign key. Returns how many were looked at.
+ */
+export async function removeIdleBlobs(db: Db, before: Date, now: Date, limit: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    with old as (
+      select id from blobs where checked_at < ${before} order by checked_at limit ${limit} for update skip locked
+    ), idle as (
+      select id from old o
+      where not exists (select from file_versions v where v.blob_id = o.id)
+        and not exists (select from apps a where a.picture_id = o.id)
+        and not exists (select from users u where u.picture_id = o.id)
+        and not exists (select from embeds e where e.image_id = o.id)
+    ), gone as (
+      delete from blobs b using idle i where b.id = i.id returning b.key
+    ), loose as (
+      insert into loose_bytes (key, since) select key, '-infinity' from gone where key is not null
+    ), kept as (
+      update blobs b set checked_at = ${now} from old o where b.id = o.id and o.id not in (select id from idle)
+    )
+    select count(*) as count from old`
+  return row!.count
+}
+
+/** Keys of bytes that nobody has claimed since `before`. Served by loose_bytes_age. */
+export async function listLooseBytes(db: Db, before: Date, limit: number): Promise<string[]> {
+  const rows = await db<{ key: string }[]>`
+    select key from loose_bytes where since < ${before} order by since limit ${limit}`
+  return rows.map(({ key }) => key)
+}
+
+export async function removeLooseBytes(db: Db, keys: string[]): Promise<void> {
+  await db`delete from loose_bytes where key = any(${keys})`
+}

@@ -1,0 +1,16 @@
+import type { Answer, Client } from './client.ts'
+
+interface File {
+  name: string
+  content: string | Uint8Array | Blob
+  /** Default: what says nothing. */
+  type?: string
+}
+
+/** Uploads a file the way a browser does. */
+export function upload(by: Client, { name, content, type = 'application/octet-stream' }: File): Promise<Answer> {
+  const form = new FormData()
+  const part = content instanceof Uint8Array ? Uint8Array.from(content) : content
+  form.append('blob', new Blob([part], { type }), name)
+  return by.post('/api/blobs', form)
+}
