@@ -87,11 +87,11 @@ const repairs: Repair[] = [
 
 /** Run by npm after every install. Fails where a package is no longer the one that a repair was made for. */
 function apply({ file, why, from, to }: Repair): void {
-  const path = join(import.meta.dirname, '../node_modules', file)
+  const path = join(import.meta.dirname, '../../node_modules', file)
   const text = readFileSync(path, 'utf8')
   if (text.includes(to)) return
   if (text.split(from).length !== 2) {
-    throw new Error(`patches/apply.ts does not fit ${file} any more. See whether this still needs a repair: ${why}`)
+    throw new Error(`storage/repair-postgres.ts does not fit ${file} any more. See whether this still needs a repair: ${why}`)
   }
   writeFileSync(
     path,
