@@ -25,6 +25,9 @@ import { path as realtimePath } from './realtime/socket.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
 import { recent, resources } from './resources/index.ts'
 import { canRead } from './resources/members/access.ts'
+import { notificationChores } from './resources/notifications/chores.ts'
+import { Notifier, toNotifiable } from './resources/notifications/consumer.ts'
+import { Feed } from './resources/notifications/feed.ts'
 import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
 import { actorOf } from './resources/users/represent.ts'
 import { Subscriptions } from './resources/webhooks/consumer.ts'
@@ -111,7 +114,7 @@ export async function startNode(config: Config): Promise<Node> {
       environment,
       people,
       events,
-      followers: [event => subscriptions.toDeliveries(event), followWithSubscriptions],
+      followers: [event => subscriptions.toDeliveries(event), followWithSubscriptions, toNotifiable],
       recent,
       lanes: lanes.slice(soloLanes),
       soloLanes: lanes.slice(0, soloLanes),
@@ -160,13 +163,32 @@ export async function startNode(config: Config): Promise<Node> {
     metrics.counter('parley_deliveries', 'Attempts to deliver to webhooks.', () => deliverer.attempts, 'status')
     metrics.gauge('parley_deliveries_queued', 'Deliveries that wait, on all nodes.', () => deliverer.waiting)
 
+    // Notifications: made of what was committed, and told to whoever is here.
+    const feed = new Feed({
+      sql,
+      people,
+      here: () => realtime.users,
+      tell: (user, frame) => realtime.tell(user, frame),
+      origin,
+      log,
+    })
+    const notifier = new Notifier({ sql, apps, people, events, told: () => feed.wake(), clock, log })
+    teardown.add('notifications', () => notifier.stop())
+
     // What comes round again and again.
     const housekeeping = new AbortController()
     teardown.add('housekeeping', () => housekeeping.abort())
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
     const deliveries = deliveryChores({ deliverer, subscriptions, sql, now, log })
     const ofResources = resources.flatMap(({ chores }) => chores?.({ sql }) ?? [])
-    const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries, ...ofResources]
+    const notifications = notificationChores({ notifier, feed, sql, now })
+    const chores = [
+      news,
+      ...storageChores(sql, config.eventDays, now),
+      ...deliveries,
+      ...notifications,
+      ...ofResources,
+    ]
     keepHouse(chores, { clock, log, signal: housekeeping.signal })
 
     // The edge.
@@ -212,6 +234,7 @@ export async function startNode(config: Config): Promise<Node> {
       settings: toRealtimeSettings(config),
     })
     realtime.attach(edge.uws)
+    await feed.start()
     teardown.add('sessions', () => realtime.close())
     metrics.gauge('parley_sessions', 'Realtime connections.', () => realtime.figures.sessions)
     metrics.gauge('parley_channels', 'Apps that somebody is subscribed to.', () => realtime.figures.channels)

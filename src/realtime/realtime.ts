@@ -17,6 +17,7 @@ import { Native } from './native.ts'
 import { Personal, type PersonalParts } from './personal.ts'
 import { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
+import type { Frame } from './protocol.ts'
 import { serve, type Refusal } from './socket.ts'
 import { Tails } from './channels/tail.ts'
 
@@ -102,6 +103,16 @@ export class Realtime {
 
   get figures(): RealtimeFigures {
     return { sessions: this.#sessions.size, channels: this.#fanOut.size, tailBytes: this.#tails.bytes }
+  }
+
+  /** Ids of the users with a session on this node. */
+  get users(): Iterable<number> {
+    return this.#sessions.users.keys()
+  }
+
+  /** Tells a user's sessions on this node what concerns this user alone. */
+  tell(user: number, frame: Frame): void {
+    this.#personal.tell(user, frame)
   }
 
   /** True where a user has a session on this node. */

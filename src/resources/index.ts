@@ -11,6 +11,7 @@ import { meetings } from './meetings/index.ts'
 import { members } from './members/index.ts'
 import { messages } from './messages/index.ts'
 import { message } from './messages/kind.ts'
+import { notifications } from './notifications/index.ts'
 import { options } from './options/index.ts'
 import { posts } from './posts/index.ts'
 import { post } from './posts/kind.ts'
@@ -34,6 +35,7 @@ export const resources: Resource[] = [
   meetings,
   members,
   messages,
+  notifications,
   options,
   posts,
   reactions,

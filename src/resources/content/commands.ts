@@ -13,6 +13,7 @@ import type { Consequences, Newest } from './events.ts'
 import type { ContentKind } from './kind.ts'
 import { loadItem } from './load.ts'
 import { makeItem, numbersForItem } from './make.ts'
+import { listNewMentions } from './mentions.ts'
 import { findNewest } from './newest.ts'
 import { toParentRef, type Parent } from './parent.ts'
 import { withParts, type ContentItem } from './parts.ts'
@@ -77,7 +78,9 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         const updated = changeItem(work, kind, item, change)
         if (change.options === undefined && isSame(item, updated)) return item
         work.write(store.update, updated)
-        work.emit(events.updated, { entity: item.id, body: updated, facts: toFacts(work.loaded, 0, 0) })
+        const mentioned = listNewMentions(item.html, updated.html)
+        const facts = { ...toFacts(work.loaded, 0, 0), ...(mentioned.length > 0 && { mentioned }) }
+        work.emit(events.updated, { entity: item.id, body: updated, facts })
         return updated
       },
       { numbers: numbersForChange },

@@ -3,7 +3,7 @@ import type { People } from '../../actors/people.ts'
 import { accessOf } from '../members/access.ts'
 import { resolvePeople } from '../users/store.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { listMentionedUids, parseText, settleMentions, type ParsedText, type Rendering } from './render.ts'
+import { listMentionedUids, listMentions, parseText, settleMentions, type ParsedText, type Rendering } from './render.ts'
 
 /** Parses a text and brings everybody it mentions into memory, so that a command can decide about them. */
 export async function prepareText(text: string | null | undefined, sql: Sql, people: People): Promise<ParsedText> {
@@ -11,6 +11,13 @@ export async function prepareText(text: string | null | undefined, sql: Sql, peo
   const parsed = parseText(text, uids.length === 0 ? undefined : await resolvePeople(sql, uids))
   if (parsed.mentions.length > 0) await people.load(parsed.mentions)
   return parsed
+}
+
+/** Whom a text mentions that the one before it did not: an edit notifies nobody else. */
+export function listNewMentions(before: string | null, after: string | null): number[] {
+  if (after === before) return []
+  const known = new Set(listMentions(before))
+  return listMentions(after).filter(user => !known.has(user))
 }
 
 const empty: Rendering = { text: null, html: null, plain: null }

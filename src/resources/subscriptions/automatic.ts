@@ -10,15 +10,15 @@ const nothing: Write[] = []
  * whoever made it or comments on it. They go with the entity. See Follower.
  */
 export function followWithSubscriptions(event: AppEvent): Write[] {
-  const { type, entity_id, actor_id, facts } = event
+  const { type, entity_id, facts } = event
   switch (type) {
     case 'post_created':
-      return subscribe(actor_id, 'post', entity_id)
+      return subscribe(event, 'post', entity_id)
     case 'file_created':
-      return subscribe(actor_id, 'file', entity_id)
+      return subscribe(event, 'file', entity_id)
     case 'comment_created': {
       const parent = (facts as { parent?: { type: SubscriptionRow['entity_type']; id: number } } | null)?.parent
-      return parent === undefined ? nothing : subscribe(actor_id, parent.type, parent.id)
+      return parent === undefined ? nothing : subscribe(event, parent.type, parent.id)
     }
     case 'post_deleted':
     case 'file_deleted':
@@ -29,8 +29,14 @@ export function followWithSubscriptions(event: AppEvent): Write[] {
 }
 
 /** Nobody reads what happens to things made with an API key. */
-function subscribe(user: number, type: SubscriptionRow['entity_type'], entity: number): Write[] {
-  if (user <= 0) return nothing
-  const row: SubscriptionRow = { entity_id: entity, user_id: user, entity_type: type, is_subscribed: true }
+function subscribe({ actor_id, rev }: AppEvent, type: SubscriptionRow['entity_type'], entity: number): Write[] {
+  if (actor_id <= 0) return nothing
+  const row: SubscriptionRow = {
+    entity_id: entity,
+    user_id: actor_id,
+    entity_type: type,
+    is_subscribed: true,
+    since: rev,
+  }
   return [{ batch: addSubscription as Write['batch'], row }]
 }

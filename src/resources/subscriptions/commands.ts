@@ -28,6 +28,7 @@ export const changeSubscription = loadingCommand(
       user_id: work.by.user,
       entity_type: type,
       is_subscribed: isSubscribed,
+      since: work.nextId(),
     })
   },
 )

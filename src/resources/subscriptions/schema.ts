@@ -6,4 +6,6 @@ export interface SubscriptionRow {
   user_id: number
   entity_type: ParentType
   is_subscribed: boolean
+  /** Events with smaller revs came before it. */
+  since: number
 }

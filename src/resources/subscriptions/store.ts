@@ -2,7 +2,13 @@ import { batch } from '../../storage/batch.ts'
 import type { Db } from '../../storage/sql.ts'
 import type { SubscriptionRow } from './schema.ts'
 
-const columns = { entity_id: 'bigint', user_id: 'bigint', entity_type: 'text', is_subscribed: 'boolean' } as const
+const columns = {
+  entity_id: 'bigint',
+  user_id: 'bigint',
+  entity_type: 'text',
+  is_subscribed: 'boolean',
+  since: 'bigint',
+} as const
 
 /** Writes what users chose. */
 export const saveSubscription = batch<SubscriptionRow>({
@@ -10,9 +16,11 @@ export const saveSubscription = batch<SubscriptionRow>({
   columns,
   key: row => `${row.entity_id}:${row.user_id}`,
   sql: rows => `
-    insert into subscriptions (entity_id, user_id, entity_type, is_subscribed)
-    select entity_id, user_id, entity_type, is_subscribed from ${rows} r
-    on conflict (entity_id, user_id) do update set is_subscribed = excluded.is_subscribed`,
+    insert into subscriptions (entity_id, user_id, entity_type, is_subscribed, since)
+    select entity_id, user_id, entity_type, is_subscribed, since from ${rows} r
+    on conflict (entity_id, user_id) do update set is_subscribed = excluded.is_subscribed,
+      since = case when subscriptions.is_subscribed = excluded.is_subscribed then subscriptions.since
+        else excluded.since end`,
 })
 
 /** Subscribes those who have not chosen. */
@@ -20,8 +28,8 @@ export const addSubscription = batch<SubscriptionRow>({
   name: 'add_subscriptions',
   columns,
   sql: rows => `
-    insert into subscriptions (entity_id, user_id, entity_type, is_subscribed)
-    select entity_id, user_id, entity_type, is_subscribed from ${rows} r
+    insert into subscriptions (entity_id, user_id, entity_type, is_subscribed, since)
+    select entity_id, user_id, entity_type, is_subscribed, since from ${rows} r
     on conflict do nothing`,
 })
 
@@ -41,9 +49,9 @@ export async function findSubscribed(db: Db, user: number, entities: number[]): 
   return new Set(rows.map(row => row.entity_id))
 }
 
-/** Everybody who is subscribed to a post or file. Served by the primary key. */
-export async function listSubscribers(db: Db, entity: number): Promise<number[]> {
+/** Everybody who is subscribed to a post or file, and was before the event with this rev. Served by the primary key. */
+export async function listSubscribers(db: Db, entity: number, rev: number): Promise<number[]> {
   const rows = await db<{ user_id: number }[]>`
-    select user_id from subscriptions where entity_id = ${entity} and is_subscribed order by user_id`
+    select user_id from subscriptions where entity_id = ${entity} and is_subscribed and since < ${rev} order by user_id`
   return rows.map(row => row.user_id)
 }

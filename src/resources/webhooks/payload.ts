@@ -3,11 +3,12 @@ import type { EventTypes } from '../../actors/catch-up.ts'
 import type { AppEvent, EventType, Scene } from '../../actors/event.ts'
 import type { People } from '../../actors/people.ts'
 import { reviveDates } from '../../actors/revive.ts'
-import { findApp } from '../../actors/state.ts'
+import { findApp, type AppRow } from '../../actors/state.ts'
 import type { Compose } from '../../delivery/queue.ts'
 import type { QueuedDelivery } from '../../delivery/store.ts'
 import { writeJson } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
+import { environmentId } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { actorOf } from '../users/represent.ts'
 import type { DeliveryFacts } from './consumer.ts'
@@ -30,11 +31,12 @@ export function composePayload({ sql, apps, people, events, log, ...parts }: Pay
   return async delivery => {
     const kind = events.get(delivery.action)
     const app = apps.peek(delivery.app_id)?.app ?? (await findApp(sql, delivery.app_id))
-    if (kind === undefined || app === null) return null
+    if (kind === undefined || (app === null && delivery.app_id !== environmentId)) return null
     const event = toEvent(delivery, kind)
     await people.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])
     const origin = parts.origin()
-    const told = tell(event, { app, people, origin }, log)
+    // What belongs to no app does not look at it.
+    const told = tell(event, { app: app as AppRow, people, origin }, log)
     if (told === null) return null
     const actor = actorOf(people.show(delivery.actor_id), origin)
     return writeJson({ id: delivery.event_id, action: delivery.action, actor, ...told }, 'string')

@@ -5,6 +5,8 @@ create table subscriptions (
   user_id bigint not null,
   entity_type text not null,
   is_subscribed boolean not null,
+  -- A number from the line of the app's revs: events before it are told to those who were subscribed then.
+  since bigint not null,
   primary key (entity_id, user_id)
 );
 

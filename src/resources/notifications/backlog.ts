@@ -1,0 +1,49 @@
+import { batch } from '../../storage/batch.ts'
+import type { Db, Tx } from '../../storage/sql.ts'
+
+export interface Notifiable {
+  app_id: number
+  rev: number
+}
+
+/** Notes that apps have events to notify of; of one flush, only the newest of each app. */
+export const saveNotifiable = batch<Notifiable>({
+  name: 'save_notifiable',
+  columns: { app_id: 'bigint', rev: 'bigint' },
+  key: row => row.app_id,
+  sql: rows => `
+    insert into notifiable (app_id, rev) select app_id, rev from ${rows} r
+    on conflict (app_id) do update set rev = excluded.rev`,
+})
+
+export async function listNotifiable(db: Db, limit: number): Promise<number[]> {
+  const rows = await db<{ app_id: number }[]>`select app_id from notifiable limit ${limit}`
+  return rows.map(({ app_id }) => app_id)
+}
+
+/** Nothing is left of what was seen. An event that was committed meanwhile has moved rev, so the row stays. */
+export async function removeNotifiable(db: Db, { app_id, rev }: Notifiable): Promise<void> {
+  await db`delete from notifiable where app_id = ${app_id} and rev <= ${rev}`
+}
+
+export async function ensureCursor(db: Db, app: number): Promise<void> {
+  await db`insert into notification_cursors (app_id, rev) values (${app}, 0) on conflict do nothing`
+}
+
+/** How far an app's events have been worked through; null while another node works on them. */
+export async function lockCursor(tx: Tx, app: number): Promise<number | null> {
+  const [row] = await tx<{ rev: number }[]>`
+    select rev from notification_cursors where app_id = ${app} for update skip locked`
+  return row?.rev ?? null
+}
+
+export async function moveCursor(tx: Tx, { app_id, rev }: Notifiable): Promise<void> {
+  await tx`update notification_cursors set rev = ${rev} where app_id = ${app_id}`
+}
+
+/** The app is gone, and with it whatever was to be told of it. */
+export async function forgetApp(tx: Tx, app: number): Promise<void> {
+  await tx`delete from notifications where app_id = ${app}`
+  await tx`delete from notification_cursors where app_id = ${app}`
+  await tx`delete from notifiable where app_id = ${app}`
+}

@@ -1,0 +1,31 @@
+import type { Chore } from '../../storage/housekeeping.ts'
+import type { Sql } from '../../storage/sql.ts'
+import type { Feed } from './feed.ts'
+import type { Notifier } from './consumer.ts'
+import { removeOld } from './store.ts'
+
+/** Notifications that are older are removed. */
+const keepDays = 90
+
+/** Rows in one delete. A guess. */
+const batchSize = 1_000
+
+interface ChoreParts {
+  notifier: Notifier
+  feed: Feed
+  sql: Sql
+  now: () => Date
+}
+
+/** What notifications need to be done again and again. */
+export function notificationChores({ notifier, feed, sql, now }: ChoreParts): Chore[] {
+  const forget = async () => {
+    const before = new Date(now().getTime() - keepDays * 86_400_000)
+    while ((await removeOld(sql, before, batchSize)) === batchSize);
+  }
+  return [
+    { name: 'look for notifications to make', periodMs: 1_000, run: () => notifier.look() },
+    { name: 'look for notifications to tell', periodMs: 1_000, run: () => feed.look() },
+    { name: 'forget notifications', periodMs: 600_000, run: forget },
+  ]
+}

@@ -1,0 +1,46 @@
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { queueDeliveries, queueMarked } from './outbox.ts'
+import type { Draft, NotificationRow } from './schema.ts'
+import * as store from './store.ts'
+
+/** Marks one of the caller's notifications as read or unread. 404 for what is somebody else's. */
+export const markNotification = directCommand(
+  'markNotification',
+  async (work: DirectWork, { id, isUnread }: { id: number; isUnread: boolean }): Promise<NotificationRow> => {
+    const { sql, by, now } = work
+    const row = await store.findNotification(sql, id, by.user)
+    if (row === null) throw NotFound()
+    if (row.is_unread === isUnread) return row
+    await store.updateUnread(sql, id, isUnread)
+    await queueDeliveries(sql, 'notification_updated', [id], now)
+    return { ...row, is_unread: isUnread }
+  },
+)
+
+/** Marks the caller's unread notifications as read: all, or those of an app or directory, up to one or to the last. */
+export const markNotifications = directCommand(
+  'markNotifications',
+  async (work: DirectWork, scope: Omit<store.Marking, 'user'>): Promise<void> => {
+    const count = await store.markRead(work.sql, { ...scope, user: work.by.user })
+    if (count > 0) await queueMarked(work.sql, work.by.user, scope.app ?? null, work.now)
+  },
+)
+
+/** Stores what somebody is to know, and tells of it. */
+export const createNotification = directCommand(
+  'createNotification',
+  async (work: DirectWork, draft: Draft): Promise<{ id: number }> => {
+    const [id] = await store.insertDrafts(work.sql, [draft])
+    await queueDeliveries(work.sql, 'notification_created', [id!], work.now)
+    return { id: id! }
+  },
+)
+
+/** Removes a notification: the caller's own, with an API key anybody's. Nobody is told. */
+export const removeNotification = directCommand('removeNotification', async (work: DirectWork, id: number) => {
+  const { sql, by } = work
+  const row = await store.findNotification(sql, id, by.kind === 'key' ? null : by.user)
+  if (row === null) throw NotFound()
+  await store.removeNotification(sql, id)
+})

@@ -1,0 +1,160 @@
+import type { Apps } from '../../actors/apps.ts'
+import type { Write } from '../../actors/command.ts'
+import type { EventTypes } from '../../actors/catch-up.ts'
+import type { AppEvent } from '../../actors/event.ts'
+import type { People } from '../../actors/people.ts'
+import type { AppState } from '../../actors/state.ts'
+import { Problem } from '../../lib/errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import { listEvents } from '../../storage/events.ts'
+import type { Sql, Tx } from '../../storage/sql.ts'
+import * as backlog from './backlog.ts'
+import { Making, notifying } from './making/making.ts'
+
+const nothing: Write[] = []
+
+/** The row that a commit writes where one of its events may notify somebody; see Follower. */
+export function toNotifiable({ type, app_id, rev }: AppEvent): Write[] {
+  if (!notifying.has(type)) return nothing
+  return [{ batch: backlog.saveNotifiable as Write['batch'], row: { app_id, rev } }]
+}
+
+export interface NotifierParts {
+  sql: Sql
+  apps: Apps
+  people: People
+  events: EventTypes
+  /** Called when something was committed that people are to be told of. */
+  told: () => void
+  clock: Clock
+  log: Log
+}
+
+/** Events in one transaction, at most. A guess. */
+const eventLimit = 200
+
+/** Apps that this node remembers to look at. The rest is found in the database when these are done. */
+const awakeLimit = 1_000
+
+/** While this many commands wait for commits, making notifications rests: people who write come first. A guess. */
+const busyCommands = 16
+
+/** How long it rests then, in units of the time that its last transaction took: a fifth of one connection's time. */
+const restFactor = 4
+
+/**
+ * Makes notifications of committed events, in the background: sending to a room of 500 costs the sender nothing.
+ *
+ * The commit of an event notes, in one row for each app, that there is something to do. Making reads the app's events
+ * after its cursor, and moves the cursor in the transaction that writes what follows from them: each event counts
+ * exactly once, crash or not. An app's events are committed in the order of their revs, because its row is locked
+ * while they are drawn, so no cursor ever passes one that is still to come. A row for each event would do the same,
+ * at the price of a write for every message; one position for all apps would have to wait for every transaction.
+ *
+ * Made by main, woken by what this node hears of and by a look about once a second. Any number of nodes may work at
+ * once: the locked cursor gives an app to one of them. It cannot be too busy, what is to be done waits in the
+ * database; `stop` waits for the transaction that is running.
+ */
+export class Notifier {
+  readonly #parts: NotifierParts
+  readonly #awake = new Set<number>()
+  #running: Promise<void> | null = null
+  #isStopped = false
+
+  constructor(parts: NotifierParts) {
+    this.#parts = parts
+    parts.apps.listen((state, events) => {
+      if (events.some(({ type }) => notifying.has(type))) this.wake(state.app.id)
+    })
+  }
+
+  wake(app: number): void {
+    if (this.#isStopped) return
+    if (this.#awake.size < awakeLimit) this.#awake.add(app)
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null
+    })
+  }
+
+  /** Finds what other nodes noted, or left behind. */
+  async look(): Promise<void> {
+    for (const app of await backlog.listNotifiable(this.#parts.sql, awakeLimit)) this.wake(app)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#running
+  }
+
+  async #run(): Promise<void> {
+    for (const app of this.#awake) {
+      if (this.#isStopped) return
+      this.#awake.delete(app)
+      const startedAt = performance.now()
+      try {
+        if (await this.#advance(app)) this.#awake.add(app)
+      } catch (error) {
+        // What is noted stays noted: the next look finds it.
+        this.#parts.log.warn({ app, error }, 'Notifications could not be made; they are tried again')
+      }
+      if (this.#parts.apps.waiting > busyCommands) await this.#rest((performance.now() - startedAt) * restFactor)
+    }
+  }
+
+  /** One transaction for one app; true where there is more to do. */
+  async #advance(app: number): Promise<boolean> {
+    const { sql, told } = this.#parts
+    const state = await this.#findState(app)
+    if (state === null) {
+      await sql.begin(tx => backlog.forgetApp(tx as unknown as Tx, app))
+      return false
+    }
+    await backlog.ensureCursor(sql, app)
+    const reached = await sql.begin(tx => this.#make(tx as unknown as Tx, state))
+    if (reached === null) return false
+    if (reached.hasTold) told()
+    if (reached.isMore) return true
+    await backlog.removeNotifiable(sql, { app_id: app, rev: reached.rev })
+    return false
+  }
+
+  /** As fresh as the events that are about to be read; null where the app is gone. */
+  async #findState(app: number): Promise<AppState | null> {
+    const { apps } = this.#parts
+    try {
+      await apps.state(app)
+      await apps.look([app])
+      const state = await apps.state(app)
+      return state.app.deleted_at === null ? state : null
+    } catch (error) {
+      if (error instanceof Problem && error.status === 404) return null
+      throw error
+    }
+  }
+
+  async #make(tx: Tx, state: AppState): Promise<{ rev: number; isMore: boolean; hasTold: boolean } | null> {
+    const { people, events: kinds } = this.#parts
+    const cursor = await backlog.lockCursor(tx, state.app.id)
+    if (cursor === null) return null
+    const rows = await listEvents(tx, state.app.id, cursor, eventLimit)
+    const making = new Making({ tx, state, people }, new Date(this.#parts.clock.now()))
+    let rev = cursor
+    let taken = 0
+    await making.load(rows)
+    for (const row of rows) {
+      if (making.isFull) break
+      const kind = kinds.get(row.type)
+      if (kind !== undefined && notifying.has(row.type)) await making.take({ ...row, kind, body: null })
+      rev = row.rev
+      taken++
+    }
+    await making.finish()
+    if (rev > cursor) await backlog.moveCursor(tx, { app_id: state.app.id, rev })
+    return { rev, isMore: taken < rows.length || rows.length === eventLimit, hasTold: making.hasTold }
+  }
+
+  #rest(delayMs: number): Promise<void> {
+    return new Promise(resolve => this.#parts.clock.after(Math.min(delayMs, 1_000), resolve))
+  }
+}

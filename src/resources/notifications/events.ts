@@ -1,0 +1,26 @@
+import { event } from '../../actors/event.ts'
+import { namesOf, redactNotification } from './represent.ts'
+import type { NotificationRow } from './schema.ts'
+
+/** What webhooks are told of notifications. They are no part of an app's history: nothing of them is replayed. */
+const change = (type: string) =>
+  event<NotificationRow>({
+    type,
+    entity: 'notification',
+    touches: false,
+    trigger: 'notifications',
+    names: ({ body }) => (body === null ? [] : namesOf(body)),
+    redact: ({ body }, { people, origin }) =>
+      body && { notification: redactNotification({ ...body, args: [] }, { people, origin }) },
+  })
+
+/** Several were marked as read at once; `facts.app_id` where these were those of one app. */
+const marked = event<null>({
+  type: 'notifications_marked',
+  entity: 'notification',
+  touches: false,
+  trigger: 'notifications',
+  redact: ({ facts }, { app }) => ((facts as { app_id: number | null } | null)?.app_id ? { app: { id: app.id } } : {}),
+})
+
+export const events = [change('notification_created'), change('notification_updated'), marked]

@@ -1,0 +1,117 @@
+import type { People } from '../../actors/people.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { namesOf, showNotification } from './represent.ts'
+import type { NotificationRow } from './schema.ts'
+import { findNewestChange, listChanged } from './store.ts'
+
+/** A frame for a user's personal sessions. */
+interface Told {
+  readonly type: string
+  readonly [member: string]: unknown
+}
+
+export interface FeedParts {
+  sql: Sql
+  people: People
+  /** Ids of the users with a session on this node. */
+  here: () => Iterable<number>
+  tell: (user: number, frame: Told) => void
+  origin: () => string
+  log: Log
+}
+
+/** Rows in one read. */
+const readLimit = 500
+
+/** A change that was committed later than one with a larger number is looked for during this time. */
+const latenessMs = 5_000
+
+/**
+ * Tells the sessions on this node what became of their users' notifications, whichever node did it: at once after
+ * what this node did (`wake`), otherwise within the period of `look`. It has no history: what a client missed while
+ * it was away it finds in its list. Nothing is lost if the process dies; memory is bounded by what changes in 5 s.
+ */
+export class Feed {
+  readonly #parts: FeedParts
+  /** Everything up to here was read at least once. */
+  #newest: number | null = null
+  /** Where #newest was, and when; the oldest that is late enough is where a look begins. */
+  #marks: { id: number; atMs: number }[] = []
+  readonly #told = new Map<string, number>()
+  #reading: Promise<void> | null = null
+  #isAwake = false
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts
+  }
+
+  /** Takes what there is as told. Call once, before anybody can have a session. */
+  async start(): Promise<void> {
+    await this.look()
+  }
+
+  /** Something was committed on this node. Never rejects. */
+  wake(): void {
+    this.#isAwake = true
+    this.#reading ??= this.#follow().finally(() => {
+      this.#reading = null
+    })
+  }
+
+  /** Finds what other nodes did, and what was committed late. */
+  async look(): Promise<void> {
+    await this.#reading
+    const atMs = performance.now()
+    while (this.#marks.length > 1 && this.#marks[1]!.atMs < atMs - latenessMs) this.#marks.shift()
+    for (const [key, toldAtMs] of this.#told) if (toldAtMs < atMs - 2 * latenessMs) this.#told.delete(key)
+    const from = this.#marks[0]?.id
+    await this.#read(from ?? null)
+    if (this.#newest !== null) this.#marks.push({ id: this.#newest, atMs })
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      while (this.#isAwake) {
+        this.#isAwake = false
+        if (this.#newest !== null) await this.#read(this.#newest)
+      }
+    } catch (error) {
+      this.#parts.log.warn({ error }, 'Notifications could not be told; the next look tries again')
+    }
+  }
+
+  async #read(from: number | null): Promise<void> {
+    const { sql, here } = this.#parts
+    const newest = await findNewestChange(sql)
+    const users = [...here()]
+    if (from !== null && users.length > 0) {
+      for (let after = from; ;) {
+        const rows = await listChanged(sql, users, after, readLimit)
+        await this.#tell(rows)
+        if (rows.length < readLimit) break
+        // All rows of one change must have been seen before it is passed.
+        after = rows.at(-1)!.changed_id - (rows[0]!.changed_id === rows.at(-1)!.changed_id ? 0 : 1)
+      }
+    }
+    this.#newest = Math.max(this.#newest ?? 0, newest)
+  }
+
+  async #tell(rows: NotificationRow[]): Promise<void> {
+    const { people, tell, origin } = this.#parts
+    const atMs = performance.now()
+    const fresh = rows.filter(row => !this.#told.has(keyOf(row)))
+    await people.load(fresh.flatMap(namesOf))
+    for (const row of fresh) {
+      if (this.#told.has(keyOf(row))) continue
+      this.#told.set(keyOf(row), atMs)
+      if (row.change === 'notifications_marked') tell(row.user_id, { type: row.change })
+      else tell(row.user_id, { type: row.change, notification: showNotification(row, { people, origin: origin() }) })
+    }
+  }
+}
+
+/** Marking several is one change, told once. */
+function keyOf({ user_id, changed_id }: NotificationRow): string {
+  return `${changed_id}:${user_id}`
+}

@@ -1,0 +1,110 @@
+import type { AppEvent } from '../../../actors/event.ts'
+import { isSubscribed } from '../../apps/represent.ts'
+import { kinds } from '../../content/kinds.ts'
+import type { ContentEntity } from '../../content/kind.ts'
+import { listMentions } from '../../content/render.ts'
+import type { ContentRow } from '../../content/schema.ts'
+import { listSubscribers } from '../../subscriptions/store.ts'
+import type { Draft } from '../schema.ts'
+import { toSnippet } from '../text.ts'
+import { mayKnow, nameFor, namesIn, type Scene } from './scene.ts'
+
+/** Whom a new item concerns besides those whom it mentions, and how they are told. The first reason counts. */
+interface Reason {
+  users: number[]
+  template: string
+  args: (user: number) => string[]
+}
+
+/** The notifications of a new message, post or comment: at most one for each person, mentions before all else. */
+export async function ofCreated(event: AppEvent, item: ContentRow, scene: Scene): Promise<Draft[]> {
+  const mentioned = listMentions(item.html)
+  const reasons = await toReasons(event, item, scene)
+  await scene.people.load([
+    event.actor_id,
+    ...mentioned,
+    ...namesIn(scene.state),
+    ...reasons.flatMap(({ users }) => users),
+  ])
+  const told = new Set([event.actor_id])
+  const drafts = ofMentions(event, item, mentioned, scene)
+  for (const { user_id } of drafts) told.add(user_id)
+  for (const { users, template, args } of reasons) {
+    for (const user of users) {
+      if (told.has(user) || !mayKnow(scene, user)) continue
+      told.add(user)
+      drafts.push({ ...toDraft(event, item), user_id: user, template, args: args(user) })
+    }
+  }
+  return drafts
+}
+
+/** Those of an edit: only whom it mentions and the text before did not. */
+export async function ofUpdated(event: AppEvent, item: ContentRow, scene: Scene): Promise<Draft[]> {
+  const mentioned = (event.facts as { mentioned?: number[] } | null)?.mentioned ?? []
+  await scene.people.load([event.actor_id, ...mentioned])
+  return ofMentions(event, item, mentioned, scene)
+}
+
+function ofMentions(event: AppEvent, item: ContentRow, users: number[], scene: Scene): Draft[] {
+  const template = `**{0}** mentioned you in a ${event.kind.entity}: "{1}"`
+  const args = [scene.people.show(event.actor_id).display_name, toSnippet(item.plain)]
+  const concerned = users.filter(user => user !== event.actor_id && mayKnow(scene, user))
+  return concerned.map(user => ({ ...toDraft(event, item), user_id: user, type: 'mention', template, args }))
+}
+
+async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, scene: Scene): Promise<Reason[]> {
+  const { entity } = kind
+  const { tx, state, people } = scene
+  const snippet = toSnippet(item.plain)
+  const name = () => people.show(actor_id).display_name
+  const inApp = (user: number) => [name(), nameFor(scene, user), snippet]
+  const brief = () => [name(), snippet]
+  const { parent_id, parent_type } = item
+
+  if (parent_id !== null && parent_type === 'file') {
+    const file = await findFileName(scene, parent_id)
+    const args = () => [name(), file, snippet]
+    return [{ users: await listSubscribers(tx, parent_id, rev), template: '**{0}** commented on *{1}*: "{2}"', args }]
+  }
+  if (parent_id !== null) {
+    const post = await kinds.post.store.find(tx, parent_id)
+    const users = await listSubscribers(tx, parent_id, rev)
+    // Whoever wrote the post is told of replies unless they have unsubscribed from it.
+    const authors = users.filter(user => user === post?.created_by)
+    return [
+      { users: authors, template: '**{0}** replied to your post: "{1}"', args: brief },
+      { users, template: '**{0}** replied to a post: "{1}"', args: brief },
+    ]
+  }
+  // Who has joined since is not told of what was said before.
+  const there = [...state.members()].filter(({ joined_rev }) => joined_rev === null || joined_rev < rev)
+  const users = there.flatMap(({ user_id }) => (isSubscribed(state, user_id) ? user_id : []))
+  if (entity === 'post') return [{ users, template: '**{0}** posted in **{1}**: "{2}"', args: inApp }]
+  if (entity === 'comment') return [{ users, template: '**{0}** commented on **{1}**: "{2}"', args: inApp }]
+  if (state.app.type === 'private_chat' || state.app.type === 'agent_chat') {
+    return [{ users, template: 'New message from **{0}**: "{1}"', args: brief }]
+  }
+  return [{ users, template: '**{0}** sent a message in **{1}**: "{2}"', args: inApp }]
+}
+
+async function findFileName({ tx }: Scene, id: number): Promise<string> {
+  const [file] = await tx<{ name: string }[]>`select name from files where id = ${id}`
+  return file?.name ?? ''
+}
+
+function toDraft(event: AppEvent, item: ContentRow): Omit<Draft, 'user_id' | 'template' | 'args'> {
+  return {
+    app_id: event.app_id,
+    type: 'activity',
+    action: event.type,
+    actor_ids: [event.actor_id],
+    // Only content events come here.
+    link_type: event.kind.entity as ContentEntity,
+    link_id: item.id,
+    parent_type: item.parent_type,
+    parent_id: item.parent_id,
+    metadata: null,
+    created_at: event.created_at,
+  }
+}

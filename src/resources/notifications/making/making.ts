@@ -1,0 +1,118 @@
+import type { AppEvent } from '../../../actors/event.ts'
+import type { EventRow } from '../../../storage/events.ts'
+import { kinds } from '../../content/kinds.ts'
+import type { ContentEntity } from '../../content/kind.ts'
+import type { ContentRow } from '../../content/schema.ts'
+import { queueDeliveries, queueMarked } from '../outbox.ts'
+import type { Draft } from '../schema.ts'
+import { insertDrafts, markRead } from '../store.ts'
+import { ofCreated, ofUpdated } from './content.ts'
+import { ofReaction, ofVote } from './rollups.ts'
+import type { Scene } from './scene.ts'
+import { removeLinked } from './store.ts'
+
+/** The events that notify somebody, or undo that. */
+export const notifying: ReadonlySet<string> = new Set([
+  ...['message', 'post', 'comment'].flatMap(entity => [`${entity}_created`, `${entity}_updated`, `${entity}_deleted`]),
+  'file_deleted',
+  'reaction_added',
+  'reaction_removed',
+  'vote_added',
+  'vote_removed',
+  'app_marked',
+  'app_deleted',
+])
+
+/** Notifications in one transaction, unless a single event makes more. A guess: some 50 ms of PostgreSQL's time. */
+const draftLimit = 2_000
+
+/**
+ * What becomes of one stretch of an app's events, inside one transaction. New notifications are gathered and written
+ * together; whatever changes notifications that may be among them comes after they were written.
+ */
+export class Making {
+  readonly #scene: Scene
+  readonly #now: Date
+  readonly #items = new Map<number, ContentRow>()
+  #drafts: Draft[] = []
+  #written = 0
+  hasTold = false
+
+  constructor(scene: Scene, now: Date) {
+    this.#scene = scene
+    this.#now = now
+  }
+
+  get isFull(): boolean {
+    return this.#written + this.#drafts.length >= draftLimit
+  }
+
+  /** Reads the items of all events at once, as they are now: what was deleted since notifies nobody. */
+  async load(rows: EventRow[]): Promise<void> {
+    const { tx, state } = this.#scene
+    for (const { entity, store } of Object.values(kinds)) {
+      const ids = rows.filter(({ type }) => type === `${entity}_created` || type === `${entity}_updated`)
+      if (ids.length === 0) continue
+      const found = await store.findMany(
+        tx,
+        state.app.id,
+        ids.map(({ entity_id }) => entity_id),
+      )
+      for (const [id, item] of found) this.#items.set(id, item)
+    }
+  }
+
+  async take(event: AppEvent): Promise<void> {
+    const { type, entity_id } = event
+    if (type === 'app_deleted') return
+    if (type === 'app_marked') return this.#mark(event)
+    if (type === 'reaction_added' || type === 'reaction_removed') return this.#roll(ofReaction, event)
+    if (type === 'vote_added' || type === 'vote_removed') return this.#roll(ofVote, event)
+    if (type.endsWith('_deleted')) {
+      await this.#write()
+      return removeLinked(this.#scene.tx, entity_id)
+    }
+    const item = this.#items.get(entity_id)
+    if (item === undefined || !isContent(event)) return
+    const make = type.endsWith('_created') ? ofCreated : ofUpdated
+    this.#drafts.push(...(await make(event, item, this.#scene)))
+  }
+
+  /** Writes what is gathered. */
+  async finish(): Promise<void> {
+    await this.#write()
+  }
+
+  async #write(): Promise<void> {
+    if (this.#drafts.length === 0) return
+    const ids = await insertDrafts(this.#scene.tx, this.#drafts)
+    await queueDeliveries(this.#scene.tx, 'notification_created', ids, this.#now)
+    this.#written += ids.length
+    this.#drafts = []
+    this.hasTold = true
+  }
+
+  async #roll(of: typeof ofReaction, event: AppEvent): Promise<void> {
+    await this.#write()
+    const { draft, updated } = await of(event, this.#scene)
+    if (draft !== undefined) this.#drafts.push(draft)
+    if (updated === undefined) return
+    await queueDeliveries(this.#scene.tx, 'notification_updated', [updated], this.#now)
+    this.hasTold = true
+  }
+
+  /** Who has read an app up to a message has read what was told of these messages. */
+  async #mark({ app_id, actor_id, facts }: AppEvent): Promise<void> {
+    const message = (facts as { marked_id: number | null }).marked_id
+    if (message === null) return
+    await this.#write()
+    const count = await markRead(this.#scene.tx, { user: actor_id, app: app_id, message })
+    if (count === 0) return
+    await queueMarked(this.#scene.tx, actor_id, app_id, this.#now)
+    this.hasTold = true
+  }
+}
+
+function isContent({ kind }: AppEvent): boolean {
+  return (kind.entity as ContentEntity) in kinds
+}

@@ -1,0 +1,110 @@
+import type { AppEvent } from '../../../actors/event.ts'
+import { kinds } from '../../content/kinds.ts'
+import type { ContentEntity } from '../../content/kind.ts'
+import type { ContentRow } from '../../content/schema.ts'
+import { findOptions } from '../../options/store.ts'
+import type { Draft } from '../schema.ts'
+import { toSnippet } from '../text.ts'
+import { findRolled, findReaction, hasVote, removeRolled, updateRolled } from './store.ts'
+import { mayKnow, type Scene } from './scene.ts'
+
+/** What became of a notification that several events share. */
+export interface RollUp {
+  draft?: Draft
+  updated?: number
+}
+
+const nothing: RollUp = {}
+
+/**
+ * A reaction: the author of the item is told once of each person who reacts, with the emoji that is there now. Taking
+ * it back takes the notification back while it is unread.
+ */
+export async function ofReaction(event: AppEvent, scene: Scene): Promise<RollUp> {
+  const { tx, people } = scene
+  const { entity_id, actor_id, facts } = event
+  const { type } = facts as { type: ContentEntity }
+  const item = await findItem(type, entity_id, event, scene)
+  if (item === null) return nothing
+  const whose = { user: item.created_by, link: entity_id, action: 'reaction_added', actor: actor_id }
+  const content = await findReaction(tx, entity_id, actor_id)
+  const rolled = await findRolled(tx, whose)
+  if (content === null) {
+    if (rolled?.is_unread) await removeRolled(tx, rolled.id)
+    return nothing
+  }
+  if (event.type === 'reaction_removed') return nothing
+  const args = [people.show(actor_id).display_name, content, toSnippet(item.plain)]
+  const template = `**{0}** reacted {1} to your ${type}: "{2}"`
+  if (rolled === null) return { draft: toDraft(event, type, item, { type: 'reaction', template, args }) }
+  await updateRolled(tx, { id: rolled.id, actor_ids: [actor_id], template, args, now: event.created_at })
+  return { updated: rolled.id }
+}
+
+/** A vote: those on one item are told together, for as long as that is unread. */
+export async function ofVote(event: AppEvent, scene: Scene): Promise<RollUp> {
+  const { tx, people } = scene
+  const { actor_id } = event
+  const option = (await findOptions(tx, event.app_id, [event.entity_id])).get(event.entity_id)
+  if (option === undefined) return nothing
+  const item = await findItem(option.item_type, option.item_id, event, scene)
+  if (item === null) return nothing
+  const isVoter = await hasVote(tx, item.id, actor_id)
+  // The other half of moving a vote says what there is to say.
+  if (isVoter !== (event.type === 'vote_added')) return nothing
+  const rolled = await findRolled(tx, { user: item.created_by, link: item.id, action: 'vote_added', isUnread: true })
+  const before = rolled?.actor_ids ?? []
+  if (isVoter === before.includes(actor_id)) return nothing
+  const actors = isVoter ? [actor_id, ...before] : before.filter(actor => actor !== actor_id)
+  if (actors.length === 0) {
+    await removeRolled(tx, rolled!.id)
+    return nothing
+  }
+  await people.load(actors)
+  const text = describeVoters(actors.map(actor => people.show(actor).display_name))
+  if (rolled === null) return { draft: toDraft(event, option.item_type, item, { type: 'activity', ...text }) }
+  await updateRolled(tx, { id: rolled.id, actor_ids: actors, ...text, now: event.created_at })
+  return { updated: rolled.id }
+}
+
+function describeVoters(names: string[]): { template: string; args: string[] } {
+  const what = 'voted on your poll'
+  if (names.length === 1) return { template: `**{0}** ${what}`, args: names }
+  if (names.length === 2) return { template: `**{0}** and **{1}** ${what}`, args: names }
+  if (names.length === 3) return { template: `**{0}**, **{1}** and **{2}** ${what}`, args: names }
+  return { template: `**{0}** and {1} others ${what}`, args: [names[0]!, String(names.length - 1)] }
+}
+
+/** The item where somebody else than who acted is to be told of it. */
+async function findItem(
+  type: ContentEntity,
+  id: number,
+  { actor_id }: AppEvent,
+  scene: Scene,
+): Promise<ContentRow | null> {
+  const item = await kinds[type].store.find(scene.tx, id)
+  if (item === null || item.created_by === actor_id) return null
+  await scene.people.load([actor_id, item.created_by])
+  return mayKnow(scene, item.created_by) ? item : null
+}
+
+function toDraft(
+  event: AppEvent,
+  type: ContentEntity,
+  item: ContentRow,
+  told: Pick<Draft, 'type' | 'template' | 'args'>,
+): Draft {
+  return {
+    ...told,
+    user_id: item.created_by,
+    app_id: event.app_id,
+    action: event.type,
+    actor_ids: [event.actor_id],
+    link_type: type,
+    link_id: item.id,
+    parent_type: item.parent_type,
+    parent_id: item.parent_id,
+    metadata: null,
+    created_at: event.created_at,
+  }
+}

@@ -1,0 +1,31 @@
+import type { People } from '../../../actors/people.ts'
+import type { AppState } from '../../../actors/state.ts'
+import type { Tx } from '../../../storage/sql.ts'
+import { isConversation } from '../../apps/kinds.ts'
+import { namesakes, titleOf } from '../../apps/naming.ts'
+import { canRead } from '../../members/access.ts'
+
+/** What deciding about an app's notifications needs. */
+export interface Scene {
+  tx: Tx
+  state: AppState
+  people: People
+}
+
+/** True for people who may be told of something in the app. They must be in memory. */
+export function mayKnow({ state, people }: Scene, user: number): boolean {
+  const person = people.find(user)
+  if (person === undefined || person.id <= 0 || person.is_agent || person.trashed_at !== null) return false
+  return canRead(state, user, people)
+}
+
+/** What an app is called towards somebody: its name, its uid, or what it is titled for them. */
+export function nameFor({ state, people }: Scene, user: number): string {
+  const { name, uid, id } = state.app
+  return name ?? uid ?? titleOf(state, user, people) ?? `App ${id}`
+}
+
+/** Everybody whose name may stand in the title. */
+export function namesIn(state: AppState): number[] {
+  return isConversation(state.app.type) ? namesakes(state) : []
+}

@@ -1,0 +1,65 @@
+import type { Tx } from '../../../storage/sql.ts'
+
+interface Rolled {
+  id: number
+  actor_ids: number[]
+  is_unread: boolean
+}
+
+interface Whose {
+  user: number
+  link: number
+  action: string
+  /** Only by this actor alone. */
+  actor?: number
+  isUnread?: boolean
+}
+
+/** The newest notification that further events go into. Served by notifications_link. */
+export async function findRolled(tx: Tx, { user, link, action, actor, isUnread }: Whose): Promise<Rolled | null> {
+  const [row] = await tx<Rolled[]>`
+    select id, actor_ids, is_unread from notifications
+    where link_id = ${link} and user_id = ${user} and action = ${action}
+      ${actor === undefined ? tx`` : tx`and actor_ids = array[${actor}]::bigint[]`}
+      ${isUnread === undefined ? tx`` : tx`and is_unread = ${isUnread}`}
+    order by id desc limit 1 for update`
+  return row ?? null
+}
+
+interface RolledChange {
+  id: number
+  actor_ids: number[]
+  template: string
+  args: string[]
+  now: Date
+}
+
+/** Unread again, with what there is to say now. */
+export async function updateRolled(tx: Tx, { id, actor_ids, template, args, now }: RolledChange): Promise<void> {
+  await tx`
+    update notifications
+    set actor_ids = ${actor_ids}::bigint[], template = ${template}, args = ${args}, updated_at = ${now},
+      is_unread = true, changed_id = nextval('notification_changes'), change = 'notification_updated'
+    where id = ${id}`
+}
+
+export async function removeRolled(tx: Tx, id: number): Promise<void> {
+  await tx`delete from notifications where id = ${id}`
+}
+
+export async function findReaction(tx: Tx, item: number, user: number): Promise<string | null> {
+  const [row] = await tx<{ content: string }[]>`
+    select content from reactions where item_id = ${item} and user_id = ${user}`
+  return row?.content ?? null
+}
+
+export async function hasVote(tx: Tx, item: number, user: number): Promise<boolean> {
+  const rows = await tx`select from votes where item_id = ${item} and user_id = ${user}`
+  return rows.length > 0
+}
+
+/** What led to something that is gone, or to a comment on it. Served by notifications_link and notifications_parent. */
+export async function removeLinked(tx: Tx, id: number): Promise<void> {
+  await tx`delete from notifications where link_id = ${id} and link_type <> 'app'`
+  await tx`delete from notifications where parent_id = ${id}`
+}

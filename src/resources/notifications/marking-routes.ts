@@ -1,0 +1,78 @@
+import { reply, route } from '../../http/route.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { findApp } from '../apps/find.ts'
+import { AppPath } from '../apps/schema.ts'
+import { DirectoryPath } from '../directories/schema.ts'
+import { findDirectory } from '../directories/store.ts'
+import { requireRead } from '../members/access.ts'
+import { markNotifications } from './commands.ts'
+import { listPage } from './list.ts'
+import { AppNotificationListing, MarkQuery, Notifications } from './schema.ts'
+
+const listOfApp = route({
+  method: 'GET',
+  path: '/api/apps/{app}/notifications',
+  summary: 'List the notifications of the caller that an app gave rise to',
+  auth: 'token',
+  params: AppPath,
+  query: AppNotificationListing,
+  replies: { 200: Notifications },
+  problems: [NotFound],
+  async handle(request) {
+    const state = await findApp(request.params.app, request)
+    await request.people.load([request.by.user])
+    requireRead(state, request.by, request.people)
+    return reply(200, await listPage(request.query, state.app.id, request))
+  },
+})
+
+const markAll = route({
+  method: 'PUT',
+  path: '/api/notifications/mark',
+  summary: 'Mark the notifications of the caller as read, up to one or all',
+  auth: 'token',
+  query: MarkQuery,
+  replies: { 204: null },
+  async handle({ query, by, direct }) {
+    await direct.run(markNotifications, by, { upTo: query.id })
+    return reply(204)
+  },
+})
+
+const markOfApp = route({
+  method: 'PUT',
+  path: '/api/apps/{app}/notifications/mark',
+  summary: 'Mark the notifications of an app as read, up to one or all',
+  auth: 'token',
+  params: AppPath,
+  query: MarkQuery,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query, by, people, direct } = request
+    const state = await findApp(params.app, request)
+    await people.load([by.user])
+    requireRead(state, by, people)
+    await direct.run(markNotifications, by, { upTo: query.id, app: state.app.id })
+    return reply(204)
+  },
+})
+
+const markOfDirectory = route({
+  method: 'PUT',
+  path: '/api/directories/{dir}/notifications/mark',
+  summary: 'Mark the notifications of the apps of a directory as read, up to one or all',
+  auth: 'token',
+  params: DirectoryPath,
+  query: MarkQuery,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle({ params, query, by, sql, direct }) {
+    const directory = await findDirectory(sql, params.dir, by)
+    if (directory === null) throw NotFound()
+    await direct.run(markNotifications, by, { upTo: query.id, directory: directory.id })
+    return reply(204)
+  },
+})
+
+export const markingRoutes = [listOfApp, markAll, markOfApp, markOfDirectory]

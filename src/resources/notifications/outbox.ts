@@ -1,0 +1,56 @@
+import type { Tx } from '../../storage/sql.ts'
+import { listByIds } from './store.ts'
+import type { Change, NotificationRow } from './schema.ts'
+
+/** Tells webhooks of notifications that this transaction made or changed: queued by its commit, like other events. */
+export async function queueDeliveries(tx: Tx, change: Change, ids: number[], now: Date): Promise<void> {
+  if (ids.length === 0 || !(await isWanted(tx))) return
+  const rows = await listByIds(tx, ids)
+  const events = rows.map(row => ({
+    ...toEvent(row),
+    facts: { entity_id: row.id, facts: null, body: withoutText(row), created_at: now },
+  }))
+  await insertDeliveries(tx, change, events, now)
+}
+
+/** The same for marking several; `app` where they are those of one app. */
+export async function queueMarked(tx: Tx, user: number, app: number | null, now: Date): Promise<void> {
+  if (!(await isWanted(tx))) return
+  const facts = { entity_id: user, facts: { app_id: app }, body: null, created_at: now }
+  await insertDeliveries(tx, 'notifications_marked', [{ app_id: app ?? 0, actor_id: user, facts }], now)
+}
+
+async function isWanted(tx: Tx): Promise<boolean> {
+  const rows = await tx`select from webhooks where is_enabled and 'notifications' = any(triggers) limit 1`
+  return rows.length > 0
+}
+
+interface Told {
+  app_id: number
+  actor_id: number
+  facts: object
+}
+
+/** All deliveries of one event share its number. */
+async function insertDeliveries(tx: Tx, change: Change, events: Told[], now: Date): Promise<void> {
+  const apps = events.map(({ app_id }) => app_id)
+  const actors = events.map(({ actor_id }) => actor_id)
+  const facts = events.map(event => JSON.stringify(event.facts))
+  await tx`
+    with told as materialized (
+      select nextval('numbers') as event_id, e.*
+      from unnest(${apps}::bigint[], ${actors}::bigint[], ${facts}::text[]) as e(app_id, actor_id, facts))
+    insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, facts, created_at)
+    select w.id, t.event_id, 'notifications', ${change}, t.app_id, t.actor_id, t.facts::jsonb, ${now}
+    from webhooks w cross join told t
+    where w.is_enabled and 'notifications' = any(w.triggers)`
+}
+
+function toEvent({ app_id, actor_ids }: NotificationRow) {
+  return { app_id: app_id ?? 0, actor_id: actor_ids[0] ?? 0 }
+}
+
+/** What was written is never sent, so it is not kept either. */
+function withoutText(row: NotificationRow) {
+  return { ...row, args: [], template: row.action === 'custom' ? '' : row.template }
+}

@@ -1,0 +1,47 @@
+import type { z } from 'zod'
+import type { Parts, RouteRequest } from '../../http/route.ts'
+import { invalid } from '../../lib/errors.ts'
+import { canRead } from '../members/access.ts'
+import { custom } from './represent.ts'
+import { NotifiesPeople, type Draft, type NewNotification } from './schema.ts'
+import { findLink, findUser } from './store.ts'
+
+type Request = Pick<Parts, 'sql' | 'apps' | 'people' | 'now'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+
+/** What the body of a new notification names, looked up. 422 for nobody, agents, and links that lead nowhere. */
+export async function toDraft(body: z.output<typeof NewNotification>, request: Request): Promise<Draft> {
+  const { sql, by, now } = request
+  const user = await findUser(sql, body.user)
+  if (user === null) throw invalid({ user: ['there is no such user'] })
+  if (user.is_agent) throw NotifiesPeople()
+  const link = body.link ? await requireLink(body.link, user.id, request) : null
+  return {
+    user_id: user.id,
+    app_id: link?.app_id ?? null,
+    type: 'activity',
+    action: custom,
+    actor_ids: [by.user],
+    template: body.text,
+    args: [],
+    link_type: body.link?.type ?? null,
+    link_id: body.link?.id ?? null,
+    parent_type: link?.parent_type ?? null,
+    parent_id: link?.parent_id ?? null,
+    metadata: body.metadata ?? null,
+    created_at: now(),
+  }
+}
+
+async function requireLink(
+  { type, id }: NonNullable<z.output<typeof NewNotification>['link']>,
+  user: number,
+  request: Request,
+) {
+  const { sql, apps, people } = request
+  const link = await findLink(sql, type, id)
+  const unknown = invalid({ link: ['leads nowhere, or nowhere that the user can see'] })
+  if (link === null) throw unknown
+  await people.load([user])
+  if (!canRead(await apps.state(link.app_id), user, people)) throw unknown
+  return link
+}

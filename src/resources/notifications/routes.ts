@@ -1,0 +1,102 @@
+import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { toId } from '../content/find.ts'
+import { createNotification, markNotification, removeNotification } from './commands.ts'
+import { listPage } from './list.ts'
+import { toDraft } from './prepare.ts'
+import { namesOf, showNotification } from './represent.ts'
+import {
+  NewNotification,
+  Notification,
+  NotificationListing,
+  NotificationPath,
+  Notifications,
+  NotifiesPeople,
+  type NotificationRow,
+} from './schema.ts'
+import { findNotification } from './store.ts'
+
+const list = route({
+  method: 'GET',
+  path: '/api/notifications',
+  summary: 'List the notifications of the caller, with an API key those of everybody',
+  auth: 'token or key',
+  query: NotificationListing,
+  replies: { 200: Notifications },
+  async handle(request) {
+    return reply(200, await listPage(request.query, undefined, request))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/notifications/{id}',
+  summary: 'Get a notification',
+  auth: 'token or key',
+  params: NotificationPath,
+  replies: { 200: Notification },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, sql, by } = request
+    const row = await findNotification(sql, toId(params.id), by.kind === 'key' ? null : by.user)
+    if (row === null) throw NotFound()
+    return reply(200, await show(row, request))
+  },
+})
+
+const mark = (method: 'PUT' | 'DELETE') =>
+  route({
+    method,
+    path: '/api/notifications/{id}/mark',
+    summary: method === 'PUT' ? 'Mark a notification as read' : 'Mark a notification as unread',
+    auth: 'token',
+    params: NotificationPath,
+    replies: { 200: Notification },
+    problems: [NotFound],
+    async handle(request) {
+      const { params, by, direct } = request
+      const change = { id: toId(params.id), isUnread: method === 'DELETE' }
+      return reply(200, await show(await direct.run(markNotification, by, change), request))
+    },
+  })
+
+const create = route({
+  method: 'POST',
+  path: '/api/notifications',
+  summary: 'Notify somebody',
+  auth: 'key',
+  body: NewNotification,
+  creates: true,
+  replies: { 201: Notification },
+  problems: [NotifiesPeople],
+  async handle(request) {
+    const { body, by, sql, direct, once } = request
+    const { id } = await direct.run(createNotification, by, await toDraft(body, request), once)
+    const row = await findNotification(sql, id, null)
+    if (row === null) throw NotFound()
+    return reply(201, await show(row, request))
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/notifications/{id}',
+  summary: 'Delete a notification',
+  auth: 'token or key',
+  params: NotificationPath,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle({ params, by, direct }) {
+    await direct.run(removeNotification, by, toId(params.id))
+    return reply(204)
+  },
+})
+
+type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'origin'>
+
+async function show(row: NotificationRow, { people, origin }: Request) {
+  await people.load(namesOf(row))
+  return showNotification(row, { people, origin })
+}
+
+export const routes = [list, create, get, mark('PUT'), mark('DELETE'), remove]

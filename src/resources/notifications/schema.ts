@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { problem } from '../../lib/errors.ts'
+import { ReferenceInput } from '../../lib/reference.ts'
+import { IdInput, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../lib/shape.ts'
+import { Listing, QueryFlag } from '../../storage/page.ts'
+import { ActorRef } from '../users/schema.ts'
+
+export const types = ['activity', 'mention', 'reaction'] as const
+export type NotificationType = (typeof types)[number]
+
+export const linkTypes = ['app', 'file', 'message', 'comment', 'post'] as const
+export type LinkType = (typeof linkTypes)[number]
+
+/** What realtime sessions and webhooks are told of. */
+export type Change = 'notification_created' | 'notification_updated' | 'notifications_marked'
+
+export const NotificationPath = z.object({ id: z.string() })
+
+/** As the UI kit asks: an empty type means all. */
+const TypeFilter = z
+  .enum(['', ...types])
+  .optional()
+  .describe('Only of this type; empty: all')
+
+export const AppNotificationListing = Listing.extend({
+  action: z.string().max(64).optional().describe('Only of this action, such as message_created'),
+  type: TypeFilter,
+  unread: QueryFlag.optional().describe('true: only unread ones; false: only those that were read'),
+})
+
+export const NotificationListing = AppNotificationListing.extend({
+  directory: z.string().optional().describe('Id or name: only from apps of this directory'),
+  user: z.string().optional().describe('Id or uid: only for this user; for API keys'),
+})
+export type NotificationListing = z.output<typeof NotificationListing>
+
+export const MarkQuery = z.object({
+  id: z
+    .string()
+    .regex(/^\d{1,15}$/, 'must be an id')
+    .transform(Number)
+    .optional()
+    .describe('This and all earlier ones'),
+})
+
+const Ref = z.object({ id: Int, type: z.string() })
+
+/** What a person should know. */
+export const Notification = z
+  .object({
+    id: Int,
+    type: z.enum(types),
+    action: z.string(),
+    actor: ActorRef,
+    template: z.string().describe('Markdown with placeholders {0}, {1}, …'),
+    args: z.array(z.string()).optional(),
+    text: z.string(),
+    html: z.string(),
+    plain: z.string(),
+    link: Ref.extend({
+      parent: Ref.optional(),
+      app: z.object({ id: Int, uid: z.string().optional(), type: z.string() }).optional(),
+    }).optional(),
+    user: ActorRef,
+    metadata: Metadata.optional(),
+    created_at: Timestamp,
+    updated_at: Timestamp.optional(),
+    is_unread: z.boolean(),
+  })
+  .meta({ id: 'Notification' })
+export const Notifications = pagedList(Notification)
+
+export const NewNotification = z.object({
+  user: ReferenceInput.describe('Who is to know: id or uid'),
+  text: z
+    .string()
+    .max(1024)
+    .refine(text => text.trim() !== '', 'must not be empty')
+    .describe('Markdown'),
+  link: z
+    .object({ type: z.enum(linkTypes), id: IdInput })
+    .nullish()
+    .describe('What it leads to'),
+  metadata: MetadataInput.nullish(),
+})
+
+export const NotifiesPeople = problem(422, 'notifies-people', 'Only people can be notified.', {
+  errors: { user: ['must be a person'] },
+})
+
+/** A notification before it is stored. */
+export interface Draft {
+  user_id: number
+  app_id: number | null
+  type: NotificationType
+  action: string
+  actor_ids: number[]
+  template: string
+  args: string[]
+  link_type: LinkType | null
+  link_id: number | null
+  parent_type: string | null
+  parent_id: number | null
+  metadata: Record<string, unknown> | null
+  created_at: Date
+}
+
+/** A row of `notifications`, with what its link says of the app. */
+export interface NotificationRow extends Draft {
+  id: number
+  is_unread: boolean
+  updated_at: Date | null
+  changed_id: number
+  change: Change
+  app_uid: string | null
+  app_type: string | null
+}

@@ -1,0 +1,222 @@
+import { toReference } from '../../lib/reference.ts'
+import { batch, WriteStatement } from '../../storage/batch.ts'
+import { orderBy } from '../../storage/order.ts'
+import type { Page } from '../../storage/page.ts'
+import type { Db, Fragment, Tx } from '../../storage/sql.ts'
+import type { Change, Draft, NotificationRow } from './schema.ts'
+
+const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_type' | 'updated_at'>>({
+  name: 'insert_notifications',
+  columns: {
+    id: 'bigint',
+    user_id: 'bigint',
+    app_id: 'bigint',
+    type: 'text',
+    action: 'text',
+    actor_ids: 'text',
+    template: 'text',
+    args: 'text[]',
+    link_type: 'text',
+    link_id: 'bigint',
+    parent_type: 'text',
+    parent_id: 'bigint',
+    metadata: 'jsonb',
+    is_unread: 'boolean',
+    created_at: 'timestamptz',
+    changed_id: 'bigint',
+    change: 'text',
+  },
+  // Whoever was deleted since is left out.
+  sql: rows => `
+    insert into notifications (id, user_id, app_id, type, action, actor_ids, template, args, link_type, link_id,
+      parent_type, parent_id, metadata, is_unread, created_at, changed_id, change)
+    select id, user_id, app_id, type, action, actor_ids::bigint[], template, args, link_type, link_id,
+      parent_type, parent_id, metadata, is_unread, created_at, changed_id, change from ${rows} r
+    where exists (select from users u where u.id = r.user_id)`,
+})
+
+/** Stores notifications of any number of people in one statement; their ids, in the same order. */
+export async function insertDrafts(tx: Tx, drafts: Draft[]): Promise<number[]> {
+  if (drafts.length === 0) return []
+  const numbers = await tx<{ id: number; transaction: string }[]>`
+    select nextval('notification_changes') as id, pg_current_xact_id()::text as transaction
+    from generate_series(1, ${drafts.length}::int)`
+  const statement = new WriteStatement()
+  const rows = drafts.map((draft, i) => ({
+    ...draft,
+    id: numbers[i]!.id,
+    actor_ids: `{${draft.actor_ids.join(',')}}` as unknown as number[],
+    is_unread: true,
+    changed_id: numbers[i]!.id,
+    change: 'notification_created' as const,
+  }))
+  statement.add(insertNotifications, rows)
+  const { text, params } = statement.finish(numbers[0]!.transaction)
+  await tx.unsafe(text, params, { prepare: true })
+  return numbers.map(({ id }) => id)
+}
+
+/** Those with these ids, whatever has become of what they are about. */
+export function listByIds(db: Db, ids: number[]): Promise<NotificationRow[]> {
+  return db<NotificationRow[]>`${selectFrom(db)} where n.id = any(${ids}::bigint[]) order by n.id`
+}
+
+export const orderFields = ['id', 'created_at'] as const
+type OrderField = (typeof orderFields)[number]
+
+export interface Filter {
+  /** Null: of everybody. */
+  user: number | null
+  app?: number | undefined
+  directory?: number | undefined
+  action?: string | undefined
+  type?: string | undefined
+  isUnread?: boolean | undefined
+}
+
+/** One page, and how many there are. Served by notifications_user, what is unread by notifications_unread. */
+export async function listNotifications(
+  db: Db,
+  filter: Filter,
+  page: Page<OrderField>,
+): Promise<{ rows: NotificationRow[]; count: number }> {
+  const where = matches(db, filter, page)
+  const [total] = await db<{ count: number }[]>`
+    select count(*) as count from notifications n left join apps a on a.id = n.app_id where ${where}`
+  const count = total!.count
+  if (page.countOnly || page.skip >= count) return { rows: [], count }
+  const rows = await db<NotificationRow[]>`
+    ${selectFrom(db)} where ${where}
+    ${orderBy(db, page.order, { id: 'n.id', created_at: 'n.created_at' })}
+    limit ${page.take} offset ${page.skip}`
+  return { rows, count }
+}
+
+/** One that is shown to a user; to anybody where that is null. */
+export async function findNotification(db: Db, id: number, user: number | null): Promise<NotificationRow | null> {
+  const [row] = await db<NotificationRow[]>`
+    ${selectFrom(db)}
+    where n.id = ${id} and ${user === null ? db`true` : db`n.user_id = ${user}`} and ${isShown(db)}`
+  return row ?? null
+}
+
+export async function updateUnread(tx: Tx, id: number, isUnread: boolean): Promise<void> {
+  await tx`
+    update notifications
+    set is_unread = ${isUnread}, changed_id = nextval('notification_changes'), change = 'notification_updated'
+    where id = ${id}`
+}
+
+export async function removeNotification(db: Db, id: number): Promise<void> {
+  await db`delete from notifications where id = ${id}`
+}
+
+export interface Marking {
+  user: number
+  /** This and all earlier ones. */
+  upTo?: number | undefined
+  app?: number | undefined
+  directory?: number | undefined
+  /** Only those of messages of the app up to this one. */
+  message?: number | undefined
+}
+
+/** Marks what is unread as read; how many there were. Served by notifications_unread. */
+export async function markRead(tx: Tx, { user, upTo, app, directory, message }: Marking): Promise<number> {
+  const { count } = await tx`
+    update notifications n
+    set is_unread = false, changed_id = c.id, change = ${'notifications_marked' satisfies Change}
+    from (select nextval('notification_changes') as id) c
+    where n.user_id = ${user} and n.is_unread
+      ${upTo === undefined ? tx`` : tx`and n.id <= ${upTo}`}
+      ${app === undefined ? tx`` : tx`and n.app_id = ${app}`}
+      ${directory === undefined ? tx`` : tx`and n.app_id in (select a.id from apps a where a.directory_id = ${directory})`}
+      ${message === undefined ? tx`` : tx`and n.action = 'message_created' and n.link_id <= ${message}`}`
+  return count
+}
+
+/** Removes up to `limit` that are older; how many there were. Served by notifications_age. */
+export async function removeOld(db: Db, before: Date, limit: number): Promise<number> {
+  const { count } = await db`
+    delete from notifications where id in (
+      select id from notifications where created_at < ${before} order by created_at limit ${limit}
+      for update skip locked)`
+  return count
+}
+
+/** What changed for some users since then, in the order of the changes. Served by notifications_changed. */
+export function listChanged(db: Db, users: number[], after: number, limit: number): Promise<NotificationRow[]> {
+  return db<NotificationRow[]>`
+    ${selectFrom(db)}
+    where n.user_id = any(${users}::bigint[]) and n.changed_id > ${after}
+    order by n.changed_id, n.id limit ${limit}`
+}
+
+export async function findNewestChange(db: Db): Promise<number> {
+  const [row] = await db<
+    { id: number }[]
+  >`select case when is_called then last_value else 0 end as id from notification_changes`
+  return row!.id
+}
+
+function selectFrom(db: Db): Fragment {
+  return db`select n.*, a.uid as app_uid, a.type as app_type from notifications n left join apps a on a.id = n.app_id`
+}
+
+function matches(db: Db, { user, app, directory, action, type, isUnread }: Filter, page: Page): Fragment {
+  const { q, tags, trashed } = page
+  if (tags.length > 0 || trashed === true) return db`false`
+  return db`${user === null ? db`true` : db`n.user_id = ${user}`}
+    ${app === undefined ? db`` : db`and n.app_id = ${app}`}
+    ${directory === undefined ? db`` : db`and a.directory_id = ${directory}`}
+    ${action === undefined ? db`` : db`and n.action = ${action}`}
+    ${type === undefined ? db`` : db`and n.type = ${type}`}
+    ${isUnread === undefined ? db`` : isUnread ? db`and n.is_unread` : db`and not n.is_unread`}
+    ${q === undefined ? db`` : db`and strpos(fold(n.template || ' ' || array_to_string(n.args, ' ')), fold(${q})) > 0`}
+    and ${isShown(db)}`
+}
+
+/** What it is about is there and neither itself nor what holds it is in the trash. Asked, so that it cannot drift. */
+function isShown(db: Db): Fragment {
+  const isVisible = (table: string) =>
+    db`exists (select from ${db(table)} t where t.id = n.link_id and t.trashed_at is null)`
+  return db`
+    (n.app_id is null or (a.id is not null and a.trashed_at is null and a.deleted_at is null))
+    and case n.link_type
+      when 'message' then ${isVisible('messages')}
+      when 'post' then ${isVisible('posts')}
+      when 'comment' then ${isVisible('comments')} and (
+        n.parent_type is distinct from 'post'
+        or exists (select from posts p where p.id = n.parent_id and p.trashed_at is null))
+      else true end`
+}
+
+interface Link {
+  app_id: number
+  parent_type: string | null
+  parent_id: number | null
+}
+
+const tables = { message: 'messages', post: 'posts', comment: 'comments' } as const
+
+/** Where something is that a notification may lead to; null where there is nothing, or it is in the trash. */
+export async function findLink(db: Db, type: 'app' | 'file' | keyof typeof tables, id: number): Promise<Link | null> {
+  if (type === 'app') {
+    const [app] = await db<Link[]>`
+      select id as app_id, null as parent_type, null::bigint as parent_id from apps
+      where id = ${id} and trashed_at is null and deleted_at is null`
+    return app ?? null
+  }
+  if (type === 'file') return null
+  const [item] = await db<Link[]>`
+    select app_id, parent_type, parent_id from ${db(tables[type])} where id = ${id} and trashed_at is null`
+  return item ?? null
+}
+
+export async function findUser(db: Db, ref: string): Promise<{ id: number; is_agent: boolean } | null> {
+  const { id, name } = toReference(ref)
+  const [row] = await db<{ id: number; is_agent: boolean }[]>`
+    select id, is_agent from users
+    where ${id === null ? db`lower(uid) = lower(${name})` : db`id = ${id}`} and trashed_at is null and id > 0`
+  return row ?? null
+}
