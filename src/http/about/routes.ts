@@ -5,6 +5,7 @@ import type { Metrics } from '../metrics.ts'
 import { describeApi } from '../openapi.ts'
 import { reply, route, type Route } from '../route.ts'
 import type { Health } from './health.ts'
+import { createReferenceRoutes } from './reference.ts'
 
 interface AboutParts {
   version: string
@@ -60,6 +61,6 @@ export function createAboutRoutes({ version, health, metrics, routes }: AboutPar
     },
   })
 
-  const about = [showVersion, showStatus, showMetrics, showDescription]
+  const about = [showVersion, showStatus, showMetrics, showDescription, ...createReferenceRoutes()]
   return about
 }
