@@ -15,6 +15,8 @@ export interface Person {
   readonly username: string | null
   readonly comment: string | null
   readonly picture_id: number | null
+  /** What links to the picture are signed with. */
+  readonly secret: string
   readonly metadata: Record<string, unknown> | null
   readonly tags: string[]
   readonly is_agent: boolean
@@ -139,6 +141,7 @@ const nobody: Person = {
   username: null,
   comment: null,
   picture_id: null,
+  secret: '',
   metadata: null,
   tags: [],
   is_agent: false,
@@ -164,7 +167,7 @@ export function listPeople(db: Db, ids: number[]): Promise<Person[]> {
 export function selectPeople(db: Db): Fragment {
   return db`
     select u.id, u.uid, u.name, u.given_name, u.middle_name, u.family_name, u.nickname, u.email, u.phone_number,
-      u.username, u.comment, u.picture_id, u.metadata, u.tags, u.is_agent, u.display_name,
+      u.username, u.comment, u.picture_id, u.secret, u.metadata, u.tags, u.is_agent, u.display_name,
       u.created_at, u.updated_at, u.trashed_at,
       coalesce((
         select jsonb_agg(jsonb_build_object('id', d.id, 'name', d.name) order by d.name)

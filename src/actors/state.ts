@@ -31,6 +31,8 @@ export interface AppRow {
   updated_by: number | null
   trashed_at: Date | null
   deleted_at: Date | null
+  /** What links to its pictures and archive are signed with. Made by the database, and never changed. */
+  secret: string
 }
 
 /** A row of `members`: a user's relation to an app. `access` null: no member, only settings. Immutable as well. */

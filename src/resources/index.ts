@@ -6,7 +6,10 @@ import { blobs } from './blobs/index.ts'
 import { comments } from './comments/index.ts'
 import { comment } from './comments/kind.ts'
 import { directories } from './directories/index.ts'
+import { embeds } from './embeds/index.ts'
 import { follows } from './follows/index.ts'
+import { files } from './files/index.ts'
+import { hubs } from './hubs/index.ts'
 import { meetings } from './meetings/index.ts'
 import { members } from './members/index.ts'
 import { messages } from './messages/index.ts'
@@ -31,7 +34,10 @@ export const resources: Resource[] = [
   blobs,
   comments,
   directories,
+  embeds,
   follows,
+  files,
+  hubs,
   meetings,
   members,
   messages,

@@ -1,20 +1,10 @@
 import { z } from 'zod'
 import { route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
+import { Id, LinkQuery } from './content-schema.ts'
 import { isSigned } from './links.ts'
 import { serveRendition } from './serve.ts'
 import { findBlob } from './store.ts'
-
-export const LinkQuery = z.object({
-  e: z.string().max(15).optional(),
-  s: z.string().max(64).optional(),
-  d: z.string().optional(),
-})
-
-export const Id = z
-  .string()
-  .regex(/^\d{1,15}$/)
-  .transform(Number)
 
 const thumbnail = route({
   method: 'GET',

@@ -5,6 +5,9 @@ import type { Bytes } from '../../storage/bytes.ts'
 import type { Rendition, Renditions } from '../../storage/renditions.ts'
 import type { BlobRow } from './schema.ts'
 
+/** A blob as far as its content goes. */
+type Served = Pick<BlobRow, 'id' | 'key' | 'size' | 'media_type' | 'image'>
+
 interface Serving {
   /** As the client is to call it when it saves it. */
   name: string
@@ -32,7 +35,7 @@ const pdfGuards = {
 const keep = 'private, max-age=86400'
 
 /** The content of a blob, whole or in ranges. Text comes as plain text; what could be active, only as an attachment. */
-export async function serveBlob(blob: BlobRow, bytes: Bytes, { name, isAttachment }: Serving) {
+export async function serveBlob(blob: Served, bytes: Bytes, { name, isAttachment }: Serving) {
   const { key, size } = blob
   if (key === null) throw NotFound()
   const type = shownTypeOf(blob)
@@ -50,7 +53,7 @@ export async function serveBlob(blob: BlobRow, bytes: Bytes, { name, isAttachmen
 }
 
 /** A smaller version of a picture; 404 where there is none because it cannot be decoded. */
-export async function serveRendition(blob: BlobRow, rendition: Rendition, { bytes, renditions }: RenditionParts) {
+export async function serveRendition(blob: Served, rendition: Rendition, { bytes, renditions }: RenditionParts) {
   const key = blob.key === null ? null : await renditions.of(blob.key, rendition)
   const sizeBytes = key === null ? null : await bytes.sizeOf(key)
   if (key === null || sizeBytes === null) throw NotFound()
@@ -73,7 +76,7 @@ interface RenditionParts {
 }
 
 /** The type under which a browser may show the content; null where it may only save it. */
-function shownTypeOf({ media_type, image }: BlobRow): string | null {
+function shownTypeOf({ media_type, image }: Served): string | null {
   if (/^text\/plain$/.test(media_type)) return 'text/plain; charset=utf-8'
   if (media_type.startsWith('image/') && image === null) return null
   return shownInline.test(media_type) ? media_type : null

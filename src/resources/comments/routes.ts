@@ -10,6 +10,7 @@ import { prepareContent } from '../content/prepare.ts'
 import { itemRoutes } from '../content/routes.ts'
 import { ContentListing, ContentPath, IsEmpty, NewContent } from '../content/schema.ts'
 import { showItem, showPage } from '../content/show.ts'
+import { findCommentable } from '../files/find.ts'
 import { post } from '../posts/kind.ts'
 import { commentOn } from './commands.ts'
 import { comment, commentCommands } from './kind.ts'
@@ -71,4 +72,5 @@ export const routes = [
   ...itemRoutes(comment, commentCommands, Comment),
   ...listRoutes(comment, { Item: Comment, Summary: CommentSummary, Listing: ContentListing }),
   ...commentRoutes({ type: 'post', find: (id, caller) => requireShown(post, id, caller) }),
+  ...commentRoutes({ type: 'file', find: findCommentable }),
 ]

@@ -12,7 +12,8 @@ export const insertBereavement = batch<{ parent_id: number }>({
 /** A condition on `t`, a row of comments: what it is about is there and not in the trash. */
 export function hasVisibleParent(db: Db): Fragment {
   return db`(t.parent_id is null
-    or exists (select from posts p where p.id = t.parent_id and p.trashed_at is null))`
+    or exists (select from posts p where p.id = t.parent_id and p.trashed_at is null)
+    or exists (select from files f where f.id = t.parent_id and f.trashed_at is null))`
 }
 
 /**

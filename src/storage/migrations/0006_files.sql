@@ -33,11 +33,3 @@ create table file_versions (
   primary key (file_id, rev)
 );
 create index file_versions_blob on file_versions (blob_id);
-
--- What users chose about a file for themselves.
-create table file_settings (
-  user_id bigint not null,
-  file_id bigint not null,
-  is_subscribed boolean not null,
-  primary key (file_id, user_id)
-);

@@ -1,0 +1,202 @@
+import { isDeepStrictEqual } from 'node:util'
+import { loadingCommand, type Work } from '../../actors/command.ts'
+import { NotFound } from '../../lib/errors.ts'
+import type { Db } from '../../storage/sql.ts'
+import { WrongKind } from '../apps/schema.ts'
+import { insertBereavement } from '../comments/store.ts'
+import { changeBlock, insertBlock } from '../content/blocks.ts'
+import { blockSize } from '../content/position.ts'
+import { requireRead, requireWrite } from '../members/access.ts'
+import { removeStarsOf } from '../stars/store.ts'
+import { newFile, toVersion } from './attachments.ts'
+import { fileCreated, fileDeleted, fileUpdated, type FileFacts } from './events.ts'
+import { IsAttachment, IsCurrentVersion, NameTaken, type FileBlob, type FileRow, type VersionRow } from './schema.ts'
+import * as store from './store.ts'
+
+/** The unique index holds where two nodes take a name at the same time. */
+const conflicts = { files_name: () => NameTaken() }
+
+interface Draft {
+  name: string
+  metadata: Record<string, unknown> | null | undefined
+  tags: string[] | undefined
+  blob: FileBlob
+  replace: boolean
+}
+
+export interface Saved {
+  file: FileRow
+  isNew: boolean
+}
+
+/**
+ * Adds a file to a files app, or with `replace` a version to the file that has its name. Refuses with 400 where the app
+ * holds something else, 403 or 404 where the caller may not write, 409 for a name that is taken.
+ */
+export const createFile = loadingCommand(
+  'createFile',
+  (db: Db, app: number, { name }: Draft) => store.findByName(db, app, name),
+  (work, { name, metadata, tags, blob, replace }): Saved => {
+    requireWrite(work.state, work.by, work.people)
+    const { app, loaded: existing } = work
+    if (app.type !== 'files') throw WrongKind({ type: app.type })
+    if (existing !== null) {
+      if (!replace) throw NameTaken()
+      const described = {
+        metadata: metadata === undefined ? existing.metadata : metadata,
+        tags: tags ?? existing.tags,
+      }
+      return { file: save(work, addVersion(work, { ...existing, ...described }, blob)), isNew: false }
+    }
+    const file = newFile(work, { id: work.nextId(), name, metadata: metadata ?? null, tags: tags ?? [], blob })
+    work.write(store.insertFile, file)
+    work.write(store.insertVersion, toVersion(work, file))
+    if (app.made_count % blockSize === 0) work.write(insertBlock, { app_id: app.id, first_id: file.id })
+    work.emit(fileCreated, { entity: file.id, body: file })
+    return { file, isNew: true }
+  },
+  { conflicts },
+)
+
+interface Change {
+  id: number
+  name?: string | undefined
+  metadata?: Record<string, unknown> | null | undefined
+  tags?: string[] | undefined
+  blob?: FileBlob | undefined
+  /** Whether the content so far is kept as a version. */
+  backup: boolean
+}
+
+/** Renames a file, describes it anew, or gives it new content. Absent members stay. 409 for a name that is taken. */
+export const updateFile = loadingCommand(
+  'updateFile',
+  async (db: Db, app: number, { id, name }: Change) => {
+    const file = await loadFile(db, app, id)
+    const namesake = name === undefined ? null : await store.findByName(db, app, name)
+    return { file, isTaken: namesake !== null && namesake.id !== id }
+  },
+  (work, { name, metadata, tags, blob, backup }) => {
+    const { file, isTaken } = work.loaded
+    requireChange(work, file)
+    if (file.trashed_at !== null) throw NotFound()
+    if (isTaken) throw NameTaken()
+    const described: FileRow = {
+      ...file,
+      name: name ?? file.name,
+      metadata: metadata === undefined ? file.metadata : metadata,
+      tags: tags ?? file.tags,
+    }
+    if (blob === undefined) return isDeepStrictEqual(described, file) ? file : save(work, described)
+    const updated = addVersion(work, described, blob)
+    if (backup) return save(work, updated)
+    work.write(store.removeVersion, { file_id: file.id, rev: file.rev })
+    return save(work, { ...updated, version_count: file.version_count })
+  },
+  { conflicts },
+)
+
+const load = (db: Db, app: number, { id }: { id: number }) => loadFile(db, app, id)
+
+/** Hides a file; its name is free for another. Repeating changes nothing. */
+export const trashFile = loadingCommand('trashFile', load, work => {
+  requireChange(work, work.loaded)
+  if (work.loaded.trashed_at === null) move(work, work.loaded, work.now)
+})
+
+/** Takes a file out of the trash. 409 where another has its name by now. */
+export const restoreFile = loadingCommand(
+  'restoreFile',
+  async (db: Db, app: number, { id }: { id: number }) => {
+    const file = await loadFile(db, app, id)
+    return { file, namesake: await store.findByName(db, app, file.name) }
+  },
+  work => {
+    const { file, namesake } = work.loaded
+    requireChange(work, file)
+    if (file.trashed_at === null) return
+    if (namesake !== null) throw NameTaken()
+    move(work, file, null)
+  },
+  { conflicts },
+)
+
+/** Deletes a file with all its versions, in the trash or not. Its comments follow in the background. */
+export const deleteFile = loadingCommand('deleteFile', load, work => {
+  const { loaded: file } = work
+  requireChange(work, file)
+  const [visible, trashed] = file.trashed_at === null ? [-1, 0] : [0, -1]
+  work.write(store.removeFile, { id: file.id })
+  work.write(store.removeVersionsOf, { id: file.id })
+  if (file.star_count > 0) work.write(removeStarsOf, { id: file.id })
+  work.write(insertBereavement, { parent_id: file.id })
+  work.write(changeBlock, { app_id: file.app_id, id: file.id, trashed, deleted: 1 })
+  const facts: FileFacts = { visible, trashed }
+  work.emit(fileDeleted, { entity: file.id, body: null, facts })
+})
+
+const loadVersion = async (db: Db, app: number, { id, rev }: { id: number; rev: number }) => {
+  const file = await loadFile(db, app, id)
+  const version = await store.findVersion(db, id, rev)
+  if (version === null) throw NotFound()
+  return { file, version }
+}
+
+/** Makes a new version with the content of an old one; the current one is current already. */
+export const restoreVersion = loadingCommand('restoreVersion', loadVersion, work => {
+  const { file, version } = requireVersion(work)
+  if (version.rev !== file.rev) save(work, addVersion(work, file, version.blob))
+})
+
+/** Deletes an old version. 400 for the current one. */
+export const deleteVersion = loadingCommand('deleteVersion', loadVersion, work => {
+  const { file, version } = requireVersion(work)
+  if (version.rev === file.rev) throw IsCurrentVersion()
+  work.write(store.removeVersion, { file_id: file.id, rev: version.rev })
+  save(work, { ...file, version_count: file.version_count - 1 })
+})
+
+async function loadFile(db: Db, app: number, id: number): Promise<FileRow> {
+  const file = await store.findFile(db, id)
+  if (file === null || file.app_id !== app) throw NotFound()
+  return file
+}
+
+/** Whoever may write may change every file of the app; others do not see what is in the trash. */
+function requireChange<Loaded>(work: Work<Loaded>, file: FileRow): void {
+  const level = requireRead(work.state, work.by, work.people)
+  if (level === 'read' && file.trashed_at !== null) throw NotFound()
+  requireWrite(work.state, work.by, work.people)
+  if (file.parent_id !== null) throw IsAttachment()
+}
+
+function requireVersion(work: Work<{ file: FileRow; version: VersionRow }>) {
+  requireChange(work, work.loaded.file)
+  if (work.loaded.file.trashed_at !== null) throw NotFound()
+  return work.loaded
+}
+
+/** The file with new content as its current version, in front of those that it has. */
+function addVersion<Loaded>(work: Work<Loaded>, file: FileRow, blob: FileBlob): FileRow {
+  const updated = { ...file, rev: work.nextId(), version_count: file.version_count + 1, blob }
+  work.write(store.insertVersion, toVersion(work, updated))
+  return updated
+}
+
+function save<Loaded>(work: Work<Loaded>, file: FileRow): FileRow {
+  const updated: FileRow = { ...file, updated_at: work.now, updated_by: work.by.user }
+  work.write(store.updateFile, updated)
+  const facts: FileFacts = { visible: 0, trashed: 0 }
+  work.emit(fileUpdated, { entity: file.id, body: updated, facts })
+  return updated
+}
+
+/** Into the trash, or out of it. */
+function move<Loaded>(work: Work<Loaded>, file: FileRow, trashed_at: Date | null): void {
+  const trashed = trashed_at === null ? -1 : 1
+  const moved: FileRow = { ...file, trashed_at }
+  work.write(store.updateFile, moved)
+  work.write(changeBlock, { app_id: file.app_id, id: file.id, trashed, deleted: 0 })
+  const facts: FileFacts = { visible: -trashed, trashed }
+  work.emit(fileUpdated, { entity: file.id, body: moved, facts })
+}

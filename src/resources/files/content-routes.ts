@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import { Download } from '../../http/download.ts'
+import { reply, route, type Parts } from '../../http/route.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { findApp } from '../../actors/state.ts'
+import { Id, LinkQuery } from '../blobs/content-schema.ts'
+import { isSigned, type Signature } from '../blobs/links.ts'
+import { serveBlob, serveRendition, serveText, toDisposition } from '../blobs/serve.ts'
+import { zipFiles } from './archive.ts'
+import { previewFormatOf } from './kinds.ts'
+import { readText, showCode, showMarkdown } from './preview.ts'
+import type { FileBlob } from './schema.ts'
+import { findFile, findVersion, listForArchive } from './store.ts'
+
+const VersionPath = z.object({ id: Id, rev: Id })
+
+const content = route({
+  method: 'GET',
+  path: '/content/files/{id}/{rev}',
+  summary: 'The content of a file, by a signed link; d=1 makes it an attachment',
+  auth: 'none',
+  isDownload: true,
+  params: VersionPath,
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query, bytes } = request
+    const { name, blob } = await openLink(params, '', query, request)
+    return serveBlob(blob, bytes, { name, isAttachment: query.d === '1' })
+  },
+})
+
+const preview = route({
+  method: 'GET',
+  path: '/content/files/{id}/{rev}/preview',
+  summary: 'A file in the form in which it can be looked at, by a signed link',
+  auth: 'none',
+  isDownload: true,
+  params: VersionPath,
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query, bytes } = request
+    const { name, blob } = await openLink(params, '/preview', query, request)
+    const format = previewFormatOf({ name, key: blob.key, embed: blob.embed })
+    if (format === 'code') return serveText(await showCode(name, blob, bytes), 'text/html')
+    if (format === 'html') return serveText(await showMarkdown(blob, bytes), 'text/html')
+    if (format === 'text') return serveText(await readText(blob, bytes), 'text/plain')
+    // Of these a rendition would be still, or larger, or cannot be made.
+    const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg', 'bmp'].includes(blob.image)
+    if (isAsItIs) return serveBlob(blob, bytes, { name, isAttachment: false })
+    return serveRendition(blob, 'preview', request)
+  },
+})
+
+const thumbnail = route({
+  method: 'GET',
+  path: '/content/files/{id}/{rev}/thumbnail',
+  summary: 'The thumbnail of a picture, by a signed link',
+  auth: 'none',
+  isDownload: true,
+  params: VersionPath,
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query } = request
+    const { blob } = await openLink(params, '/thumbnail', query, request)
+    return serveRendition(blob, 'thumbnail', request)
+  },
+})
+
+const archive = route({
+  method: 'GET',
+  path: '/content/apps/{id}/archive',
+  summary: 'A ZIP of the files of a files app, by a signed link',
+  auth: 'none',
+  isDownload: true,
+  params: z.object({ id: Id }),
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound],
+  async handle({ params, query, sql, bytes, now }) {
+    const app = await findApp(sql, params.id)
+    const isOpen = app !== null && app.deleted_at === null && app.trashed_at === null
+    if (!isOpen || !isSigned(`/apps/${app.id}/archive`, query, app.secret, now().getTime())) throw NotFound()
+    const files = await listForArchive(sql, app.id)
+    const download = new Download({ sizeBytes: null, etag: null, open: () => zipFiles(files, bytes) })
+    return reply(200, download, {
+      'Content-Type': 'application/zip',
+      'Content-Disposition': toDisposition(`${app.name ?? 'files'}.zip`, true),
+      'Cache-Control': 'private, no-store',
+      'X-Content-Type-Options': 'nosniff',
+    })
+  },
+})
+
+/** The file that a link leads to, as of its version. 404 for what was signed otherwise, has expired, or is gone. */
+async function openLink(
+  { id, rev }: { id: number; rev: number },
+  part: '' | '/preview' | '/thumbnail',
+  signature: Signature,
+  { sql, now }: Pick<Parts, 'sql' | 'now'>,
+): Promise<{ name: string; blob: FileBlob }> {
+  const file = await findFile(sql, id)
+  const version = file?.rev === rev ? file : await findVersion(sql, id, rev)
+  if (file === null || version === null) throw NotFound()
+  const path = `/files/${id}/${rev}${part}`
+  if (!isSigned(path, signature, version.blob.secret, now().getTime())) throw NotFound()
+  return { name: file.name, blob: version.blob }
+}
+
+export const contentRoutes = [content, preview, thumbnail, archive]

@@ -1,0 +1,59 @@
+import { event, type AppEvent, type Scene } from '../../actors/event.ts'
+import type { State } from '../../actors/state.ts'
+import type { Db } from '../../storage/sql.ts'
+import { showAppRef } from '../apps/represent.ts'
+import { presentFile } from './represent.ts'
+import type { FileRow } from './schema.ts'
+import { findFiles } from './store.ts'
+
+/** How the counts of visible and trashed files moved: `visible` -1 in an update means that it went to the trash. */
+export interface FileFacts extends Record<string, unknown> {
+  visible: number
+  trashed: number
+}
+
+const shared = {
+  entity: 'file' as const,
+  trigger: 'files',
+  load: (db: Db, _app: number, ids: number[]) => findFiles(db, ids),
+  names: ({ body }: AppEvent<FileRow>) =>
+    body === null ? [] : [body.created_by, ...(body.updated_by === null ? [] : [body.updated_by])],
+  present: ({ body }: AppEvent<FileRow>, scene: Scene) => (body === null ? null : { file: presentFile(body, scene) }),
+}
+
+export const fileCreated = event<FileRow>({
+  ...shared,
+  type: 'file_created',
+  touches: true,
+  apply(state) {
+    const { app } = state
+    state.app = { ...app, item_count: app.item_count + 1, made_count: app.made_count + 1 }
+  },
+})
+
+/** Renamed, with new content, described anew, trashed or restored. */
+export const fileUpdated = event<FileRow>({
+  ...shared,
+  type: 'file_updated',
+  touches: false,
+  apply: count,
+})
+
+export const fileDeleted = event<null>({
+  type: 'file_deleted',
+  entity: 'file',
+  trigger: 'files',
+  touches: false,
+  apply: count,
+  present: ({ entity_id }, { app, people, origin }) => ({
+    file: { id: entity_id, app: showAppRef(app, people, origin) },
+  }),
+})
+
+function count(state: State, { facts }: Pick<AppEvent, 'facts'>): void {
+  const { visible, trashed } = facts as FileFacts
+  const { app } = state
+  state.app = { ...app, item_count: app.item_count + visible, trashed_count: app.trashed_count + trashed }
+}
+
+export const events = [fileCreated, fileUpdated, fileDeleted]

@@ -1,0 +1,55 @@
+import type { Apps } from '../../actors/apps.ts'
+import type { People } from '../../actors/people.ts'
+import type { Principal } from '../../actors/principal.ts'
+import type { AppState } from '../../actors/state.ts'
+import { NotFound } from '../../lib/errors.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { isAtLeast, levelOf, requireRead } from '../members/access.ts'
+import type { FileRow } from './schema.ts'
+import { findFile } from './store.ts'
+
+export interface Caller {
+  sql: Sql
+  by: Principal
+  apps: Apps
+  people: People
+}
+
+/** An id or rev in a path. What is not an integer names nothing: 404. */
+export function toNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw NotFound()
+  return Number(text)
+}
+
+/** The file behind `{id}`, trashed or not, in an app that the caller may read; 404 otherwise. */
+export async function findReadable(id: string, caller: Caller): Promise<{ file: FileRow; state: AppState }> {
+  const { sql, by, apps, people } = caller
+  const file = await findFile(sql, toNumber(id))
+  if (file === null) throw NotFound()
+  const state = await apps.state(file.app_id)
+  await people.load([by.user])
+  requireRead(state, by, people)
+  // What hangs on a message that is hidden from the caller is hidden with it.
+  const hidden = by.kind === 'user' ? (state.member(by.user)?.hidden_id ?? 0) : 0
+  if (file.parent_id !== null && file.parent_id <= hidden) throw NotFound()
+  return { file, state }
+}
+
+/** The same without the trash. */
+export async function requireShown(id: string, caller: Caller): Promise<{ file: FileRow; state: AppState }> {
+  const found = await findReadable(id, caller)
+  if (found.file.trashed_at !== null) throw NotFound()
+  return found
+}
+
+/** A file as what comments are about: those of files apps, not attachments. */
+export async function findCommentable(id: number, caller: Caller): Promise<{ row: FileRow; state: AppState }> {
+  const { file, state } = await requireShown(String(id), caller)
+  if (file.parent_id !== null) throw NotFound()
+  return { row: file, state }
+}
+
+/** What is in the trash is shown to those who may take it out. */
+export function mayRestore(state: AppState, { by, people }: Pick<Caller, 'by' | 'people'>): boolean {
+  return isAtLeast(levelOf(state, by, people), 'write')
+}

@@ -1,0 +1,73 @@
+import type { Scene } from '../../actors/event.ts'
+import type { People } from '../../actors/people.ts'
+import { verbatim } from '../../lib/json.ts'
+import { showAppRef } from '../apps/represent.ts'
+import { signLink } from '../blobs/links.ts'
+import { hasThumbnail } from '../blobs/represent.ts'
+import { summaryOf } from '../users/represent.ts'
+import { kindOf, previewFormatOf } from './kinds.ts'
+import type { FileRow } from './schema.ts'
+
+/** Who is named, and under which address this server is reached. */
+export interface FileViewer {
+  people: People
+  origin: string
+}
+
+/** What the caller did with some files. */
+export interface OwnMarks {
+  starred: ReadonlySet<number>
+  subscribed: ReadonlySet<number>
+}
+
+export const noMarks: OwnMarks = { starred: new Set(), subscribed: new Set() }
+
+/** The file as one caller sees it, without its app. Whom it names must be in memory. */
+export function showFile(row: FileRow, viewer: FileViewer, { starred, subscribed }: OwnMarks = noMarks) {
+  return { ...showCommon(row, viewer), is_subscribed: subscribed.has(row.id), is_starred: starred.has(row.id) }
+}
+
+/** The file as events carry it: one text for everybody. */
+export function presentFile(row: FileRow, { app, people, origin }: Scene) {
+  return { ...showCommon(row, { people, origin }), app: showAppRef(app, people, origin) }
+}
+
+function showCommon(row: FileRow, { people, origin }: FileViewer) {
+  const { blob } = row
+  return {
+    id: row.id,
+    rev: row.rev,
+    parent: row.parent_id === null ? null : { id: row.parent_id, type: row.parent_type },
+    name: row.name,
+    kind: kindOf(row.name),
+    media_type: blob.media_type,
+    width: blob.width,
+    height: blob.height,
+    size: blob.size,
+    metadata: verbatim(row.metadata),
+    tags: row.tags,
+    provider: blob.provider,
+    raw: blob.raw === null ? null : JSON.stringify(blob.raw),
+    embed_url: blob.embed,
+    external_url: blob.link,
+    ...showLinks(row, origin),
+    comments: row.parent_id === null ? { count: row.comment_count } : null,
+    is_trashed: row.trashed_at !== null,
+    created_at: row.created_at,
+    created_by: summaryOf(people.show(row.created_by), origin),
+    updated_at: row.updated_at,
+    updated_by: row.updated_by === null ? null : summaryOf(people.show(row.updated_by), origin),
+  }
+}
+
+function showLinks({ id, rev, name, blob }: FileRow, origin: string) {
+  const preview_format = previewFormatOf({ name, key: blob.key, embed: blob.embed })
+  if (blob.key === null) return { preview_format, preview_url: blob.embed, download_url: blob.download }
+  const path = `/files/${id}/${rev}`
+  return {
+    preview_format,
+    preview_url: preview_format === 'none' ? null : signLink(origin, `${path}/preview`, blob.secret),
+    download_url: signLink(origin, path, blob.secret),
+    thumbnail_url: hasThumbnail(blob) ? signLink(origin, `${path}/thumbnail`, blob.secret) : null,
+  }
+}

@@ -1,0 +1,189 @@
+import { reply, route } from '../../http/route.ts'
+import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { toPage } from '../../storage/page.ts'
+import { findApp, toAppId } from '../apps/find.ts'
+import { AppPath, WrongKind } from '../apps/schema.ts'
+import { listReadable } from '../apps/store.ts'
+import { prepareBlobs } from '../blobs/find.ts'
+import { levelOf, isAtLeast, requireRead } from '../members/access.ts'
+import { createFile, deleteFile, restoreFile, trashFile, updateFile } from './commands.ts'
+import { findReadable, mayRestore, requireShown, type Caller } from './find.ts'
+import {
+  AllFilesListing,
+  File,
+  FileListing,
+  FilePath,
+  FileQuery,
+  Files,
+  FileUpdate,
+  IsAttachment,
+  NameTaken,
+  NewFile,
+  type FileBlob,
+} from './schema.ts'
+import { showPage, showWhole } from './show.ts'
+import { listFiles, orderFields, type FileScope } from './store.ts'
+
+const create = route({
+  method: 'POST',
+  path: '/api/apps/{app}/files',
+  summary: 'Add a blob as a file to a files app',
+  auth: 'token or key',
+  params: AppPath,
+  body: NewFile,
+  creates: true,
+  replies: { 200: File, 201: File },
+  problems: [WrongKind, Forbidden, NotFound, NameTaken],
+  async handle(request) {
+    const { params, body, by, apps, once } = request
+    const app = await toAppId(params.app, request)
+    const blob = await toBlob(body.blob_id, request)
+    const { metadata, tags, replace } = body
+    const draft = { name: body.name ?? blob.name, metadata, tags: tags ?? undefined, blob, replace: replace === true }
+    const { file, isNew } = await apps.run(createFile, app, by, draft, once)
+    const shown = await showWhole(file, request)
+    return isNew ? reply(201, shown) : reply(200, shown)
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/files/{id}',
+  summary: 'Get a file',
+  auth: 'token or key',
+  params: FilePath,
+  query: FileQuery,
+  replies: { 200: File },
+  problems: [NotFound],
+  async handle(request) {
+    const { file, state } = await findReadable(request.params.id, request)
+    if (file.trashed_at !== null && !(request.query.trashed && mayRestore(state, request))) throw NotFound()
+    return reply(200, await showWhole(file, request))
+  },
+})
+
+const update = route({
+  method: 'PATCH',
+  path: '/api/files/{id}',
+  summary: 'Rename a file, describe it anew, or give it new content',
+  auth: 'token or key',
+  params: FilePath,
+  body: FileUpdate,
+  replies: { 200: File },
+  problems: [IsAttachment, Forbidden, NotFound, NameTaken],
+  async handle(request) {
+    const { params, body, by, apps } = request
+    const { file } = await requireShown(params.id, request)
+    const change = {
+      id: file.id,
+      name: body.name,
+      metadata: body.metadata,
+      tags: body.tags === null ? [] : body.tags,
+      blob: body.blob_id === undefined ? undefined : await toBlob(body.blob_id, request),
+      backup: body.backup === true,
+    }
+    return reply(200, await showWhole(await apps.run(updateFile, file.app_id, by, change), request))
+  },
+})
+
+const listOfApp = route({
+  method: 'GET',
+  path: '/api/apps/{app}/files',
+  summary: 'List the files of an app',
+  auth: 'token or key',
+  params: AppPath,
+  query: FileListing,
+  replies: { 200: Files },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query, by, people, sql } = request
+    const state = await findApp(params.app, request)
+    await people.load([by.user])
+    requireRead(state, by, people)
+    const page = toPage(query, orderFields, 'id')
+    const apps = [state.app.id]
+    const scope = { apps, writable: isAtLeast(levelOf(state, by, people), 'write') ? apps : [] }
+    return reply(200, await showPage(await listFiles(sql, scope, page), page, request))
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/files',
+  summary: 'List the files of all apps that the caller may read',
+  auth: 'token or key',
+  query: AllFilesListing,
+  replies: { 200: Files },
+  problems: [NotFound],
+  async handle(request) {
+    const { query, sql } = request
+    const page = toPage(query, orderFields, 'id')
+    const scope = await toScope(request)
+    if (query.app !== undefined) {
+      const wanted = await Promise.all(query.app.map(ref => findAppId(ref, request)))
+      scope.apps = wanted.filter(id => id !== null && (scope.apps === null || scope.apps.includes(id))) as number[]
+    }
+    return reply(200, await showPage(await listFiles(sql, scope, page), page, request))
+  },
+})
+
+const change = (verb: 'trash' | 'restore') =>
+  route({
+    method: 'POST',
+    path: `/api/files/{id}/${verb}`,
+    summary: verb === 'trash' ? 'Move a file to the trash' : 'Take a file out of the trash',
+    auth: 'token or key',
+    params: FilePath,
+    replies: { 204: null },
+    problems: [IsAttachment, Forbidden, NotFound, NameTaken],
+    async handle(request) {
+      const { file } = await findReadable(request.params.id, request)
+      if (verb === 'trash') await request.apps.run(trashFile, file.app_id, request.by, { id: file.id })
+      else await request.apps.run(restoreFile, file.app_id, request.by, { id: file.id })
+      return reply(204)
+    },
+  })
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/files/{id}',
+  summary: 'Delete a file for good, with all its versions',
+  auth: 'token or key',
+  params: FilePath,
+  replies: { 204: null },
+  problems: [IsAttachment, Forbidden, NotFound],
+  async handle(request) {
+    const { file } = await findReadable(request.params.id, request)
+    await request.apps.run(deleteFile, file.app_id, request.by, { id: file.id })
+    return reply(204)
+  },
+})
+
+async function toBlob(id: number, caller: Caller & { now: () => Date }): Promise<FileBlob> {
+  const [blob] = await prepareBlobs([id], caller, 'blob_id')
+  const { created_at: _, ...shown } = blob!
+  return shown
+}
+
+async function toScope({ by, people, sql }: Caller): Promise<FileScope> {
+  if (by.kind === 'key') return { apps: null, writable: null }
+  await people.load([by.user])
+  const apps = await listReadable(
+    sql,
+    by.user,
+    people.show(by.user).directories.map(({ id }) => id),
+  )
+  return { apps: apps.map(({ id }) => id), writable: apps.flatMap(app => (app.can_write ? [app.id] : [])) }
+}
+
+/** Null for what is not there: a filter that nothing fits. */
+async function findAppId(ref: string, caller: Caller): Promise<number | null> {
+  try {
+    return await toAppId(ref, caller)
+  } catch {
+    // The only thing that it refuses with is 404.
+    return null
+  }
+}
+
+export const routes = [list, create, get, update, remove, change('trash'), change('restore'), listOfApp]

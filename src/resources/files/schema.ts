@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { problem } from '../../lib/errors.ts'
+import { IdInput, Int, isStorable, Metadata, MetadataInput, pagedList, TagsInput, Timestamp } from '../../lib/shape.ts'
+import { Listing, QueryFlag } from '../../storage/page.ts'
+import { AppSummary } from '../apps/schema.ts'
+import type { BlobRow } from '../blobs/schema.ts'
+import { toFileName } from '../blobs/schema.ts'
+import { UserSummary } from '../users/schema.ts'
+import { fileKinds, previewFormats } from './kinds.ts'
+
+const Name = z
+  .string()
+  .max(256)
+  .refine(isStorable, 'cannot be stored')
+  .transform(toFileName)
+  .refine(name => name !== '', 'must not be empty')
+
+export const NewFile = z.object({
+  blob_id: IdInput.describe('A blob of the caller'),
+  name: Name.nullish().describe('Default: the name of the blob'),
+  metadata: MetadataInput.nullish(),
+  tags: TagsInput.nullish(),
+  replace: z.boolean().nullish().describe('true: becomes the new version of a file that has the name'),
+})
+export type NewFile = z.output<typeof NewFile>
+
+export const FileUpdate = z.object({
+  name: Name.optional(),
+  blob_id: IdInput.optional().describe('New content'),
+  metadata: MetadataInput.nullish(),
+  tags: TagsInput.nullish(),
+  backup: z.boolean().nullish().describe('true: the content so far is kept as a version'),
+})
+export type FileUpdate = z.output<typeof FileUpdate>
+
+/** A file of a files app, or an attachment of what `parent` names. */
+export const File = z
+  .object({
+    id: Int,
+    rev: Int.describe('Names the version'),
+    app: AppSummary.or(z.looseObject({ id: Int })).optional(),
+    parent: z.object({ id: Int, type: z.enum(['message', 'post', 'comment', 'file']) }).optional(),
+    name: z.string(),
+    kind: z.enum(fileKinds),
+    media_type: z.string(),
+    width: Int.optional(),
+    height: Int.optional(),
+    size: Int,
+    metadata: Metadata.optional(),
+    tags: z.array(z.string()).optional(),
+    provider: z.string().optional(),
+    raw: z.string().optional(),
+    download_url: z.string().optional(),
+    embed_url: z.string().optional(),
+    external_url: z.string().optional(),
+    preview_format: z.enum(previewFormats),
+    preview_url: z.string().optional(),
+    thumbnail_url: z.string().optional(),
+    comments: z.object({ count: Int }).optional(),
+    is_subscribed: z.boolean(),
+    is_starred: z.boolean(),
+    is_trashed: z.boolean(),
+    created_at: Timestamp,
+    created_by: UserSummary,
+    updated_at: Timestamp.optional(),
+    updated_by: UserSummary.optional(),
+  })
+  .meta({ id: 'File' })
+export const Files = pagedList(File)
+
+export const FileQuery = z.object({ trashed: QueryFlag.optional() })
+export const FileListing = Listing.extend({
+  out: z.enum(['summary', 'details']).optional().describe('Whether items are summaries or whole'),
+})
+export const AllFilesListing = FileListing.extend({
+  app: z.array(z.string()).optional().describe('Ids or uids of apps; repeat the parameter'),
+})
+export const FilePath = z.object({ id: z.string() })
+export const VersionPath = z.object({ id: z.string(), rev: z.string() })
+
+export type AttachedTo = 'message' | 'post' | 'comment'
+
+/** What a file shows of the blob of its version. */
+export type FileBlob = Omit<BlobRow, 'created_at'>
+
+/** A row of `files`, with the content of its current version. */
+export interface FileRow {
+  id: number
+  app_id: number
+  /** What it is attached to; null for a file of a files app. */
+  parent_type: AttachedTo | null
+  parent_id: number | null
+  rev: number
+  name: string
+  metadata: Record<string, unknown> | null
+  tags: string[]
+  version_count: number
+  comment_count: number
+  star_count: number
+  created_at: Date
+  created_by: number
+  updated_at: Date | null
+  updated_by: number | null
+  trashed_at: Date | null
+  blob: FileBlob
+}
+
+/** A row of `file_versions`, with its content. */
+export interface VersionRow {
+  file_id: number
+  rev: number
+  app_id: number
+  created_at: Date
+  created_by: number
+  blob: FileBlob
+}
+
+export const NameTaken = problem(409, 'file-name-taken', 'A file with this name already exists.')
+export const IsAttachment = problem(400, 'file-is-attachment', 'An attachment goes with what it is attached to.')
+export const IsCurrentVersion = problem(400, 'file-version-is-current', 'The current version cannot be deleted.')
