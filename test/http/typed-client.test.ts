@@ -34,7 +34,7 @@ test('a typed client can be generated from the served description, compiles, and
   const compiled = await run(process.execPath, [compiler, ...options, '--target', 'es2024', 'client.ts'], {
     cwd: folder,
   })
-  const { converse } = (await import('../typed-client/client.ts')) as {
+  const { converse } = (await import(join(folder, 'client.ts'))) as {
     converse: (url: string, key: string) => Promise<string[]>
   }
 
