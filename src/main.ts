@@ -11,6 +11,7 @@ import { readConfig, readEnvironment, type Config } from './config.ts'
 import { Attempts } from './http/attempts.ts'
 import { authenticate } from './http/authentication.ts'
 import { Credentials } from './http/credentials.ts'
+import { Errands } from './http/errands.ts'
 import { ensureKey } from './http/first-key.ts'
 import { Metrics } from './http/metrics.ts'
 import { toProblemAnswer } from './http/problem-details.ts'
@@ -58,6 +59,10 @@ const soloLanes = 2
 
 /** Commands in one commit. A guess: beyond it, those who came first would wait for those who came last. */
 const flushLimit = 1000
+
+/** Pages that are looked at for one user, as the API says, and for all together: each holds a connection. A guess. */
+const errandsPerMinute = 60
+const errandsAtOnce = 200
 
 /** Time for one step of a commit. Its requests wait for as long, so it is shorter than what reads may take. */
 const laneSeconds = 10
@@ -201,6 +206,7 @@ export async function startNode(config: Config): Promise<Node> {
         people,
         credentials,
         attempts: new Attempts(now),
+        errands: new Errands({ perMinute: errandsPerMinute, atOnce: errandsAtOnce, now: clock.now }),
         typing,
         bytes,
         renditions,

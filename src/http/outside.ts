@@ -10,5 +10,5 @@ export interface Outside {
     /** Bytes of the body to keep; where more comes, the answer says that it was cut. */
     keepBytes: number
     redirects?: number
-  }): Promise<{ status: number; headers: Record<string, string>; body: Buffer }>
+  }): Promise<{ url: URL; status: number; headers: Record<string, string>; body: Buffer }>
 }

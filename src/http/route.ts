@@ -12,6 +12,7 @@ import type { Renditions } from '../storage/renditions.ts'
 import type { Sql } from '../storage/sql.ts'
 import type { Attempts } from './attempts.ts'
 import type { Credentials } from './credentials.ts'
+import type { Errands } from './errands.ts'
 import type { Outside } from './outside.ts'
 import type { Upload } from './upload.ts'
 
@@ -34,6 +35,7 @@ export interface Parts {
   people: People
   credentials: Credentials
   attempts: Attempts
+  errands: Errands
   typing: Typing
   bytes: Bytes
   renditions: Renditions

@@ -1,0 +1,38 @@
+import { overloaded } from '../lib/errors.ts'
+import { RateLimit } from './rate-limit.ts'
+
+interface ErrandsOptions {
+  /** Of one caller. */
+  perMinute: number
+  /** Of all callers together: each holds a connection and waits for somebody else. */
+  atOnce: number
+  /** Milliseconds. */
+  now: () => number
+}
+
+/**
+ * Work that goes outside for callers who wait for it: so much a minute for each of them, refused with 429 beyond, and
+ * so much at one time for all, refused with 503. What is counted is this node's, and is lost with it.
+ */
+export class Errands {
+  readonly #rate: RateLimit
+  readonly #atOnce: number
+  #running = 0
+
+  constructor({ perMinute, atOnce, now }: ErrandsOptions) {
+    this.#rate = new RateLimit(perMinute, now)
+    this.#atOnce = atOnce
+  }
+
+  /** `caller` null: whoever has no limit of its own. */
+  async run<Result>(caller: string | null, work: () => Promise<Result>): Promise<Result> {
+    if (caller !== null) this.#rate.take(caller)
+    if (this.#running >= this.#atOnce) throw overloaded()
+    this.#running++
+    try {
+      return await work()
+    } finally {
+      this.#running--
+    }
+  }
+}

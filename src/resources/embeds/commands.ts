@@ -1,0 +1,62 @@
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import type { Preview } from './preview.ts'
+import type { EmbedRow, NewEmbed } from './schema.ts'
+import { findRecent, insertEmbed, insertReader, takeTurn } from './store.ts'
+
+/** How long an embed speaks for its address, in hours. */
+const validHours = 24
+
+/** The moment since when embeds are still valid. */
+export function validSince(now: Date): Date {
+  return new Date(now.getTime() - validHours * 3_600_000)
+}
+
+/** Keeps an embed that the caller describes. */
+export const createEmbed = directCommand(
+  'createEmbed',
+  ({ sql, by, now }: DirectWork, { embed, image }: { embed: NewEmbed; image: number | null }): Promise<EmbedRow> =>
+    insertEmbed(sql, {
+      type: embed.type,
+      title: embed.title ?? null,
+      description: embed.description || null,
+      image_id: image,
+      url: embed.url ?? null,
+      actions: embed.actions ?? [],
+      metadata: embed.metadata ?? null,
+      author_name: null,
+      author_url: null,
+      provider_name: null,
+      provider_url: null,
+      html: embed.html ?? null,
+      width: embed.width ?? null,
+      height: embed.height ?? null,
+      source: null,
+      created_at: now,
+      created_by: by.user,
+    }),
+)
+
+interface Found {
+  /** The normalised address. */
+  source: string
+  preview: Omit<Preview, 'image'>
+  image: number | null
+}
+
+/** Keeps what was found at an address; where somebody was faster, theirs counts. */
+export const keepPreview = directCommand(
+  'keepPreview',
+  async (
+    { sql, by, now }: DirectWork,
+    { source, preview, image }: Found,
+  ): Promise<{ row: EmbedRow; isNew: boolean }> => {
+    await takeTurn(sql, source)
+    const earlier = await findRecent(sql, source, validSince(now))
+    if (earlier !== null) {
+      await insertReader(sql, earlier.id, by.user)
+      return { row: earlier, isNew: false }
+    }
+    const rest = { actions: [], metadata: null, source, url: source, created_at: now, created_by: by.user }
+    return { row: await insertEmbed(sql, { ...preview, ...rest, image_id: image }), isNew: true }
+  },
+)
