@@ -40,8 +40,11 @@ const awakeLimit = 1_000
 /** While this many commands wait for commits, making notifications rests: people who write come first. A guess. */
 const busyCommands = 16
 
-/** How long it rests then, in units of the time that its last transaction took: a fifth of one connection's time. */
-const restFactor = 4
+/** How long it rests then, in units of the time that its last transaction took: a tenth of one connection's time. */
+const restFactor = 9
+
+/** But no longer than this: people who are told late should still be told. */
+const longestRestMs = 5_000
 
 /**
  * Makes notifications of committed events, in the background: sending to a room of 500 costs the sender nothing.
@@ -61,6 +64,7 @@ export class Notifier {
   readonly #awake = new Set<number>()
   #running: Promise<void> | null = null
   #isStopped = false
+  #endRest = () => {}
 
   constructor(parts: NotifierParts) {
     this.#parts = parts
@@ -84,6 +88,7 @@ export class Notifier {
 
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#endRest()
     await this.#running
   }
 
@@ -155,6 +160,12 @@ export class Notifier {
   }
 
   #rest(delayMs: number): Promise<void> {
-    return new Promise(resolve => this.#parts.clock.after(Math.min(delayMs, 1_000), resolve))
+    return new Promise(resolve => {
+      const cancel = this.#parts.clock.after(Math.min(delayMs, longestRestMs), resolve)
+      this.#endRest = () => {
+        cancel()
+        resolve()
+      }
+    })
   }
 }
