@@ -4,6 +4,8 @@ import { Environment } from './actors/environment.ts'
 import { Lane } from './actors/lane.ts'
 import { spreadNews } from './actors/news.ts'
 import { People } from './actors/people.ts'
+import { Presence } from './actors/presence.ts'
+import { spreadPresence } from './actors/presence-news.ts'
 import { deletedUser, systemUser } from './actors/principal.ts'
 import { Typing } from './actors/typing.ts'
 import { RedisBus } from './cluster/bus-redis.ts'
@@ -22,7 +24,7 @@ import { createLog } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
 import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
-import { path as realtimePath } from './realtime/socket.ts'
+import { path as realtimePath } from './realtime/native-door.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
 import { recent, resources } from './resources/index.ts'
 import { canRead } from './resources/members/access.ts'
@@ -30,6 +32,7 @@ import { notificationChores } from './resources/notifications/chores.ts'
 import { Notifier, toNotifiable } from './resources/notifications/consumer.ts'
 import { Feed } from './resources/notifications/feed.ts'
 import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
+import { lookAmong } from './resources/users/online.ts'
 import { actorOf } from './resources/users/represent.ts'
 import { Subscriptions } from './resources/webhooks/consumer.ts'
 import { deliveryChores, startDelivery } from './resources/webhooks/delivery.ts'
@@ -135,6 +138,7 @@ export async function startNode(config: Config): Promise<Node> {
     metrics.gauge('parley_mailbox_commands', 'Commands that wait or are being committed.', () => apps.waiting)
     metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
     const typing = new Typing(clock)
+    const presence = new Presence({ seen: credentials.seenAt, clock })
     apps.listen((_, events) => typing.hear(events))
 
     // What nodes tell each other. Without Redis they look for it themselves, below.
@@ -142,6 +146,9 @@ export async function startNode(config: Config): Promise<Node> {
       const bus = await RedisBus.connect({ url: config.redisUrl.reveal(), isCluster: config.redisIsCluster, log })
       teardown.add('bus', () => bus.close())
       spreadNews({ bus, apps, direct, environment, typing, log })
+      const talking = new AbortController()
+      teardown.add('presence', () => talking.abort())
+      spreadPresence({ bus, presence, clock, signal: talking.signal })
     }
 
     // Where uploads are kept, and what is made of them.
@@ -208,6 +215,7 @@ export async function startNode(config: Config): Promise<Node> {
         attempts: new Attempts(now),
         errands: new Errands({ perMinute: errandsPerMinute, atOnce: errandsAtOnce, now: clock.now }),
         typing,
+        presence,
         bytes,
         renditions,
         outside,
@@ -226,6 +234,8 @@ export async function startNode(config: Config): Promise<Node> {
       people,
       environment,
       typing,
+      presence,
+      lookAround: (users, active) => lookAmong({ sql, people, users, active }),
       events,
       credentials,
       isListed,

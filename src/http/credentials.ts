@@ -21,9 +21,6 @@ export type RevocationListener = (isRevoked: (principal: Principal) => boolean) 
 /** More than enough for the users of one node; the longest unused go first. */
 const capacity = 100_000
 
-/** How long after their last request people still count as active. */
-const activeMs = 5 * 60_000
-
 /**
  * Bearer tokens → principals. Tokens and keys are looked up by their SHA-256, so that comparing takes the same time
  * whatever is wrong with them; valid ones are kept in memory until they expire or are revoked, on any node.
@@ -67,9 +64,9 @@ export class Credentials {
     return null
   }
 
-  /** True where a request with a token of this user came to this node in the last five minutes. */
-  isActive(user: number): boolean {
-    return this.#now().getTime() - (this.#seenAt.get(user) ?? 0) <= activeMs
+  /** When the last request with a token of a user came to this node, in milliseconds. */
+  get seenAt(): ReadonlyMap<number, number> {
+    return this.#seenAt
   }
 
   /** When a principal's credential ends, in milliseconds; Infinity for one that does not expire. */

@@ -3,6 +3,7 @@ import type { OnceKey } from '../actors/app-actor.ts'
 import type { Apps } from '../actors/apps.ts'
 import type { Direct } from '../actors/direct.ts'
 import type { People } from '../actors/people.ts'
+import type { Presence } from '../actors/presence.ts'
 import type { Principal } from '../actors/principal.ts'
 import type { Typing } from '../actors/typing.ts'
 import type { ProblemType } from '../lib/errors.ts'
@@ -37,6 +38,7 @@ export interface Parts {
   attempts: Attempts
   errands: Errands
   typing: Typing
+  presence: Presence
   bytes: Bytes
   renditions: Renditions
   outside: Outside

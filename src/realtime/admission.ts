@@ -1,5 +1,5 @@
 import type { Principal } from '../actors/principal.ts'
-import { overloaded, problem, type Problem } from '../lib/errors.ts'
+import { overloaded, problem } from '../lib/errors.ts'
 import type { Sessions } from './sessions.ts'
 
 export const TooManySessions = problem(429, 'too-many-sessions', 'You have too many realtime connections.')
@@ -11,8 +11,8 @@ export interface AdmissionParts {
   /** When the principal's credential ends; 0 where it has ended. */
   expiryOf: (principal: Principal) => number
   sessions: Sessions
-  /** How many there may be, of all users and of one. */
-  limits: { sessions: number; userSessions: number }
+  /** How many there may be: in all, of nobody known, and of one user. */
+  limits: { sessions: number; strangers: number; userSessions: number }
   now: () => number
 }
 
@@ -25,10 +25,11 @@ export class Admission {
     this.#parts = parts
   }
 
-  /** Why nobody at all can be let in now; null if there is room. */
-  get obstacle(): Problem | null {
+  /** Refuses with 503 where there is no room for one more connection, or for one that does not say whose it is. */
+  requireRoom(isStranger: boolean): void {
     const { sessions, limits } = this.#parts
-    return this.#isClosed || sessions.size >= limits.sessions ? overloaded(5) : null
+    const isFull = this.#isClosed || sessions.size >= limits.sessions
+    if (isFull || (isStranger && sessions.strangers >= limits.strangers)) throw overloaded(5)
   }
 
   /** Lets nobody in from now on. */

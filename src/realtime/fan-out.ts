@@ -56,9 +56,39 @@ export class FanOut {
   subscribe(session: Session, app: number, after: number | undefined): void {
     const before = session.subscriptions.get(app)
     if (before !== undefined) this.#end(before)
-    const subscription = new Subscription(session, app, after)
-    session.subscriptions.set(app, subscription)
-    this.#admit(subscription).catch((error: unknown) => this.#refuse(subscription, error))
+    // Such clients hear of everything in the app, so the topic is the same for every event.
+    this.#start(new Subscription(session, app, [session.form.topic(app, '')], after))
+  }
+
+  /**
+   * Starts telling a session of one kind of event of an app, from now on. True when it does, false where the app is
+   * not there or not visible. Answers at once where the session hears of the app already.
+   */
+  follow(session: Session, app: number, event: string): boolean | Promise<boolean> {
+    const topic = session.form.topic(app, event)
+    const subscription = session.subscriptions.get(app)
+    if (subscription === undefined) {
+      const first = new Subscription(session, app, [topic], undefined)
+      first.admission = Promise.withResolvers()
+      this.#start(first)
+      return first.admission.promise
+    }
+    if (!subscription.topics.includes(topic)) {
+      subscription.topics.push(topic)
+      if (subscription.stage === 'live') session.join(topic)
+    }
+    return subscription.stage === 'opening' ? subscription.admission!.promise : true
+  }
+
+  /** Ends what `follow` started. */
+  unfollow(session: Session, app: number, event: string): void {
+    const subscription = session.subscriptions.get(app)
+    const topic = session.form.topic(app, event)
+    const at = subscription?.topics.indexOf(topic) ?? -1
+    if (subscription === undefined || at === -1) return
+    if (subscription.topics.length === 1) return this.#end(subscription)
+    subscription.topics.splice(at, 1)
+    if (subscription.stage === 'live') session.leave(topic)
   }
 
   unsubscribe(session: Session, app: number): void {
@@ -96,6 +126,11 @@ export class FanOut {
     channel.mention(typing(app, actor(person, origin()), isTyping))
   }
 
+  #start(subscription: Subscription): void {
+    subscription.session.subscriptions.set(subscription.app, subscription)
+    this.#admit(subscription).catch((error: unknown) => this.#refuse(subscription, error))
+  }
+
   async #admit(subscription: Subscription): Promise<void> {
     const { apps, people, canRead } = this.#parts
     const { session, app } = subscription
@@ -108,6 +143,7 @@ export class FanOut {
     if (subscription.stage !== 'opening' || user === undefined) return
     if (!canRead(apps.peek(app)!, user)) throw NotFound()
     this.#replays.begin(subscription)
+    subscription.admission?.resolve(true)
   }
 
   #join(subscription: Subscription): Channel {
@@ -186,12 +222,13 @@ export class FanOut {
   }
 
   #end(subscription: Subscription): void {
-    const { session, app, stage, channel } = subscription
+    const { session, app, topics, stage, channel } = subscription
     if (stage === 'ended') return
     subscription.stage = 'ended'
+    subscription.admission?.resolve(false)
     if (session.subscriptions.get(app) === subscription) session.subscriptions.delete(app)
     if (channel === undefined) return
-    if (stage === 'live') session.leave(session.form.topic(app))
+    if (stage === 'live') for (const topic of topics) session.leave(topic)
     if (stage !== 'opening') channel.dismiss(session.form)
     channel.early.delete(subscription)
     channel.subscriptions.delete(subscription)

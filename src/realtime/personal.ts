@@ -1,13 +1,9 @@
-import type { Apps } from '../actors/apps.ts'
-import type { AppEvent } from '../actors/event.ts'
 import type { AppRow, AppState, MemberRow } from '../actors/state.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Log } from '../lib/log.ts'
 import type { Form, Frame } from './protocol.ts'
 import type { Sessions } from './sessions.ts'
 
 export interface PersonalParts {
-  apps: Apps
   sessions: Sessions
   /** True where an app is in the lists of somebody with this relation to it. */
   isListed: (app: AppRow, own: MemberRow | undefined) => boolean
@@ -15,7 +11,6 @@ export interface PersonalParts {
   /** How long changes of what is unread are gathered before their owners are told. */
   unreadDelayMs: number
   clock: Clock
-  log: Log
 }
 
 /** An app in which something may have become read or unread, and for whom of those who are here. */
@@ -44,11 +39,11 @@ export class Personal {
 
   /** Tells every session of a user, whichever node or user it was that did something. */
   tell(user: number, frame: Frame): void {
-    const encoded = new Map<Form, Uint8Array>()
+    const encoded = new Map<Form, Uint8Array | null>()
     for (const session of this.#parts.sessions.of(user)) {
       let bytes = encoded.get(session.form)
       if (bytes === undefined) encoded.set(session.form, (bytes = session.form.encode(frame)))
-      session.sendBytes(bytes)
+      if (bytes !== null) session.sendBytes(bytes)
     }
   }
 
@@ -64,15 +59,9 @@ export class Personal {
     if (app.last_id !== told.last_id || app.prior_id !== told.prior_id) this.#stir(state, 'all')
   }
 
-  /** Takes the first event of an app that was made on this node, as `Direct.listen` gives it. */
-  hearFirst(event: AppEvent): void {
-    const { apps, sessions, log } = this.#parts
-    if (sessions.users.size === 0) return
-    Promise.resolve(apps.state(event.app_id))
-      .then(state => {
-        for (const user of this.#present(state)) this.#compare(state, user, undefined)
-      })
-      .catch((error: unknown) => log.warn({ app: event.app_id, error }, 'Nobody could be told of a new app'))
+  /** Takes an app that was made on this node. */
+  hearFirst(state: AppState): void {
+    for (const user of this.#present(state)) this.#compare(state, user, undefined)
   }
 
   #compare(state: AppState, user: number, before: MemberRow | undefined): void {

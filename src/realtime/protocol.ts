@@ -16,18 +16,24 @@ export interface Form {
   readonly protocol: string
   readonly scalars: Scalars
   readonly isBinary: boolean
-  encode(frame: Frame): Uint8Array
+  /** Null for a frame that clients of this form are not told of. */
+  encode(frame: Frame): Uint8Array | null
   /** Reads what a client sent; throws on anything that is not in this protocol. */
   decode(message: ArrayBuffer, isBinary: boolean): unknown
-  /** The topic under which sessions of this form hear of an app. */
-  topic(app: number): string
+  /** The topic under which sessions of this form hear of such an event of an app, or of all that happens in it. */
+  topic(app: number, event: string): string
+}
+
+/** A form of the native protocol, whose clients are told of everything. */
+interface NativeForm extends Form {
+  encode(frame: Frame): Uint8Array
 }
 
 // Records and other extensions of msgpackr's own are off: clients of other languages read plain MessagePack.
 const packr = new Packr({ useRecords: false, variableMapSize: true })
 const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
 
-const json = (scalars: Scalars): Form => ({
+const json = (scalars: Scalars): NativeForm => ({
   protocol: 'json',
   scalars,
   isBinary: false,
@@ -39,7 +45,7 @@ const json = (scalars: Scalars): Form => ({
   topic: app => `a${app}:json:${scalars}`,
 })
 
-const msgpack = (scalars: Scalars): Form => ({
+const msgpack = (scalars: Scalars): NativeForm => ({
   protocol: 'msgpack',
   scalars,
   isBinary: true,
@@ -55,7 +61,7 @@ const msgpack = (scalars: Scalars): Form => ({
 const forms = [json('string'), json('number'), msgpack('string'), msgpack('number')]
 
 /** Undefined for a protocol that is not spoken here. */
-export function findForm(protocol: string, scalars: Scalars): Form | undefined {
+export function findForm(protocol: string, scalars: Scalars): NativeForm | undefined {
   return forms.find(form => form.protocol === protocol && form.scalars === scalars)
 }
 

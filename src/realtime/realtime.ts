@@ -1,9 +1,11 @@
 import type { TemplatedApp } from 'uWebSockets.js'
 import type { Apps } from '../actors/apps.ts'
 import type { EventTypes } from '../actors/catch-up.ts'
+import type { AppEvent } from '../actors/event.ts'
 import type { Direct } from '../actors/direct.ts'
 import type { Environment } from '../actors/environment.ts'
 import type { People, Person } from '../actors/people.ts'
+import type { Presence } from '../actors/presence.ts'
 import type { Principal } from '../actors/principal.ts'
 import type { Typing } from '../actors/typing.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -13,6 +15,11 @@ import type { Sql } from '../storage/sql.ts'
 import { Admission } from './admission.ts'
 import { FanOut, type CanRead } from './fan-out.ts'
 import { History } from './channels/history.ts'
+import { hubDoor } from './hub/door.ts'
+import { Hub } from './hub/hub.ts'
+import { Online, type LookAround } from './hub/online.ts'
+import { Streams } from './hub/streams.ts'
+import { nativeDoor } from './native-door.ts'
 import { Native } from './native.ts'
 import { Personal, type PersonalParts } from './personal.ts'
 import { Sessions } from './sessions.ts'
@@ -36,6 +43,8 @@ export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnr
   /** Its caches listen before this, so that rights are looked at with what they know now. */
   environment: Environment
   typing: Typing
+  presence: Presence
+  lookAround: LookAround
   events: EventTypes
   credentials: SessionCredentials
   /** The principal of an access token, at once where it is known. Refuses with 401 and 403, thrown or rejected. */
@@ -67,12 +76,15 @@ export class Realtime {
   readonly #sessions: Sessions
   readonly #fanOut: FanOut
   readonly #personal: Personal
+  readonly #streams: Streams
+  readonly #closed = new AbortController()
   readonly #tails: Tails
   readonly #admission: Admission
   #server: TemplatedApp | null = null
 
   constructor(options: RealtimeOptions) {
     const { apps, direct, environment, credentials, typing, settings } = options
+    const history = new History(options)
     this.#options = options
     this.#tails = new Tails(settings.tailBytes)
     this.#sessions = new Sessions({ ...options, totalBacklogBytes: settings.totalBacklogBytes })
@@ -85,17 +97,19 @@ export class Realtime {
     })
     this.#fanOut = new FanOut({
       ...options,
-      history: new History(options),
+      history,
       tails: this.#tails,
-      publish: (topic, bytes, isBinary) => this.#server?.publish(topic, bytes, isBinary),
+      publish: (topic, bytes, isBinary) => this.#publish(topic, bytes, isBinary),
       replayBytes: settings.replayBytes,
     })
     this.#personal = new Personal({ ...options, sessions: this.#sessions, unreadDelayMs: settings.unreadDelayMs })
+    this.#streams = new Streams({ ...options, sessions: this.#sessions, history })
     apps.listen((state, events) => {
       this.#fanOut.hear(state, events)
       this.#personal.hear(state)
+      this.#streams.hear(state, events)
     })
-    direct.listen(event => this.#personal.hearFirst(event))
+    direct.listen(event => this.#hearFirst(event))
     environment.listen(event => this.#hear(event))
     credentials.onRevoked(isRevoked => this.#sessions.revoke(isRevoked))
     typing.listen((app, user, isTyping) => this.#fanOut.tellTyping(app, user, isTyping))
@@ -113,6 +127,7 @@ export class Realtime {
   /** Tells a user's sessions on this node what concerns this user alone. */
   tell(user: number, frame: Frame): void {
     this.#personal.tell(user, frame)
+    this.#streams.tellOwn(user, frame)
   }
 
   /** True where a user has a session on this node. */
@@ -120,24 +135,48 @@ export class Realtime {
     return this.#sessions.of(user).size > 0
   }
 
-  /** Opens /api/realtime on a server that does not listen yet. */
+  /** Opens /api/realtime and /hubs/rtm on a server that does not listen yet. */
   attach(server: TemplatedApp): void {
     const { settings, toRefusal, clock, log } = this.#options
+    const { signal } = this.#closed
+    const streams = this.#streams
     const sessions = this.#sessions
     const fanOut = this.#fanOut
     const admission = this.#admission
     const now = () => clock.now()
     const native = new Native({ admission, sessions, fanOut, settings, now, log })
-    serve(server, { native, sessions, fanOut, admission, settings, toRefusal, now })
+    const online = new Online({ ...this.#options, streams, signal })
+    const publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => this.#publish(topic, bytes, isBinary)
+    const hub = new Hub({ ...this.#options, admission, sessions, fanOut, streams, online, publish, signal })
+    for (const door of [nativeDoor(native), hubDoor(hub)]) {
+      serve(server, door, { sessions, fanOut, admission, settings, toRefusal, now })
+    }
     this.#server = server
   }
 
   /** Ends all sessions with the hint to reconnect. The server itself is closed by whoever made it. */
   close(): void {
+    this.#closed.abort()
     this.#admission.close()
     this.#personal.close()
     this.#sessions.close()
     this.#server = null
+  }
+
+  #publish(topic: string, bytes: Uint8Array, isBinary: boolean): void {
+    this.#server?.publish(topic, bytes, isBinary)
+  }
+
+  /** The first event of an app that was made on this node. */
+  #hearFirst(event: AppEvent): void {
+    const { apps, log } = this.#options
+    if (this.#sessions.users.size === 0) return
+    Promise.resolve(apps.state(event.app_id))
+      .then(state => {
+        this.#personal.hearFirst(state)
+        this.#streams.hear(state, [event])
+      })
+      .catch((error: unknown) => log.warn({ app: event.app_id, error }, 'Nobody could be told of a new app'))
   }
 
   /** Rights may hang on what belongs to no app: who is in which directory. */

@@ -21,6 +21,8 @@ export type SessionState =
 
 /** Why connections are closed; documented in docs/realtime.md. */
 export const closeCodes = {
+  /** The client said that it is done. */
+  normal: 1000,
   /** Something went wrong here; reconnecting helps. */
   failed: 1011,
   restarting: 1012,
@@ -81,7 +83,9 @@ export class Session {
   }
 
   send(frame: Frame): void {
-    if (!this.isClosed) this.#wire.send(this.form.encode(frame), this.form.isBinary)
+    if (this.isClosed) return
+    const bytes = this.form.encode(frame)
+    if (bytes !== null) this.#wire.send(bytes, this.form.isBinary)
   }
 
   /** Sends what was encoded in this session's form before. */

@@ -1,9 +1,12 @@
+import type { Presence } from '../actors/presence.ts'
 import type { Principal } from '../actors/principal.ts'
 import { every, type Clock } from '../lib/clock.ts'
 import { closeCodes, type Session } from './session.ts'
 
 interface SessionsOptions {
   clock: Clock
+  /** Learns whose sessions begin and end. */
+  presence: Pick<Presence, 'arrive' | 'leave'>
   /** What may wait for all slow clients together. */
   totalBacklogBytes: number
 }
@@ -19,6 +22,7 @@ export class Sessions {
   readonly #all = new Set<Session>()
   readonly #byUser = new Map<number, Set<Session>>()
   readonly #closed = new AbortController()
+  #owned = 0
   #cut = 0
 
   constructor(options: SessionsOptions) {
@@ -28,6 +32,11 @@ export class Sessions {
 
   get size(): number {
     return this.#all.size
+  }
+
+  /** Those that have not said who they are yet. */
+  get strangers(): number {
+    return this.#all.size - this.#owned
   }
 
   /** Sessions that were ended because too much waited for their clients, by the budget of all. */
@@ -55,6 +64,8 @@ export class Sessions {
   /** From now on the session belongs to the principal's user, until `expiresAt`. */
   open(session: Session, principal: Principal, expiresAt: number): void {
     session.open(principal, expiresAt)
+    this.#owned++
+    this.#options.presence.arrive(principal.user)
     const own = this.#byUser.get(principal.user)
     if (own === undefined) this.#byUser.set(principal.user, new Set([session]))
     else own.add(session)
@@ -63,6 +74,8 @@ export class Sessions {
   remove(session: Session): void {
     this.#all.delete(session)
     if (session.owner === undefined) return
+    this.#owned--
+    this.#options.presence.leave(session.owner)
     const own = this.#byUser.get(session.owner)
     own?.delete(session)
     if (own?.size === 0) this.#byUser.delete(session.owner)

@@ -2,6 +2,8 @@
 export interface RealtimeSettings {
   /** Connections on this node; more are refused with 503. */
   sessions: number
+  /** Connections on this node that have not said who they are yet; more are refused with 503. */
+  strangers: number
   /** Connections of one user on this node; more are refused with 429. */
   userSessions: number
   /** Apps that one session may be subscribed to. */
@@ -31,6 +33,8 @@ const mebibyte = 1024 * 1024
 export const realtimeDefaults: RealtimeSettings = {
   // About 4 KiB each where it was measured, so 200 MB.
   sessions: 50_000,
+  // Each may stay for ten seconds. A guess: a hundred clients a second may say hello at their leisure.
+  strangers: 1_000,
   userSessions: 50,
   subscriptions: 500,
   framesPerSecond: 50,

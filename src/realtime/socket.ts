@@ -1,23 +1,15 @@
 import { STATUS_CODES } from 'node:http'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../actors/principal.ts'
-import { BadRequest, problem } from '../lib/errors.ts'
+import { problem } from '../lib/errors.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
-import type { Native } from './native.ts'
-import { findForm, type Form } from './protocol.ts'
+import type { Form } from './protocol.ts'
 import { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
 
-export const path = '/api/realtime'
-
 export const UpgradeRequired = problem(426, 'upgrade-required', 'This address is for WebSockets.')
-export const ProtocolUnknown = problem(
-  400,
-  'protocol-unknown',
-  'The subprotocols that are spoken here are json and msgpack.',
-)
 
 /** An answer to a request that does not become a WebSocket. */
 export interface Refusal {
@@ -27,8 +19,30 @@ export interface Refusal {
   body?: string | Uint8Array | undefined
 }
 
+/** One address for WebSockets, and what is spoken there. */
+export interface Door {
+  readonly path: string
+  /** Reads what an upgrade request asks for before it is freed. Refuses what cannot be had. */
+  readWish(req: HttpRequest): Wish
+  /** A session begins; the principal is null where the first frame is to say who it is. */
+  open(session: Session, principal: Principal | null): void
+  hear(session: Session, message: ArrayBuffer, isBinary: boolean): void
+  /** It has ended. */
+  leave(session: Session): void
+}
+
+/** What an upgrade request asks for. */
+export interface Wish {
+  readonly form: Form
+  /** The subprotocol to answer with; empty where none was asked for. */
+  readonly protocol: string
+  /** Null where it comes later. */
+  readonly token: string | null
+  readonly key: string
+  readonly extensions: string
+}
+
 export interface SocketParts {
-  native: Native
   sessions: Sessions
   fanOut: FanOut
   admission: Admission
@@ -50,20 +64,10 @@ interface Opening {
   readonly principal: Principal | null
 }
 
-/** What an upgrade request asks for, read before the request is freed. */
-interface Wish {
-  readonly form: Form
-  /** The subprotocol to answer with; empty where none was asked for. */
-  readonly protocol: string
-  readonly token: string | null
-  readonly key: string
-  readonly extensions: string
-}
-
-/** Lets clients in at /api/realtime. The only file that touches the WebSockets of uWebSockets.js. */
-export function serve(app: TemplatedApp, parts: SocketParts): void {
-  const { native, sessions, fanOut, settings, now } = parts
-  app.ws<UserData>(path, {
+/** Lets clients in through a door. The only file that touches the WebSockets of uWebSockets.js. */
+export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
+  const { sessions, fanOut, settings, now } = parts
+  app.ws<UserData>(door.path, {
     maxPayloadLength: settings.frameBytes,
     idleTimeout: settings.idleTimeoutSeconds,
     sendPingsAutomatically: true,
@@ -71,27 +75,37 @@ export function serve(app: TemplatedApp, parts: SocketParts): void {
     // Without this, published messages that are too many for a socket are skipped, and nobody hears of it.
     closeOnBackpressureLimit: true,
     // No compression: by far the most of an idle connection's memory would go there.
-    upgrade: (res, req, context) => upgrade(parts, res, req, context),
+    upgrade: (res, req, context) => upgrade(door, parts, res, req, context),
     open(socket) {
       const { form, principal } = openingOf(socket)
       const session = new Session(socket, form, now() + settings.helloTimeoutMs)
       socket.getUserData().session = session
       sessions.add(session)
-      if (principal !== null) native.welcome(session, principal)
+      door.open(session, principal)
     },
-    message: (socket, message, isBinary) => native.hear(sessionOf(socket), message, isBinary),
+    message: (socket, message, isBinary) => door.hear(sessionOf(socket), message, isBinary),
     drain: socket => fanOut.drained(sessionOf(socket)),
     close(socket) {
       const session = sessionOf(socket)
       session.lost()
       sessions.remove(session)
       fanOut.leave(session)
+      door.leave(session)
     },
   })
-  app.get(path, res => refuse(res, parts.toRefusal(UpgradeRequired())))
+  app.get(door.path, res => {
+    const refusal = parts.toRefusal(UpgradeRequired())
+    refuse(res, { ...refusal, headers: { ...refusal.headers, Upgrade: 'websocket' } })
+  })
 }
 
-function upgrade(parts: SocketParts, res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void {
+function upgrade(
+  door: Door,
+  parts: SocketParts,
+  res: HttpResponse,
+  req: HttpRequest,
+  context: us_socket_context_t,
+): void {
   const { admission, toRefusal } = parts
   let isGone = false
   res.onAborted(() => {
@@ -106,8 +120,8 @@ function upgrade(parts: SocketParts, res: HttpResponse, req: HttpRequest, contex
     if (!isGone) res.cork(() => refuse(res, toRefusal(error)))
   }
   try {
-    if (admission.obstacle !== null) throw admission.obstacle
-    const wish = readWish(req)
+    const wish = door.readWish(req)
+    admission.requireRoom(wish.token === null)
     const principal = wish.token === null ? null : admission.authenticate(wish.token)
     if (principal instanceof Promise) principal.then(found => accept(wish, found)).catch(decline)
     else accept(wish, principal)
@@ -116,38 +130,14 @@ function upgrade(parts: SocketParts, res: HttpResponse, req: HttpRequest, contex
   }
 }
 
-const bearer = 'bearer.'
-
-/** Clients say who they are by header, subprotocol or query, whichever they can. */
-function readWish(req: HttpRequest): Wish {
-  const offered = req
-    .getHeader('sec-websocket-protocol')
-    .split(/\s*,\s*/)
-    .filter(Boolean)
-  const scalars = req.getQuery('scalars') ?? 'string'
-  if (scalars !== 'string' && scalars !== 'number') throw BadRequest({ scalars: 'must be string or number' })
-  const form = formOf(offered, scalars)
-  return {
-    form,
-    protocol: offered.length === 0 ? '' : form.protocol,
-    token: tokenIn(req, offered),
-    key: req.getHeader('sec-websocket-key'),
-    extensions: req.getHeader('sec-websocket-extensions'),
-  }
+/** The token in the Authorization header; null if there is none. */
+export function bearerIn(req: HttpRequest): string | null {
+  return /^bearer +(\S+)$/i.exec(req.getHeader('authorization'))?.[1] ?? null
 }
 
-function formOf(offered: string[], scalars: 'string' | 'number'): Form {
-  for (const protocol of offered.length === 0 ? ['json'] : offered) {
-    const form = findForm(protocol, scalars)
-    if (form !== undefined) return form
-  }
-  throw ProtocolUnknown()
-}
-
-function tokenIn(req: HttpRequest, offered: string[]): string | null {
-  const authorization = /^bearer +(\S+)$/i.exec(req.getHeader('authorization'))?.[1]
-  const subprotocol = offered.find(protocol => protocol.startsWith(bearer))?.slice(bearer.length)
-  return authorization ?? subprotocol ?? (req.getQuery('access_token') || null)
+/** What every upgrade request says of itself. */
+export function readUpgrade(req: HttpRequest): Pick<Wish, 'key' | 'extensions'> {
+  return { key: req.getHeader('sec-websocket-key'), extensions: req.getHeader('sec-websocket-extensions') }
 }
 
 function refuse(res: HttpResponse, { status, type, headers, body }: Refusal): void {

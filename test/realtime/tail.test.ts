@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Tail, Tails } from '../../src/realtime/channels/tail.ts'
 
-const line = (rev: number, size = 100) => ({ rev, bytes: new Uint8Array(size) })
+const line = (rev: number, size = 100) => ({ rev, topic: 'a7', bytes: new Uint8Array(size) })
 const revs = (tail: Tail, after: number) => Array.from(tail.after(after), ({ rev }) => rev)
 
 test('a tail gives what followed a rev, oldest first', () => {

@@ -24,7 +24,6 @@ export interface ChannelParts {
 /** Those of an app's subscribers that share a form. */
 interface Audience {
   readonly form: Form
-  readonly topic: string
   size: number
   tail: Tail
 }
@@ -110,7 +109,7 @@ export class Channel {
   admit(form: Form): void {
     const audience = this.#audiences.get(form)
     if (audience !== undefined) audience.size++
-    else this.#audiences.set(form, { form, topic: form.topic(this.app), size: 1, tail: new Tail(this.#sent) })
+    else this.#audiences.set(form, { form, size: 1, tail: new Tail(this.#sent) })
   }
 
   dismiss(form: Form): void {
@@ -138,8 +137,9 @@ export class Channel {
 
   /** Tells live subscribers something that is not part of the history. */
   mention(frame: Frame): void {
-    for (const { form, topic } of this.#audiences.values()) {
-      this.#parts.publish(topic, form.encode(frame), form.isBinary)
+    for (const { form } of this.#audiences.values()) {
+      const bytes = form.encode(frame)
+      if (bytes !== null) this.#parts.publish(form.topic(this.app, frame.type), bytes, form.isBinary)
     }
   }
 
@@ -210,9 +210,11 @@ export class Channel {
     }
     this.#told = event.rev
     this.#hidden = 0
-    for (const { form, topic, tail } of this.#audiences.values()) {
+    for (const { form, tail } of this.#audiences.values()) {
       const bytes = form.encode(frame)
-      tails.push(tail, { rev: event.rev, bytes })
+      if (bytes === null) continue
+      const topic = form.topic(this.app, event.type)
+      tails.push(tail, { rev: event.rev, topic, bytes })
       publish(topic, bytes, form.isBinary)
     }
   }

@@ -54,9 +54,22 @@ export class History {
    * Those it names should be in memory.
    */
   toFrame(event: AppEvent, prev: number, state: AppState): Frame | null {
+    const { type, rev, app_id } = event
+    if (event.kind.isTold?.(state) === false) return null
+    const shown = this.#show(event, state)
+    return shown && { type: 'event', event: type, id: rev, app_id, rev, prev, ...shown }
+  }
+
+  /** The same for those whom it concerns, whatever they are subscribed to, and whoever else is told. */
+  toPersonalFrame(event: AppEvent, state: AppState): Frame | null {
+    const shown = this.#show(event, state)
+    return shown && { type: 'personal', event: event.type, id: event.rev, ...shown }
+  }
+
+  #show(event: AppEvent, state: AppState): Record<string, unknown> | null {
     const { people, origin, actor, log } = this.#parts
     const { kind, type, rev, app_id, actor_id, created_at } = event
-    if (kind.present === undefined || kind.isTold?.(state) === false) return null
+    if (kind.present === undefined) return null
     let shown: Record<string, unknown> | null = {}
     try {
       shown = kind.present(event, { app: state.app, people, origin: origin() })
@@ -65,8 +78,7 @@ export class History {
       log.error({ app: app_id, rev, type, error }, 'An event cannot be shown')
     }
     if (shown === null) return null
-    const who = actor(people.show(actor_id), origin())
-    return { type: 'event', event: type, id: rev, app_id, rev, prev, actor: who, created_at, ...shown }
+    return { actor: actor(people.show(actor_id), origin()), created_at, ...shown }
   }
 }
 

@@ -69,13 +69,10 @@ export class Replays {
 
   /** Stops the events of a subscription until `resume`, or for good. */
   hold(subscription: Subscription): void {
-    const { session, app, stage } = subscription
-    if (stage === 'live') {
-      const { sent } = channelOf(subscription)
-      // uWebSockets forgets what was published in this tick when a socket leaves its last topic; sending flushes it.
-      session.send(current(app, sent))
-      session.leave(session.form.topic(app))
-      subscription.cursor = sent
+    if (subscription.stage === 'live') {
+      const { session, topics } = subscription
+      for (const topic of topics) session.leave(topic)
+      subscription.cursor = channelOf(subscription).sent
     }
     subscription.stage = 'held'
   }
@@ -117,9 +114,9 @@ export class Replays {
   }
 
   #goLive(subscription: Subscription): void {
-    const { session, app } = subscription
+    const { session, topics } = subscription
     subscription.stage = 'live'
-    session.join(session.form.topic(app))
+    for (const topic of topics) session.join(topic)
   }
 
   #sendTail(subscription: Subscription): void {
@@ -154,9 +151,10 @@ export class Replays {
 
   /** As many as the client takes now, at least one; true if these are all. */
   #sendLines(subscription: Subscription, lines: Iterable<Line>): boolean {
-    const { session } = subscription
+    const { session, topics } = subscription
     let isFull = false
-    for (const { rev, bytes } of lines) {
+    for (const { rev, topic, bytes } of lines) {
+      if (!topics.includes(topic)) continue
       if (isFull) return false
       session.sendBytes(bytes)
       subscription.cursor = rev
@@ -167,7 +165,7 @@ export class Replays {
 
   /** One read for all who stand at the same place; null where the history after it is gone. */
   #share(channel: Channel, form: Form, cursor: number, size: number): Promise<Page | null> {
-    const key = `${form.topic(channel.app)}:${cursor}:${size}`
+    const key = `${channel.app}:${form.protocol}:${form.scalars}:${cursor}:${size}`
     let page = this.#pages.get(key)
     if (page === undefined) {
       page = this.#gate.add(() => this.#read(channel, form, cursor, size)).finally(() => this.#pages.delete(key))
@@ -191,8 +189,9 @@ export class Replays {
     for (const event of events) {
       const frame = history.toFrame(event, told, channel.state)
       if (frame === null) continue
-      lines.push({ rev: event.rev, bytes: form.encode(frame) })
       told = event.rev
+      const bytes = form.encode(frame)
+      if (bytes !== null) lines.push({ rev: event.rev, topic: form.topic(channel.app, event.type), bytes })
     }
     const end = events.at(-1)!.rev
     const joint = tail().start

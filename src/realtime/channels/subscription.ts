@@ -15,6 +15,10 @@ const firstPage = 32
 export class Subscription {
   readonly session: Session
   readonly app: number
+  /** What it hears live: one for all that happens in the app, or one for each kind of event that it wants. */
+  readonly topics: string[]
+  /** Settled when it is known whether the session may hear of the app; there where somebody waits for that. */
+  admission: PromiseWithResolvers<boolean> | null = null
   stage: Stage = 'opening'
   /** Undefined until the app is there. */
   channel: Channel | undefined
@@ -26,9 +30,10 @@ export class Subscription {
   run = 0
 
   /** `after`: the last rev that the client has seen; undefined for one that wants only what comes. */
-  constructor(session: Session, app: number, after: number | undefined) {
+  constructor(session: Session, app: number, topics: string[], after: number | undefined) {
     this.session = session
     this.app = app
+    this.topics = topics
     this.cursor = after
   }
 }

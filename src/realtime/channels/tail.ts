@@ -1,6 +1,8 @@
 /** An encoded event. */
 export interface Line {
   readonly rev: number
+  /** Under which it was published. */
+  readonly topic: string
   readonly bytes: Uint8Array
 }
 

@@ -65,8 +65,8 @@ export function firstMembers(state: AppState): number[] {
 }
 
 /** The detailed app. `lastMessage` is its newest message as the caller sees it. */
-export function showApp(state: AppState, viewer: Viewer & { credentials: Presence }, lastMessage: object | null) {
-  const { people, origin, credentials } = viewer
+export function showApp(state: AppState, viewer: Viewer & { presence: Presence }, lastMessage: object | null) {
+  const { people, origin, presence } = viewer
   const withMarkers = showsMarkers(state.app)
   const members = firstMembers(state).map(user =>
     showMember(people.show(user), state.member(user), {
@@ -74,7 +74,7 @@ export function showApp(state: AppState, viewer: Viewer & { credentials: Presenc
       people,
       origin,
       access: accessOf(state, user, people),
-      presence: credentials,
+      presence,
       withMarkers,
     }),
   )

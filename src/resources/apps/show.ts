@@ -12,7 +12,7 @@ import { namesakes } from './naming.ts'
 import { firstMembers, isSubscribed, showApp, showAppSummary, type Viewer } from './represent.ts'
 
 export interface AppRequest extends Viewer {
-  credentials: Presence
+  presence: Presence
   sql: Sql
   apps: Apps
   form: Form

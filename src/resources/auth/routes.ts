@@ -18,7 +18,7 @@ const signIn = route({
   body: SignIn,
   replies: { 200: User },
   problems: [NotFound, TooManyAttempts],
-  async handle({ body, address, attempts, sql, origin, credentials }) {
+  async handle({ body, address, attempts, sql, origin, presence }) {
     const { username, password } = body
     const keys = [`name ${username.trim().toLowerCase()}`, `address ${address}`]
     const user = await attempts.run(keys, () => check(sql, username, password))
@@ -27,7 +27,7 @@ const signIn = route({
     const by = { kind: 'user', user, credential: '' } as const
     const person = await findPerson(sql, String(user), by)
     if (person === null || person.trashed_at !== null) throw NotFound()
-    return reply(200, showUser(person, { by, origin, followed: new Set(), presence: credentials }))
+    return reply(200, showUser(person, { by, origin, followed: new Set(), presence }))
   },
 })
 

@@ -18,12 +18,12 @@ const change = (verb: 'follow' | 'unfollow') =>
     params: UserPath,
     replies: { 200: User },
     problems: [NotFound, SpecialUser],
-    async handle({ params, by, direct, people, origin, credentials }) {
+    async handle({ params, by, direct, people, origin, presence }) {
       const id = await direct.run(verb === 'follow' ? follow : unfollow, by, params.user)
       const person = await people.get(id)
       if (person === undefined) throw NotFound()
       const followed = new Set(verb === 'follow' ? [id] : [])
-      return reply(200, showUser(person, { by, origin, followed, presence: credentials }))
+      return reply(200, showUser(person, { by, origin, followed, presence }))
     },
   })
 
@@ -61,15 +61,15 @@ const following = route({
   },
 })
 
-type Request = Pick<Parts, 'sql' | 'credentials'> &
+type Request = Pick<Parts, 'sql' | 'presence'> &
   Pick<RouteRequest<unknown, Parameters<typeof toPage>[0], unknown>, 'by' | 'origin' | 'query'> & { form: Form }
 
 async function listPage(whom: Pick<PersonFilter, 'followersOf' | 'followedBy'>, request: Request) {
-  const { query, sql, by, origin, form, credentials } = request
+  const { query, sql, by, origin, form, presence } = request
   const page = toPage(query, orderFields, 'name')
   const { count, persons } = await listPersons(sql, { by, directories: [], ...whom }, page)
   const ids = persons.map(({ id }) => id)
-  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence: credentials }
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence }
   const show = form.items === 'details' ? showUser : showUserSummary
   const items = persons.map(person => show(person, viewer))
   return toPagedList(page, count, items)

@@ -134,14 +134,14 @@ async function findReadable(request: Request): Promise<AppState> {
   return state
 }
 
-function show(user: number, state: AppState, { people, origin, credentials }: Request) {
+function show(user: number, state: AppState, { people, origin, presence }: Request) {
   const access = state.member(user)?.access ?? accessOf(state, user, people)
   return showMember(people.show(user), state.member(user), {
     app: state.app,
     people,
     origin,
     access,
-    presence: credentials,
+    presence,
   })
 }
 

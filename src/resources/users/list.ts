@@ -7,19 +7,19 @@ import { listPersons, type PersonOrder } from './store.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
-type Request = Pick<Parts, 'sql' | 'credentials'> &
+type Request = Pick<Parts, 'sql' | 'presence'> &
   Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { form: Form }
 
 /** One page of the people whom the caller can see, by name; within `directories`, where any are named. */
 export async function listPage(query: PersonListing, directories: string[], request: Request) {
-  const { sql, by, origin, form, credentials } = request
+  const { sql, by, origin, form, presence } = request
   const { agent, system, autocomplete, directory } = query
   const page = toPage(query, orderFields, 'name')
   const within = directory === undefined ? directories : [...directories, directory]
   const filter = { by, agent, system, autocomplete, directories: within }
   const { count, persons } = await listPersons(sql, filter, page)
   const ids = persons.map(({ id }) => id)
-  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence: credentials }
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence }
   const show = form.items === 'details' ? showUser : showUserSummary
   return toPagedList(
     page,

@@ -43,14 +43,14 @@ const read = route({
   query: UserQuery,
   replies: { 200: User },
   problems: [NotFound],
-  async handle({ params, query, sql, by, origin, credentials }) {
+  async handle({ params, query, sql, by, origin, presence }) {
     const person = await findPerson(sql, params.user, by)
     if (person === null) throw NotFound()
     // Trashed users show themselves only to API keys, which may restore them.
     const showsTrashed = by.kind === 'key' && query.trashed !== undefined && query.trashed !== 'false'
     if (person.trashed_at !== null && !showsTrashed) throw NotFound()
     const followed = await findFollowed(sql, by, [person.id])
-    return reply(200, showUser(person, { by, origin, followed, presence: credentials }))
+    return reply(200, showUser(person, { by, origin, followed, presence }))
   },
 })
 
@@ -60,11 +60,11 @@ const readSelf = route({
   summary: 'Get the authenticated user',
   auth: 'token',
   replies: { 200: User },
-  async handle({ by, people, origin, credentials }) {
+  async handle({ by, people, origin, presence }) {
     // Every component of a page asks this when it loads, so the answer comes from memory.
     const person = people.find(by.user) ?? (await people.get(by.user))
     if (person === undefined) throw NotFound()
-    return reply(200, showUser(person, { by, origin, followed: new Set(), presence: credentials }))
+    return reply(200, showUser(person, { by, origin, followed: new Set(), presence }))
   },
 })
 
@@ -120,10 +120,10 @@ async function toChange({ password, ...rest }: UserUpdate): Promise<UserChange> 
 type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
 /** The user as a write has left it, trashed or not. */
-async function showSaved({ id }: Saved, { sql, by, origin, credentials }: Request) {
+async function showSaved({ id }: Saved, { sql, by, origin, presence }: Request) {
   const person = await findPerson(sql, String(id), by)
   if (person === null) throw NotFound()
-  return showUser(person, { by, origin, followed: new Set(), presence: credentials })
+  return showUser(person, { by, origin, followed: new Set(), presence })
 }
 
 export const routes = [create, list, readSelf, read, update, upsert]

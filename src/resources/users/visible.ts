@@ -59,3 +59,14 @@ export async function listInvisible(db: Db, user: number, ids: number[]): Promis
     where u.id = any(${ids}::bigint[]) and not (u.trashed_at is null and ${isVisibleTo(db, by)})`
   return rows.map(({ id }) => id)
 }
+
+/** Those of `others` with whom each of the users shares an app that is not trashed; no entry for who shares none. */
+export async function listMates(db: Db, users: number[], others: number[]): Promise<Map<number, number[]>> {
+  const rows = await db<{ user: number; others: number[] }[]>`
+    select a.user_id as "user", array_agg(distinct b.user_id) as others
+    from members a join apps p on p.id = a.app_id join members b on b.app_id = a.app_id
+    where a.user_id = any(${users}::bigint[]) and b.user_id = any(${others}::bigint[])
+      and a.access <> 'none' and b.access <> 'none' and p.trashed_at is null and p.deleted_at is null
+    group by a.user_id`
+  return new Map(rows.map(({ user, others }) => [user, others]))
+}

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import type { Bus } from '../cluster/bus.ts'
+import { every, type Clock } from '../lib/clock.ts'
+import type { Presence } from './presence.ts'
+
+interface PresenceNewsParts {
+  bus: Bus
+  presence: Presence
+  clock: Clock
+  signal: AbortSignal
+}
+
+/** Who came and went on a node since its last news; the first ones of a node, and some later ones, say everything. */
+interface PresenceNews {
+  node: string
+  isWhole: boolean
+  came: number[]
+  went: number[]
+}
+
+const channel = 'parley:presence'
+
+const newsMs = 1_000
+
+/** Every so many news a node says everything, for those that have missed something. */
+const wholeEvery = 15
+
+/** A node that has said nothing for as long is gone. */
+const silentMs = 40_000
+
+/** Tells the other nodes who is active on this one, until `signal` aborts, and hears of them. */
+export function spreadPresence({ bus, presence, clock, signal }: PresenceNewsParts): void {
+  const node = randomUUID()
+  const others = new Map<string, { users: Set<number>; heardAt: number }>()
+  let told = new Set<number>()
+  let round = 0
+
+  const tell = () => {
+    const active = presence.activeHere()
+    const isWhole = round++ % wholeEvery === 0
+    const came = isWhole ? [...active] : [...active].filter(user => !told.has(user))
+    const went = isWhole ? [] : [...told].filter(user => !active.has(user))
+    told = active
+    if (isWhole || came.length + went.length > 0) {
+      bus.publish(channel, { node, isWhole, came, went } satisfies PresenceNews)
+    }
+    forgetSilent()
+  }
+  const forgetSilent = () => {
+    for (const [other, { heardAt }] of others) {
+      if (clock.now() - heardAt <= silentMs) continue
+      others.delete(other)
+      presence.hear(other, null)
+    }
+  }
+  const hear = (news: PresenceNews) => {
+    if (news.node === node) return
+    const known = others.get(news.node)
+    // Part of the news of a node makes no sense without the rest; it will soon say everything.
+    if (known === undefined && !news.isWhole) return
+    // A new node: it wants to know who is here as soon as we want to know who is there.
+    if (known === undefined) round = 0
+    const users = new Set(news.isWhole ? [] : known?.users)
+    for (const user of news.came) users.add(user)
+    for (const user of news.went) users.delete(user)
+    others.set(news.node, { users, heardAt: clock.now() })
+    presence.hear(news.node, users)
+  }
+
+  const end = bus.subscribe(channel, news => hear(news as PresenceNews))
+  signal.addEventListener('abort', end, { once: true })
+  every(clock, newsMs, signal, tell)
+}

@@ -1,0 +1,153 @@
+import type { EventTypes } from '../../actors/catch-up.ts'
+import type { Principal } from '../../actors/principal.ts'
+import { every, type Clock } from '../../lib/clock.ts'
+import { Problem } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Admission } from '../admission.ts'
+import type { FanOut } from '../fan-out.ts'
+import { closeCodes, toCloseCode, type Session } from '../session.ts'
+import type { Sessions } from '../sessions.ts'
+import type { RealtimeSettings } from '../settings.ts'
+import { readName, type Name } from './names.ts'
+import type { Online } from './online.ts'
+import { jsonHub, messagepackHub, readHandshake, toHandshakeAnswer, type HubForm, type Said } from './records.ts'
+import type { Streams } from './streams.ts'
+
+export interface HubParts {
+  admission: Admission
+  sessions: Sessions
+  fanOut: FanOut
+  streams: Streams
+  online: Online
+  events: EventTypes
+  publish: (topic: string, bytes: Uint8Array, isBinary: boolean) => void
+  settings: RealtimeSettings
+  signal: AbortSignal
+  clock: Clock
+  log: Log
+}
+
+/** Clients go away when they hear nothing for 30 seconds; two of these may get lost. */
+const keepAliveMs = 10_000
+
+/** Names of one app that a client may want to hear, so that its limits follow from those for apps. */
+const namesPerApp = 12
+
+/**
+ * Answers clients that speak SignalR at /hubs/rtm: two methods, Subscribe and Unsubscribe, with one name each. The
+ * sessions, rights and events are those of the native protocol; only the words are others. What a client missed while
+ * it was away it is not told: existing clients read it again over HTTP.
+ */
+export class Hub {
+  readonly #parts: HubParts
+  /** Those that have not said which protocol they speak. */
+  readonly #strangers = new Map<Session, Principal>()
+
+  constructor(parts: HubParts) {
+    this.#parts = parts
+    every(parts.clock, keepAliveMs, parts.signal, () => {
+      for (const { everybody, ping, isBinary } of [jsonHub, messagepackHub]) parts.publish(everybody, ping, isBinary)
+    })
+  }
+
+  /** The session belongs to the principal as soon as it has said which protocol it speaks. */
+  open(session: Session, principal: Principal): void {
+    this.#strangers.set(session, principal)
+  }
+
+  /** Takes a message from the client. Never throws: a client that makes no sense is sent away. */
+  hear(session: Session, message: ArrayBuffer, isBinary: boolean): void {
+    try {
+      const principal = this.#strangers.get(session)
+      const rest = principal === undefined ? message : this.#shakeHands(session, principal, message)
+      if (rest.byteLength === 0 || session.isClosed) return
+      const form = formOf(session)
+      for (const said of form.decode(rest, isBinary)) if (!session.isClosed) this.#answer(session, form, said)
+    } catch (error) {
+      if (error instanceof Problem) return session.close(toCloseCode(error.status), error.code)
+      // Whatever a client sends, and however it breaks the parser: it is its fault.
+      session.close(closeCodes.malformed, 'not understood')
+    }
+  }
+
+  /** The session has ended. */
+  leave(session: Session): void {
+    this.#strangers.delete(session)
+    this.#parts.streams.leave(session)
+  }
+
+  /** Opens the session, and returns what the client has said beyond the handshake. */
+  #shakeHands(session: Session, principal: Principal, message: ArrayBuffer): ArrayBuffer {
+    const { admission, sessions } = this.#parts
+    const { form, rest } = readHandshake(message)
+    this.#strangers.delete(session)
+    if (form === null) {
+      session.sendBytes(toHandshakeAnswer('The protocols that are spoken here are json and messagepack.'))
+      session.close(closeCodes.malformed, 'protocol-unknown')
+      return rest
+    }
+    try {
+      session.form = form
+      sessions.open(session, principal, admission.admit(principal))
+    } catch (error) {
+      if (error instanceof Problem) session.sendBytes(toHandshakeAnswer(error.message))
+      throw error
+    }
+    session.sendBytes(toHandshakeAnswer())
+    session.join(form.everybody)
+    return rest
+  }
+
+  #answer(session: Session, form: HubForm, said: Said): void {
+    const { framesPerSecond, subscriptions } = this.#parts.settings
+    const burst = framesPerSecond + subscriptions * namesPerApp
+    if (!session.admits(this.#parts.clock.now(), framesPerSecond, burst)) {
+      return session.close(closeCodes.tooMany, 'too many frames')
+    }
+    if (said.kind === 'close') return session.close(closeCodes.normal, 'requested')
+    if (said.kind === 'invocation') this.#invoke(session, form, said)
+  }
+
+  #invoke(session: Session, form: HubForm, { id, target, args }: Extract<Said, { kind: 'invocation' }>): void {
+    const complete = (outcome: { result: boolean } | { error: string }) => {
+      if (id !== null) session.sendBytes(form.complete(id, outcome))
+    }
+    const name = readName(args[0], this.#parts.events)
+    switch (target.toLowerCase()) {
+      case 'subscribe': {
+        const isHeard = name !== null && this.#subscribe(session, name)
+        if (isHeard instanceof Promise) void isHeard.then(result => complete({ result }))
+        else complete({ result: isHeard })
+        return
+      }
+      case 'unsubscribe':
+        if (name !== null) this.#unsubscribe(session, name)
+        return complete({ result: true })
+      default:
+        complete({ error: 'There is no such method; there are Subscribe and Unsubscribe.' })
+    }
+  }
+
+  /** A promise never rejects: what fails ends the subscription, or the session. */
+  #subscribe(session: Session, { app, event }: Name): boolean | Promise<boolean> {
+    const { streams, online, fanOut, settings } = this.#parts
+    if (app === null) {
+      if (event === 'online' && session.user !== undefined) online.welcome(session.user)
+      return streams.subscribe(session, event)
+    }
+    const { subscriptions } = session
+    if (!subscriptions.has(app) && subscriptions.size >= settings.subscriptions) return false
+    return fanOut.follow(session, app, event)
+  }
+
+  #unsubscribe(session: Session, { app, event }: Name): void {
+    if (app === null) this.#parts.streams.unsubscribe(session, event)
+    else this.#parts.fanOut.unfollow(session, app, event)
+  }
+}
+
+function formOf({ form }: Session): HubForm {
+  const found = [jsonHub, messagepackHub].find(hub => hub === form)
+  if (found === undefined) throw new Error('A session of the hub speaks another protocol')
+  return found
+}

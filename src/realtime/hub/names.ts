@@ -1,0 +1,31 @@
+import type { EventTypes } from '../../actors/catch-up.ts'
+
+/** What a hub client subscribes to: an event of one app, or, without an app, one of its own stream. */
+export interface Name {
+  readonly app: number | null
+  readonly event: string
+}
+
+/** The events that concern a user, whatever the app, as existing clients ask for them. */
+const personal: ReadonlySet<string> = new Set([
+  'app_created',
+  'app_marked',
+  'member_added',
+  'message_created',
+  'notification_created',
+  'notification_updated',
+  'notifications_marked',
+  'online',
+])
+
+/** Sixteen digits are more than any id has that a number can hold. */
+const shape = /^(?:a([1-9]\d{0,15}):)?([a-z_]{1,40})$/
+
+/** Reads `a11:message_created` or `message_created`, in any case; null for what nobody will ever be told. */
+export function readName(text: unknown, events: EventTypes): Name | null {
+  const match = typeof text === 'string' ? shape.exec(text.toLowerCase()) : null
+  if (match === null) return null
+  const [, app, event = ''] = match
+  if (app === undefined) return personal.has(event) ? { app: null, event } : null
+  return event === 'typing' || events.has(event) ? { app: Number(app), event } : null
+}

@@ -1,0 +1,166 @@
+import { Packr, Unpackr } from 'msgpackr'
+import { z } from 'zod'
+import { writeJson } from '../../lib/json.ts'
+import type { Form, Frame } from '../protocol.ts'
+
+/** What a client says on the hub, in either protocol. */
+export type Said =
+  | { readonly kind: 'invocation'; readonly id: string | null; readonly target: string; readonly args: unknown[] }
+  | { readonly kind: 'ping' | 'close' | 'other' }
+
+/**
+ * One of the two SignalR protocols. A frame becomes the invocation of a client method, named as clients subscribe to
+ * it: `a11:message_created`. Numbers are always numbers there.
+ */
+export interface HubForm extends Form {
+  decode(message: ArrayBuffer, isBinary: boolean): Said[]
+  /** The answer to an invocation. */
+  complete(id: string, outcome: { result: boolean } | { error: string }): Uint8Array
+  readonly ping: Uint8Array
+  /** The topic of all sessions of this form, for what everybody gets. */
+  readonly everybody: string
+}
+
+/** Ends every record of the JSON protocol, and the handshake of both. */
+export const separator = '\x1e'
+
+/** The numbers that SignalR gives to its types of records. */
+const types = { invocation: 1, completion: 3, ping: 6, close: 7 } as const
+
+const Invocation = z.object({
+  target: z.string().max(64),
+  arguments: z.array(z.unknown()).max(8),
+  invocationId: z.string().max(64).nullish(),
+})
+const AnyRecord = z.looseObject({ type: z.number() })
+const AnyArray = z.tuple([z.number()], z.unknown())
+
+/** What the hub calls at the client; null for frames of the native protocol that have no counterpart here. */
+function toCall(frame: Frame): { target: string; argument: string } | null {
+  const { type, ...rest } = frame
+  if (type === 'event') {
+    const { event, app_id, rev: _rev, prev: _prev, id, ...shown } = rest
+    return { target: `a${app_id}:${event}`, argument: writeJson({ id, action: event, ...shown }, 'number') }
+  }
+  if (type === 'personal') {
+    const { event, id, ...shown } = rest
+    return { target: String(event), argument: writeJson({ id, action: event, ...shown }, 'number') }
+  }
+  if (type === 'online') return { target: type, argument: writeJson(rest.users, 'number') }
+  if (type !== 'typing' || rest.is_typing !== true) return null
+  const { app_id: id, actor } = rest
+  const shown = { id, action: type, actor, entity: { id, type: 'app' } }
+  return { target: `a${id}:${type}`, argument: writeJson(shown, 'number') }
+}
+
+const shared = (protocol: string) => ({
+  protocol,
+  scalars: 'number' as const,
+  topic: (app: number, event: string) => `a${app}:${event}:${protocol}`,
+  everybody: `everybody:${protocol}`,
+})
+
+const toLine = (text: string) => Buffer.from(text + separator)
+
+export const jsonHub: HubForm = {
+  ...shared('hub-json'),
+  isBinary: false,
+  encode(frame) {
+    const call = toCall(frame)
+    if (call === null) return null
+    return toLine(`{"type":${types.invocation},"target":${JSON.stringify(call.target)},"arguments":[${call.argument}]}`)
+  },
+  decode(message) {
+    const lines = Buffer.from(message).toString().split(separator)
+    if (lines.pop() !== '') throw new TypeError('The last record has no end')
+    return lines.map(line => toSaid(AnyRecord.parse(JSON.parse(line))))
+  },
+  complete: (id, outcome) => toLine(JSON.stringify({ type: types.completion, invocationId: id, ...outcome })),
+  ping: toLine(JSON.stringify({ type: types.ping })),
+}
+
+function toSaid(record: z.output<typeof AnyRecord>): Said {
+  if (record.type === types.ping) return { kind: 'ping' }
+  if (record.type === types.close) return { kind: 'close' }
+  if (record.type !== types.invocation) return { kind: 'other' }
+  const { target, arguments: args, invocationId: id = null } = Invocation.parse(record)
+  return { kind: 'invocation', id, target, args }
+}
+
+// Extensions of msgpackr's own are off: the clients read plain MessagePack.
+const packr = new Packr({ useRecords: false, variableMapSize: true })
+const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
+
+/** Results of a completion, as the protocol numbers them. */
+const resultKinds = { error: 1, value: 3 } as const
+
+export const messagepackHub: HubForm = {
+  ...shared('hub-messagepack'),
+  isBinary: true,
+  encode(frame) {
+    const call = toCall(frame)
+    if (call === null) return null
+    // By way of JSON, so that both protocols say the same.
+    return pack([types.invocation, {}, null, call.target, [JSON.parse(call.argument)], []])
+  },
+  decode(message, isBinary) {
+    if (!isBinary) throw new TypeError('This protocol has binary frames')
+    return split(Buffer.from(message)).map(bytes => toSaidOf(AnyArray.parse(unpackr.unpack(bytes))))
+  },
+  complete(id, outcome) {
+    const result = 'error' in outcome ? [resultKinds.error, outcome.error] : [resultKinds.value, outcome.result]
+    return pack([types.completion, {}, id, ...result])
+  },
+  ping: pack([types.ping]),
+}
+
+function toSaidOf([type, _headers, invocationId, target, args]: unknown[]): Said {
+  return toSaid(type === types.invocation ? { type, invocationId, target, arguments: args } : { type: Number(type) })
+}
+
+/** A record, behind its length: seven bits a byte, the lowest first, with the eighth bit where more follow. */
+function pack(record: unknown[]): Buffer {
+  const bytes = packr.pack(record)
+  const prefix: number[] = []
+  let length = bytes.length
+  do {
+    prefix.push((length & 0x7f) | (length > 0x7f ? 0x80 : 0))
+    length >>= 7
+  } while (length > 0)
+  return Buffer.concat([Buffer.from(prefix), bytes])
+}
+
+/** The records in one message of the client. */
+function split(message: Buffer): Buffer[] {
+  const records: Buffer[] = []
+  for (let at = 0; at < message.length;) {
+    let length = 0
+    let shift = 0
+    let byte: number
+    do {
+      // Four bytes say 256 MiB; what is larger never gets here.
+      if (at >= message.length || shift > 21) throw new TypeError('A record has no length')
+      byte = message[at++]!
+      length |= (byte & 0x7f) << shift
+      shift += 7
+    } while (byte > 0x7f)
+    if (at + length > message.length) throw new TypeError('A record is cut off')
+    records.push(message.subarray(at, at + length))
+    at += length
+  }
+  return records
+}
+
+const Handshake = z.object({ protocol: z.string(), version: z.number() })
+
+/** The first record, which chooses the protocol; and what came behind it in the same message. Throws on anything else. */
+export function readHandshake(message: ArrayBuffer): { form: HubForm | null; rest: ArrayBuffer } {
+  const bytes = Buffer.from(message)
+  const end = bytes.indexOf(separator)
+  const { protocol, version } = Handshake.parse(JSON.parse(bytes.toString('utf8', 0, end)))
+  const form = { json: jsonHub, messagepack: messagepackHub }[protocol] ?? null
+  return { form: version === 1 ? form : null, rest: message.slice(end + 1) }
+}
+
+/** The answer to the handshake, in both protocols. */
+export const toHandshakeAnswer = (error?: string) => toLine(JSON.stringify(error === undefined ? {} : { error }))

@@ -1,0 +1,122 @@
+import type { AppEvent } from '../../actors/event.ts'
+import type { AppRow, AppState, MemberRow } from '../../actors/state.ts'
+import type { Log } from '../../lib/log.ts'
+import type { History } from '../channels/history.ts'
+import type { Form, Frame } from '../protocol.ts'
+import type { Session } from '../session.ts'
+import type { Sessions } from '../sessions.ts'
+
+export interface StreamsParts {
+  sessions: Sessions
+  history: History
+  /** True where an app is in the lists of somebody with this relation to it. */
+  isListed: (app: AppRow, own: MemberRow | undefined) => boolean
+  log: Log
+}
+
+/** Whom an event concerns, of all who are told without a subscription to the app. */
+type Concern = 'members' | 'actor' | 'entity'
+
+const concerns: Readonly<Record<string, Concern>> = {
+  app_created: 'members',
+  message_created: 'members',
+  member_added: 'entity',
+  app_marked: 'actor',
+}
+
+/**
+ * What hub clients hear without naming an app: what concerns their user. Like the events of apps it is told after the
+ * commit; it has no history and no order between apps. What a client missed it reads over HTTP.
+ */
+export class Streams {
+  readonly #parts: StreamsParts
+  /** Event → user → the sessions that want to hear. */
+  readonly #wanted = new Map<string, Map<number, Set<Session>>>()
+
+  constructor(parts: StreamsParts) {
+    this.#parts = parts
+  }
+
+  /** False for a session that belongs to nobody. */
+  subscribe(session: Session, event: string): boolean {
+    const { user } = session
+    if (user === undefined) return false
+    const users = this.#wanted.get(event) ?? new Map<number, Set<Session>>()
+    this.#wanted.set(event, users.set(user, (users.get(user) ?? new Set()).add(session)))
+    return true
+  }
+
+  unsubscribe(session: Session, event: string): void {
+    const users = this.#wanted.get(event)
+    const sessions = users?.get(session.owner ?? 0)
+    if (users === undefined || !sessions?.delete(session) || sessions.size > 0) return
+    users.delete(session.owner!)
+    if (users.size === 0) this.#wanted.delete(event)
+  }
+
+  /** The users who want to hear of such events. */
+  users(event: string): number[] {
+    return [...(this.#wanted.get(event)?.keys() ?? [])]
+  }
+
+  leave(session: Session): void {
+    for (const event of this.#wanted.keys()) this.unsubscribe(session, event)
+  }
+
+  /** Tells those sessions of the users that want to hear of such an event; encoded once for each form. */
+  tell(users: Iterable<number>, event: string, frame: Frame): void {
+    const wanted = this.#wanted.get(event)
+    if (wanted === undefined) return
+    const encoded = new Map<Form, Uint8Array | null>()
+    for (const user of users) {
+      for (const session of wanted.get(user) ?? []) {
+        let bytes = encoded.get(session.form)
+        if (bytes === undefined) encoded.set(session.form, (bytes = session.form.encode(frame)))
+        if (bytes !== null) session.sendBytes(bytes)
+      }
+    }
+  }
+
+  /** Tells a user what concerns it alone, in the form that events have on the hub: with an id and who did it. */
+  tellOwn(user: number, frame: Frame): void {
+    if (!this.#wanted.get(frame.type)?.has(user)) return
+    // Of notifications; other frames concern the user's own doing.
+    const about = frame.notification as { id: number; actor: object } | undefined
+    const { id, actor } = about ?? { id: 0, actor: { id: user } }
+    this.tell([user], frame.type, { ...frame, type: 'personal', event: frame.type, id, actor })
+  }
+
+  /** Takes what was committed, as `Apps.listen` gives it, or the first event of an app. */
+  hear(state: AppState, events: readonly AppEvent[]): void {
+    if (this.#wanted.size === 0) return
+    for (const event of events) {
+      const users = this.#concerned(state, event)
+      if (users.length > 0) this.#tellOf(state, event, users)
+    }
+  }
+
+  /** Those here who want to hear, and whom it concerns. */
+  #concerned(state: AppState, { type, actor_id, entity_id }: AppEvent): number[] {
+    const wanted = this.#wanted.get(type)
+    const concern = concerns[type]
+    if (wanted === undefined || concern === undefined) return []
+    if (concern !== 'members') return [concern === 'actor' ? actor_id : entity_id].filter(user => wanted.has(user))
+    const { app } = state
+    const isListed = (user: number) => this.#parts.isListed(app, state.member(user))
+    if (wanted.size < state.memberCount) return [...wanted.keys()].filter(isListed)
+    return Array.from(state.members(), ({ user_id }) => user_id).filter(user => wanted.has(user) && isListed(user))
+  }
+
+  #tellOf(state: AppState, event: AppEvent, users: number[]): void {
+    const { history, log } = this.#parts
+    const tell = () => {
+      const frame = history.toPersonalFrame(event, state)
+      if (frame !== null) this.tell(users, event.type, frame)
+    }
+    if (history.hasNames(event)) return tell()
+    history
+      .loadNames([event])
+      .then(tell)
+      .catch((error: unknown) => log.warn({ app: event.app_id, error }, 'Somebody could not be told of an event'))
+  }
+}

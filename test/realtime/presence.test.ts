@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { ManualClock } from '../support/manual-clock.ts'
+import { eventually } from '../support/eventually.ts'
+import { Presence } from '../../src/actors/presence.ts'
+import { joinHub } from '../support/hub.ts'
+import { listen } from '../support/realtime.ts'
+import { startServer } from '../support/server.ts'
+
+test('people count as active for five minutes after a request', () => {
+  const clock = new ManualClock()
+  const seen = new Map<number, number>()
+  const presence = new Presence({ seen, clock })
+  const before = presence.isActive(1)
+
+  seen.set(1, clock.now())
+  const after = presence.isActive(1)
+  clock.advance(5 * 60_000)
+  const inTime = presence.isActive(1)
+  clock.advance(1)
+
+  expect([before, after, inTime, presence.isActive(1)]).toEqual([false, true, true, false])
+  expect([...presence.active()]).toEqual([])
+})
+
+test('whoever closes the last connection goes away soon after, unless a request follows', () => {
+  const clock = new ManualClock()
+  const seen = new Map([[1, clock.now()]])
+  const presence = new Presence({ seen, clock })
+  presence.arrive(1)
+  presence.arrive(1)
+
+  presence.leave(1)
+  clock.advance(10_000)
+  const withOne = presence.isActive(1)
+  presence.leave(1)
+  const atOnce = presence.isActive(1)
+  clock.advance(5_001)
+  const later = presence.isActive(1)
+  seen.set(1, clock.now())
+
+  expect([withOne, atOnce, later, presence.isActive(1)]).toEqual([true, true, false, true])
+})
+
+test('the API shows people as active while they have a connection of either kind', async () => {
+  await using server = await startServer()
+  const { people } = await server.chatWith(3)
+  const [ann, ben, eve] = people
+  await using _ = await joinHub(server.url, { token: () => ann.token })
+  await using __ = await listen(server.url, { token: ben.token })
+  const presenceOf = async (id: string) => (await server.admin.get(`/api/users/${id}`)).body.presence
+
+  expect([await presenceOf(ann.id), await presenceOf(ben.id), await presenceOf(eve.id)]).toEqual([
+    'active',
+    'active',
+    'away',
+  ])
+})
+
+test('clients are told who is online of those whom they can see, as a whole list of numbers', async () => {
+  await using server = await startServer()
+  const { body: acme } = await server.admin.post('/api/directories', { name: 'acme' })
+  const [ann, ben, eve, kim] = await Promise.all(['Ann', 'Ben', 'Eve', 'Kim'].map(name => server.person(name)))
+  for (const person of [eve!, kim!]) await server.admin.put(`/api/directories/${acme.id}/members/${person.id}`)
+  await using first = await joinHub(server.url, { token: () => ann!.token })
+  await using other = await joinHub(server.url, { token: () => eve!.token })
+  await first.subscribe('online')
+  await other.subscribe('online')
+  expect(await first.hear('online')).toEqual([Number(ann!.id)])
+  expect(await other.hear('online')).toEqual([Number(eve!.id)])
+
+  await using _ = await listen(server.url, { token: ben!.token })
+  expect(await first.hear('online')).toEqual([Number(ann!.id), Number(ben!.id)])
+  // Who share an app see each other.
+  await server.admin.post('/api/apps', { type: 'chat_room', members: [ann!.id, kim!.id] })
+  await using __ = await listen(server.url, { token: kim!.token })
+  expect(await first.hear('online')).toEqual([Number(ann!.id), Number(ben!.id), Number(kim!.id)])
+  expect(await other.hear('online')).toEqual([Number(eve!.id), Number(kim!.id)])
+})
+
+test('hundreds who come at once are told of in a handful of lists', { timeout: 60_000 }, async () => {
+  await using server = await startServer()
+  const watcher = await server.person('Watcher')
+  const crowd = await Promise.all(Array.from({ length: 200 }, () => server.person('Crowd')))
+  await using hub = await joinHub(server.url, { token: () => watcher.token })
+  await hub.subscribe('online')
+  await hub.hear('online')
+
+  const listeners = await Promise.all(crowd.map(({ token }) => listen(server.url, { token })))
+  await eventually(() => expect(hub.told.at(-1)?.payload).toHaveLength(201))
+
+  expect(hub.told.length).toBeLessThan(6)
+  await Promise.all(listeners.map(listener => listener[Symbol.asyncDispose]()))
+})
