@@ -103,7 +103,12 @@ class Senders {
       if (status > 299) this.#fail(new Error(`A message was refused with ${status}`))
       this.#free.push(connection)
     }
-    const lost = (error: Error | null) => this.#fail(error ?? new Error('The server closed a connection'))
+    const lost = (error: Error | null) => {
+      // The server closes what was idle for a while; a connection that waits for its answer must not be lost.
+      const at = this.#free.indexOf(connection)
+      if (at === -1) this.#fail(error ?? new Error('The server closed a connection'))
+      else this.#free.splice(at, 1)
+    }
     const connection = new HttpConnection(this.#port, answered, lost)
     this.#all.push(connection)
     return connection
