@@ -12,9 +12,9 @@ import { builtin, type AgentUpdate } from './schema.ts'
 import * as store from './store.ts'
 import type { AgentSettings } from './store.ts'
 
-export type AgentChange = AgentUpdate
+export type AgentChange = Omit<AgentUpdate, 'picture'> & { picture?: number | null }
 
-type NewAgent = AgentUpdate & Pick<AgentSettings, 'provider' | 'model'> & { uid: string }
+type NewAgent = AgentChange & Pick<AgentSettings, 'provider' | 'model'> & { uid: string }
 
 /** Makes an agent. Refuses with 422 for a uid that is taken, unknown directories, and knowledge that is no files app. */
 export const createAgent = directCommand('createAgent', async (work: DirectWork, given: NewAgent): Promise<Saved> => {
@@ -171,5 +171,5 @@ async function requireKnowledge({ sql }: DirectWork, refs: string[]): Promise<nu
 }
 
 function toProfile({ uid, name, picture, directories, comment, tags, metadata }: AgentChange): UserChange {
-  return { uid, name, picture, directories, comment, tags, metadata }
+  return { uid, name, directories, comment, tags, metadata, ...(picture !== undefined && { picture }) }
 }

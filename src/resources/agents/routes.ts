@@ -1,6 +1,8 @@
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
+import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
+import { withPicture } from '../blobs/picture.ts'
 import { leaveApps } from '../members/leave.ts'
 import type { Saved } from '../users/commands.ts'
 import { listPersons, type PersonOrder } from '../users/store.ts'
@@ -17,11 +19,15 @@ const create = route({
   summary: 'Create an agent',
   auth: 'key',
   body: NewAgent,
+  bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: Agent },
   async handle(request) {
     const { body, by, direct, once } = request
-    return reply(201, await showSaved(await direct.run(createAgent, by, body, once), request))
+    return reply(
+      201,
+      await showSaved(await direct.run(createAgent, by, await withPicture(body, request), once), request),
+    )
   },
 })
 
@@ -51,11 +57,12 @@ const update = route({
   auth: 'key',
   params: AgentPath,
   body: AgentUpdate,
+  bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: Agent },
   problems: [NotFound],
   async handle(request) {
     const { params, body, by, direct } = request
-    const saved = await direct.run(updateAgent, by, { agent: params.agent, given: body })
+    const saved = await direct.run(updateAgent, by, { agent: params.agent, given: await withPicture(body, request) })
     return reply(200, await showSaved(saved, request))
   },
 })
@@ -67,10 +74,11 @@ const upsert = route({
   auth: 'key',
   params: AgentUidPath,
   body: AgentUpdate,
+  bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: Agent, 201: Agent },
   async handle(request) {
     const { params, body, by, direct } = request
-    const saved = await direct.run(upsertAgent, by, { uid: params.uid, given: body })
+    const saved = await direct.run(upsertAgent, by, { uid: params.uid, given: await withPicture(body, request) })
     const agent = await showSaved(saved, request)
     return saved.isNew ? reply(201, agent) : reply(200, agent)
   },

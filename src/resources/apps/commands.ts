@@ -10,6 +10,8 @@ import { PairHasChat, type AppUpdate } from './schema.ts'
 
 /** An update whose references were looked up. */
 export interface AppChange extends Omit<AppUpdate, 'directory' | 'picture'> {
+  /** The id of a blob. */
+  picture?: number | null
   /** `isKnown` is false where there is no such directory, or the caller cannot see it. */
   directory?: { id: number; isKnown: boolean } | null
 }
@@ -109,7 +111,9 @@ function letIn(work: Work, level: Access): void {
 
 function mayName(app: AppRow, change: AppChange): boolean {
   const keys = Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [key]))
-  if (keys.some(key => key !== 'name')) return false
+  // The picture of a chat room may be changed by whoever may name it.
+  const isRoom = app.type === 'chat_room'
+  if (keys.some(key => key !== 'name' && !(isRoom && key === 'picture'))) return false
   return app.type === 'chat_room' || ((app.type === 'agent_chat' || app.type === 'chat') && app.name === null)
 }
 
@@ -128,6 +132,7 @@ function applyChange(work: Work, change: AppChange): void {
     tags: change.tags === undefined ? app.tags : (change.tags ?? []),
     access: change.access === undefined ? app.access : (change.access ?? 'none'),
     directory_id: directory === undefined ? app.directory_id : (directory?.id ?? null),
+    picture_id: change.picture === undefined ? app.picture_id : change.picture,
   }
   if (isSame(app, changed)) return
   const body = { ...changed, updated_at: work.now, updated_by: work.by.user }

@@ -17,6 +17,7 @@ export interface AppDraft {
   tags: string[]
   access: 'none' | 'read' | 'write'
   directory_id: number | null
+  picture_id: number | null
   members: Participant[]
   /** Made by a token's upsert: later callers of the same upsert may join. */
   isJoinable: boolean

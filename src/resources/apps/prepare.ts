@@ -2,6 +2,7 @@ import type { People } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { invalid } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { preparePicture, withPicture, type PictureCaller } from '../blobs/picture.ts'
 import { findDirectoryId } from '../directories/store.ts'
 import { resolvePeople } from '../users/store.ts'
 import { listInvisible } from '../users/visible.ts'
@@ -9,7 +10,9 @@ import type { AppDraft } from './create.ts'
 import { UnknownDirectory, type AppChange } from './commands.ts'
 import type { AppUpdate, NewApp } from './schema.ts'
 
-interface Caller {
+interface Caller extends Looking, PictureCaller {}
+
+interface Looking {
   sql: Sql
   by: Principal
   people: People
@@ -28,6 +31,7 @@ export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller)
     tags: body.tags ?? [],
     access: body.access ?? 'none',
     directory_id: directory?.id ?? null,
+    picture_id: (await preparePicture(body.picture, 'picture', caller)) ?? null,
     members: await toMembers(body.members ?? [], caller),
     isJoinable,
   }
@@ -35,13 +39,13 @@ export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller)
 
 /** The same for an update: absent members stay absent. */
 export async function toChange(body: AppUpdate, caller: Caller): Promise<AppChange> {
-  const { directory, picture: _, ...rest } = body
+  const { directory, ...rest } = await withPicture(body, caller)
   const choice = await toChoice(directory, caller)
   return choice === undefined ? rest : { ...rest, directory: choice }
 }
 
 /** The ids behind references to people whom the caller may add; 422 on `field` otherwise. */
-export async function toVisibleIds(refs: string[], field: string, { sql, by }: Caller): Promise<number[]> {
+export async function toVisibleIds(refs: string[], field: string, { sql, by }: Looking): Promise<number[]> {
   const ids = await resolvePeople(sql, refs)
   const unknown = refs.filter(ref => !ids.has(ref))
   if (unknown.length > 0) throw invalid({ [field]: unknown.map(ref => `there is no user ${ref}`) })

@@ -3,8 +3,9 @@ import type { Principal } from '../../actors/principal.ts'
 import type { AppRow, AppState } from '../../actors/state.ts'
 import { verbatim } from '../../lib/json.ts'
 import { toPagedList } from '../../storage/page.ts'
+import { signLasting, signLink } from '../blobs/links.ts'
 import { accessOf, levelOf, permissionsOf } from '../members/access.ts'
-import type { Presence } from '../users/represent.ts'
+import { avatarUrl, type Presence } from '../users/represent.ts'
 import { showMember, showsMarkers } from '../members/represent.ts'
 import { guids, isConversation, type Kind } from './kinds.ts'
 import { titleOf } from './naming.ts'
@@ -18,7 +19,7 @@ export interface Viewer {
 }
 
 /** What of an app depends on nobody: in events, where one text serves everybody. */
-export function showAppRef(app: AppRow, _people: People, _origin: string) {
+export function showAppRef(app: AppRow, _people: People, origin: string) {
   return {
     id: app.id,
     rev: app.rev,
@@ -26,6 +27,9 @@ export function showAppRef(app: AppRow, _people: People, _origin: string) {
     uid: app.uid,
     name: app.name,
     description: app.description,
+    archive_url: hasArchive(app) ? signLink(origin, `/apps/${app.id}/archive`, app.secret) : null,
+    avatar_url:
+      app.picture_id === null ? null : signLasting(origin, `/apps/${app.id}/pictures/${app.picture_id}`, app.secret),
     metadata: verbatim(app.metadata),
     tags: app.tags,
     access: app.access,
@@ -37,18 +41,35 @@ export function showAppRef(app: AppRow, _people: People, _origin: string) {
 }
 
 /** The summary app. The namesakes of the app (see naming.ts) must be in memory. */
-export function showAppSummary(state: AppState, { by, people, origin }: Viewer) {
+export function showAppSummary(state: AppState, viewer: Viewer) {
+  const { by, people, origin } = viewer
   const own = by.kind === 'user' ? state.member(by.user) : undefined
   const shown = showAppRef(state.app, people, origin)
   return {
     ...shown,
     name: titleOf(state, by.user, people),
+    avatar_url: shown.avatar_url ?? partnerAvatar(state, viewer),
     is_pinned: own?.pinned_at != null,
     is_starred: own?.starred_at != null,
     is_subscribed: by.kind === 'user' && isSubscribed(state, by.user),
     is_unread: by.kind === 'user' && isUnread(state.app, by.user, own),
     permissions: permissionsOf(levelOf(state, by, people)),
   }
+}
+
+/** A private chat has the picture of whom it is with. Their person is in memory unless the chat has a name. */
+function partnerAvatar(state: AppState, { by, people, origin }: Viewer): string | null {
+  if (state.app.type !== 'private_chat' || by.kind !== 'user') return null
+  for (const { user_id } of state.members()) {
+    const partner = user_id === by.user ? undefined : people.find(user_id)
+    if (partner !== undefined) return avatarUrl(partner, origin)
+  }
+  return null
+}
+
+/** A ZIP of what is in a files app, where there is something. */
+function hasArchive({ type, item_count, trashed_at }: AppRow): boolean {
+  return type === 'files' && item_count > 0 && trashed_at === null
 }
 
 /** How many members a detailed app shows; the rest is in its members list. */

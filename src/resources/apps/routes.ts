@@ -1,5 +1,6 @@
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
+import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
 import { levelOf, requireRead } from '../members/access.ts'
 import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
 import { findApp, toAppId } from './find.ts'
@@ -16,6 +17,7 @@ const create = route({
   summary: 'Create an app',
   auth: 'token or key',
   body: NewApp,
+  bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: App },
   async handle(request) {
@@ -52,6 +54,7 @@ const update = route({
   auth: 'token or key',
   params: AppPath,
   body: AppUpdate,
+  bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: App },
   problems: [Forbidden, NotFound],
   async handle(request) {
@@ -69,6 +72,7 @@ const upsert = route({
   auth: 'token or key',
   params: UidPath,
   body: AppUpsert,
+  bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: App, 201: App },
   problems: [Forbidden],
   async handle(request) {

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
 import { Int, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput } from '../../lib/shape.ts'
 import { Listing, QueryFlag } from '../../storage/page.ts'
+import { PictureInput } from '../blobs/picture-schema.ts'
+import { Blob } from '../blobs/schema.ts'
 import { toKind, type Kind } from './kinds.ts'
 
 export const AppPath = z.object({ app: z.string() })
@@ -34,7 +36,7 @@ const fields = {
   name: textInput(256).nullish(),
   description: textInput(512).nullish(),
   metadata: MetadataInput.nullish(),
-  picture: z.null().optional().meta({ description: 'Public URL, base64 data URI or blob id; null removes it' }),
+  picture: PictureInput,
   tags: TagsInput.nullish(),
   access: AccessLevel.nullish(),
   directory: DirectoryRef.nullish(),
@@ -115,7 +117,7 @@ export const Members = pagedList(MemberItem)
 
 /** One app by itself. `last_message` is a message summary with its author. */
 export const App = AppSummary.extend({
-  picture: z.looseObject({}).optional(),
+  picture: Blob.optional(),
   last_message: z.looseObject({ id: Int }).optional(),
   members: Members.optional(),
 }).meta({ id: 'App' })

@@ -2,6 +2,7 @@ import type { Apps } from '../../actors/apps.ts'
 import type { AppState } from '../../actors/state.ts'
 import type { Form } from '../../http/route.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { showPicture } from '../blobs/picture.ts'
 import { loadStarred } from '../content/mine.ts'
 import { showContentSummary } from '../content/represent.ts'
 import type { ContentRow } from '../content/schema.ts'
@@ -24,7 +25,10 @@ export async function showWhole(state: AppState, request: AppRequest): Promise<o
   const last = await findLast(state, request)
   const names = [by.user, ...namesakes(state), ...firstMembers(state), ...(last === null ? [] : [last.created_by])]
   await people.load(names)
-  return showApp(state, request, last === null ? null : await showLast(last, state, request))
+  const shown = showApp(state, request, last === null ? null : await showLast(last, state, request))
+  const { picture_id } = state.app
+  if (picture_id === null) return shown
+  return { ...shown, picture: await showPicture(request.sql, picture_id, request.origin) }
 }
 
 /** The summary app, likewise. */

@@ -30,6 +30,7 @@ export interface NewAppRow {
   tags: string[]
   access: Access
   directory_id: number | null
+  picture_id: number | null
   is_joinable: boolean
   pair: string | null
   owner_id: number | null
@@ -42,10 +43,10 @@ export interface NewAppRow {
 export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {
   const metadata = row.metadata === null ? null : JSON.stringify(row.metadata)
   const [inserted] = await tx<AppRow[]>`
-    insert into apps (type, uid, name, description, metadata, tags, access, directory_id, is_joinable, pair, owner_id,
-      rev, head_rev, created_at, created_by)
+    insert into apps (type, uid, name, description, metadata, tags, access, directory_id, picture_id, is_joinable, pair,
+      owner_id, rev, head_rev, created_at, created_by)
     values (${row.type}, ${row.uid}, ${row.name}, ${row.description}, ${metadata}::text::jsonb, ${row.tags},
-      ${row.access}, ${row.directory_id}, ${row.is_joinable}, ${row.pair}, ${row.owner_id},
+      ${row.access}, ${row.directory_id}, ${row.picture_id}, ${row.is_joinable}, ${row.pair}, ${row.owner_id},
       ${row.rev}, ${row.head_rev}, ${row.created_at}, ${row.created_by})
     returning *`
   return inserted!

@@ -4,7 +4,7 @@ import { NotFound } from '../../lib/errors.ts'
 import { Id, LinkQuery } from './content-schema.ts'
 import { isSigned } from './links.ts'
 import { serveRendition } from './serve.ts'
-import { findBlob } from './store.ts'
+import { findAppSecret, findBlob, findUserSecret } from './store.ts'
 
 const thumbnail = route({
   method: 'GET',
@@ -23,9 +23,32 @@ const thumbnail = route({
   },
 })
 
+const picture = (noun: 'users' | 'apps', path: string, findSecret: typeof findUserSecret) =>
+  route({
+    method: 'GET',
+    path: `/content${path}`,
+    summary: `The picture of one of the ${noun}, by a signed link`,
+    auth: 'none',
+    isDownload: true,
+    params: z.object({ id: Id, picture: Id }),
+    query: LinkQuery,
+    replies: { 200: null },
+    problems: [NotFound],
+    async handle({ params, query, sql, now, bytes, renditions }) {
+      const signed = path.replace('{id}', String(params.id)).replace('{picture}', String(params.picture))
+      const secret = await findSecret(sql, params.id)
+      if (secret === null || !isSigned(signed, query, secret, now().getTime())) throw NotFound()
+      return serveRendition((await findBlob(sql, params.picture)) ?? refuse(), 'avatar', { bytes, renditions })
+    },
+  })
+
 /** What a link does not open is not there. */
 export function refuse(): never {
   throw NotFound()
 }
 
-export const contentRoutes = [thumbnail]
+export const contentRoutes = [
+  thumbnail,
+  picture('users', '/users/{id}/{picture}', findUserSecret),
+  picture('apps', '/apps/{id}/pictures/{picture}', findAppSecret),
+]

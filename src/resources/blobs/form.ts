@@ -25,7 +25,9 @@ export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Ar
     }
     const kept = put(piecesOf(file, upload))
     kept.catch((error: unknown) => failed.abort(error))
-    files.push({ sent: { name: toFileName(name ?? ''), mediaType }, file, kept })
+    // Browsers write quotes in names like that, and nothing else.
+    const written = (name ?? '').replaceAll('%22', '"')
+    files.push({ sent: { name: toFileName(written), mediaType }, file, kept })
   }
   parser.on('file', take)
   try {

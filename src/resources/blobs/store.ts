@@ -96,3 +96,14 @@ export async function listLooseBytes(db: Db, before: Date, limit: number): Promi
 export async function removeLooseBytes(db: Db, keys: string[]): Promise<void> {
   await db`delete from loose_bytes where key = any(${keys})`
 }
+
+/** What the links to a user's picture are signed with; null where there is no such user. */
+export async function findUserSecret(db: Db, id: number): Promise<string | null> {
+  const [row] = await db<{ secret: string }[]>`select secret from users where id = ${id}`
+  return row?.secret ?? null
+}
+
+export async function findAppSecret(db: Db, id: number): Promise<string | null> {
+  const [row] = await db<{ secret: string }[]>`select secret from apps where id = ${id} and deleted_at is null`
+  return row?.secret ?? null
+}

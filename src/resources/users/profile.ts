@@ -9,7 +9,8 @@ import type { StoredUser, UserRow } from './store.ts'
 
 /** What is asked of a user or agent, its password already hashed: that takes longer than a transaction should. */
 export interface UserChange extends Omit<UserUpdate, 'password' | 'picture'> {
-  picture?: null | undefined
+  /** The id of a blob. */
+  picture?: number | null | undefined
   password_hash?: string | null | undefined
 }
 

@@ -1,6 +1,7 @@
 import type { Person } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { Fixed, verbatim } from '../../lib/json.ts'
+import { signLasting } from '../blobs/links.ts'
 
 /** Knows who is here. */
 export interface Presence {
@@ -60,9 +61,9 @@ export function actorOf(person: Person, origin: string) {
   }
 }
 
-/** Absent where no picture was set, so that clients draw initials. No picture can be set yet. */
-export function avatarUrl(_person: Person, _origin: string): string | null {
-  return null
+/** Absent where no picture was set, so that clients draw initials. Another picture has another address. */
+export function avatarUrl({ id, picture_id, secret }: Person, origin: string): string | null {
+  return picture_id === null ? null : signLasting(origin, `/users/${id}/${picture_id}`, secret)
 }
 
 /** Agents are always there; the system user and the deleted user never are. */

@@ -5,7 +5,9 @@ import { createUser, updateUser, upsertUser, type Saved } from './commands.ts'
 import { listPage } from './list.ts'
 import { hashPassword } from './password.ts'
 import type { UserChange } from './profile.ts'
-import { showUser } from './represent.ts'
+import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
+import { withPicture } from '../blobs/picture.ts'
+import { showDetailed } from './show.ts'
 import {
   NewUser,
   PersonListing,
@@ -25,11 +27,12 @@ const create = route({
   summary: 'Create a user',
   auth: 'key',
   body: NewUser,
+  bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: User },
   async handle(request) {
     const { body, by, direct, once } = request
-    const given = { ...(await toChange(body)), uid: body.uid }
+    const given = { ...(await toChange(request)), uid: body.uid }
     return reply(201, await showSaved(await direct.run(createUser, by, given, once), request))
   },
 })
@@ -50,7 +53,7 @@ const read = route({
     const showsTrashed = by.kind === 'key' && query.trashed !== undefined && query.trashed !== 'false'
     if (person.trashed_at !== null && !showsTrashed) throw NotFound()
     const followed = await findFollowed(sql, by, [person.id])
-    return reply(200, showUser(person, { by, origin, followed, presence }))
+    return reply(200, await showDetailed(person, { by, origin, followed, presence, sql }))
   },
 })
 
@@ -60,11 +63,11 @@ const readSelf = route({
   summary: 'Get the authenticated user',
   auth: 'token',
   replies: { 200: User },
-  async handle({ by, people, origin, presence }) {
+  async handle({ by, people, origin, presence, sql }) {
     // Every component of a page asks this when it loads, so the answer comes from memory.
     const person = people.find(by.user) ?? (await people.get(by.user))
     if (person === undefined) throw NotFound()
-    return reply(200, showUser(person, { by, origin, followed: new Set(), presence }))
+    return reply(200, await showDetailed(person, { by, origin, followed: new Set(), presence, sql }))
   },
 })
 
@@ -75,11 +78,12 @@ const update = route({
   auth: 'key',
   params: UserPath,
   body: UserUpdate,
+  bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: User },
   problems: [NotFound, SpecialUser],
   async handle(request) {
-    const { params, body, by, direct } = request
-    const saved = await direct.run(updateUser, by, { user: params.user, given: await toChange(body) })
+    const { params, by, direct } = request
+    const saved = await direct.run(updateUser, by, { user: params.user, given: await toChange(request) })
     return reply(200, await showSaved(saved, request))
   },
 })
@@ -91,10 +95,11 @@ const upsert = route({
   auth: 'key',
   params: UidPath,
   body: UserUpdate,
+  bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: User, 201: User },
   async handle(request) {
-    const { params, body, by, direct } = request
-    const saved = await direct.run(upsertUser, by, { uid: params.uid, given: await toChange(body) })
+    const { params, by, direct } = request
+    const saved = await direct.run(upsertUser, by, { uid: params.uid, given: await toChange(request) })
     const user = await showSaved(saved, request)
     return saved.isNew ? reply(201, user) : reply(200, user)
   },
@@ -112,7 +117,8 @@ const list = route({
   },
 })
 
-async function toChange({ password, ...rest }: UserUpdate): Promise<UserChange> {
+async function toChange(request: Request & { body: UserUpdate }): Promise<UserChange> {
+  const { password, ...rest } = await withPicture(request.body, request)
   if (password === undefined || password === null) return { ...rest, password_hash: password }
   return { ...rest, password_hash: await hashPassword(password) }
 }
@@ -123,7 +129,7 @@ type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'ori
 async function showSaved({ id }: Saved, { sql, by, origin, presence }: Request) {
   const person = await findPerson(sql, String(id), by)
   if (person === null) throw NotFound()
-  return showUser(person, { by, origin, followed: new Set(), presence })
+  return showDetailed(person, { by, origin, followed: new Set(), presence, sql })
 }
 
 export const routes = [create, list, readSelf, read, update, upsert]

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
 import { ReferenceInput } from '../../lib/reference.ts'
 import { Int, LineInput, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput } from '../../lib/shape.ts'
+import { PictureInput } from '../blobs/picture-schema.ts'
+import { Blob } from '../blobs/schema.ts'
 import { Listing, QueryFlag, Tristate } from '../../storage/page.ts'
 
 export const UserPath = z.object({ user: z.string().describe('Id or uid of a user') })
@@ -30,7 +32,7 @@ export const UserUpdate = z.object({
     .nullish()
     .describe('For authentication; never returned, null removes it'),
   comment: z.string().max(1024).nullish(),
-  picture: z.null({ error: 'must be null: blobs are not available' }).optional(),
+  picture: PictureInput,
   directories: z.array(ReferenceInput).max(500).nullish().describe('Ids or names; replaces the whole set'),
   metadata: MetadataInput.nullish(),
   tags: TagsInput.nullish(),
@@ -85,7 +87,7 @@ export const ActorRef = UserSummary.pick({ id: true, uid: true, name: true, avat
 
 /** A user by itself. */
 export const User = UserSummary.extend({
-  picture: z.looseObject({}).optional(),
+  picture: Blob.optional(),
   presence: z.enum(['active', 'away']).optional().describe('Absent for the system user and the deleted user'),
 }).meta({ id: 'User' })
 

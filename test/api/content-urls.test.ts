@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto'
+import { expect, test } from 'vitest'
+import sharp from 'sharp'
+import { startServer, type Person, type Server } from '../support/server.ts'
+import { upload } from '../support/uploads.ts'
+
+async function addFile(server: Server, name: string, content: string | Uint8Array, type?: string) {
+  const ann: Person = await server.person('Ann')
+  const { body: app } = await ann.post('/api/apps', { type: 'files', name: 'Plans' })
+  const { body: blob } = await upload(ann, { name, content, ...(type && { type }) })
+  const { body: file } = await ann.post(`/api/apps/${app.id}/files`, { blob_id: blob.id })
+  return { ann, app, file }
+}
+
+test('a link opens its file without a credential, whole, and is the same in the next answer', async () => {
+  await using server = await startServer()
+  const content = randomBytes(3_000_000)
+  const { ann, file } = await addFile(server, 'data.bin', content)
+
+  const answer = await fetch(file.download_url)
+
+  expect(answer.status).toBe(200)
+  expect(Buffer.from(await answer.arrayBuffer()).equals(content)).toBe(true)
+  expect((await ann.get(`/api/files/${file.id}`)).body.download_url).toBe(file.download_url)
+})
+
+test('a link is valid for a day at least, and for no other file, version or form', async () => {
+  await using server = await startServer()
+  const { file } = await addFile(server, 'note.txt', 'x')
+  const url = new URL(file.download_url)
+  const expiresAt = Number(url.searchParams.get('e')) * 1000
+  const changed = [
+    file.download_url.replace(/s=./, 's=!'),
+    file.download_url.replace(/e=\d+/, 'e=9999999999'),
+    file.download_url.replace(/e=\d+&/, ''),
+    file.download_url.replace('?', '/preview?'),
+    file.download_url.replace(`/${file.rev}?`, `/${Number(file.rev) + 1}?`),
+    file.download_url.split('?')[0]!,
+  ]
+
+  const answers = await Promise.all(changed.map(address => fetch(address)))
+
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404])
+  expect(expiresAt - Date.now()).toBeGreaterThanOrEqual(24 * 3_600_000 - 1000)
+  expect(expiresAt - Date.now()).toBeLessThanOrEqual(36 * 3_600_000)
+})
+
+test('a link to a deleted file opens nothing', async () => {
+  await using server = await startServer()
+  const { ann, file } = await addFile(server, 'note.txt', 'x')
+
+  await ann.delete(`/api/files/${file.id}`)
+
+  expect((await fetch(file.download_url)).status).toBe(404)
+})
+
+test.each([
+  ['bytes=0-3', 206, '0123', 'bytes 0-3/10'],
+  ['bytes=4-', 206, '456789', 'bytes 4-9/10'],
+  ['bytes=-2', 206, '89', 'bytes 8-9/10'],
+  ['bytes=8-100', 206, '89', 'bytes 8-9/10'],
+  ['bytes=10-', 416, null, 'bytes */10'],
+  ['bytes=-0', 416, null, 'bytes */10'],
+  ['bytes=5-2', 200, '0123456789', null],
+  ['bytes=0-1,4-5', 200, '0123456789', null],
+  ['lines=1-2', 200, '0123456789', null],
+])('the range %s is answered with %i', async (range, status, body, contentRange) => {
+  await using server = await startServer()
+  const { file } = await addFile(server, 'digits.txt', '0123456789', 'text/plain')
+
+  const answer = await fetch(file.download_url, { headers: { range } })
+
+  expect(answer.status).toBe(status)
+  expect(answer.headers.get('content-range')).toBe(contentRange)
+  if (body !== null) expect(await answer.text()).toBe(body)
+})
+
+test('what a client has is not sent again, and a range of something older is not mixed with it', async () => {
+  await using server = await startServer()
+  const { file } = await addFile(server, 'digits.txt', '0123456789', 'text/plain')
+  const etag = (await fetch(file.download_url)).headers.get('etag')!
+
+  const known = await fetch(file.download_url, { headers: { 'if-none-match': etag } })
+  const older = await fetch(file.download_url, { headers: { range: 'bytes=0-1', 'if-range': '"older"' } })
+
+  expect([known.status, await known.text()]).toEqual([304, ''])
+  expect([older.status, await older.text()]).toEqual([200, '0123456789'])
+})
+
+test('HEAD tells the size and sends nothing', async () => {
+  await using server = await startServer()
+  const { file } = await addFile(server, 'digits.txt', '0123456789', 'text/plain')
+
+  const answer = await fetch(file.download_url, { method: 'HEAD' })
+
+  expect([answer.headers.get('content-length'), answer.headers.get('accept-ranges')]).toEqual(['10', 'bytes'])
+})
+
+test.each([
+  ['page.html', 'text/html'],
+  ['picture.svg', 'image/svg+xml'],
+  ['page.xhtml', 'application/xhtml+xml'],
+  ['note.txt', 'text/html; charset=utf-7'],
+  ['fake.png', 'image/png'],
+])('%s as %s is never shown as active content', async (name, type) => {
+  await using server = await startServer()
+  const { file } = await addFile(server, name, '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>', type)
+
+  const answer = await fetch(file.download_url)
+
+  expect(answer.headers.get('content-disposition')).toMatch(/^attachment/)
+  expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(answer.headers.get('content-security-policy')).toContain('sandbox')
+})
+
+test('d=1 makes an attachment with its name, whatever that is', async () => {
+  await using server = await startServer()
+  const { file } = await addFile(server, 'Über "x" 100%.pdf', '%PDF-1.7', 'application/pdf')
+
+  const [inline, attachment] = await Promise.all([fetch(file.download_url), fetch(`${file.download_url}&d=1`)])
+
+  expect(inline.headers.get('content-disposition')).toMatch(/^inline/)
+  const disposition = `attachment; filename="_ber _x_ 100_.pdf"; filename*=UTF-8''%C3%9Cber%20%22x%22%20100%25.pdf`
+  expect(attachment.headers.get('content-disposition')).toBe(disposition)
+})
+
+test('a page of another origin may load links, with the media rules of browsers', async () => {
+  await using server = await startServer()
+  const { file } = await addFile(server, 'sound.mp3', 'xxxx', 'audio/mpeg')
+
+  const answer = await fetch(file.preview_url, { headers: { origin: 'https://app.example', range: 'bytes=0-' } })
+
+  expect(answer.status).toBe(206)
+  expect(answer.headers.get('access-control-allow-origin')).toBe('https://app.example')
+  expect(answer.headers.get('access-control-allow-credentials')).toBe('true')
+  expect(answer.headers.get('content-type')).toBe('audio/mpeg')
+})
+
+test('code and Markdown are previewed as safe HTML, text as text', async () => {
+  await using server = await startServer()
+  const hostile = '<script>alert(1)</script>\n\n**bold** <img src=x onerror=alert(1)>'
+  const previews = await Promise.all(
+    ['a.js', 'b.md', 'c.txt'].map(async name => {
+      const { file } = await addFile(server, name, hostile)
+      const answer = await fetch(file.preview_url)
+      return { format: file.preview_format, type: answer.headers.get('content-type'), text: await answer.text() }
+    }),
+  )
+
+  const [code, markdown, text] = previews
+
+  expect(previews.map(({ format }) => format)).toEqual(['code', 'html', 'text'])
+  for (const { text } of [code!, markdown!]) expect(text).not.toMatch(/<script|<img/)
+  expect(code!.text).toMatch(/^<pre><code class="hljs">/)
+  expect(markdown!.text).toContain('<strong>bold</strong>')
+  expect(text).toMatchObject({ type: 'text/plain; charset=utf-8', text: hostile })
+})
+
+test('pictures have a thumbnail and a preview of bounded size', async () => {
+  await using server = await startServer()
+  const picture = await sharp({ create: { width: 3000, height: 1500, channels: 3, background: '#123456' } })
+    .png()
+    .toBuffer()
+  const { file } = await addFile(server, 'wide.png', picture, 'image/png')
+
+  const sizes = await Promise.all(
+    [file.thumbnail_url, file.preview_url].map(async url => {
+      const bytes = Buffer.from(await (await fetch(url)).arrayBuffer())
+      return [bytes.readUInt16LE(26), bytes.readUInt16LE(28)]
+    }),
+  )
+
+  expect(file).toMatchObject({ kind: 'image', width: '3000', height: '1500', preview_format: 'image' })
+  expect(sizes).toEqual([
+    [512, 256],
+    [2048, 1024],
+  ])
+})
+
+test('a picture that is damaged has no thumbnail, and the server goes on', async () => {
+  await using server = await startServer()
+  const whole = await sharp({ create: { width: 900, height: 900, channels: 3, background: '#123456' } })
+    .jpeg()
+    .toBuffer()
+  const { ann, file } = await addFile(server, 'cut.jpg', whole.subarray(0, whole.length / 2), 'image/jpeg')
+
+  const answers = await Promise.all([1, 2, 3].map(() => fetch(file.thumbnail_url)))
+
+  expect(answers.map(({ status }) => status)).toEqual([404, 404, 404])
+  expect((await ann.get(`/api/files/${file.id}`)).status).toBe(200)
+})
+
+test('the files of an app come as one archive, equal names apart', async () => {
+  await using server = await startServer()
+  const { ann, app, file } = await addFile(server, 'plan.txt', 'one', 'text/plain')
+  await ann.patch(`/api/files/${file.id}`, { name: 'Plan.txt' })
+  const { body: other } = await upload(ann, { name: 'other.txt', content: 'two', type: 'text/plain' })
+  await ann.post(`/api/apps/${app.id}/files`, { blob_id: other.id })
+  const { body: shown } = await ann.get(`/api/apps/${app.id}`)
+
+  const answer = await fetch(`${shown.archive_url}&d=1`)
+
+  expect(answer.headers.get('content-type')).toBe('application/zip')
+  const zip = Buffer.from(await answer.arrayBuffer()).toString('latin1')
+  expect(zip.startsWith('PK')).toBe(true)
+  expect(zip).toContain('Plan.txt')
+  expect(zip).toContain('other.txt')
+  expect(app.archive_url).toBeUndefined()
+})
+
+test('a client that goes away in the middle of a download holds nothing up', async () => {
+  await using server = await startServer()
+  const { file } = await addFile(server, 'data.bin', randomBytes(20_000_000))
+  const away = new AbortController()
+  const slow = await fetch(file.download_url, { signal: away.signal })
+  await slow.body!.getReader().read()
+
+  away.abort()
+
+  expect((await (await fetch(file.download_url)).arrayBuffer()).byteLength).toBe(20_000_000)
+})

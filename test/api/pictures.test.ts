@@ -1,0 +1,80 @@
+import sharp from 'sharp'
+import { expect, test } from 'vitest'
+import { startServer } from '../support/server.ts'
+import { upload } from '../support/uploads.ts'
+
+const png = await sharp({ create: { width: 600, height: 300, channels: 3, background: '#2060c0' } })
+  .png()
+  .toBuffer()
+const dataUri = `data:image/png;base64,${png.toString('base64')}`
+
+test.each(['number', 'digits'])('an uploaded picture is given by its id (%s), and shown as a square', async form => {
+  await using server = await startServer()
+  const { body: blob } = await upload(server.admin, { name: 'me.png', content: png, type: 'image/png' })
+  const picture = form === 'number' ? Number(blob.id) : blob.id
+
+  const { body: user } = await server.admin.post('/api/users', { uid: 'ann', name: 'Ann', picture })
+
+  expect(user.picture).toMatchObject({ id: blob.id, width: '600' })
+  const avatar = await fetch(user.avatar_url)
+  expect(avatar.headers.get('content-type')).toBe('image/webp')
+  // The head of a WebP picture holds its size.
+  const bytes = Buffer.from(await avatar.arrayBuffer())
+  expect([bytes.readUInt16LE(26), bytes.readUInt16LE(28)]).toEqual([256, 256])
+})
+
+test('a picture may be in the request itself, and goes away with null', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const { body: app } = await ann.post('/api/apps', { type: 'chat', name: 'Chat', picture: dataUri })
+
+  const { body: bare } = await ann.patch(`/api/apps/${app.id}`, { picture: null })
+
+  expect(app.picture).toMatchObject({ media_type: 'image/png' })
+  expect((await fetch(app.avatar_url)).status).toBe(200)
+  expect(bare.picture).toBeUndefined()
+  expect(bare.avatar_url).toBeUndefined()
+})
+
+test.each([
+  ['text', 'me.png'],
+  ['a data URI of text', 'data:text/plain;base64,aGVsbG8='],
+  ['a data URI that is no picture', 'data:image/png;base64,aGVsbG8='],
+  ['an address on this machine', 'http://127.0.0.1:9/me.png'],
+  ['an address of a cloud', 'http://169.254.169.254/latest/meta-data'],
+  ['an id that nobody has', '999999'],
+  ['more than 5 MiB', `data:image/png;base64,${Buffer.alloc(5 * 1024 * 1024 + 1).toString('base64')}`],
+])('%s is no picture', async (_what, picture) => {
+  await using server = await startServer()
+
+  const { status, body } = await server.admin.post('/api/users', { uid: 'ann', picture })
+
+  expect(status).toBe(422)
+  expect(Object.keys(body.errors)).toEqual(['picture'])
+})
+
+test("an uploaded file that is no picture, or is not the caller's, is 422", async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { body: text } = await upload(ann, { name: 'a.txt', content: 'x' })
+  const { body: foreign } = await upload(ben, { name: 'b.png', content: png, type: 'image/png' })
+
+  const answers = await Promise.all(
+    [text, foreign].map(({ id }) => ann.post('/api/apps', { type: 'chat', picture: id })),
+  )
+
+  expect(answers.map(({ status }) => status)).toEqual([422, 422])
+})
+
+test('the address of a picture changes with the picture, and not otherwise', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const first = (await server.admin.patch(`/api/users/${ann.id}`, { picture: dataUri })).body.avatar_url
+
+  const same = (await ann.get('/api/user')).body.avatar_url
+  const second = (await server.admin.patch(`/api/users/${ann.id}`, { picture: dataUri })).body.avatar_url
+
+  expect(same).toBe(first)
+  expect(second).not.toBe(first)
+  expect((await fetch(first.replace(/s=./, 's=!'))).status).toBe(404)
+})
