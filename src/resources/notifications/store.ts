@@ -186,8 +186,10 @@ function isShown(db: Db): Fragment {
       when 'message' then ${isVisible('messages')}
       when 'post' then ${isVisible('posts')}
       when 'comment' then ${isVisible('comments')} and (
-        n.parent_type is distinct from 'post'
-        or exists (select from posts p where p.id = n.parent_id and p.trashed_at is null))
+        n.parent_id is null
+        or exists (select from posts p where p.id = n.parent_id and p.trashed_at is null)
+        or exists (select from files f where f.id = n.parent_id and f.trashed_at is null))
+      when 'file' then ${isVisible('files')}
       else true end`
 }
 
@@ -197,17 +199,16 @@ interface Link {
   parent_id: number | null
 }
 
-const tables = { message: 'messages', post: 'posts', comment: 'comments' } as const
+const tables = { message: 'messages', post: 'posts', comment: 'comments', file: 'files' } as const
 
 /** Where something is that a notification may lead to; null where there is nothing, or it is in the trash. */
-export async function findLink(db: Db, type: 'app' | 'file' | keyof typeof tables, id: number): Promise<Link | null> {
+export async function findLink(db: Db, type: 'app' | keyof typeof tables, id: number): Promise<Link | null> {
   if (type === 'app') {
     const [app] = await db<Link[]>`
       select id as app_id, null as parent_type, null::bigint as parent_id from apps
       where id = ${id} and trashed_at is null and deleted_at is null`
     return app ?? null
   }
-  if (type === 'file') return null
   const [item] = await db<Link[]>`
     select app_id, parent_type, parent_id from ${db(tables[type])} where id = ${id} and trashed_at is null`
   return item ?? null
