@@ -6,7 +6,7 @@ const src = join(import.meta.dirname, '../src')
 
 /** Lowest first. A folder may import from itself and from the tiers before its own. */
 const tiers = [
-  ['lib'],
+  ['lib', 'client'],
   ['storage', 'cluster'],
   ['actors'],
   ['http', 'realtime', 'delivery', 'ai'],
@@ -15,6 +15,7 @@ const tiers = [
   ['config.ts'],
   ['settings.ts'],
   ['main.ts'],
+  ['demo'],
 ]
 
 interface Import {

@@ -1,0 +1,218 @@
+import { codes, toDelayMs } from './delays.ts'
+import type { Incoming, PersonalFrame, RealtimeEvent, Typing } from './events.ts'
+import { Line, type SocketType } from './line.ts'
+
+export interface ClientOptions {
+  /** Address of the server, such as `https://chat.example`. */
+  url: string
+  /** Gives an access token; with `isRefused`, another one than before, because that one is not valid any more. */
+  token: (isRefused: boolean) => string | Promise<string>
+  /** Told of what concerns the user, whichever app it is. It has no history: after `connected`, ask over HTTP. */
+  personal?: (frame: PersonalFrame) => void
+  /** `connected` after each welcome; `waiting` when the connection was lost and will be made again. */
+  status?: (status: Status) => void
+  /** Default: the global WebSocket, which browsers and Node 22 have. */
+  WebSocket?: SocketType
+}
+
+export type Status =
+  | { state: 'connected'; user: number }
+  | { state: 'waiting'; delayMs: number }
+  /** Nothing more will come: it was closed here, or the server does not want this client. */
+  | { state: 'closed'; code: number | null }
+
+export interface Listener {
+  /** Every event exactly once, in order. A listener that throws gets the next one all the same. */
+  event: (event: RealtimeEvent) => void
+  typing?: (typing: Typing) => void
+  /** The history that was missed is gone: load the app over HTTP. What follows comes as events. */
+  reset?: (rev: number) => void
+  /** The subscription is over: the right to it was lost, the app has gone, or it has never been there (`not-found`). */
+  ended?: (reason: string) => void
+}
+
+/** One app that is listened to. */
+export interface Subscription {
+  /** The last rev that was heard of: with it as `after`, a later subscription goes on from here. */
+  readonly rev: number | undefined
+  end(): void
+}
+
+interface Entry {
+  readonly listener: Listener
+  rev: number | undefined
+}
+
+/** A fresh token is fetched this long before the old one ends. */
+const renewalMs = 60_000
+
+/** The longest time that timers can be set to. */
+const longestTimerMs = 2 ** 31 - 1
+
+/**
+ * Hears what happens, across lost connections: it connects again by itself, with growing random pauses, goes on in
+ * every app after the last event it has heard, and renews its token before it ends. It lives until `close`, or until
+ * the server refuses it for good; what it has heard is lost with it, unless `rev` is kept.
+ */
+export class RealtimeClient {
+  readonly #options: ClientOptions
+  readonly #entries = new Map<number, Entry>()
+  #line: Line | null = null
+  #isWelcome = false
+  #isClosed = false
+  #failures = 0
+  #isRefused = false
+  #pause: ReturnType<typeof setTimeout> | undefined
+  #renewal: ReturnType<typeof setTimeout> | undefined
+
+  constructor(options: ClientOptions) {
+    this.#options = options
+    void this.#connect()
+  }
+
+  /** Listens to an app: with `after` from behind that rev, else from now on. One listener an app; a second replaces it. */
+  subscribe(app: number, listener: Listener, after?: number): Subscription {
+    const entry: Entry = { listener, rev: after }
+    this.#entries.set(app, entry)
+    if (this.#isWelcome) this.#ask(app, entry)
+    return {
+      get rev() {
+        return entry.rev
+      },
+      end: () => {
+        if (this.#entries.get(app) !== entry) return
+        this.#entries.delete(app)
+        if (this.#isWelcome) this.#line?.say({ type: 'unsubscribe', app_id: app })
+      },
+    }
+  }
+
+  /** Ends the connection for good. */
+  close(): void {
+    this.#finish(null)
+  }
+
+  async #connect(): Promise<void> {
+    const { url, token, WebSocket = globalThis.WebSocket as unknown as SocketType } = this.#options
+    let granted: string
+    try {
+      granted = await token(this.#isRefused)
+    } catch {
+      // Whoever gives out tokens is away; they are asked again after a pause.
+      return this.#lose(1006)
+    }
+    if (this.#isClosed) return
+    this.#isRefused = false
+    this.#line = new Line({
+      url: `${url.replace(/^http/, 'ws').replace(/\/$/, '')}/api/realtime`,
+      token: granted,
+      // An upgrade that is refused looks like a broken network; after a hello the server says what was wrong.
+      saysHello: this.#failures > 0,
+      Socket: WebSocket,
+      heard: frame => this.#hear(frame),
+      ended: code => this.#lose(code),
+    })
+  }
+
+  #lose(code: number): void {
+    if (this.#isClosed) return
+    this.#line = null
+    clearTimeout(this.#renewal)
+    if (code === codes.malformed || code === codes.forbidden) return this.#finish(code)
+    this.#isRefused = code === codes.unauthorized
+    const delayMs = toDelayMs(code, this.#failures, Math.random)
+    this.#failures++
+    this.#isWelcome = false
+    this.#pause = setTimeout(() => void this.#connect(), delayMs)
+    this.#options.status?.({ state: 'waiting', delayMs })
+  }
+
+  #finish(code: number | null): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#isWelcome = false
+    clearTimeout(this.#pause)
+    clearTimeout(this.#renewal)
+    this.#line?.close()
+    this.#options.status?.({ state: 'closed', code })
+  }
+
+  #ask(app: number, { rev }: Entry): void {
+    this.#line?.say({ type: 'subscribe', app_id: app, after: rev })
+  }
+
+  #hear(frame: Incoming): void {
+    switch (frame.type) {
+      case 'welcome':
+        return this.#start(frame.user_id, Date.parse(frame.expires_at))
+      case 'event':
+        return this.#tell(frame)
+      case 'typing':
+        return this.#entries.get(frame.app_id)?.listener.typing?.(frame)
+      case 'subscribed':
+      case 'current':
+      case 'reset':
+        return this.#move(frame.type, frame.app_id, frame.rev)
+      case 'unsubscribed':
+        return frame.reason === 'requested' ? undefined : this.#drop(frame.app_id, frame.reason)
+      case 'error':
+        return frame.app_id === undefined ? undefined : this.#drop(frame.app_id, frame.code)
+      case 'pong':
+        return
+      default:
+        this.#options.personal?.(frame)
+    }
+  }
+
+  #start(user: number, endsAt: number): void {
+    const leftMs = endsAt - Date.now()
+    clearTimeout(this.#renewal)
+    // Of a short life half is used, so that there is time to try again.
+    const afterMs = Math.max(leftMs - renewalMs, leftMs / 2)
+    if (afterMs < longestTimerMs) this.#renewal = setTimeout(() => void this.#renew(), afterMs)
+    // A renewed token is welcomed as well; everything goes on as it was.
+    if (this.#isWelcome) return
+    this.#isWelcome = true
+    this.#failures = 0
+    for (const [app, entry] of this.#entries) this.#ask(app, entry)
+    this.#options.status?.({ state: 'connected', user })
+  }
+
+  async #renew(): Promise<void> {
+    const line = this.#line
+    try {
+      const token = await this.#options.token(true)
+      if (line !== null && line === this.#line) line.say({ type: 'hello', access_token: token })
+    } catch {
+      // The server ends the connection with the token; the next connection asks again.
+    }
+  }
+
+  #tell(event: RealtimeEvent): void {
+    const entry = this.#entries.get(event.app_id)
+    // What was on its way when the subscription ended, or began anew.
+    if (entry === undefined || entry.rev === undefined || event.rev <= entry.rev) return
+    entry.rev = event.rev
+    try {
+      entry.listener.event(event)
+    } catch (error) {
+      // The listener's fault; nobody else is to miss anything because of it.
+      setTimeout(() => {
+        throw error
+      })
+    }
+  }
+
+  #move(type: 'subscribed' | 'current' | 'reset', app: number, rev: number): void {
+    const entry = this.#entries.get(app)
+    if (entry === undefined) return
+    entry.rev = type === 'reset' ? rev : Math.max(entry.rev ?? 0, rev)
+    if (type === 'reset') entry.listener.reset?.(rev)
+  }
+
+  #drop(app: number, reason: string): void {
+    const entry = this.#entries.get(app)
+    this.#entries.delete(app)
+    entry?.listener.ended?.(reason)
+  }
+}

@@ -1,0 +1,119 @@
+/** Who did something. */
+export interface Actor {
+  id: number
+  uid?: string
+  name: string
+  avatar_url?: string
+  is_agent?: true
+}
+
+export interface AppRef {
+  id: number
+  uid?: string
+  name?: string
+  type: string
+}
+
+/** A message, post or comment, whole. Members without a value are left out. */
+export interface Content {
+  id: number
+  app: AppRef
+  parent?: { id: number; type: string }
+  text?: string
+  html?: string
+  plain?: string
+  created_at: string
+  created_by: Actor
+  updated_at?: string
+  updated_by?: Actor
+  metadata?: Record<string, unknown>
+  tags?: string[]
+  [member: string]: unknown
+}
+
+export interface Entity {
+  id: number
+  type: string
+  parent?: { id: number; type: string }
+}
+
+interface Deleted {
+  id: number
+  app: AppRef
+}
+
+interface Membership {
+  app: AppRef
+  member: Actor & { access: string }
+}
+
+interface Reacted {
+  entity: Entity
+  reaction: string
+}
+
+/** What each event says beside who did it and when. More kinds of events may come; they are to be ignored. */
+export interface EventMembers {
+  app_created: { app: AppRef }
+  app_updated: { app: AppRef }
+  app_trashed: { app: AppRef }
+  app_restored: { app: AppRef }
+  app_deleted: { app: AppRef }
+  app_marked: { app: AppRef; marked_id?: number; marked_at?: string }
+  member_added: Membership
+  member_updated: Membership
+  member_removed: Membership
+  message_created: { message: Content }
+  message_updated: { message: Content }
+  message_deleted: { message: Deleted }
+  post_created: { post: Content }
+  post_updated: { post: Content }
+  post_deleted: { post: Deleted }
+  comment_created: { comment: Content }
+  comment_updated: { comment: Content }
+  comment_deleted: { comment: Deleted }
+  reaction_added: Reacted
+  reaction_removed: Reacted
+}
+
+interface EventHead {
+  type: 'event'
+  id: number
+  app_id: number
+  /** Its place in the history of the app. */
+  rev: number
+  prev: number
+  actor: Actor
+  created_at: string
+}
+
+type TypedEvent = { [Name in keyof EventMembers]: EventHead & { event: Name } & EventMembers[Name] }[keyof EventMembers]
+
+/** Something that happened in an app: `event` says what, and which members there are. */
+export type RealtimeEvent = TypedEvent
+
+export interface Typing {
+  type: 'typing'
+  app_id: number
+  actor: Actor
+  is_typing: boolean
+}
+
+/** What concerns the user, without a subscription. */
+export type PersonalFrame =
+  | { type: 'app_added' | 'app_removed'; app_id: number }
+  | { type: 'unread'; app_id: number; is_unread: boolean; last_id?: number; marked_id?: number }
+  | { type: 'notification_created' | 'notification_updated'; notification: { id: number; [member: string]: unknown } }
+  | { type: 'notifications_marked' }
+
+/** Everything that the server says. */
+export type Incoming =
+  | RealtimeEvent
+  | Typing
+  | PersonalFrame
+  | { type: 'welcome'; user_id: number; expires_at: string }
+  | { type: 'subscribed'; app_id: number; rev: number; head_rev: number }
+  | { type: 'current' | 'reset'; app_id: number; rev: number }
+  | { type: 'unsubscribed'; app_id: number; reason: 'requested' | 'access-lost' | 'app-gone' }
+  | { type: 'error'; status: number; code: string; detail: string; app_id?: number }
+  | { type: 'pong' }

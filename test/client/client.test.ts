@@ -1,0 +1,160 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import { expect, test } from 'vitest'
+import { RealtimeClient, type Status } from '../../src/client/client.ts'
+import type { RealtimeEvent } from '../../src/client/events.ts'
+import type { SocketType } from '../../src/client/line.ts'
+import { eventually } from '../support/eventually.ts'
+import { startServer } from '../support/server.ts'
+
+const Ws = WebSocket as unknown as SocketType
+
+/** A network between a client and the server that can be cut at any byte. */
+async function createNetwork(url: string) {
+  const { hostname: host, port } = new URL(url)
+  const lines = new Set<Socket>()
+  const server = createServer(near => {
+    const far = connect(Number(port), host)
+    const cut = () => {
+      near.destroy()
+      far.destroy()
+      lines.delete(near)
+    }
+    lines.add(near)
+    for (const socket of [near, far]) socket.on('error', cut).on('close', cut)
+    near.pipe(far).pipe(near)
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut: () => lines.forEach(line => line.destroy()),
+    async [Symbol.asyncDispose]() {
+      lines.forEach(line => line.destroy())
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+const texts = (events: RealtimeEvent[]) =>
+  events.flatMap(event => (event.event === 'message_created' ? [event.message.text] : []))
+
+test('whenever the connection is cut, every event is heard exactly once and in order', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  await using network = await createNetwork(server.url)
+  const heard: RealtimeEvent[] = []
+  let connections = 0
+  const status = ({ state }: Status) => void (state === 'connected' && connections++)
+  const client = new RealtimeClient({ url: network.url, token: () => ben.token, status, WebSocket: Ws })
+  const subscription = client.subscribe(Number(app), { event: event => void heard.push(event) })
+  await eventually(() => expect(subscription.rev).toBeDefined())
+
+  const sent: string[] = []
+  for (let round = 0; round < 12; round++) {
+    const batch = Array.from({ length: 20 }, (_, i) => `round ${round}, message ${i}`)
+    for (const text of batch) {
+      await ann.post(`/api/apps/${app}/messages`, { text })
+      // Now and then in the middle of something.
+      if (Math.random() < 0.1) network.cut()
+    }
+    sent.push(...batch)
+    network.cut()
+  }
+  await eventually(() => expect(heard.length).toBeGreaterThanOrEqual(sent.length), { timeoutMs: 45_000 })
+
+  expect(texts(heard)).toEqual(sent)
+  expect(connections).toBeGreaterThan(1)
+  client.close()
+})
+
+test('a client goes on where another one stopped', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const listen = (after?: number) => {
+    const heard: RealtimeEvent[] = []
+    const client = new RealtimeClient({ url: server.url, token: () => ann.token, WebSocket: Ws })
+    return { client, heard, subscription: client.subscribe(Number(app), { event: e => void heard.push(e) }, after) }
+  }
+  const first = listen()
+  await eventually(() => expect(first.subscription.rev).toBeDefined())
+  await ann.post(`/api/apps/${app}/messages`, { text: 'one' })
+  await eventually(() => expect(texts(first.heard)).toEqual(['one']))
+  first.client.close()
+
+  await ann.post(`/api/apps/${app}/messages`, { text: 'two' })
+  const second = listen(first.subscription.rev)
+
+  await eventually(() => expect(texts(second.heard)).toEqual(['two']))
+  second.client.close()
+})
+
+test('a token that was revoked is replaced, and nothing is missed meanwhile', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  const heard: RealtimeEvent[] = []
+  let token = ben.token
+  const asked: boolean[] = []
+  const fetchToken = async (isRefused: boolean) => {
+    asked.push(isRefused)
+    if (isRefused) token = (await server.admin.post(`/api/users/${ben.id}/tokens`)).body.access_token
+    return token
+  }
+  const client = new RealtimeClient({ url: server.url, token: fetchToken, WebSocket: Ws })
+  const subscription = client.subscribe(Number(app), { event: event => void heard.push(event) })
+  await eventually(() => expect(subscription.rev).toBeDefined())
+
+  await server.admin.delete(`/api/users/${ben.id}/tokens`)
+  await ann.post(`/api/apps/${app}/messages`, { text: 'did you hear?' })
+
+  await eventually(() => expect(texts(heard)).toEqual(['did you hear?']))
+  expect(asked).toEqual([false, true])
+  client.close()
+})
+
+test('a token is renewed before it ends, on the same connection', async () => {
+  await using server = await startServer()
+  const ann = await server.person()
+  const issue = async (seconds: number) =>
+    (await server.admin.post(`/api/users/${ann.id}/tokens`, { expires_in: seconds })).body.access_token as string
+  const states: string[] = []
+  let renewals = 0
+  const client = new RealtimeClient({
+    url: server.url,
+    token: isRefused => (isRefused ? (renewals++, issue(3600)) : issue(2)),
+    status: ({ state }) => void states.push(state),
+    WebSocket: Ws,
+  })
+
+  await eventually(() => expect(renewals).toBe(1))
+  const endsAt = Date.now() + 2_000
+  // The server ends connections within a second of their token.
+  await eventually(() => expect(Date.now()).toBeGreaterThan(endsAt + 1_000))
+
+  expect(states).toEqual(['connected'])
+  client.close()
+})
+
+test('who may not hear of an app is told so, and a client that is refused for good stays away', async () => {
+  await using server = await startServer()
+  const { app, stranger } = await server.chatWith(1)
+  const reasons: string[] = []
+  const states: Status[] = []
+  const client = new RealtimeClient({ url: server.url, token: () => stranger.token, WebSocket: Ws })
+  client.subscribe(Number(app), { event: () => {}, ended: reason => void reasons.push(reason) })
+  const keyed = new RealtimeClient({
+    url: server.url,
+    token: () => server.key,
+    status: status => void states.push(status),
+    WebSocket: Ws,
+  })
+
+  await eventually(() => expect(reasons).toEqual(['not-found']))
+  await eventually(() => expect(states.at(-1)).toEqual({ state: 'closed', code: 4403 }))
+  client.close()
+  keyed.close()
+})
