@@ -4,6 +4,7 @@ import { violatedConstraint } from '../storage/sql.ts'
 import type { AppActor, Task } from './app-actor.ts'
 import { flush, type FlushParts, type Job } from './flush.ts'
 import { OutcomeUnknown, type Lane } from './lane.ts'
+import { isKeyTaken } from './store.ts'
 
 export interface CommitterParts extends FlushParts {
   /** Connections for group commits. Two: fewer, larger flushes win over more, smaller ones (measured). */
@@ -120,9 +121,21 @@ export class Committer {
       if (error instanceof OutcomeUnknown) return this.#giveUp(jobs, error)
       await lane.rollback()
       const alone = jobs.flatMap(({ actor, tasks }) => tasks.map(task => ({ actor, tasks: [task] })))
-      if (alone.length === 1) return this.#fail(alone[0]!, error)
+      if (alone.length === 1) return this.#tryAgain(lane, alone[0]!, error)
       this.#parts.log.warn({ tasks: alone.length, error }, 'A group commit failed; its commands are tried one by one')
       for (const job of alone) await this.#run(lane, [job])
+    }
+  }
+
+  /** A command that failed alone fails, unless somebody else has done it since it looked. Never rejects. */
+  async #tryAgain(lane: Lane, job: Job, reason: unknown): Promise<void> {
+    if (!isKeyTaken(reason)) return this.#fail(job, reason)
+    try {
+      await flush(this.#parts, lane, [job])
+    } catch (error) {
+      if (error instanceof OutcomeUnknown) return this.#giveUp([job], error)
+      await lane.rollback()
+      this.#fail(job, error)
     }
   }
 

@@ -6,6 +6,7 @@ import type { AppEvent, EventType } from './event.ts'
 import { KeyReused } from './flush.ts'
 import type { Principal } from './principal.ts'
 import { reviveDates } from './revive.ts'
+import { isKeyTaken } from './store.ts'
 
 /** A wish to change what belongs to no app. It runs in a transaction of its own and may use SQL. */
 export interface DirectCommand<Input, Result> {
@@ -99,6 +100,20 @@ export class Direct {
     by: Principal,
     input: Input,
     once?: OnceKey,
+  ): Promise<Result> {
+    try {
+      return await this.#attempt(command, by, input, once)
+    } catch (error) {
+      if (!isKeyTaken(error)) throw error
+      return this.#attempt(command, by, input, once)
+    }
+  }
+
+  async #attempt<Input, Result>(
+    command: DirectCommand<Input, Result>,
+    by: Principal,
+    input: Input,
+    once: OnceKey | undefined,
   ): Promise<Result> {
     let rev = 0
     let events: AppEvent[] = []

@@ -1,5 +1,6 @@
 import { batch } from '../storage/batch.ts'
 import type { EventRow } from '../storage/events.ts'
+import { violatedConstraint } from '../storage/sql.ts'
 import type { AppRow, MemberRow } from './state.ts'
 
 /** Moves the counters and revs of apps: what every message changes. */
@@ -116,6 +117,14 @@ export interface OnceRow {
   request: Buffer
   result: unknown
   created_at: Date
+}
+
+/**
+ * True where somebody else has committed under the same idempotency key since it was looked for: in another app, as
+ * otherwise one would have waited for the other. Done again, the request finds what was stored.
+ */
+export function isKeyTaken(error: unknown): boolean {
+  return violatedConstraint(error) === 'idempotency_pkey'
 }
 
 export const insertOnce = batch<OnceRow>({

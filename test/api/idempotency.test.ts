@@ -1,0 +1,172 @@
+import { expect, test } from 'vitest'
+import { createDatabase } from '../support/database.ts'
+import { startServer } from '../support/server.ts'
+
+const once = (key: string) => ({ 'idempotency-key': key })
+
+test('twenty requests with one key at once make one message, and all get its answer', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const send = () => ann.post(`/api/apps/${app}/messages`, { text: 'once' }, once('k1'))
+
+  const answers = await Promise.all(Array.from({ length: 20 }, send))
+
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
+  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+  expect((await ann.get(`/api/apps/${app}/messages`)).body.count).toBe('1')
+})
+
+test('a repeated request gets the first answer, whatever has become of the message since', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const body = { text: '**first**', metadata: { created_at: 'mine', n: 1.5 }, tags: ['t'] }
+  const send = () => ann.post(`/api/apps/${app}/messages`, body, once('k1'))
+  const { body: first } = await send()
+  const { app: _, ...message } = first
+  const isFirst = async () => {
+    const answer = await send()
+    expect(answer).toMatchObject({ status: 201, body: message })
+    expect(answer.body).not.toHaveProperty('updated_at')
+  }
+
+  await isFirst()
+  await ann.patch(`/api/messages/${first.id}`, { text: 'edited', metadata: null, tags: [] })
+  await isFirst()
+  await ann.post(`/api/messages/${first.id}/trash`)
+  await isFirst()
+  await ann.delete(`/api/messages/${first.id}`)
+  await isFirst()
+
+  expect((await ann.get(`/api/apps/${app}/messages?trashed=null`)).body.count).toBe('0')
+})
+
+test('another request under the same key is refused, and does nothing', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const { body: other } = await ann.post('/api/apps', { type: 'chat' }, once('other'))
+  await ann.post(`/api/apps/${app}/messages`, { text: 'first' }, once('k1'))
+  const attempts = [
+    [`/api/apps/${app}/messages`, { text: 'second' }],
+    [`/api/apps/${app}/messages`, { text: 'first', tags: [] }],
+    [`/api/apps/${other.id}/messages`, { text: 'first' }],
+    ['/api/apps', { type: 'chat' }],
+  ] as const
+
+  for (const [path, body] of attempts) {
+    const answer = await ann.post(path, body, once('k1'))
+    expect(answer).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } })
+    expect(Object.keys(answer.body.errors)).toEqual(['Idempotency-Key'])
+  }
+  expect((await ann.get('/api/messages')).body.count).toBe('1')
+  expect((await ann.get('/api/apps')).body.count).toBe('2')
+})
+
+test('different requests under one key at once: one is done, the others are refused', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const apps = await Promise.all(Array.from({ length: 6 }, () => ann.post('/api/apps', { type: 'chat' })))
+
+  for (let round = 0; round < 5; round++) {
+    const answers = await Promise.all([
+      ...apps.map(({ body }) => ann.post(`/api/apps/${body.id}/messages`, { text: 'hi' }, once(`round ${round}`))),
+      ann.post('/api/apps', { type: 'posts' }, once(`round ${round}`)),
+    ])
+    const statuses = answers.map(({ status }) => status).toSorted()
+    expect(statuses).toEqual([201, ...answers.slice(1).map(() => 422)])
+  }
+  const messages = Number((await ann.get('/api/messages')).body.count)
+  const made = Number((await ann.get('/api/apps?type=posts')).body.count)
+  expect(messages + made).toBe(5)
+})
+
+test('a key is its credential’s own, and only for requests that create', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  const path = `/api/apps/${app}/messages`
+
+  const sent = await Promise.all([ann, ben, server.admin].map(one => one.post(path, { text: 'hi' }, once('k1'))))
+  const edits = [
+    await ann.patch(`/api/messages/${sent[0]!.body.id}`, { text: 'one' }, once('k2')),
+    await ann.patch(`/api/messages/${sent[0]!.body.id}`, { text: 'two' }, once('k2')),
+  ]
+
+  expect(new Set(sent.map(({ body }) => body.id)).size).toBe(3)
+  expect(edits.map(({ body }) => body.text)).toEqual(['one', 'two'])
+})
+
+test('a refused request may be sent again under its key', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const { body: app } = await server.admin.post('/api/apps', { type: 'chat' })
+  const send = () => ann.post(`/api/apps/${app.id}/messages`, { text: 'let me in' }, once('k1'))
+
+  expect((await send()).status).toBe(404)
+  await server.admin.put(`/api/apps/${app.id}/members/${ann.id}`)
+  expect((await send()).status).toBe(201)
+})
+
+test('the first answer outlives the node that gave it', async () => {
+  await using database = await createDatabase()
+  let first
+  const request = { text: 'once', metadata: { a: [1, { b: null }] } }
+  const { app, token } = await (async () => {
+    await using server = await startServer({ DATABASE_URL: database.url })
+    const {
+      app,
+      people: [ann],
+    } = await server.chatWith(1)
+    first = await ann.post(`/api/apps/${app}/messages`, request, once('k1'))
+    return { app, token: ann.token }
+  })()
+
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const again = await server.request('POST', `/api/apps/${app}/messages`, { body: request, headers: once('k1'), token })
+
+  expect(again).toMatchObject({ status: 201, body: { ...first!.body, app: { id: app } } })
+  expect((await server.admin.get(`/api/apps/${app}/messages`)).body.count).toBe('1')
+})
+
+test('an app is made once under a key, a private chat too', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const make = (key: string, body: object) => ann.post('/api/apps', body, once(key))
+
+  const rooms = await Promise.all(
+    Array.from({ length: 10 }, () => make('room', { type: 'chat_room', members: [ben.id] })),
+  )
+  const pairs = await Promise.all(
+    Array.from({ length: 10 }, () => make('pair', { type: 'private_chat', members: [ben.id] })),
+  )
+
+  for (const made of [rooms, pairs]) {
+    expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
+    expect(new Set(made.map(({ body }) => body.id)).size).toBe(1)
+  }
+  expect((await ann.get('/api/apps')).body.count).toBe('2')
+})
+
+test('a key that is no key is refused', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+
+  for (const key of ['x'.repeat(256), 'tab\there']) {
+    const { status, body } = await ann.post(`/api/apps/${app}/messages`, { text: 'hi' }, once(key))
+    expect([key, status, Object.keys(body.errors ?? {})]).toEqual([key, 422, ['Idempotency-Key']])
+  }
+  expect((await ann.post(`/api/apps/${app}/messages`, { text: 'hi' }, once('x'.repeat(255)))).status).toBe(201)
+})
