@@ -192,7 +192,7 @@ export async function startNode(config: Config): Promise<Node> {
     teardown.add('housekeeping', () => housekeeping.abort())
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
     const deliveries = deliveryChores({ deliverer, subscriptions, sql, now, log })
-    const ofResources = resources.flatMap(({ chores }) => chores?.({ sql }) ?? [])
+    const ofResources = resources.flatMap(({ chores }) => chores?.({ sql, bytes, now }) ?? [])
     const notifications = notificationChores({ notifier, feed, sql, now })
     const chores = [
       news,

@@ -1,13 +1,21 @@
 import type { EventType } from '../actors/event.ts'
 import type { Route } from '../http/route.ts'
+import type { Bytes } from '../storage/bytes.ts'
 import type { Chore } from '../storage/housekeeping.ts'
 import type { Sql } from '../storage/sql.ts'
+
+/** What background work may touch. */
+export interface ChoreParts {
+  sql: Sql
+  bytes: Bytes
+  now: () => Date
+}
 
 /** What a resource brings: its endpoints, the events that its commands emit, and what it does again and again. */
 export interface Resource {
   routes: Route[]
   events?: EventType<unknown>[]
-  chores?: (parts: { sql: Sql }) => Chore[]
+  chores?: (parts: ChoreParts) => Chore[]
 }
 
 export function resource(declared: Resource): Resource {

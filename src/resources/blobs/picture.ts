@@ -19,6 +19,8 @@ const formats = new Set(['png', 'jpeg', 'gif', 'webp', 'bmp', 'svg'])
 /** What taking a picture takes. */
 export interface PictureCaller extends Keeper {
   outside: Outside
+  /** For a picture that is given by its address; absent: ten seconds. */
+  deadlineMs?: number
 }
 
 /**
@@ -73,7 +75,7 @@ async function fetchPicture(url: string, field: string, caller: PictureCaller): 
     url,
     method: 'GET' as const,
     headers: { accept: 'image/*' },
-    deadlineMs: fetchDeadlineMs,
+    deadlineMs: caller.deadlineMs ?? fetchDeadlineMs,
     redirects,
   }
   const answer = await caller.outside.send({ ...request, keepBytes: pictureLimitBytes + 1 }).catch(() => {

@@ -7,7 +7,7 @@ const thumbnailed = new Set<string | null>(['png', 'jpeg', 'gif', 'webp', 'bmp',
 /** Larger ones are not decoded. */
 const pixelLimit = 50_000_000
 
-export function showBlob(row: BlobRow, origin: string) {
+export function showBlob(row: Omit<BlobRow, 'created_at'>, origin: string) {
   return {
     id: row.id,
     name: row.name,

@@ -1,0 +1,37 @@
+import type { Chore } from '../../storage/housekeeping.ts'
+import { Renditions } from '../../storage/renditions.ts'
+import type { ChoreParts } from '../resource.ts'
+import { listLooseBytes, removeIdleBlobs, removeLooseBytes } from './store.ts'
+
+const dayMs = 24 * 3_600_000
+
+/** How long a blob that nothing uses is kept. One that was found in use is looked at again after as long. */
+const idleDays = 7
+
+/** Longer than any upload takes. What has not become a blob by then never will. */
+const uploadDays = 1
+
+/** Rows in one go: few enough that nobody waits for them. A guess. */
+const batchSize = 500
+
+/** Removes blobs that nothing uses, and bytes that no blob holds. Several nodes may do it at once. */
+export function chores({ sql, bytes, now }: ChoreParts): Chore[] {
+  const daysAgo = (days: number) => new Date(now().getTime() - days * dayMs)
+  const removeIdle = async () => {
+    while ((await removeIdleBlobs(sql, daysAgo(idleDays), now(), batchSize)) === batchSize);
+  }
+  const removeLoose = async () => {
+    for (;;) {
+      const keys = await listLooseBytes(sql, daysAgo(uploadDays), batchSize)
+      await bytes.remove(keys.flatMap(key => [key, ...Renditions.keysOf(key)]))
+      // Only now: whoever dies in between begins with them again.
+      await removeLooseBytes(sql, keys)
+      if (keys.length < batchSize) break
+    }
+    await bytes.sweep(daysAgo(uploadDays))
+  }
+  return [
+    { name: 'remove blobs that nothing uses', periodMs: 600_000, run: removeIdle },
+    { name: 'remove bytes that no blob holds', periodMs: 600_000, run: removeLoose },
+  ]
+}

@@ -1,0 +1,92 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Bytes } from '../../src/storage/bytes.ts'
+import { DiskBytes } from '../../src/storage/bytes-disk.ts'
+import { S3Bytes } from '../../src/storage/bytes-s3.ts'
+import { startS3 } from '../support/s3.ts'
+
+/** Every case runs on each of these. */
+const bodies: [string, () => Promise<AsyncDisposable & { bytes: Bytes }>][] = [
+  ['disk', onDisk],
+  ['S3', onS3],
+]
+
+test.each(bodies)('what was put can be read, whole and in part (%s)', async (_name, open) => {
+  await using place = await open()
+  const { bytes } = place
+  await bytes.put('abcdef', pieces('hello ', 'world'))
+
+  const whole = await read(bytes, 'abcdef')
+  const part = await (await bytes.open('abcdef', { first: 4, last: 6 }))!.toArray()
+
+  expect(whole).toBe('hello world')
+  expect(Buffer.concat(part).toString()).toBe('o w')
+  expect(await bytes.sizeOf('abcdef')).toBe(11)
+  expect(await bytes.withFile('abcdef', async path => readFileSync(path, 'utf8'))).toBe('hello world')
+})
+
+test.each(bodies)('more than fits into one part arrives unchanged (%s)', async (_name, open) => {
+  await using place = await open()
+  const chunk = Buffer.alloc(3_000_000, 'abc')
+
+  await place.bytes.put('larger', pieces(...Array.from({ length: 7 }, () => chunk)))
+
+  const found = Buffer.concat(await (await place.bytes.open('larger'))!.toArray())
+  expect(found.equals(Buffer.concat(Array.from({ length: 7 }, () => chunk)))).toBe(true)
+})
+
+test.each(bodies)('a source that fails half-way leaves nothing (%s)', async (_name, open) => {
+  await using place = await open()
+
+  const put = place.bytes.put('broken', failing(Buffer.alloc(9_000_000)))
+
+  await expect(put).rejects.toThrow('the client went away')
+  expect(await place.bytes.open('broken')).toBeNull()
+  expect(await place.bytes.sizeOf('broken')).toBeNull()
+})
+
+test.each(bodies)('what was removed is gone, and may be removed again (%s)', async (_name, open) => {
+  await using place = await open()
+  await place.bytes.put('abcdef', pieces('x'))
+  await place.bytes.put('abcdef.thumbnail', pieces('y'))
+
+  await place.bytes.remove(['abcdef', 'nothing'])
+  await place.bytes.remove(['abcdef'])
+
+  expect(await place.bytes.open('abcdef')).toBeNull()
+  expect(await read(place.bytes, 'abcdef.thumbnail')).toBe('y')
+})
+
+test('no key leads out of the folder', async () => {
+  await using place = await onDisk()
+
+  const attempts = ['../../etc/passwd', 'ab/../../x', '..', '.hidden'].map(key => place.bytes.sizeOf(key))
+
+  for (const attempt of attempts) await expect(attempt).rejects.toThrow('not one that this server made')
+})
+
+async function read(bytes: Bytes, key: string): Promise<string> {
+  return Buffer.concat(await (await bytes.open(key))!.toArray()).toString()
+}
+
+async function* pieces(...contents: (string | Buffer)[]): AsyncGenerator<Uint8Array> {
+  for (const content of contents) yield Buffer.from(content)
+}
+
+async function* failing(first: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield first
+  throw new Error('the client went away')
+}
+
+async function onDisk() {
+  const path = mkdtempSync(join(tmpdir(), 'parley-bytes-'))
+  return { bytes: new DiskBytes(path), [Symbol.asyncDispose]: async () => rmSync(path, { recursive: true }) }
+}
+
+async function onS3() {
+  const server = await startS3()
+  const bytes = new S3Bytes({ ...server, isPathStyle: true })
+  return { bytes, [Symbol.asyncDispose]: () => server.stop() }
+}
