@@ -27,7 +27,8 @@ export interface Client {
 /** `check`, where there is one, holds every answer against what is declared of it. */
 export function client(url: string, credential?: string, check?: ReplyCheck): Client {
   const request: Client['request'] = async (method, path, { body, headers = {}, token = credential } = {}) => {
-    const response = await fetch(url + path, {
+    const { href, pathname, search } = new URL(url + path)
+    const response = await fetch(href, {
       method,
       headers: {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -39,7 +40,7 @@ export function client(url: string, credential?: string, check?: ReplyCheck): Cl
     })
     const { status, headers: received } = response
     const answer = { status, body: parse(await response.text(), received), headers: received }
-    check?.({ method, path, headers }, answer)
+    check?.({ method, path: pathname + search, headers }, answer)
     return answer
   }
   const withBody = (method: string) => (path: string, body?: unknown, headers?: Extra) =>
