@@ -1,18 +1,22 @@
 import { lingerBytes, PayloadTooLarge } from './body.ts'
 import type { Answer, BodyTaker, Exchange } from './exchange.ts'
+import { Overflow } from './overflow.ts'
 
 /** What may be waiting for the handler before the client is told to wait as well. A guess. */
 const waitingBytes = 256 * 1024
 
 const pieceBytes = 128 * 1024
 
+/** What waits beyond this goes to a file. */
+const memoryBytes = 2 * 1024 * 1024
+
 /** The client went away before its body was complete. Nobody is left to be told. */
 export class ClientGone extends Error {}
 
 /**
  * The raw body of a request, for a handler that reads it piece by piece as it arrives: a slow handler slows the client
- * down. Reading fails with 413 beyond the limit, and when the client goes away. Beyond `waitingBytes`, there may wait
- * here what the system had received already when the client was told to wait: some megabytes at most.
+ * down. Reading fails with 413 beyond the limit, and when the client goes away. What had arrived already when the client
+ * was told to wait is kept in memory up to `memoryBytes`, and beyond that in a file.
  */
 export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   readonly contentType: string
@@ -24,6 +28,7 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   /** What arrived and was not read, oldest first. */
   #pieces: Uint8Array[] = []
   #piecesBytes = 0
+  #overflow: Overflow | null = null
   #failure: Error | null = null
   #isUnwanted = false
   #arrival = Promise.withResolvers<void>()
@@ -44,7 +49,7 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
     this.#isComplete = isLast
     if (this.#sizeBytes > this.#limitBytes) this.#failure ??= PayloadTooLarge()
     else if (!this.#isUnwanted) this.#keep(new Uint8Array(chunk))
-    if (this.#piecesBytes > waitingBytes && !isLast) this.#exchange.pause()
+    if (this.#waitingBytes > waitingBytes && !isLast) this.#exchange.pause()
     this.#arrival.resolve()
   }
 
@@ -54,8 +59,13 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
       const piece = this.#pieces.shift()
       if (piece !== undefined) {
         this.#piecesBytes -= piece.length
-        if (this.#piecesBytes < waitingBytes) this.#exchange.resume()
+        if (this.#waitingBytes < waitingBytes) this.#exchange.resume()
         yield piece
+      } else if (this.#overflow !== null && this.#overflow.sizeBytes > 0 && this.#failure === null) {
+        const memory = this.#lend()
+        const count = await this.#overflow.read(new Uint8Array(memory))
+        if (this.#waitingBytes < waitingBytes) this.#exchange.resume()
+        yield Buffer.from(memory, 0, count)
       } else if (this.#failure !== null) {
         throw this.#failure
       } else if (this.#isComplete) {
@@ -77,7 +87,7 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   /** Reads on for a while before it answers: a client that is still sending reads nothing. */
   async answer(exchange: Exchange, answer: Answer): Promise<void> {
     this.#isUnwanted = true
-    this.#pieces = []
+    this.#drop()
     this.#limitBytes = Math.min(this.#limitBytes, this.#sizeBytes + lingerBytes)
     exchange.resume()
     while (!this.#isComplete && this.#failure === null) await this.#news()
@@ -87,8 +97,26 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   }
 
   cancel(): void {
-    if (!this.#isComplete) this.#failure ??= new ClientGone('The client went away')
+    if (!this.#isComplete || this.#waitingBytes > 0) this.#failure ??= new ClientGone('The client went away')
+    this.#drop()
     this.#arrival.resolve()
+  }
+
+  get #waitingBytes(): number {
+    return this.#piecesBytes + (this.#overflow?.sizeBytes ?? 0)
+  }
+
+  #drop(): void {
+    this.#pieces = []
+    this.#piecesBytes = 0
+    this.#overflow?.close()
+    this.#overflow = null
+  }
+
+  #lend(): ArrayBuffer {
+    const memory = this.#free.pop() ?? new ArrayBuffer(pieceBytes)
+    this.#lent.add(memory)
+    return memory
   }
 
   async #news(): Promise<void> {
@@ -98,12 +126,17 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
 
   /** Copies what arrived, which is gone when this call returns. */
   #keep(chunk: Uint8Array): void {
+    // What is in the file is older, and is read first.
+    const isBehind = this.#overflow !== null && this.#overflow.sizeBytes > 0
+    if (isBehind || this.#piecesBytes > memoryBytes) {
+      this.#overflow ??= new Overflow()
+      return this.#overflow.write(chunk)
+    }
     for (let start = 0; start < chunk.length; start += pieceBytes) {
-      const memory = this.#free.pop() ?? new ArrayBuffer(pieceBytes)
+      const memory = this.#lend()
       const part = chunk.subarray(start, start + pieceBytes)
       const piece = Buffer.from(memory, 0, part.length)
       piece.set(part)
-      this.#lent.add(memory)
       this.#pieces.push(piece)
       this.#piecesBytes += piece.length
     }

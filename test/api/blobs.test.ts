@@ -166,17 +166,23 @@ test('an upload that the client breaks off leaves nothing behind', async () => {
   })
 })
 
-test('100 MiB pass through the server unchanged; a byte more is 422', async () => {
+test('100 MiB pass through the server in 16 MiB of memory, unchanged; a byte more is 422', async () => {
   await using folder = createDirectory()
   await using database = await createDatabase()
   await using program = await startProgram(folder, { DATABASE_URL: database.url, LOG_LEVEL: 'error' })
   const content = randomBytes(100 * 1024 * 1024)
   const part = new Blob([content])
+  await upload(program.admin, { name: 'first.bin', content: new Blob([content.subarray(0, 1024 * 1024)]) })
+  const before = residentBytes(program.pid)
+  let peak = before
+  const watch = setInterval(() => (peak = Math.max(peak, residentBytes(program.pid))), 5)
 
   const { status, body } = await upload(program.admin, { name: 'large.bin', content: part })
+  clearInterval(watch)
 
   expect(status).toBe(201)
   expect(body.size).toBe(String(content.length))
+  expect((peak - before) / 1024 / 1024).toBeLessThan(16)
   expect(largest(join(folder.path, 'blobs')).hash).toBe(hashOf(content))
   const tooLarge = await upload(program.admin, { name: 'larger.bin', content: new Blob([content, 'x']) })
   expect(tooLarge.status).toBe(422)
@@ -219,7 +225,10 @@ test.each([
   await using server = await startServer()
 
   const { status, body } = await server.admin.post('/api/blobs/external', {
-    ...{ provider: 'Box', link: 'https://box.example/1', name: 'a.txt', size: 1 },
+    provider: 'Box',
+    link: 'https://box.example/1',
+    name: 'a.txt',
+    size: 1,
     ...change,
   })
 
@@ -257,6 +266,10 @@ function largest(folder: string): { hash: string } {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
   const contents = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name)))
   return { hash: hashOf(contents.reduce((a, b) => (a.length > b.length ? a : b))) }
+}
+
+function residentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024
 }
 
 function hashOf(content: Buffer): string {

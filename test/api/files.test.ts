@@ -23,9 +23,17 @@ test('a blob becomes a file of the app, by its uploader', async () => {
 
   expect(status).toBe(201)
   expect(body).toMatchObject({
-    ...{ name: 'plan.txt', kind: 'text', media_type: 'text/plain', size: '5', preview_format: 'text' },
-    ...{ app: { id: app }, created_by: { id: ann.id }, comments: { count: '0' } },
-    ...{ is_subscribed: true, is_starred: false, is_trashed: false },
+    name: 'plan.txt',
+    kind: 'text',
+    media_type: 'text/plain',
+    size: '5',
+    preview_format: 'text',
+    app: { id: app },
+    created_by: { id: ann.id },
+    comments: { count: '0' },
+    is_subscribed: true,
+    is_starred: false,
+    is_trashed: false,
   })
   expect((await ann.get(`/api/files/${body.id}`)).body).toEqual(body)
 })
@@ -212,8 +220,12 @@ test('files that are kept elsewhere have their links, and one version', async ()
   const { body: file } = await ann.post(`/api/apps/${app}/files`, { blob_id: blob.id })
 
   expect(file).toMatchObject({
-    ...{ provider: 'Box', kind: 'presentation', external_url: elsewhere.link, embed_url: elsewhere.embed },
-    ...{ preview_format: 'embed', preview_url: elsewhere.embed },
+    provider: 'Box',
+    kind: 'presentation',
+    external_url: elsewhere.link,
+    embed_url: elsewhere.embed,
+    preview_format: 'embed',
+    preview_url: elsewhere.embed,
   })
   expect(file.download_url).toBeUndefined()
   expect((await ann.get(`/api/files/${file.id}/versions`)).body.count).toBe('1')
