@@ -52,6 +52,8 @@ export interface EventType<Body> {
    * `{ message: {…} }`. Null where nothing is left to tell. The people that it names are in memory.
    */
   present?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
+  /** Finer names of some of these events for clients of the hub: which there are, and what this one is called. */
+  hub?: { names: readonly string[]; nameOf(event: AppEvent<Body>): string }
   /** False where realtime clients of the app are not told, for the present: too many, or too much for others to know. */
   isTold?(state: AppState): boolean
   /** The same for webhook receivers: text and names of content are redacted. Default: what `present` gives. */

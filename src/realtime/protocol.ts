@@ -1,9 +1,14 @@
 import { Packr, Unpackr } from 'msgpackr'
 import { writeJson, type Scalars } from '../lib/json.ts'
 
+/** No member of what is encoded: other clients are not told of it. */
+export const hubName = Symbol('hubName')
+
 /** What the server says, before it is encoded: `type` and that type's members. */
 export interface Frame {
   readonly type: string
+  /** What the event is called on the hub, where that is not what it is called elsewhere. */
+  readonly [hubName]?: string
   readonly [member: string]: unknown
 }
 

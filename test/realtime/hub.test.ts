@@ -251,3 +251,25 @@ test('a client hears something at least every fifteen seconds', { timeout: 20_00
   expect([String(handshake), String(ping)]).toEqual(['{}\x1e', '{"type":6}\x1e'])
   socket.terminate()
 })
+
+test('a file that goes to the trash and comes back is told of by the names that clients know', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const { body: app } = await ann.put('/api/apps/papers', { type: 'files', name: 'Papers' })
+  const form = new FormData()
+  form.append('blob', new Blob(['text']), 'a.txt')
+  const { body: blob } = await ann.post('/api/blobs', form)
+  await using hub = await joinHub(server.url, { token: () => ann.token })
+  const events = ['file_created', 'file_updated', 'file_trashed', 'file_restored']
+  for (const event of events) expect(await hub.subscribe(`a${app.id}:${event}`)).toBe(true)
+
+  const { body: file } = await ann.post(`/api/apps/${app.id}/files`, { blob_id: blob.id })
+  await ann.post(`/api/files/${file.id}/trash`)
+  await ann.post(`/api/files/${file.id}/restore`)
+  await ann.patch(`/api/files/${file.id}`, { name: 'b.txt' })
+
+  for (const event of ['file_created', 'file_trashed', 'file_restored', 'file_updated']) {
+    expect(await hub.hear(`a${app.id}:${event}`)).toMatchObject({ action: event, file: { id: Number(file.id) } })
+  }
+  expect(hub.told).toEqual([])
+})

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { current, reset } from '../frames.ts'
 import type { History } from './history.ts'
-import type { Form, Frame } from '../protocol.ts'
+import { hubName, type Form, type Frame } from '../protocol.ts'
 import type { Subscription } from './subscription.ts'
 import { Tail, type Tails } from './tail.ts'
 
@@ -213,7 +213,7 @@ export class Channel {
     for (const { form, tail } of this.#audiences.values()) {
       const bytes = form.encode(frame)
       if (bytes === null) continue
-      const topic = form.topic(this.app, event.type)
+      const topic = form.topic(this.app, frame[hubName] ?? event.type)
       tails.push(tail, { rev: event.rev, topic, bytes })
       publish(topic, bytes, form.isBinary)
     }

@@ -5,7 +5,7 @@ import { findApp, type AppState } from '../../actors/state.ts'
 import type { Log } from '../../lib/log.ts'
 import { listEvents } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
-import type { Frame } from '../protocol.ts'
+import { hubName, type Frame } from '../protocol.ts'
 
 export interface HistoryParts {
   sql: Sql
@@ -57,7 +57,9 @@ export class History {
     const { type, rev, app_id } = event
     if (event.kind.isTold?.(state) === false) return null
     const shown = this.#show(event, state)
-    return shown && { type: 'event', event: type, id: rev, app_id, rev, prev, ...shown }
+    if (shown === null) return null
+    const name = event.kind.hub?.nameOf(event) ?? type
+    return { type: 'event', [hubName]: name, event: type, id: rev, app_id, rev, prev, ...shown }
   }
 
   /** The same for those whom it concerns, whatever they are subscribed to, and whoever else is told. */

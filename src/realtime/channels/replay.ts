@@ -3,7 +3,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Channel } from './channel.ts'
 import { current, reset, subscribed } from '../frames.ts'
 import type { History } from './history.ts'
-import type { Form } from '../protocol.ts'
+import { hubName, type Form } from '../protocol.ts'
 import { closeCodes } from '../session.ts'
 import type { Subscription } from './subscription.ts'
 import type { Line, Tails } from './tail.ts'
@@ -191,7 +191,8 @@ export class Replays {
       if (frame === null) continue
       told = event.rev
       const bytes = form.encode(frame)
-      if (bytes !== null) lines.push({ rev: event.rev, topic: form.topic(channel.app, event.type), bytes })
+      if (bytes !== null)
+        lines.push({ rev: event.rev, topic: form.topic(channel.app, frame[hubName] ?? event.type), bytes })
     }
     const end = events.at(-1)!.rev
     const joint = tail().start

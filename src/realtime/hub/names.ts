@@ -27,5 +27,11 @@ export function readName(text: unknown, events: EventTypes): Name | null {
   if (match === null) return null
   const [, app, event = ''] = match
   if (app === undefined) return personal.has(event) ? { app: null, event } : null
-  return event === 'typing' || events.has(event) ? { app: Number(app), event } : null
+  return event === 'typing' || isKnown(event, events) ? { app: Number(app), event } : null
+}
+
+function isKnown(event: string, events: EventTypes): boolean {
+  if (events.has(event)) return true
+  for (const { hub } of events.values()) if (hub?.names.includes(event)) return true
+  return false
 }

@@ -1,7 +1,7 @@
 import { Packr, Unpackr } from 'msgpackr'
 import { z } from 'zod'
 import { writeJson } from '../../lib/json.ts'
-import type { Form, Frame } from '../protocol.ts'
+import { hubName, type Form, type Frame } from '../protocol.ts'
 
 /** What a client says on the hub, in either protocol. */
 export type Said =
@@ -39,7 +39,8 @@ const AnyArray = z.tuple([z.number()], z.unknown())
 function toCall(frame: Frame): { target: string; argument: string } | null {
   const { type, ...rest } = frame
   if (type === 'event') {
-    const { event, app_id, rev: _rev, prev: _prev, id, ...shown } = rest
+    const { event: _event, app_id, rev: _rev, prev: _prev, id, ...shown } = rest
+    const event = frame[hubName] ?? frame.event
     return { target: `a${app_id}:${event}`, argument: writeJson({ id, action: event, ...shown }, 'number') }
   }
   if (type === 'personal') {

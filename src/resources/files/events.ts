@@ -36,6 +36,14 @@ export const fileUpdated = event<FileRow>({
   ...shared,
   type: 'file_updated',
   touches: false,
+  hub: {
+    names: ['file_trashed', 'file_restored'],
+    nameOf({ facts }) {
+      const { visible } = facts as FileFacts
+      if (visible === 0) return 'file_updated'
+      return visible < 0 ? 'file_trashed' : 'file_restored'
+    },
+  },
   apply: count,
 })
 
