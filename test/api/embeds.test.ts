@@ -1,7 +1,9 @@
+import sharp from 'sharp'
 import { expect, test } from 'vitest'
 import { appOf, create } from '../support/content.ts'
 import { answer, drip, flood, hang, startReceiver, type Behaviour } from '../support/receiver.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
+import { upload } from '../support/uploads.ts'
 
 /** A server that may look at pages on this machine, and somebody who asks it to. */
 async function startReader(): Promise<Server & { ann: Person }> {
@@ -12,6 +14,14 @@ async function startReader(): Promise<Server & { ann: Person }> {
 const html = (head: string, type = 'text/html; charset=utf-8') => answer(200, page(head), { 'content-type': type })
 const page = (head: string) =>
   `<!doctype html><html><head>${head}</head><body><meta name=description content=no></body>`
+
+/** Two pixels. */
+const png = await sharp({ create: { width: 2, height: 1, channels: 3, background: 'red' } })
+  .png()
+  .toBuffer()
+
+const picture: Behaviour = (_request, response) =>
+  void response.writeHead(200, { 'content-type': 'image/png' }).end(png)
 
 /** Looks at a page of a site that answers each path in its own way. */
 async function look(who: Person, behaviours: Record<string, Behaviour>, path = '/') {
@@ -48,6 +58,35 @@ test('a page speaks for itself by Open Graph, then by cards, then by what every 
   expect(graph.requests[0]!.headers['user-agent']).toMatch(/^ServiceBot\//)
   expect(card.body).toMatchObject({ title: 'Card title', provider_name: '127.0.0.1' })
   expect(plain.body).toMatchObject({ type: 'link', title: 'Plain title', description: 'Text' })
+})
+
+test('the picture of a page is kept with its embed, and so is a picture by itself', async () => {
+  await using server = await startReader()
+  const { ann } = server
+  const shows = (url: string) => html(`<title>Page</title><meta property="og:image" content="${url}">`)
+
+  const page = await look(ann, { '/': shows('pictures/1.png'), '/pictures/1.png': picture })
+  const icon = await look(ann, { '/': html('<title>x</title><link rel="icon" href="/i.png">'), '/i.png': picture })
+  const none = await look(ann, { '/': shows('/gone.png') })
+  const fake = await look(ann, {
+    '/': shows('/fake.png'),
+    '/fake.png': answer(200, '<svg', { 'content-type': 'image/png' }),
+  })
+  const photo = await look(ann, { '/a%20b.png': picture }, '/a%20b.png')
+  const noPhoto = await look(ann, { '/x.png': answer(200, 'x', { 'content-type': 'image/png' }) }, '/x.png')
+
+  for (const { body } of [page, icon, photo]) {
+    expect(body.image).toMatchObject({ width: '2', height: '1', media_type: 'image/png' })
+    expect(body.thumbnail_url).toBe(body.image.thumbnail_url)
+    expect((await fetch(body.thumbnail_url)).status).toBe(200)
+  }
+  expect(page.body).toMatchObject({ type: 'link', title: 'Page' })
+  expect(photo.body).toMatchObject({ type: 'photo', title: 'a b.png', url: photo.url })
+  for (const { status, body } of [none, fake]) {
+    expect(status).toBe(201)
+    expect(body).not.toHaveProperty('image')
+  }
+  expect(noPhoto.status).toBe(404)
 })
 
 test('a page is read in the encoding that it is written in', async () => {
@@ -101,10 +140,14 @@ test('a page may name who speaks for it, and a known player is shown in its fram
     speaks({ type: 'video', title: 'B', html: frame.replace('www.youtube.com', 'evil.example') }),
   )
   const script = await look(ann, speaks({ type: 'rich', title: 'C', html: `${frame}<script>x()</script>` }))
-  const photo = await look(
-    ann,
-    speaks({ type: 'photo', title: 'D', url: 'https://pictures.example/d.png', width: 1, height: 1 }),
-  )
+  const photo = await look(ann, {
+    ...speaks({ type: 'photo', title: 'D', url: '/d.png' }),
+    '/oembed?x=1': (request, response) => {
+      const url = `http://${request.headers.host}/d.png`
+      answer(200, JSON.stringify({ type: 'photo', title: 'D', url }))(request, response)
+    },
+    '/d.png': picture,
+  })
   const broken = await look(ann, speaks([] as never))
 
   expect(player.body).toMatchObject({
@@ -120,7 +163,7 @@ test('a page may name who speaks for it, and a known player is shown in its fram
   expect(stranger.body).toMatchObject({ type: 'link', title: 'B' })
   expect(stranger.body).not.toHaveProperty('html')
   expect(script.body).toMatchObject({ type: 'link', title: 'C' })
-  expect(photo.body).toMatchObject({ type: 'photo', title: 'D' })
+  expect(photo.body).toMatchObject({ type: 'photo', title: 'D', image: { width: '2', height: '1' } })
   expect(broken.body).toMatchObject({ type: 'link', title: 'Page' })
 })
 
@@ -273,6 +316,33 @@ test('an embed that is described comes back as it was described', async () => {
     height: '360',
   })
   expect((await ann.get(`/api/embeds/${link.body.id}`)).body).toEqual(link.body)
+})
+
+test('the picture of a described embed is one that the caller uploads, names or sends along', async () => {
+  await using server = await startReader()
+  const { ann } = server
+  const ben = await server.person('Ben')
+  const blob = (await upload(ann, { name: 'p.png', content: png, type: 'image/png' })).body.id
+  const describe = (who: Person, image: unknown) => who.post('/api/embeds', { type: 'link', title: 'x', image })
+  await using site = await startReceiver(picture)
+
+  const taken = [
+    await describe(ann, Number(blob)),
+    await describe(ann, `data:image/png;base64,${png.toString('base64')}`),
+    await describe(ann, `http://127.0.0.1:${site.port}/p.png`),
+  ]
+  const refused = [
+    await describe(ben, blob),
+    await describe(ann, 999_999),
+    await describe(ann, 'data:image/png;base64,eA=='),
+    await describe(ann, 'p.png'),
+  ]
+
+  for (const { status, body } of taken) {
+    expect(status).toBe(201)
+    expect(body).toMatchObject({ image: { width: '2', height: '1' }, thumbnail_url: expect.any(String) })
+  }
+  for (const { status, body } of refused) expect([status, Object.keys(body.errors)]).toEqual([422, ['image']])
 })
 
 test('what cannot be an embed is refused', async () => {

@@ -246,6 +246,27 @@ test('deleting a post deletes its comments and all that hangs on them', async ()
   })
 })
 
+test('somebody may read only the posts of people whom they follow', async () => {
+  await using server = await startServer()
+  const [ann, ben, eve] = [await server.person('Ann'), await server.person('Ben'), await server.person('Eve')]
+  const app = await appOf(server, 'posts', [ann, ben, eve])
+  await publish(ann, app)
+  const [first, second] = [await publish(ben, app), await publish(ben, app)]
+  await publish(eve, app)
+
+  await ann.post(`/api/users/${ben.id}/follow`)
+  const everywhere = await ann.get('/api/posts?following=true')
+  const inApp = await ann.get(`/api/apps/${app}/posts?following=true&after=${first}&count_only=true`)
+  const nobody = await eve.get('/api/posts?following=true')
+  const all = await ann.get('/api/posts?following=false')
+  const byKey = await server.admin.get('/api/posts?following=true')
+
+  expect(idsIn(everywhere)).toEqual([second, first])
+  expect(inApp.body).toEqual({ count: '1' })
+  expect([nobody.body.count, all.body.count]).toEqual(['0', '4'])
+  expect(byKey.status).toBe(422)
+})
+
 test('the last feed pages come from as deep as there are posts', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')

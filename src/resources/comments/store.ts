@@ -28,8 +28,12 @@ export async function removeBereaved(sql: Sql, limit: number): Promise<number> {
         order by c.parent_id, c.id limit ${limit} for update of c skip locked)
       returning id
     ),
+    files_gone as (delete from files t using gone where t.parent_id = gone.id returning t.id),
+    versions_gone as (delete from file_versions t using files_gone f where t.file_id = f.id),
+    stars_gone as (
+      delete from stars t using (select id from gone union all select id from files_gone) g where t.entity_id = g.id
+    ),
     reactions_gone as (delete from reactions t using gone where t.item_id = gone.id),
-    stars_gone as (delete from stars t using gone where t.entity_id = gone.id),
     votes_gone as (delete from votes t using gone where t.item_id = gone.id),
     options_gone as (delete from options t using gone where t.item_id = gone.id)
     select count(*) as count from gone`

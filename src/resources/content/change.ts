@@ -1,17 +1,23 @@
 import type { Work } from '../../actors/command.ts'
+import { invalid } from '../../lib/errors.ts'
+import { addAttachments, removeAttachments } from '../files/attachments.ts'
+import type { FileRow } from '../files/schema.ts'
 import { changeOptions } from '../options/poll.ts'
 import { removeOptionsOf, removeVotesOf } from '../options/store.ts'
 import { removeReactionsOf } from '../reactions/store.ts'
 import { removeStarsOf } from '../stars/store.ts'
-import type { ContentKind } from './kind.ts'
+import type { ContentEntity, ContentKind } from './kind.ts'
 import { settleText } from './mentions.ts'
 import { hasParts, noParts, type ContentItem, type Parts } from './parts.ts'
 import type { ContentChange } from './prepare.ts'
 import { IsEmpty } from './schema.ts'
 
+/** As many as one request may attach: all of them come with the item. */
+const mostAttachments = 50
+
 /** Numbers that an edit takes: its event, and one for each part that may be new. */
-export function numbersForChange({ options }: ContentChange): number {
-  return 1 + (options?.length ?? 0)
+export function numbersForChange({ blobs, options }: ContentChange): number {
+  return 1 + (blobs?.length ?? 0) + (options?.length ?? 0)
 }
 
 /** What an item is after an edit; writes what changes beside its row. 422 where nothing would be left in it. */
@@ -29,8 +35,8 @@ export function changeItem<Loaded>(
     const asking = { app_id: item.app_id, item_type: entity, item_id: item.id }
     parts.options = changeOptions(work, asking, parts.options, change.options)
   }
-  const isEmpty = text === null && parts.embed === null && parts.meeting === null && parts.options.length === 0
-  if (isEmpty) throw IsEmpty()
+  parts.attachments = changeAttachments(work, { type: entity, id: item.id }, parts.attachments, change)
+  if (text === null && isBare(parts)) throw IsEmpty()
   const updated: ContentItem = {
     ...item,
     text,
@@ -41,6 +47,7 @@ export function changeItem<Loaded>(
     tags: change.tags ?? item.tags,
     embed_id: parts.embed?.id ?? null,
     meeting_id: parts.meeting?.id ?? null,
+    attachment_count: parts.attachments.length,
     option_count: parts.options.length,
     updated_at: work.now,
     updated_by: work.by.user,
@@ -49,8 +56,35 @@ export function changeItem<Loaded>(
   return updated
 }
 
+/** True where nothing is left that an item can consist of: reactions alone are none. */
+function isBare({ attachments, options, embed, meeting }: Parts): boolean {
+  return attachments.length === 0 && options.length === 0 && embed === null && meeting === null
+}
+
+/** Attached files to keep come first, in their order, then the new ones. */
+function changeAttachments<Loaded>(
+  work: Work<Loaded>,
+  parent: { type: ContentEntity; id: number },
+  before: FileRow[],
+  { attachments: wanted, blobs = [] }: ContentChange,
+): FileRow[] {
+  const unknown = wanted?.filter(id => before.every(file => file.id !== id)) ?? []
+  if (unknown.length > 0) throw invalid({ attachments: unknown.map(id => `there is no file ${id} attached`) })
+  const kept = wanted === undefined ? before : before.filter(({ id }) => wanted.includes(id))
+  if (kept.length + blobs.length > mostAttachments)
+    throw invalid({ blobs: [`must be at most ${mostAttachments} in all`] })
+  if (kept.length < before.length)
+    removeAttachments(
+      work,
+      before.filter(file => !kept.includes(file)),
+    )
+  return blobs.length === 0 ? kept : [...kept, ...addAttachments(work, parent, blobs)]
+}
+
 /** Removes what hangs on an item that goes for good. Embeds and meetings stay: other items may have them. */
-export function removeParts<Loaded>(work: Work<Loaded>, { id, option_count, reaction_count, star_count }: ContentItem) {
+export function removeParts<Loaded>(work: Work<Loaded>, item: ContentItem): void {
+  const { id, option_count, reaction_count, star_count, parts } = item
+  if (parts !== undefined) removeAttachments(work, parts.attachments)
   if (reaction_count > 0) work.write(removeReactionsOf, { id })
   if (star_count > 0) work.write(removeStarsOf, { id })
   if (option_count === 0) return

@@ -76,7 +76,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         requireWrite(work.state, by, work.people)
         if (by.kind !== 'key' && item.created_by !== by.user) throw Forbidden()
         const updated = changeItem(work, kind, item, change)
-        if (change.options === undefined && isSame(item, updated)) return item
+        if (isSame(item, updated)) return item
         work.write(store.update, updated)
         const mentioned = listNewMentions(item.html, updated.html)
         const facts = { ...toFacts(work.loaded, 0, 0), ...(mentioned.length > 0 && { mentioned }) }
@@ -120,7 +120,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
 /** Nothing but the time of the edit and its editor is new. */
 function isSame(item: ContentItem, edited: ContentItem): boolean {
   const { updated_at, updated_by } = item
-  return isDeepStrictEqual({ ...item, parts: null }, { ...edited, parts: null, updated_at, updated_by })
+  return isDeepStrictEqual(item, { ...edited, updated_at, updated_by })
 }
 
 /** Into the trash, or out of it. */

@@ -105,7 +105,9 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
 /** Everybody whom a whole item names. */
 export function namesOf(item: ContentItem, parts = item.parts): number[] {
   const names = item.updated_by === null ? [item.created_by] : [item.created_by, item.updated_by]
-  return parts === undefined ? names : [...names, ...parts.reactions.map(({ user_id }) => user_id)]
+  if (parts === undefined) return names
+  const { attachments, reactions } = parts
+  return [...names, ...attachments.map(file => file.created_by), ...reactions.map(({ user_id }) => user_id)]
 }
 
 /** What memory keeps: parts change without the item's row, and would not be told of it. */

@@ -1,5 +1,6 @@
 import type { Work } from '../../actors/command.ts'
 import { titleBy } from '../apps/naming.ts'
+import { addAttachments } from '../files/attachments.ts'
 import { addOptions } from '../options/poll.ts'
 import { insertBlock } from './blocks.ts'
 import type { ContentKind } from './kind.ts'
@@ -12,7 +13,7 @@ import { IsEmpty, type ContentRow } from './schema.ts'
 
 /** Numbers that a new item takes: its id, its event, and one for each part that has an id of its own. */
 export function numbersForItem({ parts }: PreparedContent): number {
-  return parts === null ? 2 : 2 + parts.options.length
+  return parts === null ? 2 : 2 + parts.blobs.length + parts.options.length
 }
 
 /** Writes a new item, directly in the app or about a parent, and tells of it. 422 where there is nothing in it. */
@@ -77,12 +78,19 @@ function addParts<Loaded>(
   work: Work<Loaded>,
   { entity }: ContentKind,
   item: ContentItem,
-  { embed, meeting, options }: PreparedParts,
+  { blobs, embed, meeting, options }: PreparedParts,
 ): void {
   const asking = { app_id: item.app_id, item_type: entity, item_id: item.id }
-  const parts: Parts = { ...noParts, embed, meeting, options: addOptions(work, asking, options) }
+  const parts: Parts = {
+    ...noParts,
+    attachments: addAttachments(work, { type: entity, id: item.id }, blobs),
+    options: addOptions(work, asking, options),
+    embed,
+    meeting,
+  }
   item.embed_id = embed?.id ?? null
   item.meeting_id = meeting?.id ?? null
+  item.attachment_count = parts.attachments.length
   item.option_count = parts.options.length
   item.parts = parts
 }

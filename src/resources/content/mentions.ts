@@ -3,7 +3,14 @@ import type { People } from '../../actors/people.ts'
 import { accessOf } from '../members/access.ts'
 import { resolvePeople } from '../users/store.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { listMentionedUids, listMentions, parseText, settleMentions, type ParsedText, type Rendering } from './render.ts'
+import {
+  listMentionedUids,
+  listMentions,
+  parseText,
+  settleMentions,
+  type ParsedText,
+  type Rendering,
+} from './render.ts'
 
 /** Parses a text and brings everybody it mentions into memory, so that a command can decide about them. */
 export async function prepareText(text: string | null | undefined, sql: Sql, people: People): Promise<ParsedText> {

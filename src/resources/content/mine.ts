@@ -4,6 +4,7 @@ import { findVotes } from '../options/store.ts'
 import { findStarred } from '../stars/store.ts'
 import { findSubscribed } from '../subscriptions/store.ts'
 import type { ContentEntity } from './kind.ts'
+import type { Parts } from './parts.ts'
 import type { ContentRow } from './schema.ts'
 
 /** What a caller did with the items of a page. */
@@ -53,4 +54,17 @@ export async function loadMine(
     loadSubscribed(db, by, entity, rows),
   ])
   return { starred, votes, subscribed }
+}
+
+/** The same with the attachments that the caller starred: files that are starred are rarely attachments. */
+export async function withStarredFiles(
+  db: Db,
+  by: Principal,
+  mine: Mine,
+  parts: ReadonlyMap<number, Parts>,
+): Promise<Mine> {
+  const files = Array.from(parts.values(), ({ attachments }) => attachments).flat()
+  const ids = files.flatMap(({ id, star_count }) => (star_count > 0 ? id : []))
+  if (by.kind !== 'user' || ids.length === 0) return mine
+  return { ...mine, starred: new Set([...mine.starred, ...(await findStarred(db, by.user, ids))]) }
 }

@@ -1,6 +1,8 @@
 import type { Db } from '../../storage/sql.ts'
 import type { EmbedRow } from '../embeds/schema.ts'
 import { listEmbeds } from '../embeds/store.ts'
+import { listAttachments } from '../files/attachments.ts'
+import type { FileRow } from '../files/schema.ts'
 import type { MeetingRow } from '../meetings/schema.ts'
 import { listMeetings } from '../meetings/store.ts'
 import type { OptionRow } from '../options/schema.ts'
@@ -11,6 +13,7 @@ import type { ContentRow } from './schema.ts'
 
 /** What hangs on an item beside its row. It travels in queued deliveries and stored answers, so it is plain JSON. */
 export interface Parts {
+  attachments: FileRow[]
   options: OptionRow[]
   /** The first of them; the row knows how many there are. */
   reactions: ReactionRow[]
@@ -23,14 +26,15 @@ export interface ContentItem extends ContentRow {
   parts?: Parts
 }
 
-export const noParts: Parts = { options: [], reactions: [], embed: null, meeting: null }
+export const noParts: Parts = { attachments: [], options: [], reactions: [], embed: null, meeting: null }
 
 /** Reactions that come with an item; the rest is in their list. */
 const shownReactions = 100
 
 /** True where it is worth asking the database: plain text, which most content is, has no parts. */
 export function hasParts(row: ContentRow): boolean {
-  return row.option_count > 0 || row.reaction_count > 0 || row.embed_id !== null || row.meeting_id !== null
+  const { attachment_count, option_count, reaction_count, embed_id, meeting_id } = row
+  return attachment_count > 0 || option_count > 0 || reaction_count > 0 || embed_id !== null || meeting_id !== null
 }
 
 /**
@@ -45,7 +49,11 @@ export async function loadParts(db: Db, items: readonly ContentItem[]): Promise<
     else if (hasParts(item)) open.push(item)
   }
   if (open.length === 0) return parts
-  const [options, reactions, embeds, meetings] = await Promise.all([
+  const [attachments, options, reactions, embeds, meetings] = await Promise.all([
+    look(
+      open.flatMap(({ id, attachment_count }) => (attachment_count > 0 ? id : [])),
+      ids => listAttachments(db, ids),
+    ),
     look(
       open.flatMap(({ id, option_count }) => (option_count > 0 ? id : [])),
       ids => listOptions(db, ids),
@@ -65,6 +73,7 @@ export async function loadParts(db: Db, items: readonly ContentItem[]): Promise<
   ])
   for (const { id, embed_id, meeting_id } of open) {
     parts.set(id, {
+      attachments: attachments.get(id) ?? [],
       options: options.get(id) ?? [],
       reactions: reactions.get(id) ?? [],
       embed: (embed_id !== null && embeds.get(embed_id)) || null,

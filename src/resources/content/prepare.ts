@@ -3,6 +3,8 @@ import type { Principal } from '../../actors/principal.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { findVisible } from '../embeds/access.ts'
 import { UnknownEmbed, type EmbedRow } from '../embeds/schema.ts'
+import type { BlobRow } from '../blobs/schema.ts'
+import { prepareBlobs } from '../files/attachments.ts'
 import { UnknownMeeting, type MeetingRow } from '../meetings/schema.ts'
 import { listMeetings } from '../meetings/store.ts'
 import { prepareText } from './mentions.ts'
@@ -13,10 +15,12 @@ interface Caller {
   sql: Sql
   by: Principal
   people: People
+  now: () => Date
 }
 
 /** What a new item is to have beside its text, looked up. */
 export interface PreparedParts {
+  blobs: BlobRow[]
   embed: EmbedRow | null
   meeting: MeetingRow | null
   options: { text: string }[]
@@ -38,6 +42,10 @@ export interface ContentChange {
   text?: ParsedText | null
   metadata?: Record<string, unknown> | null
   tags?: string[]
+  /** To attach. */
+  blobs?: BlobRow[]
+  /** Attached files to keep. */
+  attachments?: number[]
   embed?: EmbedRow | null
   meeting?: MeetingRow | null
   /** The whole poll; empty: none. */
@@ -47,9 +55,10 @@ export interface ContentChange {
 /** Parses and looks up what a new item consists of; 422 for what is unknown or may not be used. */
 export async function prepareContent(body: NewContent, caller: Caller): Promise<PreparedContent> {
   const text = await prepareText(body.text, caller.sql, caller.people)
-  const { embed_id = null, meeting_id = null, options } = body
-  const hasParts = embed_id !== null || meeting_id !== null || (options?.length ?? 0) > 0
+  const { blobs, embed_id = null, meeting_id = null, options } = body
+  const hasParts = embed_id !== null || meeting_id !== null || Boolean(blobs?.length) || Boolean(options?.length)
   const parts = hasParts && {
+    blobs: await prepareBlobs(blobs ?? [], caller),
     embed: embed_id === null ? null : await requireEmbed(embed_id, caller),
     meeting: meeting_id === null ? null : await requireMeeting(meeting_id, caller),
     options: options ?? [],
@@ -59,11 +68,13 @@ export async function prepareContent(body: NewContent, caller: Caller): Promise<
 
 /** The same for an edit. What the item has already may stay, whoever brought it there. */
 export async function prepareChange(item: ContentRow, body: ContentUpdate, caller: Caller): Promise<ContentChange> {
-  const { text, metadata, tags, embed_id, meeting_id, options } = body
+  const { text, metadata, tags, blobs, attachments, embed_id, meeting_id, options } = body
   const change: ContentChange = { id: item.id }
   if (text !== undefined) change.text = await prepareText(text, caller.sql, caller.people)
   if (metadata !== undefined) change.metadata = metadata
   if (tags !== undefined) change.tags = tags ?? []
+  if (blobs && blobs.length > 0) change.blobs = await prepareBlobs(blobs, caller)
+  if (attachments !== undefined) change.attachments = attachments ?? []
   if (embed_id === null) change.embed = null
   else if (embed_id !== undefined && embed_id !== item.embed_id) change.embed = await requireEmbed(embed_id, caller)
   if (meeting_id === null) change.meeting = null

@@ -6,12 +6,13 @@ import { Extended, Fixed, verbatim } from '../../lib/json.ts'
 import { toFirstItems } from '../../storage/page.ts'
 import { isSubscribed, showAppRef, showAppSummary, type Viewer } from '../apps/represent.ts'
 import { redactEmbed, showEmbed } from '../embeds/represent.ts'
+import { presentAttachment, showFile } from '../files/represent.ts'
 import { showMeeting } from '../meetings/represent.ts'
 import { redactOption, showOption, showOptions } from '../options/represent.ts'
 import { showReaction } from '../reactions/represent.ts'
 import { summaryOf } from '../users/represent.ts'
 import type { ContentEntity } from './kind.ts'
-import { noMine, subscriptionOf, type Mine } from './mine.ts'
+import { subscriptionOf, type Mine } from './mine.ts'
 import { toParentRef } from './parent.ts'
 import { noParts, type ContentItem, type Parts } from './parts.ts'
 import type { ContentRow } from './schema.ts'
@@ -62,8 +63,6 @@ export interface Reading {
   mine: Mine
 }
 
-export const nothingRead: Reading = { parts: new Map(), mine: noMine }
-
 /** The detailed item. Whom it names (see namesOf) and the namesakes of its app must be in memory. */
 export function showContent(
   entity: ContentEntity,
@@ -79,6 +78,7 @@ export function showContent(
     is_subscribed: isSubscribedTo(subscriptionOf(entity, item), mine.subscribed, state, by),
     app: showAppSummary(state, viewer),
     ...showAround(entity, item, own, people, origin),
+    attachments: toPart((own?.attachments ?? []).map(file => showFile(file, viewer, mine))),
     options: toPart(showOptions(own?.options ?? [], mine.votes.get(item.id))),
   }
   return new Extended(head, fixRow(item))
@@ -90,6 +90,7 @@ export function presentContent(entity: ContentEntity, item: ContentItem, { app, 
     ...showRow(item),
     app: showAppRef(app, people, origin),
     ...showAround(entity, item, item.parts, people, origin),
+    attachments: toPart((item.parts?.attachments ?? []).map(file => presentAttachment(file, { people, origin }))),
     options: toPart((item.parts?.options ?? []).map(showOption)),
   }
 }
@@ -103,7 +104,7 @@ export function redactContent(entity: ContentEntity, item: ContentItem, scene: S
     html: null,
     plain: null,
     options: toPart(options.map(redactOption)),
-    embed: embed && redactEmbed(embed),
+    embed: embed && redactEmbed(embed, scene.origin),
   }
 }
 
@@ -114,7 +115,7 @@ function showAround(entity: ContentEntity, item: ContentItem, parts: Parts = noP
     parent: toParentRef(item),
     created_by: summaryOf(people.show(item.created_by), origin),
     updated_by: item.updated_by === null ? null : summaryOf(people.show(item.updated_by), origin),
-    embed: embed && showEmbed(embed),
+    embed: embed && showEmbed(embed, origin),
     meeting: meeting && showMeeting(meeting),
     reactions: toPart(
       reactions.map(reaction => showReaction(reaction, people, origin)),

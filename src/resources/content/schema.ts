@@ -4,6 +4,7 @@ import { IdInput, Int, Metadata, MetadataInput, pagedList, TagsInput, Timestamp 
 import { Listing, QueryFlag } from '../../storage/page.ts'
 import { AppSummary } from '../apps/schema.ts'
 import { Embed } from '../embeds/schema.ts'
+import { File } from '../files/schema.ts'
 import { Meeting } from '../meetings/schema.ts'
 import { NewOptions, OptionChanges, OptionSummary } from '../options/schema.ts'
 import { Reaction } from '../reactions/schema.ts'
@@ -16,6 +17,7 @@ export const NewContent = z.object({
   text: text.nullish(),
   metadata: MetadataInput.nullish(),
   tags: TagsInput.nullish(),
+  blobs: z.array(IdInput).max(50).nullish().describe('Blobs of the caller, each of which becomes an attachment'),
   embed_id: IdInput.nullish().describe('An embed that the caller made or may see'),
   meeting_id: IdInput.nullish().describe('A meeting that the caller added'),
   options: NewOptions.nullish().describe('The options of a poll'),
@@ -24,6 +26,8 @@ export type NewContent = z.output<typeof NewContent>
 
 /** Absent members stay as they are, null clears. */
 export const ContentUpdate = NewContent.extend({
+  blobs: NewContent.shape.blobs.describe('Blobs to attach beside what is attached'),
+  attachments: z.array(IdInput).max(50).nullish().describe('The attached files to keep; absent: all of them'),
   options: OptionChanges.nullish().describe('The whole poll; empty: no poll any more'),
 })
 export type ContentUpdate = z.output<typeof ContentUpdate>
@@ -47,6 +51,7 @@ export const ContentSummary = z.object({
 export const Content = ContentSummary.extend({
   app: AppSummary,
   parent: z.object({ id: Int, type: z.enum(['post', 'file']) }).optional(),
+  attachments: pagedList(File).optional(),
   embed: Embed.optional(),
   meeting: Meeting.optional(),
   options: pagedList(OptionSummary).optional(),

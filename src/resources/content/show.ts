@@ -7,11 +7,11 @@ import { findStates } from '../apps/find.ts'
 import { namesakes } from '../apps/naming.ts'
 import type { Viewer } from '../apps/represent.ts'
 import { namesOf } from './events.ts'
-import type { ContentKind } from './kind.ts'
+import type { ContentEntity, ContentKind } from './kind.ts'
 import type { ContentPage } from './list.ts'
-import { loadMine, loadStarred, loadSubscribed, subscriptionOf } from './mine.ts'
+import { loadMine, loadStarred, loadSubscribed, subscriptionOf, withStarredFiles } from './mine.ts'
 import { loadParts, type ContentItem } from './parts.ts'
-import { isSubscribedTo, showContent, showContentSummary } from './represent.ts'
+import { isSubscribedTo, showContent, showContentSummary, type Reading } from './represent.ts'
 
 interface Reader extends Viewer {
   sql: Db
@@ -29,10 +29,15 @@ export async function showItem(
   state: AppState,
   reader: Reader,
 ): Promise<object> {
-  const { sql, by, people } = reader
-  const [parts, mine] = await Promise.all([loadParts(sql, [item]), loadMine(sql, by, entity, [item])])
-  await people.load([...namesOf(item, parts.get(item.id)), ...namesakes(state)])
-  return showContent(entity, item, state, { parts, mine }, reader)
+  const reading = await read(entity, [item], reader)
+  await reader.people.load([...namesOf(item, reading.parts.get(item.id)), ...namesakes(state)])
+  return showContent(entity, item, state, reading, reader)
+}
+
+/** What there is to be known about some items for one caller. */
+async function read(entity: ContentEntity, items: readonly ContentItem[], { sql, by }: Reader): Promise<Reading> {
+  const [parts, mine] = await Promise.all([loadParts(sql, items), loadMine(sql, by, entity, items)])
+  return { parts, mine: await withStarredFiles(sql, by, mine, parts) }
 }
 
 /** A list of items in the form that the caller chose, without those whose app was deleted since. */
@@ -53,9 +58,9 @@ export async function showPage(
     const items = rows.map(row => showContentSummary(row, isMine(row), starred.has(row.id)))
     return toPagedList(page, count, items)
   }
-  const [parts, mine] = await Promise.all([loadParts(sql, rows), loadMine(sql, by, entity, rows)])
+  const reading = await read(entity, rows, request)
   const names = [...states.values()].flatMap(namesakes)
-  await people.load([...names, ...rows.flatMap(row => namesOf(row, parts.get(row.id)))])
-  const items = rows.map(row => showContent(entity, row, stateOf(row), { parts, mine }, request))
+  await people.load([...names, ...rows.flatMap(row => namesOf(row, reading.parts.get(row.id)))])
+  const items = rows.map(row => showContent(entity, row, stateOf(row), reading, request))
   return toPagedList(page, count, items)
 }

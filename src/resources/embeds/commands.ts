@@ -39,7 +39,7 @@ export const createEmbed = directCommand(
 interface Found {
   /** The normalised address. */
   source: string
-  preview: Omit<Preview, 'image'>
+  preview: Preview
   image: number | null
 }
 
@@ -56,7 +56,8 @@ export const keepPreview = directCommand(
       await insertReader(sql, earlier.id, by.user)
       return { row: earlier, isNew: false }
     }
+    const { image: _, ...found } = preview
     const rest = { actions: [], metadata: null, source, url: source, created_at: now, created_by: by.user }
-    return { row: await insertEmbed(sql, { ...preview, ...rest, image_id: image }), isNew: true }
+    return { row: await insertEmbed(sql, { ...found, ...rest, image_id: image }), isNew: true }
   },
 )

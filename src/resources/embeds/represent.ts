@@ -1,13 +1,17 @@
 import { verbatim } from '../../lib/json.ts'
+import { showBlob } from '../blobs/represent.ts'
 import type { EmbedRow } from './schema.ts'
 
-export function showEmbed(row: EmbedRow) {
+export function showEmbed(row: EmbedRow, origin: string) {
+  const image = row.image && showBlob(row.image, origin)
   return {
     id: row.id,
     type: row.type,
     title: row.title,
     description: row.description,
+    image,
     url: row.url,
+    thumbnail_url: image?.thumbnail_url ?? null,
     actions: row.actions,
     metadata: verbatim(row.metadata),
     author_name: row.author_name,
@@ -21,6 +25,6 @@ export function showEmbed(row: EmbedRow) {
 }
 
 /** The same without what its page or its maker said. */
-export function redactEmbed(row: EmbedRow) {
-  return { ...showEmbed(row), title: null, description: null }
+export function redactEmbed(row: EmbedRow, origin: string) {
+  return { ...showEmbed(row, origin), title: null, description: null }
 }

@@ -1,12 +1,14 @@
 import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { IdPath } from '../../lib/shape.ts'
+import { preparePicture } from '../blobs/picture.ts'
+import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
 import { findVisible } from './access.ts'
-import { createEmbed, keepPreview, validSince } from './commands.ts'
+import { embedAddress } from './address.ts'
+import { createEmbed } from './commands.ts'
 import { showEmbed } from './represent.ts'
 import { Embed, EmbedQuery, NewEmbed, NotAnAddress, NothingToEmbed } from './schema.ts'
-import { findRecent, insertReader } from './store.ts'
-import { normalise, unfurl } from './unfurl.ts'
+import { normalise } from './unfurl.ts'
 
 const create = route({
   method: 'POST',
@@ -14,10 +16,13 @@ const create = route({
   summary: 'Describe an embed that items can carry',
   auth: 'token or key',
   body: NewEmbed,
+  bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: Embed },
-  async handle({ body, by, direct, once }) {
-    return reply(201, showEmbed(await direct.run(createEmbed, by, { embed: body, image: null }, once)))
+  async handle(request) {
+    const { body, by, direct, once, origin } = request
+    const image = (await preparePicture(body.image, 'image', request)) ?? null
+    return reply(201, showEmbed(await direct.run(createEmbed, by, { embed: body, image }, once), origin))
   },
 })
 
@@ -33,7 +38,7 @@ const get = route({
     const { id } = request.params
     const embed = /^\d{1,15}$/.test(id) ? await findVisible(Number(id), request) : null
     if (embed === null) throw NotFound()
-    return reply(200, showEmbed(embed))
+    return reply(200, showEmbed(embed, request.origin))
   },
 })
 
@@ -45,19 +50,12 @@ const embed = route({
   query: EmbedQuery,
   replies: { 200: Embed, 201: Embed },
   problems: [NotAnAddress, NothingToEmbed],
-  async handle({ query, by, sql, direct, errands, outside, now }) {
-    const url = normalise(query.url)
+  async handle(request) {
+    const url = normalise(request.query.url)
     if (url === null) throw NotAnAddress()
-    const source = url.href
-    const known = await findRecent(sql, source, validSince(now()))
-    if (known !== null) {
-      if (known.created_by !== by.user) await insertReader(sql, known.id, by.user)
-      return reply(200, showEmbed(known))
-    }
-    const preview = await errands.run(by.kind === 'user' ? String(by.user) : null, () => unfurl(url, outside))
-    if (preview === null) throw NothingToEmbed()
-    const { row, isNew } = await direct.run(keepPreview, by, { source, preview, image: null })
-    return isNew ? reply(201, showEmbed(row)) : reply(200, showEmbed(row))
+    const { row, isNew } = await embedAddress(url, request)
+    const shown = showEmbed(row, request.origin)
+    return isNew ? reply(201, shown) : reply(200, shown)
   },
 })
 

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { invalid, problem } from '../../lib/errors.ts'
 import { IdInput, Int, LineInput, Metadata, MetadataInput } from '../../lib/shape.ts'
+import { PictureInput } from '../blobs/picture-schema.ts'
+import { Blob, type BlobRow } from '../blobs/schema.ts'
 import { toFrame } from './frame.ts'
 
 export const embedTypes = ['link', 'rich', 'video', 'photo'] as const
@@ -27,7 +29,7 @@ export const NewEmbed = z
     type: z.enum(['link', 'rich', 'video']),
     title: LineInput(512).nullish(),
     description: z.string().trim().max(4_096).nullish(),
-    image: z.null().optional().describe('Public URL, base64 data URI or blob id'),
+    image: PictureInput,
     url: z.string().trim().max(2_048).refine(isWeb, 'must be an absolute http or https URL').nullish(),
     actions: z
       .array(z.string().trim().min(1, 'must not be blank').max(64))
@@ -61,6 +63,7 @@ export const Embed = z
     title: z.string().optional(),
     description: z.string().optional(),
     url: z.string().optional(),
+    image: Blob.optional(),
     thumbnail_url: z.string().optional(),
     actions: z.array(z.string()).optional(),
     metadata: Metadata.optional(),
@@ -81,6 +84,7 @@ export interface EmbedRow {
   title: string | null
   description: string | null
   image_id: number | null
+  image: Omit<BlobRow, 'created_at'> | null
   url: string | null
   actions: string[]
   metadata: Record<string, unknown> | null

@@ -1,36 +1,45 @@
-import type { Db, Sql, Tx } from '../../storage/sql.ts'
+import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
 import type { EmbedRow } from './schema.ts'
 
-export async function insertEmbed(tx: Tx, { metadata, ...row }: Omit<EmbedRow, 'id'>): Promise<EmbedRow> {
+export type NewEmbedRow = Omit<EmbedRow, 'id' | 'image'>
+
+export async function insertEmbed(tx: Tx, { metadata, ...row }: NewEmbedRow): Promise<EmbedRow> {
   const text = metadata === null ? null : JSON.stringify(metadata)
-  const [inserted] = await tx<EmbedRow[]>`
+  const [inserted] = await tx<{ id: number }[]>`
     insert into embeds (type, title, description, image_id, url, actions, metadata, author_name, author_url,
       provider_name, provider_url, html, width, height, source, created_at, created_by)
     values (${row.type}, ${row.title}, ${row.description}, ${row.image_id}, ${row.url}, ${row.actions},
       ${text}::text::jsonb, ${row.author_name}, ${row.author_url}, ${row.provider_name}, ${row.provider_url},
       ${row.html}, ${row.width}, ${row.height}, ${row.source}, ${row.created_at}, ${row.created_by})
-    returning *`
-  return inserted!
+    returning id`
+  return (await findEmbed(tx, inserted!.id))!
+}
+
+/** `select … from embeds e`, as EmbedRow. Served by the primary key of blobs. */
+function selectEmbeds(db: Db): Fragment {
+  return db`
+    select e.*, to_jsonb(b) - '{created_at,checked_at}'::text[] as image
+    from embeds e left join blobs b on b.id = e.image_id`
 }
 
 export async function findEmbed(db: Db, id: number): Promise<EmbedRow | null> {
-  const [row] = await db<EmbedRow[]>`select * from embeds where id = ${id}`
+  const [row] = await db<EmbedRow[]>`${selectEmbeds(db)} where e.id = ${id}`
   return row ?? null
 }
 
 /** Embeds by id. */
 export async function listEmbeds(db: Db, ids: number[]): Promise<Map<number, EmbedRow>> {
-  const rows = await db<EmbedRow[]>`select * from embeds where id = any(${ids}::bigint[])`
+  const rows = await db<EmbedRow[]>`${selectEmbeds(db)} where e.id = any(${ids}::bigint[])`
   return new Map(rows.map(row => [row.id, row]))
 }
 
 /** The newest embed that was made from an address since some time. Served by embeds_source. */
 export async function findRecent(db: Db, source: string, since: Date): Promise<EmbedRow | null> {
   const [row] = await db<EmbedRow[]>`
-    select * from embeds
-    where source is not null and hashtextextended(source, 0) = hashtextextended(${source}, 0)
-      and source = ${source} and created_at > ${since}
-    order by created_at desc, id desc limit 1`
+    ${selectEmbeds(db)}
+    where e.source is not null and hashtextextended(e.source, 0) = hashtextextended(${source}, 0)
+      and e.source = ${source} and e.created_at > ${since}
+    order by e.created_at desc, e.id desc limit 1`
   return row ?? null
 }
 

@@ -3,9 +3,6 @@ import type { Outside } from '../../http/outside.ts'
 import { decodePage, readHead } from './page.ts'
 import { addOembed, findOembed, previewImage, previewPage, type Preview } from './preview.ts'
 
-/** For everything together: whoever pastes a link waits for it before they can send. */
-const deadlineMs = 5_000
-
 /** What is read of a page: the heads of the longest ones fit. */
 const pageBytes = 1024 * 1024
 const oembedBytes = 64 * 1024
@@ -22,9 +19,13 @@ export function normalise(text: string): URL | null {
 }
 
 /** Looks at what is at an address. Null where it cannot be reached in time, refuses, or says nothing about itself. */
-export async function unfurl(url: URL, outside: Outside): Promise<Preview | null> {
+export async function unfurl(url: URL, outside: Outside, deadlineMs: number): Promise<Preview | null> {
   const startedAt = performance.now()
-  const answer = await get(url.href, outside, { accept: 'text/html, image/*;q=0.8, */*;q=0.1', keepBytes: pageBytes })
+  const answer = await get(url.href, outside, {
+    accept: 'text/html, image/*;q=0.8, */*;q=0.1',
+    keepBytes: pageBytes,
+    leftMs: deadlineMs,
+  })
   if (answer === null) return null
   const type = (answer.headers['content-type'] ?? '').toLowerCase()
   if (type.startsWith('image/')) return previewImage(url)
@@ -46,10 +47,10 @@ export async function unfurl(url: URL, outside: Outside): Promise<Preview | null
 interface Wanted {
   accept: string
   keepBytes: number
-  leftMs?: number
+  leftMs: number
 }
 
-async function get(url: string, outside: Outside, { accept, keepBytes, leftMs = deadlineMs }: Wanted) {
+async function get(url: string, outside: Outside, { accept, keepBytes, leftMs }: Wanted) {
   try {
     const headers = { accept, 'accept-language': 'en' }
     const answer = await outside.send({ url, method: 'GET', headers, deadlineMs: leftMs, keepBytes, redirects: 3 })

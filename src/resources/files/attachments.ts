@@ -1,6 +1,7 @@
 import type { Work } from '../../actors/command.ts'
 import type { Db } from '../../storage/sql.ts'
 import type { BlobRow } from '../blobs/schema.ts'
+import { removeStarsOf } from '../stars/store.ts'
 import type { AttachedTo, FileRow } from './schema.ts'
 import { insertFile, insertVersion, listByParent, removeFile, removeVersionsOf } from './store.ts'
 
@@ -38,8 +39,12 @@ export async function listAttachments(db: Db, parents: readonly number[]): Promi
 }
 
 /** Removes attachments for good, in the commit that removes or edits their item. */
-export function removeAttachments<Loaded>(work: Work<Loaded>, files: readonly Pick<FileRow, 'id'>[]): void {
-  for (const { id } of files) {
+export function removeAttachments<Loaded>(
+  work: Work<Loaded>,
+  files: readonly Pick<FileRow, 'id' | 'star_count'>[],
+): void {
+  for (const { id, star_count } of files) {
+    if (star_count > 0) work.write(removeStarsOf, { id })
     work.write(removeFile, { id })
     work.write(removeVersionsOf, { id })
   }

@@ -4,6 +4,8 @@ import type { Principal } from '../../actors/principal.ts'
 import type { AppState } from '../../actors/state.ts'
 import { NotFound } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { requireShown as requireItem } from '../content/find.ts'
+import { kinds } from '../content/kinds.ts'
 import { isAtLeast, levelOf, requireRead } from '../members/access.ts'
 import type { FileRow } from './schema.ts'
 import { findFile } from './store.ts'
@@ -29,9 +31,8 @@ export async function findReadable(id: string, caller: Caller): Promise<{ file: 
   const state = await apps.state(file.app_id)
   await people.load([by.user])
   requireRead(state, by, people)
-  // What hangs on a message that is hidden from the caller is hidden with it.
-  const hidden = by.kind === 'user' ? (state.member(by.user)?.hidden_id ?? 0) : 0
-  if (file.parent_id !== null && file.parent_id <= hidden) throw NotFound()
+  // Attachments are hidden with what they are attached to.
+  if (file.parent_type !== null) await requireItem(kinds[file.parent_type], file.parent_id!, caller)
   return { file, state }
 }
 

@@ -1,7 +1,8 @@
 import { resource } from '../resource.ts'
+import { attachmentRoutes } from './attachment-routes.ts'
 import { contentRoutes } from './content-routes.ts'
 import { events } from './events.ts'
 import { routes } from './routes.ts'
 import { versionRoutes } from './version-routes.ts'
 
-export const files = resource({ routes: [...routes, ...versionRoutes, ...contentRoutes], events })
+export const files = resource({ routes: [...routes, ...versionRoutes, ...attachmentRoutes, ...contentRoutes], events })

@@ -159,9 +159,11 @@ export interface FileScope {
   apps: number[] | null
   /** Apps whose trashed files the caller may restore; null for all. */
   writable: number[] | null
+  /** The item whose attachments are listed, instead of files of files apps. */
+  parent?: number
 }
 
-/** A page of files of files apps, and how many there are in all. */
+/** A page of files of files apps, or of attachments, and how many there are in all. */
 export async function listFiles(
   db: Db,
   scope: FileScope,
@@ -176,10 +178,10 @@ export async function listFiles(
   return { rows, count }
 }
 
-function toFilter(db: Db, { apps, writable }: FileScope, { trashed, tags, q }: Page): Fragment {
+function toFilter(db: Db, { apps, writable, parent }: FileScope, { trashed, tags, q }: Page): Fragment {
   const query = toTsQuery(q, true)
   const mine = writable === null ? db`true` : db`f.app_id = any(${writable}::bigint[])`
-  return db`f.parent_id is null
+  return db`${parent === undefined ? db`f.parent_id is null` : db`f.parent_id = ${parent}`}
     ${apps === null ? db`` : db`and f.app_id = any(${apps}::bigint[])`}
     ${trashed === false ? db`and f.trashed_at is null` : db``}
     ${trashed === true ? db`and f.trashed_at is not null and ${mine}` : db``}

@@ -1,4 +1,4 @@
-import { reply, route, type Route } from '../../http/route.ts'
+import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPagedList } from '../../storage/page.ts'
 import { toAppId } from '../apps/find.ts'
@@ -6,11 +6,11 @@ import { AppPath } from '../apps/schema.ts'
 import { changeSettings } from '../apps/settings.ts'
 import { listReadable } from '../apps/store.ts'
 import { requireShown, toId } from '../content/find.ts'
-import type { ContentKind } from '../content/kind.ts'
 import { kinds } from '../content/kinds.ts'
 import { ContentPath } from '../content/schema.ts'
+import { requireShown as requireFile } from '../files/find.ts'
 import { changeStar } from './commands.ts'
-import { Star, StarListing, Stars } from './schema.ts'
+import { Star, StarListing, Stars, type StarRow } from './schema.ts'
 import { listStars } from './store.ts'
 
 const list = route({
@@ -46,28 +46,41 @@ const ofApps = (method: 'POST' | 'DELETE') =>
     },
   })
 
-const ofContent = (kind: ContentKind, method: 'POST' | 'DELETE'): Route => {
-  const { entity } = kind
-  return route({
+type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+
+/** What can be starred in apps, and how it is found: 404 for what the caller may not see. */
+interface Starrable {
+  type: StarRow['entity_type']
+  find: (id: number, request: Request) => Promise<{ id: number; app_id: number }>
+}
+
+const starrables: Starrable[] = [
+  ...Object.values(kinds).map(kind => ({
+    type: kind.entity,
+    find: async (id: number, request: Request) => (await requireShown(kind, id, request)).row,
+  })),
+  { type: 'file', find: async (id, request) => (await requireFile(String(id), request)).file },
+]
+
+const inApps = ({ type, find }: Starrable, method: 'POST' | 'DELETE') =>
+  route({
     method,
-    path: `/api/${entity}s/{id}/stars`,
-    summary: method === 'POST' ? `Star a ${entity}` : `Take the star of a ${entity} back`,
+    path: `/api/${type}s/{id}/stars`,
+    summary: method === 'POST' ? `Star a ${type}` : `Take the star of a ${type} back`,
     auth: 'token',
     params: ContentPath,
     replies: { 200: Star },
     problems: [NotFound],
     async handle(request) {
-      const { row } = await requireShown(kind, toId(request.params.id), request)
-      const change = { type: entity, id: row.id, isStarred: method === 'POST' }
-      await request.apps.run(changeStar, row.app_id, request.by, change)
-      return reply(200, { id: row.id, type: entity })
+      const { id, app_id } = await find(toId(request.params.id), request)
+      await request.apps.run(changeStar, app_id, request.by, { type, id, isStarred: method === 'POST' })
+      return reply(200, { id, type })
     },
   })
-}
 
 export const routes = [
   list,
   ofApps('POST'),
   ofApps('DELETE'),
-  ...Object.values(kinds).flatMap(kind => [ofContent(kind, 'POST'), ofContent(kind, 'DELETE')]),
+  ...starrables.flatMap(one => [inApps(one, 'POST'), inApps(one, 'DELETE')]),
 ]

@@ -1,5 +1,6 @@
 import { batch } from '../../storage/batch.ts'
 import type { Db, Fragment, Sql } from '../../storage/sql.ts'
+import { hasVisibleParent } from '../comments/store.ts'
 import type { StarRow, StarredType } from './schema.ts'
 
 export const insertStar = batch<StarRow>({
@@ -65,12 +66,13 @@ export async function listStars(
   return { stars: Array.from(stars), count }
 }
 
-/** Stars whose app may be read and whose target is neither in the trash nor hidden with what it is about. */
+/** Stars whose app may be read and whose target is neither in the trash nor hidden with what it belongs to. */
 function toSource(sql: Sql, { user, apps }: Sight): Fragment {
   const ids = apps.map(({ id }) => id)
   const hidden = apps.map(({ hidden_id }) => hidden_id ?? 0)
+  const item = sql`coalesce(f.parent_id, s.id)`
   const isVisible = (table: string) =>
-    sql`exists (select from ${sql(table)} t where t.id = s.id and t.trashed_at is null)`
+    sql`exists (select from ${sql(table)} t where t.id = ${item} and t.trashed_at is null)`
   return sql`
     with readable as (select * from unnest(${ids}::bigint[], ${hidden}::bigint[]) as r(app_id, hidden_id)),
     starred as (
@@ -80,15 +82,16 @@ function toSource(sql: Sql, { user, apps }: Sight): Fragment {
       select entity_type, entity_id, app_id, created_at from stars where user_id = ${user}
     ),
     seen as (
-      select s.* from starred s join readable r on r.app_id = s.app_id
-      where case s.type
+      select s.* from starred s
+      join readable r on r.app_id = s.app_id
+      left join files f on s.type = 'file' and f.id = s.id
+      where case coalesce(f.parent_type, s.type)
         when 'app' then true
-        when 'message' then s.id > r.hidden_id and ${isVisible('messages')}
+        when 'file' then f.trashed_at is null and f.id is not null
+        when 'message' then ${item} > r.hidden_id and ${isVisible('messages')}
         when 'post' then ${isVisible('posts')}
         when 'comment' then exists (
-          select from comments t where t.id = s.id and t.trashed_at is null and (
-            t.parent_id is null
-            or exists (select from posts p where p.id = t.parent_id and p.trashed_at is null)))
-        else false end
+          select from comments t where t.id = ${item} and t.trashed_at is null and ${hasVisibleParent(sql)})
+        end
     )`
 }
