@@ -123,7 +123,7 @@ test('whatever people do, a state moved over the events is the state that the da
 
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 30 }), fc.nat(29), async (steps, pause) => {
-      const { body } = await crowd[0]!.put('/api/apps/place', { type: 'chat', members: [crowd[1]!.id] })
+      const { body } = await crowd[0]!.put('/api/apps/place', { type: 'chat', access: 'read', members: [crowd[1]!.id] })
       const room: Room = { app: body.id, crowd, sent: [] }
       const id = Number(room.app)
       const states = [await load(sql, id)]
