@@ -125,6 +125,12 @@ export const settings = {
     integer(0, 1_000_000),
     'Requests of one access token; 0 for no limit',
   ),
+  upsertsJoin: setting(
+    'UPSERTS_JOIN',
+    'true',
+    yesOrNo,
+    'Whether whoever upserts the uid of an app that was made by upsert becomes a member of it',
+  ),
   mailboxLimit: setting('MAILBOX_LIMIT', '1000', integer(1, 1_000_000), 'Writes that may wait for one app'),
   mailboxTotal: setting('MAILBOX_TOTAL', '20000', integer(1, 10_000_000), 'Writes that may wait in all'),
   actorMemoryMb: setting('ACTOR_MEMORY_MB', '256', integer(16, 1_000_000), 'Memory for the apps in use, in MiB'),

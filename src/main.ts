@@ -194,13 +194,7 @@ export async function startNode(config: Config): Promise<Node> {
     const deliveries = deliveryChores({ deliverer, subscriptions, sql, now, log })
     const ofResources = resources.flatMap(({ chores }) => chores?.({ sql, bytes, now }) ?? [])
     const notifications = notificationChores({ notifier, feed, sql, now })
-    const chores = [
-      news,
-      ...storageChores(sql, config.eventDays, now),
-      ...deliveries,
-      ...notifications,
-      ...ofResources,
-    ]
+    const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries, ...notifications, ...ofResources]
     keepHouse(chores, { clock, log, signal: housekeeping.signal })
 
     // The edge.
@@ -219,6 +213,7 @@ export async function startNode(config: Config): Promise<Node> {
         bytes,
         renditions,
         outside,
+        upsertsJoin: config.upsertsJoin,
         now,
       },
       settings: toEdgeSettings(config),

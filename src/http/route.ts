@@ -42,6 +42,8 @@ export interface Parts {
   bytes: Bytes
   renditions: Renditions
   outside: Outside
+  /** Whether an upsert lets its caller into an app that was itself made by one. */
+  upsertsJoin: boolean
   now: () => Date
 }
 

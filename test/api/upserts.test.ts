@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { startServer } from '../support/server.ts'
+import { createDatabase } from '../support/database.ts'
+import { startServer, type Person } from '../support/server.ts'
 
 test('two people who upsert the same uid at once get one app: one makes it, and all may write in it', async () => {
   await using server = await startServer()
@@ -162,4 +163,19 @@ test('what cannot be a uid is refused as the path of an upsert', async () => {
     expect([path, status, body.uid]).toEqual([path, 201, decodeURIComponent(path)])
     expect((await ann.get(`/api/apps/${path}`)).body.id).toBe(body.id)
   }
+})
+
+test('a setting keeps upserts from letting anybody in, also into apps that were made before', async () => {
+  await using database = await createDatabase()
+  await using open = await startServer({ DATABASE_URL: database.url })
+  const [ann, ben] = [await open.person('Ann'), await open.person('Ben')]
+  await ann.put('/api/apps/before', { type: 'chat' })
+
+  await using shut = await startServer({ DATABASE_URL: database.url, UPSERTS_JOIN: 'false' })
+  const put = (uid: string, { token }: Person) =>
+    shut.request('PUT', `/api/apps/${uid}`, { body: { type: 'chat' }, token })
+  const made = await put('after', ann)
+  const answers = [await put('before', ben), await put('after', ben), await put('before', ann)]
+
+  expect([made.status, ...answers.map(({ status }) => status)]).toEqual([201, 403, 403, 200])
 })

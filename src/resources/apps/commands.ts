@@ -45,6 +45,8 @@ export const updateApp = command(
 export interface AppUpsertion {
   type: Kind
   change: AppChange
+  /** Whether apps that were made by upsert let others in by upsert. */
+  upsertsJoin: boolean
 }
 
 /**
@@ -53,11 +55,11 @@ export interface AppUpsertion {
  */
 export const upsertApp = command(
   'upsertApp',
-  (work: Work, { type, change }: AppUpsertion) => {
+  (work: Work, { type, change, upsertsJoin }: AppUpsertion) => {
     if (work.app.deleted_at !== null) throw NotFound()
     if (work.app.type !== type) throw invalid({ type: ['an app of another type has this uid'] })
     const level = levelOf(work.state, work.by, work.people)
-    if (work.by.kind === 'user') letIn(work, level)
+    if (work.by.kind === 'user') letIn(work, level, upsertsJoin)
     if (level === 'admin') applyChange(work, change)
   },
   { numbers: () => joinNumbers + 1, conflicts },
@@ -98,12 +100,12 @@ export const clearDirectory = command('clearDirectory', (work: Work, directory: 
  * Makes the caller a member where an upsert does that: of an app that was made by such a call itself, inside its
  * directory; and of chats that they may see anyway. Refuses with 403 who is not let in, to trashed apps neither.
  */
-function letIn(work: Work, level: Access): void {
+function letIn(work: Work, level: Access, upsertsJoin: boolean): void {
   const { app, state, by, people } = work
   if (level === 'admin') return
   if (app.trashed_at !== null) throw Forbidden()
   const isMember = state.member(by.user)?.access != null
-  const mayJoin = !isMember && app.is_joinable && isInside(app, by.user, people)
+  const mayJoin = upsertsJoin && !isMember && app.is_joinable && isInside(app, by.user, people)
   if (level === 'none' && !mayJoin) throw Forbidden()
   if (mayJoin) join(work, by.user, 'write')
   else if (!isMember && isChat(app.type)) join(work, by.user, level)

@@ -34,13 +34,14 @@ export async function upsertByUid(request: Request): Promise<Created> {
 }
 
 async function make(uid: string, request: Request): Promise<Created> {
-  const { body, by } = request
-  return makeApp(await toDraft({ ...body, uid }, by.kind === 'user', request), request)
+  const { body, by, upsertsJoin } = request
+  const isJoinable = upsertsJoin && by.kind === 'user'
+  return makeApp(await toDraft({ ...body, uid }, isJoinable, request), request)
 }
 
 async function update(id: number, request: Request): Promise<Created> {
-  const { body, by, apps } = request
+  const { body, by, apps, upsertsJoin } = request
   const { type, members: _, ...details } = body
-  await apps.run(upsertApp, id, by, { type, change: await toChange(details, request) })
+  await apps.run(upsertApp, id, by, { type, change: await toChange(details, request), upsertsJoin })
   return { id, isNew: false }
 }
