@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { listen } from '../support/realtime.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
+import { upload } from '../support/uploads.ts'
 import { payloadOf, register } from '../support/webhooks.ts'
 
 test('a message in a private chat notifies the other person, and nobody else', async () => {
@@ -107,6 +108,28 @@ test('a comment on a post notifies its author and those who commented before', a
   expect(ofBen.template).toBe('**{0}** replied to a post: "{1}"')
   expect(ofBen.link).toMatchObject({ type: 'comment', id: comment.id, parent: { type: 'post', id: post.id } })
   expect(await count(eve)).toBe('0')
+})
+
+test('a new file notifies the subscribers of its app, and new content those of the file', async () => {
+  await using server = await startServer()
+  const [ann, ben] = await Promise.all([server.person('Ann'), server.person('Ben')])
+  const { body: app } = await ann.post('/api/apps', { type: 'files', name: 'Plans', members: [ben.id] })
+  const add = async (person: Person, replace: boolean) => {
+    const { body: blob } = await upload(person, { name: 'plan.txt', content: 'a plan' })
+    return person.post(`/api/apps/${app.id}/files`, { blob_id: blob.id, replace })
+  }
+
+  const { body: file } = await add(ben, false)
+  await add(ann, true)
+  await ann.patch(`/api/files/${file.id}`, { tags: ['draft'] })
+
+  expect((await heard(ann, 1))[0]).toMatchObject({
+    action: 'file_created',
+    template: '**{0}** added *{1}* to **{2}**',
+    args: ['Ben', 'plan.txt', 'Plans'],
+    link: { id: file.id, type: 'file' },
+  })
+  expect((await heard(ben, 1))[0]).toMatchObject({ action: 'file_updated', args: ['Ann', 'plan.txt'] })
 })
 
 test('reactions of one person are one notification, which goes with them while it is unread', async () => {

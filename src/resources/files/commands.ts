@@ -46,7 +46,7 @@ export const createFile = loadingCommand(
         metadata: metadata === undefined ? existing.metadata : metadata,
         tags: tags ?? existing.tags,
       }
-      return { file: save(work, addVersion(work, { ...existing, ...described }, blob)), isNew: false }
+      return { file: save(work, addVersion(work, { ...existing, ...described }, blob), true), isNew: false }
     }
     const file = newFile(work, { id: work.nextId(), name, metadata: metadata ?? null, tags: tags ?? [], blob })
     work.write(store.insertFile, file)
@@ -89,9 +89,9 @@ export const updateFile = loadingCommand(
     }
     if (blob === undefined) return isDeepStrictEqual(described, file) ? file : save(work, described)
     const updated = addVersion(work, described, blob)
-    if (backup) return save(work, updated)
+    if (backup) return save(work, updated, true)
     work.write(store.removeVersion, { file_id: file.id, rev: file.rev })
-    return save(work, { ...updated, version_count: file.version_count })
+    return save(work, { ...updated, version_count: file.version_count }, true)
   },
   { conflicts },
 )
@@ -145,7 +145,7 @@ const loadVersion = async (db: Db, app: number, { id, rev }: { id: number; rev: 
 /** Makes a new version with the content of an old one; the current one is current already. */
 export const restoreVersion = loadingCommand('restoreVersion', loadVersion, work => {
   const { file, version } = requireVersion(work)
-  if (version.rev !== file.rev) save(work, addVersion(work, file, version.blob))
+  if (version.rev !== file.rev) save(work, addVersion(work, file, version.blob), true)
 })
 
 /** Deletes an old version. 400 for the current one. */
@@ -183,10 +183,10 @@ function addVersion<Loaded>(work: Work<Loaded>, file: FileRow, blob: FileBlob): 
   return updated
 }
 
-function save<Loaded>(work: Work<Loaded>, file: FileRow): FileRow {
+function save<Loaded>(work: Work<Loaded>, file: FileRow, hasNewContent = false): FileRow {
   const updated: FileRow = { ...file, updated_at: work.now, updated_by: work.by.user }
   work.write(store.updateFile, updated)
-  const facts: FileFacts = { visible: 0, trashed: 0 }
+  const facts: FileFacts = { visible: 0, trashed: 0, ...(hasNewContent && { hasNewContent }) }
   work.emit(fileUpdated, { entity: file.id, body: updated, facts })
   return updated
 }

@@ -10,6 +10,8 @@ import { findFiles } from './store.ts'
 export interface FileFacts extends Record<string, unknown> {
   visible: number
   trashed: number
+  /** Set where the file has another content now, not only another name or description. */
+  hasNewContent?: boolean
 }
 
 const shared = {

@@ -3,10 +3,13 @@ import type { EventRow } from '../../../storage/events.ts'
 import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
 import type { ContentRow } from '../../content/schema.ts'
+import type { FileRow } from '../../files/schema.ts'
+import { findFiles } from '../../files/store.ts'
 import { queueDeliveries, queueMarked } from '../outbox.ts'
 import type { Draft } from '../schema.ts'
 import { insertDrafts, markRead } from '../store.ts'
 import { ofCreated, ofUpdated } from './content.ts'
+import { ofFile } from './files.ts'
 import { ofReaction, ofVote } from './rollups.ts'
 import type { Scene } from './scene.ts'
 import { removeLinked } from './store.ts'
@@ -14,6 +17,8 @@ import { removeLinked } from './store.ts'
 /** The events that notify somebody, or undo that. */
 export const notifying: ReadonlySet<string> = new Set([
   ...['message', 'post', 'comment'].flatMap(entity => [`${entity}_created`, `${entity}_updated`, `${entity}_deleted`]),
+  'file_created',
+  'file_updated',
   'file_deleted',
   'reaction_added',
   'reaction_removed',
@@ -34,6 +39,7 @@ export class Making {
   readonly #scene: Scene
   readonly #now: Date
   readonly #items = new Map<number, ContentRow>()
+  readonly #files = new Map<number, FileRow>()
   #drafts: Draft[] = []
   #written = 0
   hasTold = false
@@ -60,6 +66,13 @@ export class Making {
       )
       for (const [id, item] of found) this.#items.set(id, item)
     }
+    const files = rows.filter(({ type }) => type === 'file_created' || type === 'file_updated')
+    if (files.length === 0) return
+    const found = await findFiles(
+      tx,
+      files.map(({ entity_id }) => entity_id),
+    )
+    for (const [id, file] of found) this.#files.set(id, file)
   }
 
   async take(event: AppEvent): Promise<void> {
@@ -72,6 +85,8 @@ export class Making {
       await this.#write()
       return removeLinked(this.#scene.tx, entity_id)
     }
+    const file = this.#files.get(entity_id)
+    if (file !== undefined) return void this.#drafts.push(...(await ofFile(event, file, this.#scene)))
     const item = this.#items.get(entity_id)
     if (item === undefined || !isContent(event)) return
     const make = type.endsWith('_created') ? ofCreated : ofUpdated
