@@ -91,7 +91,9 @@ function apply({ file, why, from, to }: Repair): void {
   const text = readFileSync(path, 'utf8')
   if (text.includes(to)) return
   if (text.split(from).length !== 2) {
-    throw new Error(`storage/repair-postgres.ts does not fit ${file} any more. See whether this still needs a repair: ${why}`)
+    throw new Error(
+      `storage/repair-postgres.ts does not fit ${file} any more. See whether this still needs a repair: ${why}`,
+    )
   }
   writeFileSync(
     path,
