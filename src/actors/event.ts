@@ -58,6 +58,8 @@ export interface EventType<Body> {
   isTold?(state: AppState): boolean
   /** The same for webhook receivers: text and names of content are redacted. Default: what `present` gives. */
   redact?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
+  /** The body as queued deliveries keep it, with all that `redact` needs. Default: without text, html and plain. */
+  withhold?(body: Body): unknown
 }
 
 /** Declares an event. */

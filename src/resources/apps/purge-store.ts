@@ -35,7 +35,7 @@ export async function removeContentOf(
     ), voted as (
       delete from votes v using gone g where v.item_id = g.id
     ), starred as (
-      delete from stars s using gone g where s.entity_id = g.id
+      delete from stars s using (select id from gone union all select id from attached) g where s.entity_id = g.id
     ), subscribed as (
       delete from subscriptions s using gone g where s.entity_id = g.id
     ), bereft as (

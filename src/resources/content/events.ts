@@ -4,7 +4,7 @@ import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { withMessage } from '../apps/unread.ts'
 import type { ParentType } from './parent.ts'
-import { withParts, type ContentItem } from './parts.ts'
+import { withParts, type ContentItem, type Parts } from './parts.ts'
 import { presentContent, redactContent } from './represent.ts'
 import type { ContentRow } from './schema.ts'
 import type { ContentStore, ContentTable } from './store.ts'
@@ -55,6 +55,7 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
       body === null ? null : { [entity]: presentContent(entity, body, scene) },
     redact: ({ body }: { body: ContentItem | null }, scene: Scene) =>
       body === null ? null : { [entity]: redactContent(entity, body, scene) },
+    withhold: withoutWords,
   }
   return {
     created: event<ContentItem>({
@@ -108,6 +109,19 @@ export function namesOf(item: ContentItem, parts = item.parts): number[] {
   if (parts === undefined) return names
   const { attachments, reactions } = parts
   return [...names, ...attachments.map(file => file.created_by), ...reactions.map(({ user_id }) => user_id)]
+}
+
+/** What nobody wrote: all that webhooks are told. */
+function withoutWords(item: ContentItem): ContentItem {
+  const bare = { ...item, text: null, html: null, plain: null }
+  if (item.parts === undefined) return bare
+  const { options, embed } = item.parts
+  const parts: Parts = {
+    ...item.parts,
+    options: options.map(option => ({ ...option, text: '' })),
+    embed: embed && { ...embed, title: null, description: null },
+  }
+  return { ...bare, parts }
 }
 
 /** What memory keeps: parts change without the item's row, and would not be told of it. */

@@ -74,7 +74,8 @@ export class Subscriptions {
 }
 
 /** What was written in an item is never sent, so it is not kept either. */
-function toFacts({ entity_id, facts, body, created_at }: AppEvent): DeliveryFacts {
+function toFacts({ kind, entity_id, facts, body, created_at }: AppEvent): DeliveryFacts {
   if (typeof body !== 'object' || body === null) return { entity_id, facts, body, created_at }
-  return { entity_id, facts, body: { ...body, text: undefined, html: undefined, plain: undefined }, created_at }
+  const kept = kind.withhold?.(body) ?? { ...body, text: undefined, html: undefined, plain: undefined }
+  return { entity_id, facts, body: kept, created_at }
 }

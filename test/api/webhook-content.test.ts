@@ -1,0 +1,89 @@
+import { expect, test } from 'vitest'
+import { appOf, create } from '../support/content.ts'
+import { createDatabase } from '../support/database.ts'
+import { hang, startReceiver } from '../support/receiver.ts'
+import { startServer } from '../support/server.ts'
+import { payloadOf, register } from '../support/webhooks.ts'
+
+test('posts and comments are told with all that hangs on them, but nothing that was written', async () => {
+  await using server = await startServer()
+  await using receiver = await startReceiver()
+  await register(server, receiver.url, { triggers: ['posts', 'comments'] })
+  const ann = await server.person('Ann')
+  const app = await appOf(server, 'posts', [ann])
+  const embed = await create(ann, '/api/embeds', { type: 'link', title: 'swordfish', description: 'swordfish' })
+  const meeting = await create(ann, '/api/meetings', { join_url: 'https://zoom.us/j/1' })
+
+  const content = { text: 'swordfish', options: [{ text: 'swordfish' }], embed_id: embed.id, meeting_id: meeting.id }
+  const post = await create(ann, `/api/apps/${app}/posts`, content)
+  await create(ann, `/api/posts/${post.id}/comments`, { text: 'swordfish' })
+  await ann.delete(`/api/posts/${post.id}`)
+  const requests = await receiver.take(3)
+
+  for (const { body } of requests) {
+    expect(body).not.toMatch(/swordfish|"text"|has_voted|is_starred|is_subscribed|permissions/)
+  }
+  const [published, commented, deleted] = requests.map(payloadOf)
+  expect(published).toMatchObject({
+    action: 'post_created',
+    post: {
+      id: post.id,
+      app: { id: app },
+      embed: { id: embed.id, type: 'link' },
+      meeting: { id: meeting.id },
+      options: { count: '1', data: [{ id: post.options.data[0].id, votes: { count: '0' } }] },
+      comments: { count: '0' },
+    },
+  })
+  expect(commented).toMatchObject({ action: 'comment_created', comment: { parent: { id: post.id, type: 'post' } } })
+  expect(deleted).toMatchObject({ action: 'post_deleted', post: { id: post.id, app: { id: app } } })
+})
+
+test('votes are told with their poll, and reactions with what they are for', async () => {
+  await using server = await startServer()
+  await using receiver = await startReceiver()
+  await register(server, receiver.url, { triggers: ['polls', 'reactions'] })
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const app = await appOf(server, 'posts', [ann, ben])
+  const post = await create(ann, `/api/apps/${app}/posts`, { text: 'x', options: [{ text: 'One' }, { text: 'Two' }] })
+  const comment = await create(ann, `/api/posts/${post.id}/comments`, { text: 'x' })
+  const [one, two] = post.options.data
+
+  await ben.post(`/api/options/${one.id}/vote`)
+  await ben.post(`/api/options/${two.id}/vote`)
+  await ben.post(`/api/comments/${comment.id}/reactions`, { content: '🎉' })
+  await ben.delete(`/api/comments/${comment.id}/reactions`)
+  const requests = await receiver.take(5)
+
+  const poll = { id: post.id, type: 'post', app: { id: app } }
+  const entity = { id: comment.id, type: 'comment', app: { id: app }, parent: { id: post.id, type: 'post' } }
+  const payloads = requests.map(payloadOf)
+  expect(payloads).toMatchObject([
+    { action: 'vote_added', actor: { id: ben.id }, poll, option: { id: one.id, votes: { count: '1' } } },
+    { action: 'vote_removed', poll, option: { id: one.id, votes: { count: '0' } } },
+    { action: 'vote_added', poll, option: { id: two.id, votes: { count: '1' } } },
+    { action: 'reaction_added', entity, reaction: '🎉' },
+    { action: 'reaction_removed', entity, reaction: '🎉' },
+  ])
+  expect(payloads[0].option).not.toHaveProperty('text')
+  const triggers = requests.map(({ headers }) => headers['x-service-trigger'])
+  expect(triggers).toEqual(['polls', 'polls', 'polls', 'reactions', 'reactions'])
+})
+
+test('what waits to be told keeps nothing that was written either', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  await using receiver = await startReceiver(hang)
+  await register(server, receiver.url, { triggers: ['posts', 'polls'] })
+  const ann = await server.person('Ann')
+  const app = await appOf(server, 'posts', [ann])
+  const embed = await create(ann, '/api/embeds', { type: 'link', title: 'swordfish', description: 'swordfish' })
+
+  const content = { text: 'swordfish', options: [{ text: 'swordfish' }], embed_id: embed.id }
+  const post = await create(ann, `/api/apps/${app}/posts`, content)
+  await ann.post(`/api/options/${post.options.data[0].id}/vote`)
+
+  const queued = await database.sql`select facts::text as facts from deliveries order by id`
+  expect(queued).toHaveLength(2)
+  for (const { facts } of queued) expect(facts).not.toContain('swordfish')
+})
