@@ -31,7 +31,7 @@ async function run({ scenarios, seconds, rounds, profile }: Options): Promise<vo
     await parley.stop()
   }
   // Ctrl-C reaches the children as well; the folder with the data is ours to remove.
-  process.once('SIGINT', () => void end().finally(() => process.exit(130)))
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void end().finally(() => process.exit(130)))
 
   try {
     say('starts the server')
