@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { readConfig, readEnvironment } from '../config.ts'
+import { runAsProcess } from '../lib/lifetime.ts'
+import { startNode } from '../main.ts'
+import { servePages } from './pages.ts'
+import { seed } from './workspace.ts'
+
+/** Where the pages are, unless PAGE_PORT says otherwise. */
+const defaultPagePort = 8081
+
+if (import.meta.main) {
+  await runAsProcess(async () => {
+    // A new key at each start: nobody but the pages needs it.
+    const key = `wys_${randomBytes(24).toString('base64url')}`
+    const environment = readEnvironment()
+    const config = readConfig({
+      HOST: '127.0.0.1',
+      DATA_DIR: '.data/demo',
+      LOG_LEVEL: 'warn',
+      // What the kit expects of a server; it says so in the console otherwise.
+      VERSION: '32.2.0',
+      ...environment,
+      API_KEY: key,
+    })
+    const node = await startNode(config)
+    const people = await seed({ url: node.url, key })
+    const pages = await servePages({
+      server: node.url,
+      key,
+      port: Number(environment.PAGE_PORT ?? defaultPagePort),
+      people: people.slice(0, 2),
+    })
+    process.stdout.write(`Two people side by side: ${pages.url}\nThe server: ${node.url}\n`)
+    return {
+      failed: node.failed,
+      async stop() {
+        await pages.close()
+        await node.stop()
+      },
+    }
+  })
+}

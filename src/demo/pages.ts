@@ -1,0 +1,83 @@
+import { createReadStream, existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer, type ServerResponse } from 'node:http'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { dirname, extname, join, normalize } from 'node:path'
+import { ask } from './workspace.ts'
+
+export interface PagesOptions {
+  /** Address of the server whose API the pages use. */
+  server: string
+  key: string
+  /** 0 takes any that is free. */
+  port: number
+  /** Ids of those who are shown side by side. */
+  people: number[]
+}
+
+export interface Pages {
+  url: string
+  close(): Promise<void>
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.wasm': 'application/wasm',
+}
+
+/**
+ * The host application of the demo, on this machine alone: pages with the UI kit's components, the kit itself from
+ * node_modules, and the tokens, which it gives to whoever asks. Nothing here is for production.
+ */
+export async function servePages({ server, key, port, people }: PagesOptions): Promise<Pages> {
+  const kit = dirname(createRequire(import.meta.url).resolve('@weavy/uikit-web'))
+  const folders = [
+    { prefix: '/uikit-web/', folder: kit },
+    { prefix: '/pdfjs/', folder: join(kit, '../pdfjs') },
+  ]
+  const web = createServer((request, response) => {
+    const address = new URL(request.url ?? '/', 'http://localhost')
+    answer(address, response).catch((error: unknown) => {
+      response.writeHead(500).end(error instanceof Error ? error.message : '')
+    })
+  })
+
+  const answer = async ({ pathname, searchParams }: URL, response: ServerResponse) => {
+    if (pathname === '/') return await sendPage(response, 'side-by-side.html', { people: people.join() })
+    if (pathname === '/person') return await sendPage(response, 'person.html', { server })
+    if (pathname === '/token') {
+      const { access_token } = await ask({ url: server, key }, 'POST', `/api/users/${searchParams.get('user')}/tokens`)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ access_token }))
+      return
+    }
+    const found = folders.find(({ prefix }) => pathname.startsWith(prefix))
+    // `normalize` takes out every `..` that could lead out of the folder.
+    const path = found && join(found.folder, normalize(`/${pathname.slice(found.prefix.length)}`))
+    if (path === undefined || !existsSync(path)) return void response.writeHead(404).end()
+    response.writeHead(200, {
+      'content-type': types[extname(path)] ?? 'application/octet-stream',
+      'access-control-allow-origin': '*',
+    })
+    createReadStream(path).pipe(response)
+  }
+
+  await new Promise<void>(resolve => web.listen(port, '127.0.0.1', resolve))
+  return {
+    url: `http://localhost:${(web.address() as AddressInfo).port}`,
+    async close() {
+      const closed = new Promise(resolve => web.close(resolve))
+      web.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** Fills in `{{name}}`. */
+async function sendPage(response: ServerResponse, name: string, values: Record<string, string>): Promise<void> {
+  const page = await readFile(join(import.meta.dirname, name), 'utf8')
+  const filled = page.replace(/\{\{(\w+)\}\}/g, (_, key: string) => values[key] ?? '')
+  response.writeHead(200, { 'content-type': types['.html'] }).end(filled)
+}
