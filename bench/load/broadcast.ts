@@ -44,17 +44,19 @@ export async function runBroadcast(job: BroadcastJob, notify: (notice: Notice) =
   let measuredFrom = Infinity
 
   const hear = (listener: number, frame: Buffer) => {
+    // Only events carry `prev`; a message is also heard of as a notification, for instance.
+    if (!frame.includes(prev)) return
+    if (job.isChained) {
+      if (told[listener] !== 0 && readNumber(frame, prev) !== told[listener]) broken++
+      told[listener] = readNumber(frame, rev)
+    }
     const at = frame.indexOf(mark)
     if (at === -1) return
     const sentAt = Number(frame.toString('latin1', at + mark.length, at + mark.length + instantLength))
-    if (sentAt >= measuredFrom) {
-      latencies.push(performance.now() - sentAt)
-      heard++
-      if (sample === '') sample = frame.toString()
-    }
-    if (!job.isChained) return
-    if (told[listener] !== 0 && readNumber(frame, prev) !== told[listener]) broken++
-    told[listener] = readNumber(frame, rev)
+    if (sentAt < measuredFrom) return
+    latencies.push(performance.now() - sentAt)
+    heard++
+    if (sample === '') sample = frame.toString()
   }
 
   const listeners = await openListeners(job, hear)
