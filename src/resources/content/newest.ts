@@ -1,4 +1,3 @@
-import type { AppRow } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import type { Newest } from './events.ts'
 
@@ -7,21 +6,22 @@ import type { Newest } from './events.ts'
  * Null where `id` is neither of them, so that they stay what they are.
  */
 export async function findNewest(db: Db, app: number, id: number): Promise<Newest | null> {
-  const [known] = await db<Pick<AppRow, 'last_id' | 'prior_id'>[]>`
-    select last_id, prior_id from apps where id = ${app}`
-  if (known?.last_id !== id && known?.prior_id !== id) return null
-  // The second look-up walks back over messages of one author: long only where one person wrote nearly everything.
+  const [known] = await db<Newest[]>`select last_id, last_by, prior_id from apps where id = ${app}`
+  if (known === undefined || (known.last_id !== id && known.prior_id !== id)) return null
+  // Where the one before it is by the same author, the newest by others stays what it is. Else that is looked for,
+  // back over messages of one author: 130 ms over 500,000 of them, which is rare.
   const [row] = await db<Newest[]>`
     with last as (
       select id, created_by from messages
       where app_id = ${app} and trashed_at is null and id <> ${id}
       order by app_id desc, id desc limit 1
     )
-    select last.id as last_id, last.created_by as last_by, (
-      select m.id from messages m
-      where m.app_id = ${app} and m.trashed_at is null and m.id <> ${id} and m.created_by <> last.created_by
-      order by m.app_id desc, m.id desc limit 1
-    ) as prior_id
+    select last.id as last_id, last.created_by as last_by,
+      case when ${known.last_id === id} and last.created_by = ${known.last_by} then ${known.prior_id}::bigint else (
+        select m.id from messages m
+        where m.app_id = ${app} and m.trashed_at is null and m.id <> ${id} and m.created_by <> last.created_by
+        order by m.app_id desc, m.id desc limit 1
+      ) end as prior_id
     from last`
   return row ?? { last_id: null, last_by: null, prior_id: null }
 }
