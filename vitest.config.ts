@@ -8,6 +8,8 @@ export default defineConfig({
     globalSetup: 'test/support/global.ts',
     // uWebSockets.js is a native addon, which does not survive being loaded by several threads of one process.
     pool: 'forks',
+    // Most tests wait for a server, a database or a socket: with one file at a time two cores would be idle.
+    maxWorkers: 3,
     // Node's word for node:sqlite, which locks data directories.
     execArgv: ['--disable-warning=ExperimentalWarning'],
     testTimeout: 60_000,
