@@ -227,6 +227,29 @@ test('in the trash a message is seen by its author, admins and API keys alone, w
   expect((await eve!.get(`/api/apps/${app.id}`)).body.last_message.id).toBe(message.id)
 })
 
+test('what changes nothing about a message raises no event', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'hi', tags: ['t'] })
+  const path = `/api/messages/${message.id}`
+  const logged = async () => (await database.sql`select type from events where app_id = ${app}`).map(({ type }) => type)
+  const made = await logged()
+
+  await ann.post(`${path}/restore`)
+  await ann.patch(path, { text: 'hi', tags: ['t'] })
+  await ann.put(`/api/apps/${app}/mark`)
+  await ann.post(`${path}/trash`)
+  await ann.post(`${path}/trash`)
+  await ann.delete(path)
+  await ann.delete(path)
+
+  expect(await logged()).toEqual([...made, 'message_updated', 'message_deleted'])
+})
+
 test('a deleted message is gone for everybody, from the trash or not', async () => {
   await using server = await startServer()
   const {
