@@ -39,7 +39,7 @@ export async function openListeners(
             if (isDone) hear(index, frame)
             else if (frame.includes(until!)) done()
           },
-          lost: error => reject(error ?? new Error('A WebSocket was closed')),
+          lost: error => reject(error ?? new Error(`WebSocket ${index} of ${listeners.length} was closed`)),
         },
       )
       open[index] = connection
