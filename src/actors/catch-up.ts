@@ -30,7 +30,10 @@ export async function catchUp(db: Db, state: AppState, types: EventTypes): Promi
   // be ahead of the events by what was committed since; those are then found by the next look.
   const reached = state.app.head_rev
   state.app = { ...app, head_rev: reached }
-  return app.head_rev > reached ? concat(missed, await catchUp(db, state, types)) : missed
+  if (app.head_rev <= reached) return missed
+  // Ahead of a log that has nothing more to say: what is between was dropped.
+  const [next] = await listEvents(db, app.id, reached, 1)
+  return next === undefined ? null : concat(missed, await catchUp(db, state, types))
 }
 
 function concat(missed: AppEvent[], more: AppEvent[] | null): AppEvent[] | null {
