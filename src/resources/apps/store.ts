@@ -54,6 +54,7 @@ export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {
 
 interface ReadableApp {
   id: number
+  type: string
   /** Messages up to this one are hidden from the user. */
   hidden_id: number | null
   is_admin: boolean
@@ -63,12 +64,12 @@ interface ReadableApp {
 /** The apps that a user may read: by membership (members_user) or by default access (apps_open). */
 export function listReadable(sql: Sql, user: number, directories: number[]): Promise<ReadableApp[]> {
   return sql<ReadableApp[]>`
-    select a.id, m.hidden_id, m.access = 'admin' or a.owner_id = ${user} as is_admin,
+    select a.id, a.type, m.hidden_id, m.access = 'admin' or a.owner_id = ${user} as is_admin,
       m.access in ('write', 'admin') or coalesce(a.owner_id = ${user}, false) as can_write
     from members m join apps a on a.id = m.app_id
     where m.user_id = ${user} and m.access <> 'none' and a.trashed_at is null and a.deleted_at is null
     union all
-    select a.id, null, coalesce(a.owner_id = ${user}, false), a.access = 'write' or coalesce(a.owner_id = ${user}, false)
+    select a.id, a.type, null, coalesce(a.owner_id = ${user}, false), a.access = 'write' or coalesce(a.owner_id = ${user}, false)
     from apps a
     where a.access <> 'none' and a.trashed_at is null and a.deleted_at is null
       and (a.directory_id is null or a.directory_id = any(${directories}::bigint[]))

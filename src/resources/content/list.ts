@@ -12,7 +12,8 @@ import type { ContentKind } from './kind.ts'
 import type { Parent, ParentType } from './parent.ts'
 import { countBefore, type Shown } from './position.ts'
 import type { ContentListing, ContentRow } from './schema.ts'
-import { orderFields, type AppPage, type ContentStore, type OrderField, type Scope } from './store.ts'
+import type { Scope } from './scope.ts'
+import { orderFields, type AppPage, type ContentStore, type OrderField } from './store.ts'
 
 /** What a list is restricted to beyond what all lists can be restricted to. */
 export type Narrowing = Partial<Pick<Scope, 'after' | 'before' | 'followedBy'>> & {
@@ -86,24 +87,29 @@ export async function listEverywhere(
   const { store, defaultOrder } = kind
   const page = toPage(query, orderFields, defaultOrder)
   const { sql } = reader
-  const scope = { ...narrow, ...(await toReach(reader, wanted)) }
+  const scope = { ...narrow, ...(await toReach(kind, reader, wanted)) }
   const isWhole = isUnfiltered(page, narrow) && scope.hidden.length === 0
   const kept = isWhole ? await sumOf(kind, sql, scope.apps) : undefined
   return listFiltered(store, { scope, page, around: query.around, kept }, sql)
 }
 
 /** Where the caller may look: everywhere with an API key. */
-async function toReach({ sql, by, people }: Reader, wanted: number[] | undefined): Promise<Scope> {
+async function toReach(kind: ContentKind, { sql, by, people }: Reader, wanted: number[] | undefined): Promise<Scope> {
   if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user }
   const directories = people.show(by.user).directories.map(({ id }) => id)
   const readable = await listReadable(sql, by.user, directories)
-  const apps = wanted === undefined ? readable : readable.filter(({ id }) => wanted.includes(id))
+  const apps = readable.filter(({ id, type }) => isIn(kind, type) && (wanted === undefined || wanted.includes(id)))
   return {
     apps: apps.map(({ id }) => id),
     hidden: apps.flatMap(({ id, hidden_id }) => (hidden_id === null ? [] : [{ app: id, id: hidden_id }])),
     administered: apps.flatMap(({ id, is_admin }) => (is_admin ? [id] : [])),
     author: by.user,
   }
+}
+
+/** True where there may be such items in apps of a type, directly or as comments on what is there. */
+function isIn({ fits, parents }: ContentKind, type: string): boolean {
+  return fits(type) || (type === 'posts' && 'post' in parents) || (type === 'files' && 'file' in parents)
 }
 
 /** True where every visible item of the apps is listed, whose number they keep. */

@@ -1,18 +1,17 @@
 import { batch, type Batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
-import type { Db, Fragment } from '../../storage/sql.ts'
-import { containsWords, toSearchWords } from '../../storage/words.ts'
-import { hasVisibleParent } from '../comments/store.ts'
+import type { Db } from '../../storage/sql.ts'
 import { findStart, isShown, walkLimit, type Shown } from './position.ts'
 import type { ContentRow } from './schema.ts'
+import { selectFrom, toFilter, type Scope } from './scope.ts'
 
 export type ContentTable = 'messages' | 'posts' | 'comments'
 
 export const orderFields = ['id', 'created_at', 'updated_at'] as const
 export type OrderField = (typeof orderFields)[number]
 
-const orderColumns = { id: 'id', created_at: 'created_at', updated_at: 'coalesce(updated_at, created_at)' }
+const orderColumns = { id: 't.id', created_at: 't.created_at', updated_at: 'coalesce(t.updated_at, t.created_at)' }
 
 /** What an item is made with. Counts start at zero and are moved by `changeCounts`. */
 const columns = {
@@ -54,25 +53,6 @@ export interface AppPage {
   skip: number
   take: number
   descending: boolean
-}
-
-/** What a list looks in, and what of it the caller may see. */
-export interface Scope {
-  /** The apps to look in; null for all that are in use. */
-  apps: number[] | null
-  /** The parent whose comments are listed; null for what was made directly in the apps; undefined for both. */
-  parent?: { type: 'post' | 'file'; id: number } | null
-  /** Items up to these ids are hidden from the caller, by app. */
-  hidden: { app: number; id: number }[]
-  /** Apps whose trashed items the caller may restore; null for all. */
-  administered: number[] | null
-  /** Whose own trashed items are shown. */
-  author: number
-  /** Only items by people whom this user follows. */
-  followedBy?: number
-  /** Only ids between these, themselves excluded. */
-  after?: number
-  before?: number
 }
 
 export interface ContentStore {
@@ -183,44 +163,8 @@ export function contentStore(table: ContentTable): ContentStore {
     },
     /** A page of items over any number of apps, with any filter and order. */
     list: (db, scope, page) => db<ContentRow[]>`
-      select * from ${db(table)} t where ${toFilter(db, table, scope, page)}
+      select t.* from ${selectFrom(db, table, scope, page)}
       ${orderBy(db, page.order, orderColumns)}
       limit ${page.take} offset ${page.skip}`,
   }
-}
-
-function toFilter(db: Db, table: ContentTable, scope: Scope, { trashed, tags, q }: Page): Fragment {
-  const { apps, parent, hidden, administered, author, followedBy, after, before } = scope
-  const words = toSearchWords(q)
-  const mine =
-    administered === null ? db`true` : db`(created_by = ${author} or app_id = any(${administered}::bigint[]))`
-  return db`true
-    ${apps === null ? db`` : db`and app_id = any(${apps}::bigint[])`}
-    ${administered === null ? db`and ${isInLiveApp(db)}` : db``}
-    ${parent === undefined && table === 'comments' ? db`and ${hasVisibleParent(db)}` : db``}
-    ${parent === undefined ? db`` : parent === null ? db`and parent_id is null` : db`and parent_id = ${parent.id}`}
-    ${hidden.length === 0 ? db`` : db`and ${isVisible(db, hidden, apps)}`}
-    ${followedBy === undefined ? db`` : db`and created_by in (select followed_id from follows where user_id = ${followedBy})`}
-    ${after === undefined ? db`` : db`and id > ${after}`}
-    ${before === undefined ? db`` : db`and id < ${before}`}
-    ${trashed === false ? db`and trashed_at is null` : db``}
-    ${trashed === true ? db`and trashed_at is not null and ${mine}` : db``}
-    ${trashed === null ? db`and (trashed_at is null or ${mine})` : db``}
-    ${tags.length === 0 ? db`` : db`and tags && ${tags}`}
-    ${words === null ? db`` : db`and ${containsWords(db, db`plain`, words)}`}`
-}
-
-/** For API keys: anybody else asks for the apps that they may read. Served by apps_hidden. */
-function isInLiveApp(db: Db): Fragment {
-  return db`not exists (
-    select from apps a where a.id = t.app_id and (a.trashed_at is not null or a.deleted_at is not null))`
-}
-
-function isVisible(db: Db, hidden: Scope['hidden'], within: number[] | null): Fragment {
-  // In one app it is a range of (app_id, id).
-  if (within?.length === 1 && hidden.length === 1) return db`id > ${hidden[0]!.id}`
-  const apps = hidden.map(({ app }) => app)
-  const ids = hidden.map(({ id }) => id)
-  return db`not exists (
-    select from unnest(${apps}::bigint[], ${ids}::bigint[]) as h(app_id, id) where h.app_id = t.app_id and t.id <= h.id)`
 }

@@ -30,7 +30,7 @@ create table comments (like messages including defaults, primary key (id));
 -- Pages of an app. Queries order by (app_id, id): by id alone, PostgreSQL may walk the primary key.
 create index messages_app on messages (app_id, id);
 create index posts_app on posts (app_id, id);
-create index comments_app on comments (app_id, id) where parent_id is null;
+create index comments_app on comments (app_id, id);
 create index comments_parent on comments (parent_id, id) where parent_id is not null;
 
 -- One row for each 1,000 items made directly in an app: where the block starts and how many of its items are not

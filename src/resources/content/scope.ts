@@ -1,0 +1,91 @@
+import type { Page } from '../../storage/page.ts'
+import type { Db, Fragment } from '../../storage/sql.ts'
+import { containsWords, toSearchWords } from '../../storage/words.ts'
+import { hasVisibleParent } from '../comments/store.ts'
+import type { ContentTable } from './store.ts'
+
+/** What a list looks in, and what of it the caller may see. */
+export interface Scope {
+  /** The apps to look in; null for all that are in use. */
+  apps: number[] | null
+  /** The parent whose comments are listed; null for what was made directly in the apps; undefined for both. */
+  parent?: { type: 'post' | 'file'; id: number } | null
+  /** Items up to these ids are hidden from the caller, by app. */
+  hidden: { app: number; id: number }[]
+  /** Apps whose trashed items the caller may restore; null for all. */
+  administered: number[] | null
+  /** Whose own trashed items are shown. */
+  author: number
+  /** Only items by people whom this user follows. */
+  followedBy?: number
+  /** Only ids between these, themselves excluded. */
+  after?: number
+  before?: number
+}
+
+/** Apps and items of each that are worth merging; beyond, walking over the items of all apps is faster. A guess. */
+const mergedApps = 100
+const mergedItems = 1_000
+
+/** Where a list finds its items, as `t`; still to be sorted and cut to the page. */
+export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
+  if (isMerged(scope, page)) return mergeApps(db, table, scope, page)
+  return db`${db(table)} t where ${toFilter(db, table, scope, page)}`
+}
+
+/** By id alone, over a few apps. */
+function isMerged({ apps, parent }: Scope, { order, skip, take }: Page): boolean {
+  const isFew = apps !== null && apps.length <= mergedApps && skip + take <= mergedItems
+  return isFew && (parent ?? null) === null && order[0]?.field === 'id'
+}
+
+/**
+ * As many items of each app as the page may take from it. Served by (app_id, id). Without this, PostgreSQL walks the
+ * primary key, in vain over everything where the apps hold fewer items than the page: 480 ms instead of 1 in a table of
+ * a million.
+ */
+function mergeApps(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
+  const direction = page.order[0]!.descending ? db`desc` : db`asc`
+  return db`unnest(${scope.apps!}::bigint[]) as a(app_id) cross join lateral (
+    select * from ${db(table)} t
+    where t.app_id = a.app_id and ${toFilter(db, table, { ...scope, apps: null }, page)}
+    order by t.app_id ${direction}, t.id ${direction} limit ${page.skip + page.take}
+  ) t`
+}
+
+/** The condition on `t`, a row of content, that restricts a list to a scope and a page request. */
+export function toFilter(db: Db, table: ContentTable, scope: Scope, { trashed, tags, q }: Page): Fragment {
+  const { apps, parent, hidden, administered, author, followedBy, after, before } = scope
+  const words = toSearchWords(q)
+  const mine =
+    administered === null ? db`true` : db`(t.created_by = ${author} or t.app_id = any(${administered}::bigint[]))`
+  return db`true
+    ${apps === null ? db`` : db`and t.app_id = any(${apps}::bigint[])`}
+    ${administered === null ? db`and ${isInLiveApp(db)}` : db``}
+    ${parent === undefined && table === 'comments' ? db`and ${hasVisibleParent(db)}` : db``}
+    ${parent === undefined ? db`` : parent === null ? db`and t.parent_id is null` : db`and t.parent_id = ${parent.id}`}
+    ${hidden.length === 0 ? db`` : db`and ${isVisible(db, hidden, apps)}`}
+    ${followedBy === undefined ? db`` : db`and t.created_by in (select followed_id from follows where user_id = ${followedBy})`}
+    ${after === undefined ? db`` : db`and t.id > ${after}`}
+    ${before === undefined ? db`` : db`and t.id < ${before}`}
+    ${trashed === false ? db`and t.trashed_at is null` : db``}
+    ${trashed === true ? db`and t.trashed_at is not null and ${mine}` : db``}
+    ${trashed === null ? db`and (t.trashed_at is null or ${mine})` : db``}
+    ${tags.length === 0 ? db`` : db`and t.tags && ${tags}`}
+    ${words === null ? db`` : db`and ${containsWords(db, db`plain`, words)}`}`
+}
+
+/** For API keys: anybody else asks for the apps that they may read. Served by apps_hidden. */
+function isInLiveApp(db: Db): Fragment {
+  return db`not exists (
+    select from apps a where a.id = t.app_id and (a.trashed_at is not null or a.deleted_at is not null))`
+}
+
+function isVisible(db: Db, hidden: Scope['hidden'], within: number[] | null): Fragment {
+  // In one app it is a range of (app_id, id).
+  if (within?.length === 1 && hidden.length === 1) return db`id > ${hidden[0]!.id}`
+  const apps = hidden.map(({ app }) => app)
+  const ids = hidden.map(({ id }) => id)
+  return db`not exists (
+    select from unnest(${apps}::bigint[], ${ids}::bigint[]) as h(app_id, id) where h.app_id = t.app_id and t.id <= h.id)`
+}
