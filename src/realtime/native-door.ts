@@ -20,6 +20,7 @@ export function nativeDoor(native: Native): Door {
     open(session, principal) {
       if (principal !== null) native.welcome(session, principal)
     },
+    refuse: (session, error) => native.refuse(session, error),
     hear: (session, message, isBinary) => native.hear(session, message, isBinary),
     leave: () => {},
   }

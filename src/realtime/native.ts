@@ -52,9 +52,16 @@ export class Native {
     try {
       sessions.open(session, principal, admission.admit(principal))
     } catch (error) {
-      return this.#refuse(session, error)
+      return this.refuse(session, error)
     }
     this.#greet(session)
+  }
+
+  /** Ends a session that could not be opened, and says why. */
+  refuse(session: Session, error: unknown): void {
+    if (error instanceof Problem) return this.#expel(session, error)
+    this.#parts.log.warn({ error }, 'A session could not be opened')
+    session.close(closeCodes.failed, 'reconnect')
   }
 
   #hello(session: Session, { access_token, scalars }: Extract<Incoming, { type: 'hello' }>): void {
@@ -66,9 +73,9 @@ export class Native {
     try {
       const principal = this.#parts.admission.authenticate(access_token)
       if (!(principal instanceof Promise)) return accept(principal)
-      principal.then(accept).catch((error: unknown) => this.#refuse(session, error))
+      principal.then(accept).catch((error: unknown) => this.refuse(session, error))
     } catch (error) {
-      this.#refuse(session, error)
+      this.refuse(session, error)
     }
   }
 
@@ -96,12 +103,6 @@ export class Native {
   #doubt(session: Session, reason: Problem): void {
     session.send(refusal(reason))
     if (!session.forgives()) session.close(closeCodes.malformed, 'too many frames that make no sense')
-  }
-
-  #refuse(session: Session, error: unknown): void {
-    if (error instanceof Problem) return this.#expel(session, error)
-    this.#parts.log.warn({ error }, 'A session could not be opened')
-    session.close(closeCodes.failed, 'reconnect')
   }
 
   #expel(session: Session, reason: Problem): void {

@@ -5,6 +5,7 @@ import { problem } from '../lib/errors.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Form } from './protocol.ts'
+import { Arrival } from './arrival.ts'
 import { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
@@ -26,6 +27,8 @@ export interface Door {
   readWish(req: HttpRequest): Wish
   /** A session begins; the principal is null where the first frame is to say who it is. */
   open(session: Session, principal: Principal | null): void
+  /** The token that came with the request is not valid, or cannot be looked up: the session ends with the reason. */
+  refuse(session: Session, error: unknown): void
   hear(session: Session, message: ArrayBuffer, isBinary: boolean): void
   /** It has ended. */
   leave(session: Session): void
@@ -54,14 +57,14 @@ export interface SocketParts {
 
 /** What uWebSockets.js keeps for a socket. It copies the members of this object, so there is only one. */
 interface UserData {
-  session: Session | Opening
+  session: Session | Opening | Arrival
 }
 
 /** What is known of a connection when its socket opens. */
 interface Opening {
   readonly form: Form
-  /** Null where the first frame is to say who it is. */
-  readonly principal: Principal | null
+  /** Null where the first frame is to say who it is; a promise while its token is being looked up. */
+  readonly principal: Principal | null | Promise<Principal>
 }
 
 /** Lets clients in through a door. The only file that touches the WebSockets of uWebSockets.js. */
@@ -79,11 +82,16 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
     open(socket) {
       const { form, principal } = openingOf(socket)
       const session = new Session(socket, form, now() + settings.helloTimeoutMs)
-      socket.getUserData().session = session
       sessions.add(session)
+      if (principal instanceof Promise) return arrive(door, socket, session, principal)
+      socket.getUserData().session = session
       door.open(session, principal)
     },
-    message: (socket, message, isBinary) => door.hear(sessionOf(socket), message, isBinary),
+    message(socket, message, isBinary) {
+      const { session } = socket.getUserData()
+      if (session instanceof Arrival) session.hold(message, isBinary)
+      else door.hear(sessionOf(socket), message, isBinary)
+    },
     drain: socket => fanOut.drained(sessionOf(socket)),
     close(socket) {
       const session = sessionOf(socket)
@@ -99,35 +107,46 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
   })
 }
 
+/**
+ * Answers before it returns, also where the token has still to be looked up; then the session waits for that. Upgrading
+ * a corked response later is what uWebSockets.js' examples do, and it ends some of the new connections at once: when the
+ * socket's memory is not moved by the upgrade, `cork` goes on to read what is now a WebSocket as a response, and may
+ * find there that the connection is to be closed.
+ */
 function upgrade(
   door: Door,
-  parts: SocketParts,
+  { admission, toRefusal }: SocketParts,
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
 ): void {
-  const { admission, toRefusal } = parts
-  let isGone = false
-  res.onAborted(() => {
-    isGone = true
-  })
-  const accept = (wish: Wish, principal: Principal | null) => {
-    if (isGone) return
-    const data: UserData = { session: { form: wish.form, principal } }
-    res.cork(() => res.upgrade(data, wish.key, wish.protocol, wish.extensions, context))
-  }
-  const decline = (error: unknown) => {
-    if (!isGone) res.cork(() => refuse(res, toRefusal(error)))
-  }
   try {
-    const wish = door.readWish(req)
-    admission.requireRoom(wish.token === null)
-    const principal = wish.token === null ? null : admission.authenticate(wish.token)
-    if (principal instanceof Promise) principal.then(found => accept(wish, found)).catch(decline)
-    else accept(wish, principal)
+    const { form, protocol, token, key, extensions } = door.readWish(req)
+    admission.requireRoom(token === null)
+    const principal = token === null ? null : admission.authenticate(token)
+    // Its refusal is told when the socket is open; should that fail, nobody is left to be told.
+    if (principal instanceof Promise) principal.catch(() => {})
+    res.upgrade<UserData>({ session: { form, principal } }, key, protocol, extensions, context)
   } catch (error) {
-    decline(error)
+    refuse(res, toRefusal(error))
   }
+}
+
+/** The session begins when its token has been looked up; what the client says meanwhile is heard then. */
+function arrive(door: Door, socket: WebSocket<UserData>, session: Session, principal: Promise<Principal>): void {
+  const data = socket.getUserData()
+  const arrival = new Arrival(session)
+  data.session = arrival
+  principal
+    .then(found => {
+      if (session.isClosed) return
+      data.session = session
+      door.open(session, found)
+      arrival.release((message, isBinary) => !session.isClosed && door.hear(session, message, isBinary))
+    })
+    .catch((error: unknown) => {
+      if (!session.isClosed) door.refuse(session, error)
+    })
 }
 
 /** The token in the Authorization header; null if there is none. */
@@ -149,12 +168,13 @@ function refuse(res: HttpResponse, { status, type, headers, body }: Refusal): vo
 
 function openingOf(socket: WebSocket<UserData>): Opening {
   const { session } = socket.getUserData()
-  if (session instanceof Session) throw new Error('A socket was opened twice')
+  if (session instanceof Session || session instanceof Arrival) throw new Error('A socket was opened twice')
   return session
 }
 
 function sessionOf(socket: WebSocket<UserData>): Session {
   const { session } = socket.getUserData()
-  if (!(session instanceof Session)) throw new Error('A socket was used before it was open')
-  return session
+  if (session instanceof Session) return session
+  if (session instanceof Arrival) return session.session
+  throw new Error('A socket was used before it was open')
 }

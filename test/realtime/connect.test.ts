@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { Listener, listen, refusedUpgrade } from '../support/realtime.ts'
+import { closedWith, Listener, listen, refusedUpgrade } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 
 test('a token is taken from the header, the subprotocol, the query or the first frame', async () => {
@@ -25,13 +25,28 @@ test('a token is taken from the header, the subprotocol, the query or the first 
   }
 })
 
-test('what is not a valid access token is refused before the upgrade', async () => {
+test('what is not a valid access token ends the connection, with a code that pages can see', async () => {
   await using server = await startServer()
   const address = `${server.url}/api/realtime`
 
-  expect(await refusedUpgrade(`${address}?access_token=wyu_nobody`)).toBe(401)
-  expect(await refusedUpgrade(address, ['json', 'bearer.wyu_nobody'])).toBe(401)
-  expect(await refusedUpgrade(address, ['json', `bearer.${server.key}`])).toBe(403)
+  expect(await closedWith(`${address}?access_token=wyu_nobody`)).toBe(4401)
+  expect(await closedWith(address, ['json', 'bearer.wyu_nobody'])).toBe(4401)
+  expect(await closedWith(address, ['json', `bearer.${server.key}`])).toBe(4403)
+  expect(await refusedUpgrade(address, ['json', `bearer.${'x'.repeat(1_000)}`])).toBe(401)
+})
+
+test('what a client says while its token is looked up is heard when that is done', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const address = `${server.url.replace('http', 'ws')}/api/realtime`
+  const socket = new WebSocket(address, ['json', `bearer.${people[0].token}`])
+  await using inbox = new Listener(socket, false)
+
+  await once(socket, 'open')
+  inbox.say({ type: 'ping' })
+  inbox.say({ type: 'subscribe', app_id: app })
+
+  await inbox.hear('subscribed')
 })
 
 test('a hello without a valid token ends the connection', async () => {

@@ -27,11 +27,13 @@ export class Listener implements AsyncDisposable {
   readonly socket: WebSocket
   readonly #isBinary: boolean
   #waiting: Waiting[] = []
+  #ending = 'open'
 
   constructor(socket: WebSocket, isBinary: boolean) {
     this.socket = socket
     this.#isBinary = isBinary
     this.closed = new Promise(resolve => socket.once('close', resolve))
+    void this.closed.then(code => (this.#ending = `closed with ${code}`))
     socket.on('error', () => {})
     socket.on('message', (message: RawData, isBinaryFrame: boolean) => {
       const bytes = message as Buffer
@@ -97,7 +99,8 @@ export class Listener implements AsyncDisposable {
     this.#waiting.push({ isMet, resolve })
     await promise
     clearTimeout(timer)
-    if (!isMet()) throw new Error(`${complaint()}; heard ${JSON.stringify(this.frames.slice(-5)).slice(0, 1_000)}`)
+    if (!isMet())
+      throw new Error(`${complaint()}, ${this.#ending}; heard ${JSON.stringify(this.frames.slice(-5)).slice(0, 1_000)}`)
   }
 }
 
@@ -113,6 +116,12 @@ export async function listen(
   await once(socket, 'open')
   if (token !== undefined) await listener.hear('welcome')
   return listener
+}
+
+/** The code with which a connection is closed that may not stay. */
+export async function closedWith(address: string, protocols: string[] = []): Promise<number> {
+  const socket = new WebSocket(address.replace(/^http/, 'ws'), protocols)
+  return await new Promise(resolve => socket.once('close', resolve))
 }
 
 /** The status with which an upgrade is refused. */

@@ -20,6 +20,7 @@ export function hubDoor(hub: Hub): Door {
     open(session, principal) {
       if (principal !== null) hub.open(session, principal)
     },
+    refuse: (session, error) => hub.refuse(session, error),
     hear: (session, message, isBinary) => hub.hear(session, message, isBinary),
     leave: session => hub.leave(session),
   }

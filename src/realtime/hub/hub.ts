@@ -55,6 +55,13 @@ export class Hub {
     this.#strangers.set(session, principal)
   }
 
+  /** Ends a session that could not be opened; the client negotiates again, and is told why there. */
+  refuse(session: Session, error: unknown): void {
+    if (error instanceof Problem) return session.close(toCloseCode(error.status), error.code)
+    this.#parts.log.warn({ error }, 'A session of the hub could not be opened')
+    session.close(closeCodes.failed, 'reconnect')
+  }
+
   /** Takes a message from the client. Never throws: a client that makes no sense is sent away. */
   hear(session: Session, message: ArrayBuffer, isBinary: boolean): void {
     try {
