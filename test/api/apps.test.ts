@@ -184,7 +184,10 @@ test('an update changes what it names; null clears, lists and metadata are repla
   const patch = async (body: object) => (await ann.patch('/api/apps/plan', body)).body
 
   expect(await patch({ name: 'New' })).toMatchObject({ ...given, name: 'New', updated_at: timestamp })
-  expect(await patch({ metadata: { c: 3 }, tags: ['z', 'Z', ' z '] })).toMatchObject({ metadata: { c: 3 }, tags: ['z'] })
+  expect(await patch({ metadata: { c: 3 }, tags: ['z', 'Z', ' z '] })).toMatchObject({
+    metadata: { c: 3 },
+    tags: ['z'],
+  })
   expect(await patch({ access: null })).toMatchObject({ access: 'none' })
   expect(await patch({ name: '  ', type: 'files', members: [], unknown: true })).toMatchObject({ type: guids.chat })
   const cleared = await patch({ uid: null, description: null, metadata: null, tags: null, picture: null })
@@ -245,63 +248,6 @@ test('rev grows over all apps by what happens in them, not by what people set fo
   await ben.put(`/api/apps/${two.id}/typing`, {})
   await ben.post(`/api/apps/${two.id}/unsubscribe`)
   expect(await rev(two)).toBe(before)
-})
-
-test('in the trash an app is found by its administrators alone, and only when they ask for it', async () => {
-  await using server = await startServer()
-  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
-  const { body: app } = await ann.post('/api/apps', { type: 'chat', uid: 'old', members: [ben.id] })
-  const { body: message } = await ben.post('/api/apps/old/messages', { text: 'hi' })
-
-  expect((await ben.post('/api/apps/old/trash')).status).toBe(403)
-  expect((await ann.post('/api/apps/old/trash')).status).toBe(204)
-  expect((await ann.post('/api/apps/old/trash')).status).toBe(204)
-
-  const status = async (person: typeof ann, path: string) => (await person.get(path)).status
-  expect(await status(ann, '/api/apps/old')).toBe(404)
-  expect(await status(ann, '/api/apps/old?trashed=false')).toBe(404)
-  expect(await ann.get('/api/apps/old?trashed=true')).toMatchObject({ status: 200, body: { is_trashed: true } })
-  expect(await server.admin.get('/api/apps/old?trashed=true')).toMatchObject({ status: 200 })
-  expect(await status(ben, '/api/apps/old?trashed=true')).toBe(404)
-  for (const path of ['messages', 'members']) expect(await status(ann, `/api/apps/${app.id}/${path}`)).toBe(404)
-  expect(await status(ben, `/api/messages/${message.id}`)).toBe(404)
-  expect(await status(server.admin as typeof ann, `/api/messages/${message.id}`)).toBe(404)
-  for (const one of [ann, ben, server.admin]) {
-    expect((await one.get('/api/messages')).body.count).toBe('0')
-    expect((await one.get('/api/apps')).body.count).toBe('0')
-  }
-  expect((await ben.post(`/api/apps/${app.id}/messages`, { text: 'again' })).status).toBe(404)
-  expect((await ann.patch('/api/apps/old', { name: 'New' })).status).toBe(404)
-  expect((await ben.post('/api/apps/old/restore')).status).toBe(404)
-  expect((await ann.get('/api/apps?trashed=true')).body.data).toMatchObject([{ id: app.id, is_trashed: true }])
-  expect((await ben.get('/api/apps?trashed=null')).body.count).toBe('0')
-
-  expect((await ann.post('/api/apps/old/restore')).status).toBe(204)
-  expect((await ann.post('/api/apps/old/restore')).status).toBe(204)
-  expect((await ben.get('/api/apps/old')).body).toMatchObject({ is_trashed: false, last_message: { id: message.id } })
-})
-
-test('a deleted app is gone with all that was in it, from the trash or not, and its uid is free', async () => {
-  await using server = await startServer()
-  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
-  for (const isTrashed of [false, true]) {
-    const { body: app } = await ann.post('/api/apps', { type: 'chat', uid: 'brief', members: [ben.id] })
-    const { body: message } = await ben.post('/api/apps/brief/messages', { text: 'hi' })
-    if (isTrashed) await ann.post('/api/apps/brief/trash')
-
-    expect((await ben.delete('/api/apps/brief')).status).toBe(isTrashed ? 404 : 403)
-    expect((await ann.delete(`/api/apps/${app.id}`)).status).toBe(204)
-
-    for (const one of [ann, ben, server.admin]) {
-      expect((await one.get(`/api/apps/${app.id}?trashed=true`)).status).toBe(404)
-      expect((await one.get('/api/apps/brief')).status).toBe(404)
-      expect((await one.get(`/api/messages/${message.id}?trashed=true`)).status).toBe(404)
-      expect((await one.get('/api/messages?trashed=null')).body.count).toBe('0')
-      expect((await one.get('/api/apps?trashed=null')).body.count).toBe('0')
-      expect((await one.delete(`/api/apps/${app.id}`)).status).toBe(404)
-      expect((await one.post(`/api/apps/${app.id}/messages`, { text: 'late' })).status).toBe(404)
-    }
-  }
 })
 
 test('what names no app is not found', async () => {
