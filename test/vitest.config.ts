@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
+  root: import.meta.dirname + '/..',
   // Node 22 has no `await using`; without a target it would reach it as it is.
   oxc: { target: 'es2022' },
   test: {
