@@ -103,7 +103,10 @@ const listOfApp = route({
     const page = toPage(query, orderFields, 'id')
     const apps = [state.app.id]
     const scope = { apps, writable: isAtLeast(levelOf(state, by, people), 'write') ? apps : [] }
-    return reply(200, await showPage(await listFiles(sql, scope, page), page, request))
+    const isWhole =
+      state.app.type === 'files' && page.trashed === false && page.q === undefined && page.tags.length === 0
+    const known = isWhole ? state.app.item_count : undefined
+    return reply(200, await showPage(await listFiles(sql, scope, page, known), page, request))
   },
 })
 

@@ -163,19 +163,24 @@ export interface FileScope {
   parent?: number
 }
 
-/** A page of files of files apps, or of attachments, and how many there are in all. */
+/** A page of files of files apps, or of attachments, and how many there are in all; `known` where that was kept. */
 export async function listFiles(
   db: Db,
   scope: FileScope,
   page: Page<OrderField>,
+  known?: number,
 ): Promise<{ rows: FileRow[]; count: number }> {
   const where = toFilter(db, scope, page)
-  const [total] = await db<{ count: number }[]>`select count(*) as count from files f where ${where}`
-  const count = total?.count ?? 0
+  const count = known ?? (await countFiles(db, where))
   if (page.countOnly || page.skip >= count) return { rows: [], count }
   const rows = await db<FileRow[]>`
     ${selectFiles(db)} where ${where} ${orderBy(db, page.order, orderColumns)} limit ${page.take} offset ${page.skip}`
   return { rows, count }
+}
+
+async function countFiles(db: Db, where: Fragment): Promise<number> {
+  const [total] = await db<{ count: number }[]>`select count(*) as count from files f where ${where}`
+  return total?.count ?? 0
 }
 
 function toFilter(db: Db, { apps, writable, parent }: FileScope, { trashed, tags, q }: Page): Fragment {

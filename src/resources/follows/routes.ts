@@ -1,5 +1,5 @@
 import { reply, route, type Form, type Parts, type RouteRequest } from '../../http/route.ts'
-import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { Forbidden, NotFound, ValidationFailed } from '../../lib/errors.ts'
 import { Range, toPage, toPagedList } from '../../storage/page.ts'
 import { showUser, showUserSummary } from '../users/represent.ts'
 import { SpecialUser, User, UserList, UserPath } from '../users/schema.ts'
@@ -17,7 +17,7 @@ const change = (verb: 'follow' | 'unfollow') =>
     auth: 'token',
     params: UserPath,
     replies: { 200: User },
-    problems: [NotFound, SpecialUser],
+    problems: [NotFound, SpecialUser, ValidationFailed],
     async handle({ params, by, direct, people, origin, presence }) {
       const id = await direct.run(verb === 'follow' ? follow : unfollow, by, params.user)
       const person = await people.get(id)
