@@ -70,8 +70,8 @@ export async function flush(parts: FlushParts, lane: Lane, jobs: Job[]): Promise
   const present = await requireExact(parts, lane, jobs, locked)
 
   const numbers = new Numbers(locked.numbers)
-  // Together: what several of them have to load then takes one round trip.
-  const decisions = await Promise.all(present.map(job => decide(parts, lane, job, locked, numbers)))
+  const decisions: Decision[] = []
+  for (const job of present) decisions.push(await decide(parts, lane, job, locked, numbers))
 
   const statement = new WriteStatement()
   addRows(statement, decisions, parts.now())
