@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { parseFragment, type DefaultTreeAdapterTypes } from 'parse5'
 import { expect, test } from 'vitest'
-import { parseText, settleMentions } from '../../src/resources/content/render.ts'
+import { parseText, settleMentions } from '../../src/resources/content/text/render.ts'
 
 /** The largest text that the API takes. */
 const length = 65_536

@@ -5,7 +5,7 @@ import {
   parseText,
   settleMentions,
   type Rendering,
-} from '../../src/resources/content/render.ts'
+} from '../../src/resources/content/text/render.ts'
 
 const everybody = () => true
 const nobody = () => false

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSafe, toSafeHtml } from '../../src/resources/content/safe-html.ts'
+import { isSafe, toSafeHtml } from '../../src/resources/content/text/safe-html.ts'
 
 const link = '<a href="https://a.b/?c&amp;d" target="_blank" rel="noopener noreferrer nofollow">e</a>'
 

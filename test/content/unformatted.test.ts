@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { toHtml } from '../../src/resources/content/html.ts'
-import { createParser } from '../../src/resources/content/markdown.ts'
-import { toMarkedText } from '../../src/resources/content/plain-text.ts'
-import { parseText } from '../../src/resources/content/render.ts'
+import { toHtml } from '../../src/resources/content/text/html.ts'
+import { createParser } from '../../src/resources/content/text/markdown.ts'
+import { toMarkedText } from '../../src/resources/content/text/plain-text.ts'
+import { parseText } from '../../src/resources/content/text/render.ts'
 
 const parse = createParser()
 

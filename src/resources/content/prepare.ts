@@ -7,8 +7,8 @@ import type { BlobRow } from '../blobs/schema.ts'
 import { prepareBlobs } from '../files/attachments.ts'
 import { UnknownMeeting, type MeetingRow } from '../meetings/schema.ts'
 import { listMeetings } from '../meetings/store.ts'
-import { prepareText } from './mentions.ts'
-import type { ParsedText } from './render.ts'
+import { prepareText } from './text/mentions.ts'
+import type { ParsedText } from './text/render.ts'
 import type { ContentRow, ContentUpdate, NewContent } from './schema.ts'
 
 interface Caller {

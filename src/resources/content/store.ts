@@ -2,9 +2,9 @@ import { batch, type Batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db } from '../../storage/sql.ts'
-import { findStart, isShown, walkLimit, type Shown } from './position.ts'
+import { findStart, isShown, walkLimit, type Shown } from './lists/position.ts'
 import type { ContentRow } from './schema.ts'
-import { selectFrom, toFilter, type Scope } from './scope.ts'
+import { selectFrom, toFilter, type Scope } from './lists/scope.ts'
 
 export type ContentTable = 'messages' | 'posts' | 'comments'
 

@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream'
 import { NotFound } from '../../lib/errors.ts'
 import type { Bytes } from '../../storage/bytes.ts'
 import { extensionOf } from '../blobs/media-types.ts'
-import { escapeText } from '../content/html.ts'
-import { parseText } from '../content/render.ts'
+import { escapeText } from '../content/text/html.ts'
+import { parseText } from '../content/text/render.ts'
 import type { FileBlob } from './schema.ts'
 
 /** Nobody reads more in a preview; the whole file can be downloaded. */

@@ -1,4 +1,4 @@
-import { listRoutes } from '../content/list-routes.ts'
+import { listRoutes } from '../content/lists/list-routes.ts'
 import { itemRoutes } from '../content/routes.ts'
 import { ContentListing } from '../content/schema.ts'
 import { message, messageCommands } from './kind.ts'

@@ -1,4 +1,4 @@
-import { parseText, settleMentions } from '../content/render.ts'
+import { parseText, settleMentions } from '../content/text/render.ts'
 
 /** As much of a text as a notification quotes. */
 const snippetLength = 100

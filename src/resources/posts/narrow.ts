@@ -2,7 +2,7 @@ import type { Principal } from '../../actors/principal.ts'
 import { invalid, NotFound, Problem } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { toAppId } from '../apps/find.ts'
-import type { Narrowing } from '../content/list.ts'
+import type { Narrowing } from '../content/lists/list.ts'
 import type { PostListing } from './schema.ts'
 
 interface Caller {

@@ -1,4 +1,4 @@
-import { listRoutes } from '../content/list-routes.ts'
+import { listRoutes } from '../content/lists/list-routes.ts'
 import { itemRoutes } from '../content/routes.ts'
 import { post, postCommands } from './kind.ts'
 import { toNarrowing } from './narrow.ts'

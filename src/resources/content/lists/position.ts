@@ -1,4 +1,4 @@
-import type { Db, Fragment } from '../../storage/sql.ts'
+import type { Db, Fragment } from '../../../storage/sql.ts'
 
 /** Items of one app that are listed: the visible ones, the trashed ones, or both. */
 export type Shown = 'visible' | 'trashed' | 'all'

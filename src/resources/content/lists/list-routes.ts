@@ -1,14 +1,14 @@
 import type { z } from 'zod'
-import { reply, route, type Route, type RouteRequest } from '../../http/route.ts'
-import { NotFound } from '../../lib/errors.ts'
-import { pagedList } from '../../lib/shape.ts'
-import { findApp } from '../apps/find.ts'
-import { AppPath } from '../apps/schema.ts'
-import { requireRead } from '../members/access.ts'
-import type { ContentKind } from './kind.ts'
+import { reply, route, type Route, type RouteRequest } from '../../../http/route.ts'
+import { NotFound } from '../../../lib/errors.ts'
+import { pagedList } from '../../../lib/shape.ts'
+import { findApp } from '../../apps/find.ts'
+import { AppPath } from '../../apps/schema.ts'
+import { requireRead } from '../../members/access.ts'
+import type { ContentKind } from '../kind.ts'
 import { listEverywhere, listInApp, type Narrowing } from './list.ts'
-import type { ContentListing } from './schema.ts'
-import { showPage } from './show.ts'
+import type { ContentListing } from '../schema.ts'
+import { showPage } from '../show.ts'
 
 /** One kind's lists: what their items look like, and how they can be narrowed down beyond what all lists can. */
 interface Lists<Query extends ContentListing> {

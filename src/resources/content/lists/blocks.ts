@@ -1,4 +1,4 @@
-import { batch } from '../../storage/batch.ts'
+import { batch } from '../../../storage/batch.ts'
 
 /** Starts a block: for the first item of an app and each 1,000th after it. */
 export const insertBlock = batch<{ app_id: number; first_id: number }>({

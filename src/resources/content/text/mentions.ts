@@ -1,8 +1,8 @@
-import type { Work } from '../../actors/command.ts'
-import type { People } from '../../actors/people.ts'
-import { accessOf } from '../members/access.ts'
-import { resolvePeople } from '../users/store.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Work } from '../../../actors/command.ts'
+import type { People } from '../../../actors/people.ts'
+import { accessOf } from '../../members/access.ts'
+import { resolvePeople } from '../../users/store.ts'
+import type { Sql } from '../../../storage/sql.ts'
 import {
   listMentionedUids,
   listMentions,

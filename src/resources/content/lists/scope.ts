@@ -1,8 +1,8 @@
-import type { Page } from '../../storage/page.ts'
-import type { Db, Fragment } from '../../storage/sql.ts'
-import { containsWords, toSearchWords } from '../../storage/words.ts'
-import { hasVisibleParent } from '../comments/store.ts'
-import type { ContentTable } from './store.ts'
+import type { Page } from '../../../storage/page.ts'
+import type { Db, Fragment } from '../../../storage/sql.ts'
+import { containsWords, toSearchWords } from '../../../storage/words.ts'
+import { hasVisibleParent } from '../../comments/store.ts'
+import type { ContentTable } from '../store.ts'
 
 /** What a list looks in, and what of it the caller may see. */
 export interface Scope {
