@@ -185,17 +185,21 @@ export async function startNode(config: Config): Promise<Node> {
       log,
     })
     const notifier = new Notifier({ sql, apps, people, events, told: () => feed.wake(), clock, log })
+    teardown.add('feed', () => feed.stop())
     teardown.add('notifications', () => notifier.stop())
 
     // What comes round again and again.
     const housekeeping = new AbortController()
-    teardown.add('housekeeping', () => housekeeping.abort())
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
     const deliveries = deliveryChores({ deliverer, subscriptions, sql, now, log })
     const ofResources = resources.flatMap(({ chores }) => chores?.({ sql, bytes, now }) ?? [])
     const notifications = notificationChores({ notifier, feed, sql, now })
     const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries, ...notifications, ...ofResources]
-    keepHouse(chores, { clock, log, signal: housekeeping.signal })
+    const kept = keepHouse(chores, { clock, log, signal: housekeeping.signal })
+    teardown.add('housekeeping', () => {
+      housekeeping.abort()
+      return kept()
+    })
 
     // The edge.
     const edge = await createEdge({

@@ -1,4 +1,5 @@
 import type { Log } from '../lib/log.ts'
+import { inPortions } from '../storage/housekeeping.ts'
 import type { Sql } from '../storage/sql.ts'
 import { listWebhookIds, removeOld, removeOrphans, removeOverflow, removeSurplus } from './store.ts'
 
@@ -21,25 +22,19 @@ interface RetentionOptions {
   sql: Sql
   now: () => Date
   log: Log
+  signal: AbortSignal
 }
 
 /** Keeps the records of deliveries and their queues within limits. Several nodes may do it at once. */
-export async function forgetDeliveries({ sql, now, log }: RetentionOptions): Promise<void> {
+export async function forgetDeliveries({ sql, now, log, signal }: RetentionOptions): Promise<void> {
+  const repeat = (removeBatch: () => Promise<number>) => inPortions(batchSize, signal, removeBatch)
   const before = new Date(now().getTime() - keepDays * 86_400_000)
   await repeat(() => removeOld(sql, before, batchSize))
   await repeat(() => removeOrphans(sql, batchSize))
   for (const webhook of await listWebhookIds(sql)) {
+    if (signal.aborted) return
     await removeSurplus(sql, webhook, keepRecords)
     const lost = await repeat(() => removeOverflow(sql, webhook, queueLimit, batchSize))
     if (lost > 0) log.warn({ webhook, lost }, 'A receiver is too slow; its oldest deliveries were given up')
-  }
-}
-
-async function repeat(removeBatch: () => Promise<number>): Promise<number> {
-  let sum = 0
-  for (;;) {
-    const removed = await removeBatch()
-    sum += removed
-    if (removed < batchSize) return sum
   }
 }

@@ -7,7 +7,8 @@ import type { Sql } from './sql.ts'
 export interface Chore {
   name: string
   periodMs: number
-  run: () => Promise<void>
+  /** When the signal aborts, it ends soon: what takes long is done in portions, and the rest left for another time. */
+  run: (signal: AbortSignal) => Promise<void>
 }
 
 interface Keeping {
@@ -27,21 +28,40 @@ const rotationLock = 7_213_002
 
 /**
  * Does each chore, again and again, until the signal aborts. A chore that fails is logged, once until it succeeds
- * again, and has its next turn as usual. Nothing is lost if the process dies: every chore picks up what is left.
+ * again, and has its next turn as usual. Nothing is lost if the process dies: every chore picks up what is left. The
+ * function returned resolves when no chore is under way: before that, what they use must not be closed.
  */
-export function keepHouse(chores: Chore[], { clock, log, signal }: Keeping): void {
+export function keepHouse(chores: Chore[], { clock, log, signal }: Keeping): () => Promise<void> {
+  const underWay = new Set<Promise<void>>()
   for (const { name, periodMs, run } of chores) {
     let hasFailed = false
-    every(clock, periodMs, signal, async () => {
+    const take = async () => {
       try {
-        await run()
+        await run(signal)
         if (hasFailed) log.info({ chore: name }, 'A chore succeeds again')
         hasFailed = false
       } catch (error) {
         if (!hasFailed) log.warn({ chore: name, error }, 'A chore failed; it is tried again')
         hasFailed = true
       }
+    }
+    every(clock, periodMs, signal, async () => {
+      const turn = take()
+      underWay.add(turn)
+      await turn
+      underWay.delete(turn)
     })
+  }
+  return async () => void (await Promise.all(underWay))
+}
+
+/** Does something in portions of `size` until one is not full or the signal aborts; how many there were in all. */
+export async function inPortions(size: number, signal: AbortSignal, take: () => Promise<number>): Promise<number> {
+  let sum = 0
+  for (;;) {
+    const count = await take()
+    sum += count
+    if (count < size || signal.aborted) return sum
   }
 }
 
@@ -49,8 +69,8 @@ export function keepHouse(chores: Chore[], { clock, log, signal }: Keeping): voi
 export function storageChores(sql: Sql, eventDays: number, now: () => Date): Chore[] {
   return [
     { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, eventDays, now()) },
-    { name: 'forget answers', periodMs: 60_000, run: () => repeat(() => removeOldAnswers(sql, now())) },
-    { name: 'forget tokens', periodMs: 60_000, run: () => repeat(() => removeExpiredTokens(sql, now())) },
+    { name: 'forget answers', periodMs: 60_000, run: inAll(() => removeOldAnswers(sql, now())) },
+    { name: 'forget tokens', periodMs: 60_000, run: inAll(() => removeExpiredTokens(sql, now())) },
   ]
 }
 
@@ -72,8 +92,8 @@ async function rotateEvents(sql: Sql, keepDays: number, now: Date): Promise<void
   })
 }
 
-async function repeat(removeBatch: () => Promise<number>): Promise<void> {
-  while ((await removeBatch()) === batchSize);
+function inAll(removeBatch: () => Promise<number>): Chore['run'] {
+  return async signal => void (await inPortions(batchSize, signal, removeBatch))
 }
 
 /** Served by idempotency_age. */

@@ -1,5 +1,7 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
+import type { Sql } from '../../src/storage/sql.ts'
+import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDirectory, programKey, startProgram } from '../support/process.ts'
 
@@ -55,6 +57,32 @@ test('a second signal ends the node at once', async () => {
 
   expect(code).toBe(1)
 })
+
+test('a node that stops waits for what it does in the background, and has nothing to complain of', async () => {
+  await using dir = createDirectory()
+  await using database = await createDatabase()
+  const program = await startProgram(dir, { DATABASE_URL: database.url })
+  const blocker = await database.sql.reserve()
+  await blocker`begin`
+  await blocker`lock table environment`
+  // The look for news of other nodes begins with this table, and goes on to another one.
+  await eventually(() => expectWaiting(database.sql, 1), { timeoutMs: 10_000 })
+
+  program.kill('SIGTERM')
+  await eventually(() => expect(program.output()).toContain('The node stops'))
+  await eventually(() => expect(fetch(`${program.url}/version`)).rejects.toThrow())
+  await blocker`commit`
+  blocker.release()
+
+  expect(await program.ended).toBe(0)
+  expect(program.output()).not.toMatch(/"level":"(warn|error)"/)
+})
+
+async function expectWaiting(sql: Sql, least: number): Promise<void> {
+  const rows = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  expect(rows.length).toBeGreaterThanOrEqual(least)
+}
 
 /** Sends a POST /api/users but for the end of its body, on a connection of its own. */
 async function beginRequest(url: string, body: string) {

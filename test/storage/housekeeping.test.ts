@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { keepHouse, prepareEvents, storageChores } from '../../src/storage/housekeeping.ts'
+import { inPortions, keepHouse, prepareEvents, storageChores } from '../../src/storage/housekeeping.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
@@ -91,8 +91,36 @@ test('a chore that fails is told once and tried again, and the signal ends it', 
   ])
 })
 
+test('whoever ends the chores can wait for the one under way, which stops after its portion', async () => {
+  const clock = new HandClock()
+  const stopping = new AbortController()
+  const portion = Promise.withResolvers<number>()
+  let portions = 0
+  const run = async (signal: AbortSignal) => {
+    await inPortions(10, signal, () => {
+      portions++
+      return portion.promise
+    })
+  }
+  const log = createLog('error')
+  const ended = keepHouse([{ name: 'sweep', periodMs: 1000, run }], { clock, log, signal: stopping.signal })
+  await clock.tick()
+
+  stopping.abort()
+  let hasEnded = false
+  const end = ended().then(() => (hasEnded = true))
+  await clock.tick()
+  const wasWaiting = !hasEnded
+  portion.resolve(10)
+  await end
+
+  expect(wasWaiting).toBe(true)
+  expect(portions).toBe(1)
+})
+
 async function doChores(sql: Sql): Promise<void> {
-  for (const { run } of storageChores(sql, 7, () => now)) await run()
+  const { signal } = new AbortController()
+  for (const { run } of storageChores(sql, 7, () => now)) await run(signal)
 }
 
 async function insertAnswers(sql: Sql, count: number, createdAt: Date): Promise<void> {

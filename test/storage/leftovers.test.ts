@@ -9,6 +9,7 @@ import { createDatabase } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
+const { signal } = new AbortController()
 const daysAhead = (days: number) => () => new Date(Date.now() + days * 24 * 3_600_000)
 
 test('blobs that nothing uses go after a week, with their bytes; used ones stay', async () => {
@@ -23,9 +24,9 @@ test('blobs that nothing uses go after a week, with their bytes; used ones stay'
   await server.admin.post(`/api/apps/${app.id}/files`, { blob_id: used.id })
   const [row] = await sql<{ key: string }[]>`select key from blobs where id = ${idle.id}`
 
-  for (const { run } of blobChores({ sql, bytes, now: daysAhead(6) })) await run()
+  for (const { run } of blobChores({ sql, bytes, now: daysAhead(6) })) await run(signal)
   const early = await sql`select id from blobs`
-  for (const { run } of blobChores({ sql, bytes, now: daysAhead(8) })) await run()
+  for (const { run } of blobChores({ sql, bytes, now: daysAhead(8) })) await run(signal)
 
   expect(early).toHaveLength(2)
   expect(await sql`select id from blobs`).toMatchObject([{ id: Number(used.id) }])
@@ -44,7 +45,7 @@ test('of a deleted app nothing is left, and of others everything', async () => {
   for (const app of [gone, kept]) await server.admin.post(`/api/apps/${app}/messages`, { text: 'hello' })
   await server.admin.delete(`/api/apps/${gone}`)
 
-  for (const { run } of appChores({ sql, bytes: new DiskBytes(folder.path), now: daysAhead(0) })) await run()
+  for (const { run } of appChores({ sql, bytes: new DiskBytes(folder.path), now: daysAhead(0) })) await run(signal)
 
   expect(await sql`select id from apps`).toMatchObject([{ id: Number(kept) }])
   expect(await sql`select app_id from messages`).toMatchObject([{ app_id: Number(kept) }])

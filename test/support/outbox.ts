@@ -44,7 +44,10 @@ export async function createOutbox() {
       return node
     },
     /** One round of what is done every minute. */
-    forget: () => forgetDeliveries({ sql, now: () => new Date(), log: createLog('error') }),
+    forget: () => {
+      const { signal } = new AbortController()
+      return forgetDeliveries({ sql, now: () => new Date(), log: createLog('error'), signal })
+    },
     async statuses(webhook: number): Promise<Record<string, number>> {
       const rows = await sql<{ status: string; count: number }[]>`
         select status, count(*) as count from deliveries where webhook_id = ${webhook} group by status`

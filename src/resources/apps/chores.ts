@@ -1,4 +1,4 @@
-import type { Chore } from '../../storage/housekeeping.ts'
+import { inPortions, type Chore } from '../../storage/housekeeping.ts'
 import type { ChoreParts } from '../resource.ts'
 import { contentTables, listDeleted, removeApps, removeContentOf } from './purge-store.ts'
 
@@ -12,12 +12,13 @@ const appsAtOnce = 20
  * app's own row goes last, so that what was interrupted is found again.
  */
 export function chores({ sql }: ChoreParts): Chore[] {
-  const run = async () => {
+  const run = async (signal: AbortSignal) => {
     for (;;) {
       const apps = await listDeleted(sql, appsAtOnce)
       for (const table of contentTables) {
-        while ((await removeContentOf(sql, table, apps, batchSize)) === batchSize);
+        await inPortions(batchSize, signal, () => removeContentOf(sql, table, apps, batchSize))
       }
+      if (signal.aborted) break
       await removeApps(sql, apps)
       if (apps.length < appsAtOnce) break
     }

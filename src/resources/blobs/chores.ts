@@ -1,4 +1,4 @@
-import type { Chore } from '../../storage/housekeeping.ts'
+import { inPortions, type Chore } from '../../storage/housekeeping.ts'
 import { Renditions } from '../../storage/renditions.ts'
 import type { ChoreParts } from '../resource.ts'
 import { listLooseBytes, removeIdleBlobs, removeLooseBytes } from './store.ts'
@@ -17,17 +17,17 @@ const batchSize = 500
 /** Removes blobs that nothing uses, and bytes that no blob holds. Several nodes may do it at once. */
 export function chores({ sql, bytes, now }: ChoreParts): Chore[] {
   const daysAgo = (days: number) => new Date(now().getTime() - days * dayMs)
-  const removeIdle = async () => {
-    while ((await removeIdleBlobs(sql, daysAgo(idleDays), now(), batchSize)) === batchSize);
+  const removeIdle = async (signal: AbortSignal) => {
+    await inPortions(batchSize, signal, () => removeIdleBlobs(sql, daysAgo(idleDays), now(), batchSize))
   }
-  const removeLoose = async () => {
-    for (;;) {
+  const removeLoose = async (signal: AbortSignal) => {
+    await inPortions(batchSize, signal, async () => {
       const keys = await listLooseBytes(sql, daysAgo(uploadDays), batchSize)
       await bytes.remove(keys.flatMap(key => [key, ...Renditions.keysOf(key)]))
       // Only now: whoever dies in between begins with them again.
       await removeLooseBytes(sql, keys)
-      if (keys.length < batchSize) break
-    }
+      return keys.length
+    })
     await bytes.sweep(daysAgo(uploadDays))
   }
   return [

@@ -1,4 +1,4 @@
-import type { Chore } from '../../storage/housekeeping.ts'
+import { inPortions, type Chore } from '../../storage/housekeeping.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { removeBereaved, removeSettled } from './store.ts'
 
@@ -7,8 +7,8 @@ const batchSize = 500
 
 /** Removes the comments of posts and files that were deleted. Nobody sees them any more, however long it takes. */
 export function chores({ sql }: { sql: Sql }): Chore[] {
-  const run = async () => {
-    while ((await removeBereaved(sql, batchSize)) === batchSize);
+  const run = async (signal: AbortSignal) => {
+    await inPortions(batchSize, signal, () => removeBereaved(sql, batchSize))
     await removeSettled(sql)
   }
   return [{ name: 'remove comments of what was deleted', periodMs: 2_000, run }]

@@ -1,4 +1,4 @@
-import type { Chore } from '../../storage/housekeeping.ts'
+import { inPortions, type Chore } from '../../storage/housekeeping.ts'
 import type { Sql } from '../../storage/sql.ts'
 import type { Feed } from './feed.ts'
 import type { Notifier } from './consumer.ts'
@@ -19,9 +19,9 @@ interface ChoreParts {
 
 /** What notifications need to be done again and again. */
 export function notificationChores({ notifier, feed, sql, now }: ChoreParts): Chore[] {
-  const forget = async () => {
+  const forget = async (signal: AbortSignal) => {
     const before = new Date(now().getTime() - keepDays * 86_400_000)
-    while ((await removeOld(sql, before, batchSize)) === batchSize);
+    await inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
   }
   return [
     { name: 'look for notifications to make', periodMs: 1_000, run: () => notifier.look() },

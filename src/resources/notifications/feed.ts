@@ -41,6 +41,7 @@ export class Feed {
   readonly #told = new Map<string, number>()
   #reading: Promise<void> | null = null
   #isAwake = false
+  #isStopped = false
 
   constructor(parts: FeedParts) {
     this.#parts = parts
@@ -53,6 +54,7 @@ export class Feed {
 
   /** Something was committed on this node. Never rejects. */
   wake(): void {
+    if (this.#isStopped) return
     this.#isAwake = true
     this.#reading ??= this.#follow().finally(() => {
       this.#reading = null
@@ -68,6 +70,12 @@ export class Feed {
     const from = this.#marks[0]?.id
     await this.#read(from ?? null)
     if (this.#newest !== null) this.#marks.push({ id: this.#newest, atMs })
+  }
+
+  /** Waits for what is being read; nothing is read after it. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#reading
   }
 
   async #follow(): Promise<void> {

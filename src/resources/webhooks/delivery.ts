@@ -77,6 +77,6 @@ export function deliveryChores({ deliverer, subscriptions, ...parts }: ChorePart
   return [
     { name: 'look for deliveries', periodMs: 1_000, run: look },
     { name: 'count deliveries', periodMs: 15_000, run: () => deliverer.count() },
-    { name: 'forget deliveries', periodMs: 60_000, run: () => forgetDeliveries(parts) },
+    { name: 'forget deliveries', periodMs: 60_000, run: signal => forgetDeliveries({ ...parts, signal }) },
   ]
 }
