@@ -180,7 +180,7 @@ export async function startNode(config: Config): Promise<Node> {
       sql,
       people,
       here: () => realtime.users,
-      tell: (user, frame) => realtime.tell(user, frame),
+      tell: (user, frame, change) => realtime.tell(user, frame, change),
       origin,
       log,
     })

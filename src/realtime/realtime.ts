@@ -124,10 +124,10 @@ export class Realtime {
     return this.#sessions.users.keys()
   }
 
-  /** Tells a user's sessions on this node what concerns this user alone. */
-  tell(user: number, frame: Frame): void {
+  /** Tells a user's sessions on this node what concerns this user alone. `change` numbers it among all such changes. */
+  tell(user: number, frame: Frame, change: number): void {
     this.#personal.tell(user, frame)
-    this.#streams.tellOwn(user, frame)
+    this.#streams.tellOwn(user, frame, change)
   }
 
   /** True where a user has a session on this node. */

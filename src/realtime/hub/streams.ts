@@ -1,4 +1,5 @@
 import type { AppEvent } from '../../actors/event.ts'
+import type { People, Person } from '../../actors/people.ts'
 import type { AppRow, AppState, MemberRow } from '../../actors/state.ts'
 import type { Log } from '../../lib/log.ts'
 import type { History } from '../channels/history.ts'
@@ -9,6 +10,9 @@ import type { Sessions } from '../sessions.ts'
 export interface StreamsParts {
   sessions: Sessions
   history: History
+  people: People
+  actor: (person: Person, origin: string) => object
+  origin: () => string
   /** True where an app is in the lists of somebody with this relation to it. */
   isListed: (app: AppRow, own: MemberRow | undefined) => boolean
   log: Log
@@ -77,13 +81,17 @@ export class Streams {
     }
   }
 
-  /** Tells a user what concerns it alone, in the form that events have on the hub: with an id and who did it. */
-  tellOwn(user: number, frame: Frame): void {
+  /**
+   * Tells a user what concerns it alone, in the form that events have on the hub: with the number of the change as id,
+   * and who did it. The user is in memory.
+   */
+  tellOwn(user: number, frame: Frame, change: number): void {
     if (!this.#wanted.get(frame.type)?.has(user)) return
+    const { people, actor, origin } = this.#parts
     // Of notifications; other frames concern the user's own doing.
-    const about = frame.notification as { id: number; actor: object } | undefined
-    const { id, actor } = about ?? { id: 0, actor: { id: user } }
-    this.tell([user], frame.type, { ...frame, type: 'personal', event: frame.type, id, actor })
+    const about = frame.notification as { actor: object } | undefined
+    const by = about?.actor ?? actor(people.show(user), origin())
+    this.tell([user], frame.type, { ...frame, type: 'personal', event: frame.type, id: change, actor: by })
   }
 
   /** Takes what was committed, as `Apps.listen` gives it, or the first event of an app. */

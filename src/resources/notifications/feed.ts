@@ -16,7 +16,8 @@ export interface FeedParts {
   people: People
   /** Ids of the users with a session on this node. */
   here: () => Iterable<number>
-  tell: (user: number, frame: Told) => void
+  /** `change` is the number of what happened. */
+  tell: (user: number, frame: Told, change: number) => void
   origin: () => string
   log: Log
 }
@@ -113,8 +114,9 @@ export class Feed {
     for (const row of fresh) {
       if (this.#told.has(keyOf(row))) continue
       this.#told.set(keyOf(row), atMs)
-      if (row.change === 'notifications_marked') tell(row.user_id, { type: row.change })
-      else tell(row.user_id, { type: row.change, notification: showNotification(row, { people, origin: origin() }) })
+      const isOne = row.change !== 'notifications_marked'
+      const shown = isOne && { notification: showNotification(row, { people, origin: origin() }) }
+      tell(row.user_id, { type: row.change, ...shown }, row.changed_id)
     }
   }
 }
