@@ -35,7 +35,7 @@ test('a poll comes with its item, in the order in which it was asked', async () 
   ])
   const path = `/api/messages/${made.body.id}`
   expect((await ben.get(path)).body.options).toEqual(made.body.options)
-  expect((await ben.get(`${path}/options`)).body).toEqual(made.body.options)
+  expect((await ben.get(`${path}/options?out=details`)).body).toEqual(made.body.options)
   expect((await ben.get(`${path}/options?skip=1&take=1`)).body).toMatchObject({ start: '1', end: '2', count: '2' })
   expect((await ben.get(`/api/apps/${app}/messages?out=details`)).body.data[0].options).toEqual(made.body.options)
   expect((await ben.get(`/api/apps/${app}/messages`)).body.data[0]).not.toHaveProperty('options')

@@ -57,13 +57,15 @@ const listOf = (kind: ContentKind) =>
     replies: { 200: Options },
     problems: [NotFound],
     async handle(request) {
-      const { params, query, sql, by } = request
+      const { params, query, sql, by, form } = request
       const { row } = await requireShown(kind, toId(params.id), request)
       const options = row.option_count > 0 ? await listOptions(sql, [row.id]) : null
       const voted = options !== null && by.kind === 'user' ? await findVotes(sql, [row.id], by.user) : null
       const { skip = 0, take = 25, count_only: countOnly = false } = query
-      const shown = showOptions(options?.get(row.id) ?? [], voted?.get(row.id))
-      return reply(200, toPagedList({ skip, countOnly }, shown.length, shown.slice(skip, skip + take)))
+      const all = showOptions(options?.get(row.id) ?? [], voted?.get(row.id))
+      const shown = all.slice(skip, skip + take)
+      const items = form.items === 'details' ? shown : shown.map(({ votes: _, ...item }) => item)
+      return reply(200, toPagedList({ skip, countOnly }, all.length, items))
     },
   })
 

@@ -20,15 +20,18 @@ export type OptionChange = z.output<typeof OptionChanges>[number]
 
 const fields = { id: Int, text: z.string(), has_voted: z.boolean().describe('By the caller') }
 
-/** An option of a poll in lists and in the item that asks. */
-export const OptionSummary = z.object({ ...fields, votes: z.object({ count: Int }) }).meta({ id: 'OptionSummary' })
+/** An option of a poll in lists. */
+export const OptionItem = z.object(fields).meta({ id: 'OptionItem' })
+
+/** An option in the item that asks. */
+export const OptionSummary = OptionItem.extend({ votes: z.object({ count: Int }) }).meta({ id: 'OptionSummary' })
 
 /** An option by itself, with the first of those who voted for it. */
 export const Option = z
   .object({ ...fields, votes: pagedList(UserSummary).describe('The first 100 voters, in voting order') })
   .meta({ id: 'Option' })
 
-export const Options = pagedList(OptionSummary)
+export const Options = pagedList(z.union([OptionSummary, OptionItem]))
 export const OptionListing = Range
 
 /** A row of `options`. */

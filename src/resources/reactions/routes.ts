@@ -7,7 +7,7 @@ import { kinds } from '../content/kinds.ts'
 import { ContentPath } from '../content/schema.ts'
 import { addReaction, takeReactionBack } from './commands.ts'
 import { toEmoji } from './emoji.ts'
-import { showReaction } from './represent.ts'
+import { showReaction, showReactionSummary } from './represent.ts'
 import { NewReaction, ReactionListing, Reactions } from './schema.ts'
 import { listReactions, orderFields } from './store.ts'
 
@@ -43,12 +43,13 @@ function reactionRoutes(kind: ContentKind): Route[] {
     replies: { 200: Reactions },
     problems: [NotFound],
     async handle(request) {
-      const { params, query, sql, people, origin } = request
+      const { params, query, sql, people, origin, form } = request
       const page = toPage(query, orderFields, 'id')
       const { row } = await requireShown(kind, toId(params.id), request)
       // What is no emoji matches what equals it, which is nothing.
       const content = query.content && (toEmoji(query.content) ?? query.content)
       const { rows, count } = await listReactions(sql, row.id, content, page)
+      if (form.items === 'summary') return reply(200, toPagedList(page, count, rows.map(showReactionSummary)))
       await people.load(rows.map(({ user_id }) => user_id))
       const items = rows.map(reaction => showReaction(reaction, people, origin))
       return reply(200, toPagedList(page, count, items))

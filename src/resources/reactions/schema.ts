@@ -21,10 +21,13 @@ export const ReactionListing = Listing.extend({
   content: z.string().max(64).optional().describe('Only reactions with this emoji'),
 })
 
-export const Reaction = z
-  .object({ content: z.string(), created_at: Timestamp, created_by: ActorRef })
-  .meta({ id: 'Reaction' })
-export const Reactions = pagedList(Reaction)
+/** A reaction in lists. */
+export const ReactionSummary = z.object({ content: z.string(), created_at: Timestamp }).meta({ id: 'ReactionSummary' })
+
+/** A reaction in the item that it is to. */
+export const Reaction = ReactionSummary.extend({ created_by: ActorRef }).meta({ id: 'Reaction' })
+
+export const Reactions = pagedList(z.union([Reaction, ReactionSummary]))
 
 /** A row of `reactions`. */
 export interface ReactionRow {
