@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { User } from '../../src/resources/users/schema.ts'
 import { startServer } from '../support/server.ts'
+import { upload } from '../support/uploads.ts'
+
+const dot = { name: 'dot.svg', content: '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="1"/>' }
 
 test('a user comes back with all that was given, except its password', async () => {
   await using server = await startServer()
@@ -371,13 +374,14 @@ test('people are active once they have asked for something, and away before', as
 test('numbers are written as numbers for whoever asks for that, and lists whole', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')
+  await server.admin.patch(`/api/users/${ann.id}`, { picture: (await upload(server.admin, dot)).body.id })
 
   const numbers = await ann.get('/api/users', { prefer: 'scalars=number' })
   const kit = await ann.get('/api/users', { 'x-weavy-source': 'kit@1' })
 
   expect(numbers.body).toMatchObject({ start: 0, end: 1, count: 1, data: [{ id: Number(ann.id) }] })
-  expect(numbers.body.data[0]).not.toHaveProperty('presence')
-  expect(kit.body).toMatchObject({ count: 1, data: [{ id: Number(ann.id), presence: 'active' }] })
+  expect(numbers.body.data[0]).not.toHaveProperty('picture')
+  expect(kit.body).toMatchObject({ count: 1, data: [{ id: Number(ann.id), picture: { name: 'dot.svg' } }] })
 })
 
 test('a trashed user is hidden, its tokens are rejected at once, and restoring brings it back', async () => {

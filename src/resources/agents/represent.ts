@@ -5,13 +5,13 @@ import type { FunctionRow } from './functions/schema.ts'
 import type { ToolServerRow } from './servers/schema.ts'
 import type { AgentPerson } from './store.ts'
 
-interface Viewer {
+export interface Viewer {
   by: Principal
   origin: string
 }
 
 /** The summary agent. What it was told and what it may reach is for those who manage it: API keys. */
-export function showAgent({ person, row }: AgentPerson, { by, origin }: Viewer) {
+export function showAgentSummary({ person, row }: AgentPerson, { by, origin }: Viewer) {
   const isManaged = by.kind === 'key'
   return {
     ...actorOf(person, origin),

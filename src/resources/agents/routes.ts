@@ -7,8 +7,8 @@ import { leaveApps } from '../members/leave.ts'
 import type { Saved } from '../users/commands.ts'
 import { listPersons, type PersonOrder } from '../users/store.ts'
 import { createAgent, deleteAgent, restoreAgent, trashAgent, updateAgent, upsertAgent } from './commands.ts'
-import { showAgent } from './represent.ts'
 import { Agent, AgentList, AgentListing, AgentPath, AgentQuery, AgentUidPath, AgentUpdate, NewAgent } from './schema.ts'
+import { showAgent, showAgents } from './show.ts'
 import { findAgent, listAgents } from './store.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
@@ -46,7 +46,7 @@ const get = route({
     if (agent === null) throw NotFound()
     const showsTrashed = query.trashed !== undefined && query.trashed !== 'false'
     if (agent.person.trashed_at !== null && !showsTrashed) throw NotFound()
-    return reply(200, showAgent(agent, request))
+    return reply(200, await showAgent(agent, request))
   },
 })
 
@@ -101,14 +101,7 @@ const list = route({
       sql,
       persons.map(({ id }) => id),
     )
-    return reply(
-      200,
-      toPagedList(
-        page,
-        count,
-        agents.map(agent => showAgent(agent, request)),
-      ),
-    )
+    return reply(200, toPagedList(page, count, await showAgents(agents, request)))
   },
 })
 

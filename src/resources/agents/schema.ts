@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { ReferenceInput } from '../../lib/reference.ts'
 import { Int, LineInput, Metadata, pagedList, Timestamp } from '../../lib/shape.ts'
 import { Listing, QueryFlag } from '../../storage/page.ts'
+import { Blob } from '../blobs/schema.ts'
 import { DirectoryRef, NewUser, UserQuery, UserUpdate } from '../users/schema.ts'
 import { mostFunctions, NewAgentFunction } from './functions/schema.ts'
 
@@ -96,6 +97,6 @@ export const AgentSummary = z
   .meta({ id: 'AgentSummary' })
 
 /** An agent by itself. */
-export const Agent = AgentSummary.extend({ picture: z.looseObject({}).optional() }).meta({ id: 'Agent' })
+export const Agent = AgentSummary.extend({ picture: Blob.optional() }).meta({ id: 'Agent' })
 
 export const AgentList = pagedList(z.union([Agent, AgentSummary]))

@@ -3,7 +3,7 @@ import { TooManyAttempts } from '../../http/attempts.ts'
 import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { isPassword } from '../users/password.ts'
-import { showUser } from '../users/represent.ts'
+import { showDetailed } from '../users/show.ts'
 import { User } from '../users/schema.ts'
 import { findPerson, findPassword } from '../users/store.ts'
 import type { Sql } from '../../storage/sql.ts'
@@ -27,7 +27,7 @@ const signIn = route({
     const by = { kind: 'user', user, credential: '' } as const
     const person = await findPerson(sql, String(user), by)
     if (person === null || person.trashed_at !== null) throw NotFound()
-    return reply(200, showUser(person, { by, origin, followed: new Set(), presence }))
+    return reply(200, await showDetailed(person, { by, origin, followed: new Set(), presence, sql }))
   },
 })
 

@@ -5,7 +5,7 @@ import { prepareBlobs } from './find.ts'
 import { keepBytes, type Keeper } from './keep.ts'
 import { showBlob } from './represent.ts'
 import { toFileName, type BlobRow } from './schema.ts'
-import { findBlob } from './store.ts'
+import { findBlob, listBlobs } from './store.ts'
 
 /** Of a picture that is not uploaded as a blob first. */
 const pictureLimitBytes = 5 * 1024 * 1024
@@ -55,6 +55,25 @@ export async function withPicture<Body extends Pictured>(
 export async function showPicture(sql: Sql, id: number | null, origin: string): Promise<object | null> {
   const blob = id === null ? null : await findBlob(sql, id)
   return blob === null ? null : showBlob(blob, origin)
+}
+
+/** The pictures of some people or agents, by the ids of these. */
+export async function showPictures(
+  sql: Sql,
+  owners: readonly { id: number; picture_id: number | null }[],
+  origin: string,
+): Promise<Map<number, object>> {
+  const pictured = owners.flatMap(({ id, picture_id }) => (picture_id === null ? [] : [{ id, picture_id }]))
+  const blobs = await listBlobs(
+    sql,
+    pictured.map(({ picture_id }) => picture_id),
+  )
+  return new Map(
+    pictured.flatMap(({ id, picture_id }) => {
+      const blob = blobs.get(picture_id)
+      return blob === undefined ? [] : [[id, showBlob(blob, origin)] as const]
+    }),
+  )
 }
 
 async function toBlob(input: string, field: string, caller: PictureCaller): Promise<BlobRow> {

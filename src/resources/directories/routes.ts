@@ -87,14 +87,14 @@ const remove = route({
 
 type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
-async function show(ref: string, { sql, by, origin }: Request) {
+async function show(ref: string, { sql, by, origin, presence }: Request) {
   const directory = await findDirectory(sql, ref, by)
   if (directory === null) throw NotFound()
   const filter = { by, directories: [String(directory.id)] }
   const page = toPage({ take: shownMembers }, ['name', 'id'], 'name')
   const { count, persons } = await listPersons(sql, filter, page)
   const ids = persons.map(({ id }) => id)
-  return showDirectory(directory, persons, count, { by, origin, followed: await findFollowed(sql, by, ids) })
+  return showDirectory(directory, persons, count, { by, origin, followed: await findFollowed(sql, by, ids), presence })
 }
 
 export const routes = [create, list, read, rename, remove]

@@ -1,7 +1,7 @@
 import { reply, route, type Form, type Parts, type RouteRequest } from '../../http/route.ts'
 import { Forbidden, NotFound, ValidationFailed } from '../../lib/errors.ts'
 import { Range, toPage, toPagedList } from '../../storage/page.ts'
-import { showUser, showUserSummary } from '../users/represent.ts'
+import { showDetailed, showPersons } from '../users/show.ts'
 import { SpecialUser, User, UserList, UserPath } from '../users/schema.ts'
 import { findPerson, listPersons, type PersonFilter, type PersonOrder } from '../users/store.ts'
 import { follow, unfollow } from './commands.ts'
@@ -18,12 +18,12 @@ const change = (verb: 'follow' | 'unfollow') =>
     params: UserPath,
     replies: { 200: User },
     problems: [NotFound, SpecialUser, ValidationFailed],
-    async handle({ params, by, direct, people, origin, presence }) {
+    async handle({ params, by, direct, people, origin, presence, sql }) {
       const id = await direct.run(verb === 'follow' ? follow : unfollow, by, params.user)
       const person = await people.get(id)
       if (person === undefined) throw NotFound()
       const followed = new Set(verb === 'follow' ? [id] : [])
-      return reply(200, showUser(person, { by, origin, followed, presence }))
+      return reply(200, await showDetailed(person, { by, origin, followed, presence, sql }))
     },
   })
 
@@ -69,10 +69,8 @@ async function listPage(whom: Pick<PersonFilter, 'followersOf' | 'followedBy'>, 
   const page = toPage(query, orderFields, 'name')
   const { count, persons } = await listPersons(sql, { by, directories: [], ...whom }, page)
   const ids = persons.map(({ id }) => id)
-  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence }
-  const show = form.items === 'details' ? showUser : showUserSummary
-  const items = persons.map(person => show(person, viewer))
-  return toPagedList(page, count, items)
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence, sql, form }
+  return toPagedList(page, count, await showPersons(persons, viewer))
 }
 
 export const routes = [change('follow'), change('unfollow'), followers, following]

@@ -1,8 +1,8 @@
 import type { Form, Parts, RouteRequest } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
 import { findFollowed } from '../follows/store.ts'
-import { showUser, showUserSummary } from './represent.ts'
 import type { PersonListing } from './schema.ts'
+import { showPersons } from './show.ts'
 import { listPersons, type PersonOrder } from './store.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
@@ -19,11 +19,6 @@ export async function listPage(query: PersonListing, directories: string[], requ
   const filter = { by, agent, system, autocomplete, directories: within }
   const { count, persons } = await listPersons(sql, filter, page)
   const ids = persons.map(({ id }) => id)
-  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence }
-  const show = form.items === 'details' ? showUser : showUserSummary
-  return toPagedList(
-    page,
-    count,
-    persons.map(person => show(person, viewer)),
-  )
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence, sql, form }
+  return toPagedList(page, count, await showPersons(persons, viewer))
 }

@@ -14,21 +14,18 @@ export interface Viewer {
   origin: string
   /** Those of the people shown whom the caller follows. */
   followed: ReadonlySet<number>
+  presence: Presence
 }
 
 /** The summary user, as list items show it to one caller. */
-export function showUserSummary(person: Person, { by, origin, followed }: Viewer) {
+export function showUserSummary(person: Person, { by, origin, followed, presence }: Viewer) {
   const isOwn = by.kind === 'user' && by.user === person.id
   return {
     ...showAnyone(person, origin),
     username: by.kind === 'key' || isOwn ? person.username : null,
+    presence: presenceOf(person, presence),
     is_followed: by.kind === 'user' ? followed.has(person.id) : null,
   }
-}
-
-/** The detailed user. */
-export function showUser(person: Person, viewer: Viewer & { presence: Presence }) {
-  return { ...showUserSummary(person, viewer), presence: presenceOf(person, viewer.presence) }
 }
 
 interface Summary {

@@ -69,6 +69,10 @@ export const UserSummary = z
     username: z.string().optional().describe('Only for API keys, and for oneself'),
     avatar_url: z.string().optional(),
     directories: z.array(DirectoryRef).optional(),
+    presence: z
+      .enum(['active', 'away'])
+      .optional()
+      .describe('Absent for the system user and the deleted user, and where somebody is named as author or voter'),
     comment: z.string().optional(),
     metadata: Metadata.optional(),
     tags: z.array(z.string()).optional(),
@@ -86,10 +90,7 @@ export const ActorRef = UserSummary.pick({ id: true, uid: true, name: true, avat
 })
 
 /** A user by itself. */
-export const User = UserSummary.extend({
-  picture: Blob.optional(),
-  presence: z.enum(['active', 'away']).optional().describe('Absent for the system user and the deleted user'),
-}).meta({ id: 'User' })
+export const User = UserSummary.extend({ picture: Blob.optional() }).meta({ id: 'User' })
 
 export const UserList = pagedList(z.union([User, UserSummary]))
 

@@ -1,11 +1,24 @@
 import type { Person } from '../../actors/people.ts'
+import type { Form } from '../../http/route.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { showPicture } from '../blobs/picture.ts'
-import { showUser, type Presence, type Viewer } from './represent.ts'
+import { showPicture, showPictures } from '../blobs/picture.ts'
+import { showUserSummary, type Viewer } from './represent.ts'
+
+interface Reader extends Viewer {
+  sql: Sql
+}
 
 /** The detailed user, with its picture. */
-export async function showDetailed(person: Person, viewer: Viewer & { presence: Presence; sql: Sql }): Promise<object> {
-  const shown = showUser(person, viewer)
+export async function showDetailed(person: Person, viewer: Reader): Promise<object> {
+  const shown = showUserSummary(person, viewer)
   if (person.picture_id === null) return shown
   return { ...shown, picture: await showPicture(viewer.sql, person.picture_id, viewer.origin) }
+}
+
+/** The people of a list: summaries, or whole where the caller asks for that. */
+export async function showPersons(persons: Person[], { form, ...viewer }: Reader & { form: Form }): Promise<object[]> {
+  const summaries = persons.map(person => showUserSummary(person, viewer))
+  if (form.items === 'summary') return summaries
+  const pictures = await showPictures(viewer.sql, persons, viewer.origin)
+  return summaries.map(summary => ({ ...summary, picture: pictures.get(summary.id) ?? null }))
 }
