@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { chores as appChores } from '../../src/resources/apps/chores.ts'
 import { chores as blobChores } from '../../src/resources/blobs/chores.ts'
 import { DiskBytes } from '../../src/storage/bytes-disk.ts'
 import { createDatabase } from '../support/database.ts'
@@ -32,24 +31,6 @@ test('blobs that nothing uses go after a week, with their bytes; used ones stay'
   expect(await sql`select id from blobs`).toMatchObject([{ id: Number(used.id) }])
   expect(await bytes.sizeOf(row!.key)).toBeNull()
   expect(await sql`select * from loose_bytes`).toHaveLength(0)
-})
-
-test('of a deleted app nothing is left, and of others everything', async () => {
-  await using database = await createDatabase()
-  using folder = temporaryFolder()
-  const { sql } = database
-  await using server = await startServer({ DATABASE_URL: database.url, DATA_DIR: folder.path })
-  const [gone, kept] = await Promise.all(
-    ['chat', 'chat'].map(async type => (await server.admin.post('/api/apps', { type })).body.id as string),
-  )
-  for (const app of [gone, kept]) await server.admin.post(`/api/apps/${app}/messages`, { text: 'hello' })
-  await server.admin.delete(`/api/apps/${gone}`)
-
-  for (const { run } of appChores({ sql, bytes: new DiskBytes(folder.path), now: daysAhead(0) })) await run(signal)
-
-  expect(await sql`select id from apps`).toMatchObject([{ id: Number(kept) }])
-  expect(await sql`select app_id from messages`).toMatchObject([{ app_id: Number(kept) }])
-  expect(await sql`select app_id from blocks`).toMatchObject([{ app_id: Number(kept) }])
 })
 
 function temporaryFolder(): Disposable & { path: string } {

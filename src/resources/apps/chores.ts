@@ -1,27 +1,33 @@
 import { inPortions, type Chore } from '../../storage/housekeeping.ts'
+import type { Sql } from '../../storage/sql.ts'
 import type { ChoreParts } from '../resource.ts'
-import { contentTables, listDeleted, removeApps, removeContentOf } from './purge-store.ts'
+import * as store from './purge-store.ts'
 
-/** Items in one delete, with all that hangs on them: few enough that nobody waits for it. A guess. */
+/** Rows in one delete, items with all that hangs on them: few enough that nobody waits for it. A guess. */
 const batchSize = 500
 
 const appsAtOnce = 20
 
 /**
  * Removes what apps that were deleted have left. Nobody sees any of it, so it does not matter how long it takes; the
- * app's own row goes last, so that what was interrupted is found again.
+ * app's own row goes last, so that what was interrupted is found again. Several nodes may do it at once.
  */
 export function chores({ sql }: ChoreParts): Chore[] {
   const run = async (signal: AbortSignal) => {
-    for (;;) {
-      const apps = await listDeleted(sql, appsAtOnce)
-      for (const table of contentTables) {
-        await inPortions(batchSize, signal, () => removeContentOf(sql, table, apps, batchSize))
-      }
-      if (signal.aborted) break
-      await removeApps(sql, apps)
-      if (apps.length < appsAtOnce) break
-    }
+    await inPortions(appsAtOnce, signal, async () => {
+      const apps = await store.listDeleted(sql, appsAtOnce)
+      return apps.length === 0 ? 0 : removeApps(sql, apps, signal)
+    })
   }
   return [{ name: 'remove what is left of deleted apps', periodMs: 10_000, run }]
+}
+
+/** How many of them are gone with all that they had. */
+async function removeApps(sql: Sql, apps: number[], signal: AbortSignal): Promise<number> {
+  const all = (remove: () => Promise<number>) => inPortions(batchSize, signal, remove)
+  await store.removeCursors(sql, apps)
+  await all(() => store.removeNotificationsOf(sql, apps, batchSize))
+  for (const table of store.contentTables) await all(() => store.removeContentOf(sql, table, apps, batchSize))
+  await all(() => store.removeMembersOf(sql, apps, batchSize))
+  return store.removeApps(sql, apps)
 }

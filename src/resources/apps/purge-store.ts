@@ -1,4 +1,5 @@
 import type { Sql } from '../../storage/sql.ts'
+import { removeItems } from '../content/remove.ts'
 
 export const contentTables = ['messages', 'posts', 'comments', 'files'] as const
 
@@ -10,46 +11,66 @@ export async function listDeleted(sql: Sql, limit: number): Promise<number[]> {
 }
 
 /**
- * Removes up to `limit` items of apps, with what hangs on them; how many there were. Comments on posts and files are
- * left to whoever removes the comments of deleted ones.
+ * Removes up to `limit` items of apps, with what hangs on them; how many there were. Attachments go with their items.
+ * Served by messages_app and its likes.
  */
-export async function removeContentOf(
+export function removeContentOf(
   sql: Sql,
   table: (typeof contentTables)[number],
   apps: number[],
   limit: number,
 ): Promise<number> {
+  return removeItems(
+    sql,
+    table,
+    sql`
+      select id from ${sql(table)}
+      where app_id = any(${apps}::bigint[]) ${table === 'files' ? sql`and parent_id is null` : sql``}
+      limit ${limit} for update skip locked`,
+  )
+}
+
+/** Waits for whoever is making notifications of these apps, and lets nobody begin. */
+export async function removeCursors(sql: Sql, apps: number[]): Promise<void> {
+  await sql`delete from notification_cursors where app_id = any(${apps}::bigint[])`
+}
+
+/** Removes up to `limit` notifications of apps; how many there were. Served by notifications_app. */
+export async function removeNotificationsOf(sql: Sql, apps: number[], limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from notifications where id in (
+      select id from notifications where app_id = any(${apps}::bigint[]) limit ${limit} for update skip locked)`
+  return count
+}
+
+/** Removes up to `limit` members of apps, with their markers; how many there were. Served by the primary key. */
+export async function removeMembersOf(sql: Sql, apps: number[], limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from members where (app_id, user_id) in (
+      select app_id, user_id from members where app_id = any(${apps}::bigint[]) limit ${limit} for update skip locked)`
+  return count
+}
+
+/** Removes those of the apps of which nothing is left, not even in the hands of another node; how many there were. */
+export async function removeApps(sql: Sql, apps: number[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     with gone as (
-      delete from ${sql(table)} where id in (
-        select id from ${sql(table)} where app_id = any(${apps}::bigint[]) and parent_id is null limit ${limit})
-      returning id
-    ), attached as (
-      delete from files f using gone g where f.parent_id = g.id returning f.id
-    ), versions as (
-      delete from file_versions v using (select id from gone union all select id from attached) g where v.file_id = g.id
-    ), reacted as (
-      delete from reactions r using gone g where r.item_id = g.id
-    ), asked as (
-      delete from options o using gone g where o.item_id = g.id
-    ), voted as (
-      delete from votes v using gone g where v.item_id = g.id
-    ), starred as (
-      delete from stars s using (select id from gone union all select id from attached) g where s.entity_id = g.id
-    ), subscribed as (
-      delete from subscriptions s using gone g where s.entity_id = g.id
-    ), bereft as (
-      insert into bereavements (parent_id) select id from gone where ${table === 'posts' || table === 'files'}
-      on conflict do nothing
+      delete from apps a where a.id = any(${apps}::bigint[]) and a.deleted_at is not null
+        and not exists (select from messages t where t.app_id = a.id)
+        and not exists (select from posts t where t.app_id = a.id)
+        and not exists (select from comments t where t.app_id = a.id)
+        and not exists (select from files t where t.app_id = a.id and t.parent_id is null)
+        and not exists (select from notifications t where t.app_id = a.id)
+        and not exists (select from members t where t.app_id = a.id)
+      returning a.id
+    ), blocks_gone as (
+      delete from blocks b using gone g where b.app_id = g.id
+    ), forgotten as (
+      update agents set knowledge = array(
+        select k.id from unnest(knowledge) with ordinality k(id, place)
+        where k.id not in (select id from gone) order by k.place)
+      where knowledge && array(select id from gone)
     )
     select count(*) as count from gone`
   return row!.count
-}
-
-/** Removes apps whose content is gone, with their members. */
-export async function removeApps(sql: Sql, apps: number[]): Promise<void> {
-  await sql`
-    with members_gone as (delete from members where app_id = any(${apps}::bigint[])),
-      blocks_gone as (delete from blocks where app_id = any(${apps}::bigint[]))
-    delete from apps where id = any(${apps}::bigint[]) and deleted_at is not null`
 }

@@ -9,7 +9,7 @@ const batchSize = 500
 export function chores({ sql }: { sql: Sql }): Chore[] {
   const run = async (signal: AbortSignal) => {
     await inPortions(batchSize, signal, () => removeBereaved(sql, batchSize))
-    await removeSettled(sql)
+    await inPortions(batchSize, signal, () => removeSettled(sql, batchSize))
   }
   return [{ name: 'remove comments of what was deleted', periodMs: 2_000, run }]
 }

@@ -1,5 +1,6 @@
 import { batch } from '../../storage/batch.ts'
 import type { Db, Fragment, Sql } from '../../storage/sql.ts'
+import { removeItems } from '../content/remove.ts'
 
 /** Notes that a post or file is gone, whose comments are to go as well. */
 export const insertBereavement = batch<{ parent_id: number }>({
@@ -27,28 +28,22 @@ export function hasVisibleParent(db: Db): Fragment {
  * Removes up to `limit` comments of posts and files that are gone, with all that hangs on them; how many there were.
  * Several nodes may do it at once. Served by comments_parent.
  */
-export async function removeBereaved(sql: Sql, limit: number): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    with gone as (
-      delete from comments where id in (
-        select c.id from bereavements b join comments c on c.parent_id = b.parent_id
-        order by c.parent_id, c.id limit ${limit} for update of c skip locked)
-      returning id
-    ),
-    files_gone as (delete from files t using gone where t.parent_id = gone.id returning t.id),
-    versions_gone as (delete from file_versions t using files_gone f where t.file_id = f.id),
-    stars_gone as (
-      delete from stars t using (select id from gone union all select id from files_gone) g where t.entity_id = g.id
-    ),
-    reactions_gone as (delete from reactions t using gone where t.item_id = gone.id),
-    votes_gone as (delete from votes t using gone where t.item_id = gone.id),
-    options_gone as (delete from options t using gone where t.item_id = gone.id)
-    select count(*) as count from gone`
-  return row?.count ?? 0
+export function removeBereaved(sql: Sql, limit: number): Promise<number> {
+  return removeItems(
+    sql,
+    'comments',
+    sql`
+      select c.id from bereavements b join comments c on c.parent_id = b.parent_id
+      order by c.parent_id, c.id limit ${limit} for update of c skip locked`,
+  )
 }
 
-/** Forgets what has no comments left. */
-export async function removeSettled(sql: Sql): Promise<void> {
-  await sql`
-    delete from bereavements b where not exists (select from comments c where c.parent_id = b.parent_id)`
+/** Forgets up to `limit` of those that have no comments left; how many there were. */
+export async function removeSettled(sql: Sql, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from bereavements where parent_id in (
+      select b.parent_id from bereavements b
+      where not exists (select from comments c where c.parent_id = b.parent_id)
+      limit ${limit} for update skip locked)`
+  return count
 }

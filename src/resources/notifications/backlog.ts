@@ -26,11 +26,14 @@ export async function removeNotifiable(db: Db, { app_id, rev }: Notifiable): Pro
   await db`delete from notifiable where app_id = ${app_id} and rev <= ${rev}`
 }
 
+/** For an app that is gone there is none, and none is made. */
 export async function ensureCursor(db: Db, app: number): Promise<void> {
-  await db`insert into notification_cursors (app_id, rev) values (${app}, 0) on conflict do nothing`
+  await db`
+    insert into notification_cursors (app_id, rev) select id, 0 from apps where id = ${app} and deleted_at is null
+    on conflict do nothing`
 }
 
-/** How far an app's events have been worked through; null while another node works on them. */
+/** How far an app's events have been worked through; null while another node works on them, or where it is gone. */
 export async function lockCursor(tx: Tx, app: number): Promise<number | null> {
   const [row] = await tx<{ rev: number }[]>`
     select rev from notification_cursors where app_id = ${app} for update skip locked`
@@ -41,9 +44,9 @@ export async function moveCursor(tx: Tx, { app_id, rev }: Notifiable): Promise<v
   await tx`update notification_cursors set rev = ${rev} where app_id = ${app_id}`
 }
 
-/** The app is gone, and with it whatever was to be told of it. */
-export async function forgetApp(tx: Tx, app: number): Promise<void> {
-  await tx`delete from notifications where app_id = ${app}`
-  await tx`delete from notification_cursors where app_id = ${app}`
-  await tx`delete from notifiable where app_id = ${app}`
+/** The app is gone: nothing is to be told of it. What was told goes with its content. */
+export async function forgetApp(db: Db, app: number): Promise<void> {
+  await db`
+    with cursor_gone as (delete from notification_cursors where app_id = ${app})
+    delete from notifiable where app_id = ${app}`
 }

@@ -112,7 +112,7 @@ export class Notifier {
     const { sql, told } = this.#parts
     const state = await this.#findState(app)
     if (state === null) {
-      await sql.begin(tx => backlog.forgetApp(tx as unknown as Tx, app))
+      await backlog.forgetApp(sql, app)
       return false
     }
     await backlog.ensureCursor(sql, app)

@@ -1,0 +1,233 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { chores as appChores } from '../../src/resources/apps/chores.ts'
+import { chores as blobChores } from '../../src/resources/blobs/chores.ts'
+import { chores as commentChores } from '../../src/resources/comments/chores.ts'
+import type { ChoreParts } from '../../src/resources/resource.ts'
+import { DiskBytes } from '../../src/storage/bytes-disk.ts'
+import type { Sql } from '../../src/storage/sql.ts'
+import type { Body } from '../support/client.ts'
+import { appOf, create } from '../support/content.ts'
+import { createDatabase, type Database } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { startServer, type Person, type Server } from '../support/server.ts'
+import { upload } from '../support/uploads.ts'
+
+const dayMs = 24 * 3_600_000
+
+/** Tables that hold nothing of what people make in apps. A new table is here, or `fill` puts something into it. */
+const unrelated = new Set([
+  ...['users', 'directories', 'directory_members', 'tokens', 'api_keys', 'follows', 'environment', 'migrations'],
+  ...['agents', 'agent_functions', 'agent_servers', 'webhooks', 'deliveries', 'idempotency'],
+])
+
+/** What is there for a moment only, while something is being done. */
+const passing = new Set(['bereavements', 'loose_bytes', 'notifiable'])
+
+/** What outlives an app: its history, for as long as histories are kept, and what items elsewhere may have as well. */
+const outliving = new Set(['events', 'meetings', 'embeds', 'embed_readers'])
+
+test('of apps that were deleted nothing is left in any table, and of others everything', async () => {
+  await using house = await startHouse()
+  const { server, sql, ann, ben } = house
+  const bot = await create(server.admin, '/api/agents', { uid: 'bot', name: 'Bot', provider: 'openai', model: 'small' })
+  await fillApps(house)
+  const before = await settledCounts(house)
+  const kept = await sql`select id from files order by id`
+
+  const apps = await fillApps(house)
+  const library = await create(server.admin, '/api/apps', { type: 'files', uid: 'library' })
+  await server.admin.patch(`/api/agents/${bot.id}`, { knowledge: [apps[1], library.id] })
+  const filled = await settledCounts(house)
+  for (const app of apps) await server.admin.delete(`/api/apps/${app}`)
+  await doChores(house)
+
+  const more = Object.keys(before).filter(table => filled[table]! > before[table]!)
+  expect(more.toSorted()).toEqual(Object.keys(before).filter(isFilled).toSorted())
+  await server.admin.delete(`/api/apps/${library.id}`)
+  await eventually(async () => {
+    await doChores(house)
+    expect(without(outliving, await count(sql))).toEqual(without(outliving, before))
+  })
+  expect(await sql`select id from files order by id`).toEqual(kept)
+  expect(await sql`select knowledge from agents`).toEqual([{ knowledge: [] }])
+  for (const who of [ann, ben]) expect((await who.get('/api/notifications')).body.count).not.toBe('0')
+})
+
+test('a post takes all that hangs on it along, and on its comments, and a file does', async () => {
+  await using house = await startHouse()
+  const { server, sql, ann, ben } = house
+  const [feed, library] = await Promise.all(['posts', 'files'].map(type => appOf(server, type, [ann, ben])))
+  // So that there is what comes with the first item of an app and stays.
+  await fillFeed(house, feed!)
+  await fillLibrary(house, library!)
+  const before = await settledCounts(house)
+
+  const [post, file] = [await fillFeed(house, feed!), await fillLibrary(house, library!)]
+  await settledCounts(house)
+  await server.admin.delete(`/api/posts/${post.id}`)
+  await server.admin.delete(`/api/files/${file.id}`)
+
+  await eventually(async () => {
+    await doChores(house)
+    expect(without(outliving, await count(sql))).toEqual(without(outliving, before))
+  })
+})
+
+test('what a node was removing when it died is removed by another', async () => {
+  await using house = await startHouse()
+  const { server, sql, ann } = house
+  const chat = await appOf(server, 'chat_room', [ann])
+  const messages: Body[] = []
+  for (const text of ['one', 'two', 'three']) messages.push(await create(ann, `/api/apps/${chat}/messages`, { text }))
+  await server.admin.delete(`/api/apps/${chat}`)
+  const dying = await sql.reserve()
+  await dying`begin`
+  await dying`delete from messages where id = ${messages[1].id}`
+
+  await doChores(house)
+  const inBetween = await sql`select (select count(*) from apps) as apps, (select count(*) from messages) as messages`
+  await dying`rollback`
+  dying.release()
+  await doChores(house)
+
+  expect(inBetween).toEqual([{ apps: 1, messages: 1 }])
+  expect(await sql`select from apps`).toHaveLength(0)
+  expect(await sql`select from messages`).toHaveLength(0)
+})
+
+interface House extends AsyncDisposable {
+  server: Server
+  sql: Sql
+  bytes: DiskBytes
+  ann: Person
+  ben: Person
+}
+
+async function startHouse(): Promise<House> {
+  const database: Database = await createDatabase()
+  const folder = mkdtempSync(join(tmpdir(), 'parley-purge-'))
+  const server = await startServer({ DATABASE_URL: database.url, DATA_DIR: folder })
+  const [ann, ben] = await Promise.all([server.person('Ann'), server.person('Ben')])
+  return {
+    server,
+    sql: database.sql,
+    bytes: new DiskBytes(join(folder, 'blobs')),
+    ann,
+    ben,
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]()
+      await database[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** One turn of the chores that remove what was left, as if weeks had passed since. */
+async function doChores({ sql, bytes }: House): Promise<void> {
+  const parts: ChoreParts = { sql, bytes, now: () => new Date(Date.now() + 60 * dayMs) }
+  const { signal } = new AbortController()
+  for (const chores of [appChores, commentChores, blobChores]) {
+    for (const { run } of chores(parts)) await run(signal)
+  }
+}
+
+/** Three apps in which people have done all that they can do. */
+async function fillApps(house: House): Promise<string[]> {
+  const { server, ann, ben } = house
+  const apps: string[] = []
+  for (const type of ['posts', 'files', 'chat_room']) {
+    const { body: picture } = await upload(server.admin, { name: 'a.png', content: dot, type: 'image/png' })
+    apps.push(await appOf(server, type, [ann, ben], { picture: picture.id }))
+  }
+  const [feed, library, chat] = apps
+  for (const app of apps) {
+    await create(ann, `/api/apps/${app}/stars`)
+    await create(server.admin, '/api/notifications', { user: ann.uid, text: 'x', link: { type: 'app', id: app } })
+  }
+  await fillFeed(house, feed!)
+  await fillLibrary(house, library!)
+  await useItem(house, 'messages', await fillItem(house, `/api/apps/${chat}/messages`))
+  return apps
+}
+
+async function fillFeed(house: House, feed: string): Promise<Body> {
+  const post = await fillItem(house, `/api/apps/${feed}/posts`)
+  await useItem(house, 'posts', post)
+  await create(house.ben, `/api/posts/${post.id}/subscribe`)
+  await useItem(house, 'comments', await fillItem(house, `/api/posts/${post.id}/comments`))
+  return post
+}
+
+async function fillLibrary(house: House, library: string): Promise<Body> {
+  const { ann, ben } = house
+  const blobs: Body[] = []
+  for (const content of ['one', 'two']) blobs.push((await upload(ann, { name: 'plan.txt', content })).body)
+  const name = `${blobs[0].id}.txt`
+  const file = await create(ann, `/api/apps/${library}/files`, { blob_id: blobs[0].id, name })
+  await create(ben, `/api/files/${file.id}/subscribe`)
+  await create(ann, `/api/apps/${library}/files`, { blob_id: blobs[1].id, name, replace: true })
+  await create(ben, `/api/files/${file.id}/stars`)
+  await useItem(house, 'comments', await fillItem(house, `/api/files/${file.id}/comments`))
+  return file
+}
+
+/** An item of which Ann makes as much as she can. */
+async function fillItem({ ann, ben }: House, path: string): Promise<Body> {
+  const { body: blob } = await upload(ann, { name: 'note.txt', content: 'note' })
+  const meeting = await create(ann, '/api/meetings', { join_url: 'https://zoom.us/j/1' })
+  const embed = await create(ann, '/api/embeds', { type: 'link', title: 'Link', url: 'https://example.com' })
+  const options = [{ text: 'yes' }, { text: 'no' }]
+  const text = `Hello [Ben](@${ben.uid})`
+  return create(ann, path, { text, blobs: [blob.id], meeting_id: meeting.id, embed_id: embed.id, options })
+}
+
+/** Ben does with it what he can, and is told of what is attached to it. */
+async function useItem({ server, ann, ben }: House, kind: string, { id }: Body): Promise<void> {
+  const { body: item } = await ann.get(`/api/${kind}/${id}`)
+  const attachment = item.attachments.data?.[0] ?? item.attachments[0]
+  const option = item.options.data?.[0] ?? item.options[0]
+  await create(ben, `/api/${kind}/${id}/reactions`, { content: '👍' })
+  await create(ben, `/api/options/${option.id}/vote`)
+  await create(ben, `/api/${kind}/${id}/stars`)
+  await create(ben, `/api/files/${attachment.id}/stars`)
+  const link = { type: 'file', id: attachment.id }
+  await create(server.admin, '/api/notifications', { user: ben.uid, text: 'Look', link })
+}
+
+type Counts = Record<string, number>
+
+/** Rows in every table that there is, when notifications have been made of all that was done. */
+async function settledCounts({ sql }: House): Promise<Counts> {
+  return eventually(async () => {
+    expect(await sql`select from notifiable`).toHaveLength(0)
+    return count(sql)
+  })
+}
+
+async function count(sql: Sql): Promise<Counts> {
+  const tables = await sql<{ name: string }[]>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition`
+  const counts: Counts = {}
+  for (const { name } of tables) {
+    if (unrelated.has(name)) continue
+    const [row] = await sql<{ count: number }[]>`select count(*) as count from ${sql(name)}`
+    counts[name] = row!.count
+  }
+  return counts
+}
+
+const isFilled = (table: string) => !passing.has(table) && table !== 'embed_readers'
+
+function without(tables: ReadonlySet<string>, counts: Counts): Counts {
+  return Object.fromEntries(Object.entries(counts).filter(([table]) => !tables.has(table)))
+}
+
+/** A picture of one pixel. */
+const dot = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==',
+  'base64',
+)
