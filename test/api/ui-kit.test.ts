@@ -1,29 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Body } from '../support/client.ts'
-import { startServer, type Person } from '../support/server.ts'
-
-/** What the UI kit sends with every request, also where there is no body. */
-const headers = {
-  'content-type': 'application/json;charset=utf-8',
-  'x-requested-with': 'XMLHttpRequest',
-  'x-weavy-source': '@weavy/uikit-web@32.2.0',
-}
-
-/** A person in front of the kit: whatever it asks for must be answered with 2xx. */
-function kitOf(person: Person) {
-  const call = async (method: string, path: string, body?: unknown): Promise<Body> => {
-    const answer = await person.request(method, path, { body, headers })
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer.body
-  }
-  return {
-    get: (path: string) => call('GET', path),
-    put: (path: string, body?: unknown) => call('PUT', path, body),
-    post: (path: string, body?: unknown) => call('POST', path, body),
-    patch: (path: string, body?: unknown) => call('PATCH', path, body),
-    remove: (path: string, body?: unknown) => call('DELETE', path, body),
-  }
-}
+import { kitOf } from '../support/kit.ts'
+import { startServer } from '../support/server.ts'
 
 const chatType = 'd65dd4bc-418e-403c-9f56-f9cf4da931ed'
 
