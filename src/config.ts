@@ -134,6 +134,12 @@ export const settings = {
   mailboxLimit: setting('MAILBOX_LIMIT', '1000', integer(1, 1_000_000), 'Writes that may wait for one app'),
   mailboxTotal: setting('MAILBOX_TOTAL', '20000', integer(1, 10_000_000), 'Writes that may wait in all'),
   actorMemoryMb: setting('ACTOR_MEMORY_MB', '256', integer(16, 1_000_000), 'Memory for the apps in use, in MiB'),
+  trashDays: setting(
+    'TRASH_DAYS',
+    '0',
+    integer(0, 3650),
+    'Days after which messages, posts, comments and files in the trash are deleted; 0 for never',
+  ),
   eventDays: setting('EVENT_DAYS', '7', integer(1, 3650), 'Days for which the history of changes is kept'),
   webhookRate: setting('WEBHOOK_RATE_PER_SECOND', '50', integer(1, 10_000), 'Deliveries to one webhook receiver'),
   webhookSeconds: setting('WEBHOOK_SECONDS', '10', integer(1, 60), 'Time that a webhook receiver has to answer'),

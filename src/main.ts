@@ -192,7 +192,8 @@ export async function startNode(config: Config): Promise<Node> {
     const housekeeping = new AbortController()
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
     const deliveries = deliveryChores({ deliverer, subscriptions, sql, now, log })
-    const ofResources = resources.flatMap(({ chores }) => chores?.({ sql, bytes, now }) ?? [])
+    const choreParts = { sql, apps, bytes, trashDays: config.trashDays, now }
+    const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
     const notifications = notificationChores({ notifier, feed, sql, now })
     const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries, ...notifications, ...ofResources]
     const kept = keepHouse(chores, { clock, log, signal: housekeeping.signal })

@@ -1,3 +1,4 @@
+import type { Apps } from '../actors/apps.ts'
 import type { EventType } from '../actors/event.ts'
 import type { Route } from '../http/route.ts'
 import type { Bytes } from '../storage/bytes.ts'
@@ -7,7 +8,10 @@ import type { Sql } from '../storage/sql.ts'
 /** What background work may touch. */
 export interface ChoreParts {
   sql: Sql
+  apps: Apps
   bytes: Bytes
+  /** After how many days in the trash content is deleted; 0: never. */
+  trashDays: number
   now: () => Date
 }
 

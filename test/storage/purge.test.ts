@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { chores as appChores } from '../../src/resources/apps/chores.ts'
-import { chores as blobChores } from '../../src/resources/blobs/chores.ts'
-import { chores as commentChores } from '../../src/resources/comments/chores.ts'
+import type { Apps } from '../../src/actors/apps.ts'
+import { resources } from '../../src/resources/index.ts'
 import type { ChoreParts } from '../../src/resources/resource.ts'
 import { DiskBytes } from '../../src/storage/bytes-disk.ts'
 import type { Sql } from '../../src/storage/sql.ts'
+import { openActors } from '../support/actors.ts'
 import type { Body } from '../support/client.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase, type Database } from '../support/database.ts'
@@ -101,7 +101,9 @@ test('what a node was removing when it died is removed by another', async () => 
 interface House extends AsyncDisposable {
   server: Server
   sql: Sql
+  apps: Apps
   bytes: DiskBytes
+  daysAhead: number
   ann: Person
   ben: Person
 }
@@ -110,14 +112,18 @@ async function startHouse(): Promise<House> {
   const database: Database = await createDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'parley-purge-'))
   const server = await startServer({ DATABASE_URL: database.url, DATA_DIR: folder })
+  const node = await openActors(database.url)
   const [ann, ben] = await Promise.all([server.person('Ann'), server.person('Ben')])
   return {
     server,
     sql: database.sql,
+    apps: node.apps,
+    daysAhead: 0,
     bytes: new DiskBytes(join(folder, 'blobs')),
     ann,
     ben,
     async [Symbol.asyncDispose]() {
+      await node[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
       await database[Symbol.asyncDispose]()
       rmSync(folder, { recursive: true, force: true })
@@ -125,13 +131,14 @@ async function startHouse(): Promise<House> {
   }
 }
 
-/** One turn of the chores that remove what was left, as if weeks had passed since. */
-async function doChores({ sql, bytes }: House): Promise<void> {
-  const parts: ChoreParts = { sql, bytes, now: () => new Date(Date.now() + 60 * dayMs) }
+/** One turn of the chores that remove what was left, each as if weeks had passed since the last. */
+async function doChores(house: House): Promise<void> {
+  const { sql, apps, bytes } = house
+  house.daysAhead += 60
+  const now = () => new Date(Date.now() + house.daysAhead * dayMs)
+  const parts: ChoreParts = { sql, apps, bytes, trashDays: 0, now }
   const { signal } = new AbortController()
-  for (const chores of [appChores, commentChores, blobChores]) {
-    for (const { run } of chores(parts)) await run(signal)
-  }
+  for (const { chores } of resources) for (const { run } of chores?.(parts) ?? []) await run(signal)
 }
 
 /** Three apps in which people have done all that they can do. */

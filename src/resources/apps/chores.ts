@@ -12,7 +12,7 @@ const appsAtOnce = 20
  * Removes what apps that were deleted have left. Nobody sees any of it, so it does not matter how long it takes; the
  * app's own row goes last, so that what was interrupted is found again. Several nodes may do it at once.
  */
-export function chores({ sql }: ChoreParts): Chore[] {
+export function chores({ sql }: Pick<ChoreParts, 'sql'>): Chore[] {
   const run = async (signal: AbortSignal) => {
     await inPortions(appsAtOnce, signal, async () => {
       const apps = await store.listDeleted(sql, appsAtOnce)

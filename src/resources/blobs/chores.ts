@@ -15,7 +15,7 @@ const uploadDays = 1
 const batchSize = 500
 
 /** Removes blobs that nothing uses, and bytes that no blob holds. Several nodes may do it at once. */
-export function chores({ sql, bytes, now }: ChoreParts): Chore[] {
+export function chores({ sql, bytes, now }: Pick<ChoreParts, 'sql' | 'bytes' | 'now'>): Chore[] {
   const daysAgo = (days: number) => new Date(now().getTime() - days * dayMs)
   const removeIdle = async (signal: AbortSignal) => {
     await inPortions(batchSize, signal, () => removeIdleBlobs(sql, daysAgo(idleDays), now(), batchSize))

@@ -18,6 +18,7 @@ import { findNewest } from './newest.ts'
 import { toParentRef, type Parent } from './parent.ts'
 import { withParts, type ContentItem } from './parts.ts'
 import type { ContentChange, PreparedContent } from './prepare.ts'
+import { requireMeant, type Removal } from './trash.ts'
 
 interface Loaded {
   item: ContentItem
@@ -31,7 +32,7 @@ export interface ContentCommands {
   update: Command<ContentChange, ContentItem, Loaded>
   trash: Command<{ id: number }, void, Loaded>
   restore: Command<{ id: number }, void, Loaded>
-  remove: Command<{ id: number }, void, Loaded>
+  remove: Command<Removal, void, Loaded>
 }
 
 /** What can be done with one kind of content. */
@@ -102,9 +103,10 @@ export function contentCommands(kind: ContentKind): ContentCommands {
     }),
 
     /** Deletes an item for good, trashed or not. For its author while they may write, and for admins. */
-    remove: loadingCommand(`delete_${entity}`, load, work => {
+    remove: loadingCommand(`delete_${entity}`, load, (work, removal: Removal) => {
       const { item, newest } = work.loaded
       requireOwn(work, item)
+      requireMeant(item, removal)
       const [visible, trashed] = item.trashed_at === null ? [-1, 0] : [0, -1]
       work.write(store.remove, { id: item.id })
       removeParts(work, item)

@@ -6,6 +6,7 @@ import { WrongKind } from '../apps/schema.ts'
 import { insertBereavement } from '../comments/store.ts'
 import { changeBlock, insertBlock } from '../content/lists/blocks.ts'
 import { blockSize } from '../content/lists/position.ts'
+import { requireMeant, type Removal } from '../content/trash.ts'
 import { requireRead, requireWrite } from '../members/access.ts'
 import { removeStarsOf } from '../stars/store.ts'
 import { newFile, toVersion } from './attachments.ts'
@@ -122,9 +123,10 @@ export const restoreFile = loadingCommand(
 )
 
 /** Deletes a file with all its versions, in the trash or not. Its comments follow in the background. */
-export const deleteFile = loadingCommand('deleteFile', load, work => {
+export const deleteFile = loadingCommand('deleteFile', load, (work, removal: Removal) => {
   const { loaded: file } = work
   requireChange(work, file)
+  requireMeant(file, removal)
   const [visible, trashed] = file.trashed_at === null ? [-1, 0] : [0, -1]
   work.write(store.removeFile, { id: file.id })
   work.write(store.removeVersionsOf, { id: file.id })

@@ -1,8 +1,14 @@
+import { emptyTrash } from '../content/trash.ts'
 import { resource } from '../resource.ts'
 import { attachmentRoutes } from './attachment-routes.ts'
+import { deleteFile } from './commands.ts'
 import { contentRoutes } from './content-routes.ts'
 import { events } from './events.ts'
 import { routes } from './routes.ts'
 import { versionRoutes } from './version-routes.ts'
 
-export const files = resource({ routes: [...routes, ...versionRoutes, ...attachmentRoutes, ...contentRoutes], events })
+export const files = resource({
+  routes: [...routes, ...versionRoutes, ...attachmentRoutes, ...contentRoutes],
+  events,
+  chores: emptyTrash({ table: 'files', remove: deleteFile }),
+})

@@ -1,5 +1,10 @@
+import { emptyTrash } from '../content/trash.ts'
 import { resource } from '../resource.ts'
-import { message } from './kind.ts'
+import { message, messageCommands } from './kind.ts'
 import { routes } from './routes.ts'
 
-export const messages = resource({ routes, events: Object.values(message.events) })
+export const messages = resource({
+  routes,
+  events: Object.values(message.events),
+  chores: emptyTrash({ table: 'messages', remove: messageCommands.remove }),
+})

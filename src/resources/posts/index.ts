@@ -1,5 +1,10 @@
+import { emptyTrash } from '../content/trash.ts'
 import { resource } from '../resource.ts'
-import { post } from './kind.ts'
+import { post, postCommands } from './kind.ts'
 import { routes } from './routes.ts'
 
-export const posts = resource({ routes, events: Object.values(post.events) })
+export const posts = resource({
+  routes,
+  events: Object.values(post.events),
+  chores: emptyTrash({ table: 'posts', remove: postCommands.remove }),
+})

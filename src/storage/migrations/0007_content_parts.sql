@@ -53,9 +53,11 @@ create table bereavements (
   parent_id bigint primary key
 );
 
--- What hides its comments: there is little of it at any time, and many comments.
-create index posts_trashed on posts (id) where trashed_at is not null;
-create index files_trashed on files (id) where trashed_at is not null;
+-- What is in the trash, by how long: to empty it, and to find the little that hides its comments.
+create index messages_trashed on messages (trashed_at, id) where trashed_at is not null;
+create index posts_trashed on posts (trashed_at, id) where trashed_at is not null;
+create index comments_trashed on comments (trashed_at, id) where trashed_at is not null;
+create index files_trashed on files (trashed_at, id) where trashed_at is not null;
 
 -- Posts by people whom somebody follows.
 create index posts_author on posts (created_by, id);

@@ -1,0 +1,92 @@
+import type { Apps } from '../../actors/apps.ts'
+import type { Command } from '../../actors/command.ts'
+import { systemUser, type Principal } from '../../actors/principal.ts'
+import { NotFound, Problem } from '../../lib/errors.ts'
+import type { Chore } from '../../storage/housekeeping.ts'
+import type { Fragment, Sql } from '../../storage/sql.ts'
+import type { ChoreParts } from '../resource.ts'
+import type { ContentTable } from './store.ts'
+
+/** What is to be deleted for good. */
+export interface Removal {
+  id: number
+  /** Only what has been in the trash since before then; absent: in the trash or not. */
+  trashedBefore?: Date
+}
+
+/** 404 for what is not meant, such as an item that was restored since it was found in the trash. */
+export function requireMeant({ trashed_at }: { trashed_at: Date | null }, { trashedBefore }: Removal): void {
+  if (trashedBefore !== undefined && (trashed_at === null || trashed_at >= trashedBefore)) throw NotFound()
+}
+
+interface Trash<Result, Loaded> {
+  table: ContentTable | 'files'
+  remove: Command<Removal, Result, Loaded>
+  /** A condition on `t`, a row of the table: nothing but its app hides it. */
+  isReachable?: (sql: Sql) => Fragment
+}
+
+/** Items looked for at once. A guess. */
+const batchSize = 100
+
+/** The server itself, which may do what an API key may. */
+const server: Principal = { kind: 'key', user: systemUser, credential: '' }
+
+/**
+ * The chore that deletes for good what has been in the trash for long enough, one item after the other, like anybody
+ * else would: everybody is told. What is hidden with its app or parent has its turn when that is back. Where several
+ * nodes do it at once, each item is deleted once.
+ */
+export function emptyTrash<Result, Loaded>(trash: Trash<Result, Loaded>): (parts: ChoreParts) => Chore[] {
+  return ({ sql, apps, trashDays, now }) => {
+    if (trashDays === 0) return []
+    const run = async (signal: AbortSignal) => {
+      const trashedBefore = new Date(now().getTime() - trashDays * 24 * 3_600_000)
+      let items = await listTrashed(sql, trash, trashedBefore)
+      while (items.length > 0) {
+        for (const { id, app_id } of items) {
+          if (signal.aborted) return
+          await removeItem(apps, trash.remove, app_id, { id, trashedBefore })
+        }
+        items = await listTrashed(sql, trash, trashedBefore, items.at(-1))
+      }
+    }
+    return [{ name: `empty the trash of ${trash.table}`, periodMs: 600_000, run }]
+  }
+}
+
+interface TrashedRow {
+  id: number
+  app_id: number
+  trashed_at: Date
+}
+
+/** Those after `last`, longest in the trash first. Served by messages_trashed and its likes. */
+function listTrashed<Result, Loaded>(
+  sql: Sql,
+  { table, isReachable }: Trash<Result, Loaded>,
+  before: Date,
+  last?: TrashedRow,
+): Promise<TrashedRow[]> {
+  return sql<TrashedRow[]>`
+    select t.id, t.app_id, t.trashed_at
+    from ${sql(table)} t join apps a on a.id = t.app_id
+    where t.trashed_at < ${before} and a.trashed_at is null and a.deleted_at is null
+      ${last === undefined ? sql`` : sql`and (t.trashed_at, t.id) > (${last.trashed_at}, ${last.id})`}
+      ${isReachable === undefined ? sql`` : sql`and ${isReachable(sql)}`}
+    order by t.trashed_at, t.id limit ${batchSize}`
+}
+
+async function removeItem<Result, Loaded>(
+  apps: Apps,
+  remove: Command<Removal, Result, Loaded>,
+  app: number,
+  removal: Removal,
+): Promise<void> {
+  try {
+    await apps.run(remove, app, server, removal)
+  } catch (error) {
+    // Gone, restored or hidden since it was found: then there is nothing to be done now.
+    if (!(error instanceof Problem) || error.status !== 404) throw error
+  }
+}

@@ -1,0 +1,45 @@
+import { Apps } from '../../src/actors/apps.ts'
+import { Environment } from '../../src/actors/environment.ts'
+import { Lane } from '../../src/actors/lane.ts'
+import { People } from '../../src/actors/people.ts'
+import { deletedUser, systemUser } from '../../src/actors/principal.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { toNotifiable } from '../../src/resources/notifications/consumer.ts'
+import { recent, resources } from '../../src/resources/index.ts'
+import { followWithSubscriptions } from '../../src/resources/subscriptions/automatic.ts'
+import { openSql } from '../../src/storage/sql.ts'
+
+/** The actors of one more node on a database: for what a node does in the background, without waiting for its hour. */
+export async function openActors(url: string): Promise<AsyncDisposable & { apps: Apps }> {
+  const open = (connections: number) => openSql({ url, connections, statementTimeoutMs: 10_000 })
+  const sql = open(2)
+  const environment = new Environment(sql)
+  await environment.start()
+  const people = new People(sql)
+  await people.load([systemUser, deletedUser])
+  const lanes = [1, 2].map(() => new Lane({ open: () => open(1), deadlineMs: 10_000 }))
+  const apps = new Apps({
+    sql,
+    environment,
+    people,
+    events: new Map(resources.flatMap(({ events = [] }) => events.map(event => [event.type, event]))),
+    followers: [followWithSubscriptions, toNotifiable],
+    recent,
+    lanes: lanes.slice(1),
+    soloLanes: lanes.slice(0, 1),
+    flushLimit: 100,
+    mailboxLimit: 100,
+    totalLimit: 1_000,
+    memoryBytes: 64 * 1024 * 1024,
+    observe: () => {},
+    now: () => new Date(),
+    log: createLog('error'),
+  })
+  return {
+    apps,
+    async [Symbol.asyncDispose]() {
+      await apps.idle()
+      await Promise.all([sql.end({ timeout: 1 }), ...lanes.map(lane => lane.close())])
+    },
+  }
+}
