@@ -425,6 +425,32 @@ test('an embed is seen by who made it and by who may read an item with it', asyn
   expect(await see(ben)).toBe(404)
 })
 
+test('the picture of an embed is seen where the embed is, and neither where the item is hidden', async () => {
+  await using server = await startServer()
+  const [ann, ben, eve] = [await server.person('Ann'), await server.person('Ben'), await server.person('Eve')]
+  const app = await appOf(server, 'files', [ann, ben])
+  const { body: image } = await upload(ann, { name: 'p.png', content: png, type: 'image/png' })
+  const { body: blob } = await upload(ann, { name: 'a.txt', content: 'a' })
+  const embed = await create(ann, '/api/embeds', { type: 'link', title: 'A link', image: image.id })
+  const file = await create(ann, `/api/apps/${app}/files`, { blob_id: blob.id })
+  const see = async (who: Person) => [
+    (await who.get(`/api/embeds/${embed.id}`)).status,
+    (await who.get(`/api/blobs/${image.id}`)).status,
+  ]
+
+  const before = await see(ben)
+  await create(ann, `/api/files/${file.id}/comments`, { embed_id: embed.id })
+  const after = [await see(ben), await see(eve)]
+  await ann.post(`/api/files/${file.id}/trash`)
+
+  expect(before).toEqual([404, 404])
+  expect(after).toEqual([
+    [200, 200],
+    [404, 404],
+  ])
+  expect(await see(ben)).toEqual([404, 404])
+})
+
 test('an edit keeps, replaces or removes the embed of an item', async () => {
   await using server = await startServer()
   const {

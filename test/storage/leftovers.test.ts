@@ -3,8 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chores as blobChores } from '../../src/resources/blobs/chores.ts'
+import { chores as embedChores } from '../../src/resources/embeds/chores.ts'
 import { DiskBytes } from '../../src/storage/bytes-disk.ts'
+import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { answer, startReceiver } from '../support/receiver.ts'
 import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -31,6 +35,62 @@ test('blobs that nothing uses go after a week, with their bytes; used ones stay'
   expect(await sql`select id from blobs`).toMatchObject([{ id: Number(used.id) }])
   expect(await bytes.sizeOf(row!.key)).toBeNull()
   expect(await sql`select * from loose_bytes`).toHaveLength(0)
+})
+
+test('an embed of an address that no item has goes after a month; used, trashed and described ones stay', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await using server = await startServer({ DATABASE_URL: database.url, FETCH_ALLOW: '127.0.0.0/8' })
+  await using site = await startReceiver(answer(200, '<title>Page</title>', { 'content-type': 'text/html' }))
+  const ann = await server.person('Ann')
+  const room = await appOf(server, 'chat_room', [ann])
+  const look = async (path: string) => (await ann.get(`/api/embeds?url=http://127.0.0.1:${site.port}/${path}`)).body.id
+  const [idle, used, trashed] = [await look('1'), await look('2'), await look('3')]
+  const described = (await create(ann, '/api/embeds', { type: 'link', title: 'x' })).id
+  await create(ann, `/api/apps/${room}/messages`, { embed_id: used })
+  const message = await create(ann, `/api/apps/${room}/messages`, { embed_id: trashed })
+  await ann.post(`/api/messages/${message.id}/trash`)
+  const doChores = async (days: number) => {
+    for (const { run } of embedChores({ sql, now: daysAhead(days) })) await run(signal)
+    return (await sql<{ id: number }[]>`select id from embeds order by id`).map(({ id }) => String(id))
+  }
+
+  const early = await doChores(29)
+  await Promise.all([doChores(31), doChores(31)])
+  const late = await doChores(90)
+  const usedTooLate = await ann.post(`/api/apps/${room}/messages`, { embed_id: idle })
+
+  expect(early).toEqual([idle, used, trashed, described])
+  expect(late).toEqual([used, trashed, described])
+  expect(usedTooLate.status).toBe(422)
+})
+
+test('an embed that somebody puts to use at the last moment stays', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await using server = await startServer({ DATABASE_URL: database.url, FETCH_ALLOW: '127.0.0.0/8' })
+  await using site = await startReceiver(answer(200, '<title>Page</title>', { 'content-type': 'text/html' }))
+  const ann = await server.person('Ann')
+  const room = await appOf(server, 'chat_room', [ann])
+  const { body: embed } = await ann.get(`/api/embeds?url=http://127.0.0.1:${site.port}/`)
+  await sql`update embeds set checked_at = checked_at - interval '40 days'`
+  // The message has chosen its embed, and waits for its turn in the room.
+  const blocker = await sql.reserve()
+  await blocker`begin`
+  await blocker`select from apps where id = ${room} for no key update`
+
+  const sending = create(ann, `/api/apps/${room}/messages`, { embed_id: embed.id })
+  await eventually(async () => {
+    const waiting = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    expect(waiting).toHaveLength(1)
+  })
+  for (const { run } of embedChores({ sql, now: daysAhead(0) })) await run(signal)
+  await blocker`commit`
+  blocker.release()
+
+  expect((await sending).embed.id).toBe(embed.id)
+  expect(await sql`select from embeds`).toHaveLength(1)
 })
 
 function temporaryFolder(): Disposable & { path: string } {

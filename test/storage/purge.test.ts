@@ -12,6 +12,7 @@ import type { Body } from '../support/client.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { startReceiver, type Receiver } from '../support/receiver.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -26,8 +27,8 @@ const unrelated = new Set([
 /** What is there for a moment only, while something is being done. */
 const passing = new Set(['bereavements', 'loose_bytes', 'notifiable'])
 
-/** What outlives an app: its history, for as long as histories are kept, and what items elsewhere may have as well. */
-const outliving = new Set(['events', 'meetings', 'embeds', 'embed_readers'])
+/** What outlives an app: its history, for as long as histories are kept, and calls, which items elsewhere may name. */
+const outliving = new Set(['events', 'meetings'])
 
 test('of apps that were deleted nothing is left in any table, and of others everything', async () => {
   await using house = await startHouse()
@@ -104,6 +105,8 @@ interface House extends AsyncDisposable {
   apps: Apps
   bytes: DiskBytes
   daysAhead: number
+  /** Where every address is a picture. */
+  site: Receiver
   ann: Person
   ben: Person
 }
@@ -111,7 +114,10 @@ interface House extends AsyncDisposable {
 async function startHouse(): Promise<House> {
   const database: Database = await createDatabase()
   const folder = mkdtempSync(join(tmpdir(), 'parley-purge-'))
-  const server = await startServer({ DATABASE_URL: database.url, DATA_DIR: folder })
+  const server = await startServer({ DATABASE_URL: database.url, DATA_DIR: folder, FETCH_ALLOW: '127.0.0.0/8' })
+  const site = await startReceiver((_request, response) => {
+    response.writeHead(200, { 'content-type': 'image/png' }).end(dot)
+  })
   const node = await openActors(database.url)
   const [ann, ben] = await Promise.all([server.person('Ann'), server.person('Ben')])
   return {
@@ -119,10 +125,12 @@ async function startHouse(): Promise<House> {
     sql: database.sql,
     apps: node.apps,
     daysAhead: 0,
+    site,
     bytes: new DiskBytes(join(folder, 'blobs')),
     ann,
     ben,
     async [Symbol.asyncDispose]() {
+      await site[Symbol.asyncDispose]()
       await node[Symbol.asyncDispose]()
       await server[Symbol.asyncDispose]()
       await database[Symbol.asyncDispose]()
@@ -182,13 +190,21 @@ async function fillLibrary(house: House, library: string): Promise<Body> {
 }
 
 /** An item of which Ann makes as much as she can. */
-async function fillItem({ ann, ben }: House, path: string): Promise<Body> {
+async function fillItem({ ann, ben, site }: House, path: string): Promise<Body> {
   const { body: blob } = await upload(ann, { name: 'note.txt', content: 'note' })
   const meeting = await create(ann, '/api/meetings', { join_url: 'https://zoom.us/j/1' })
-  const embed = await create(ann, '/api/embeds', { type: 'link', title: 'Link', url: 'https://example.com' })
+  const embed = await lookAtSite([ann, ben], site)
   const options = [{ text: 'yes' }, { text: 'no' }]
   const text = `Hello [Ben](@${ben.uid})`
   return create(ann, path, { text, blobs: [blob.id], meeting_id: meeting.id, embed_id: embed.id, options })
+}
+
+/** What is at an address that nobody has asked for before; one after the other asks. */
+async function lookAtSite(people: Person[], { port, requests }: Receiver): Promise<Body> {
+  const url = encodeURIComponent(`http://127.0.0.1:${port}/${requests.length}.png`)
+  let embed: Body
+  for (const who of people) embed = (await who.get(`/api/embeds?url=${url}`)).body
+  return embed
 }
 
 /** Ben does with it what he can, and is told of what is attached to it. */
@@ -227,7 +243,7 @@ async function count(sql: Sql): Promise<Counts> {
   return counts
 }
 
-const isFilled = (table: string) => !passing.has(table) && table !== 'embed_readers'
+const isFilled = (table: string) => !passing.has(table)
 
 function without(tables: ReadonlySet<string>, counts: Counts): Counts {
   return Object.fromEntries(Object.entries(counts).filter(([table]) => !tables.has(table)))

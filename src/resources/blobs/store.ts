@@ -1,5 +1,6 @@
 import type { Db } from '../../storage/sql.ts'
 import type { Principal } from '../../actors/principal.ts'
+import { hasVisibleParent } from '../comments/store.ts'
 import type { BlobRow } from './schema.ts'
 
 export type NewBlobRow = Omit<BlobRow, 'id'>
@@ -45,18 +46,24 @@ export async function claimBlobs(db: Db, ids: number[], by: Principal, now: Date
   return new Map(rows.map(row => [row.id, row]))
 }
 
-/** What uses a blob: apps by the files in them and by their picture, people by their picture. */
+/** What uses a blob: apps by their files, their picture and the embeds of their items, people by their picture. */
 export interface BlobUses {
   apps: number[]
   people: number[]
 }
 
-/** Served by file_versions_blob, apps_picture, users_picture. */
+/** Served by file_versions_blob, apps_picture, embeds_image and messages_embed with its likes, users_picture. */
 export async function findUses(db: Db, blob: number): Promise<BlobUses> {
   const [row] = await db<BlobUses[]>`
+    with shown as (select id from embeds where image_id = ${blob})
     select
       array(select distinct app_id from file_versions where blob_id = ${blob}
-        union select id from apps where picture_id = ${blob}) as apps,
+        union select id from apps where picture_id = ${blob}
+        union select t.app_id from messages t join shown s on s.id = t.embed_id where t.trashed_at is null
+        union select t.app_id from posts t join shown s on s.id = t.embed_id where t.trashed_at is null
+        union select t.app_id from comments t join shown s on s.id = t.embed_id
+          where t.trashed_at is null and ${hasVisibleParent(db)}
+      ) as apps,
       array(select id from users where picture_id = ${blob}) as people`
   return { apps: row!.apps.map(Number), people: row!.people.map(Number) }
 }

@@ -3,6 +3,7 @@ import type { Principal } from '../../actors/principal.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { findVisible } from '../embeds/access.ts'
 import { UnknownEmbed, type EmbedRow } from '../embeds/schema.ts'
+import { claimEmbed } from '../embeds/store.ts'
 import type { BlobRow } from '../blobs/schema.ts'
 import { prepareBlobs } from '../files/attachments.ts'
 import { UnknownMeeting, type MeetingRow } from '../meetings/schema.ts'
@@ -87,7 +88,7 @@ export async function prepareChange(item: ContentRow, body: ContentUpdate, calle
 
 async function requireEmbed(id: number, caller: Caller): Promise<EmbedRow> {
   const embed = await findVisible(id, caller)
-  if (embed === null) throw UnknownEmbed()
+  if (embed === null || !(await claimEmbed(caller.sql, id, caller.now()))) throw UnknownEmbed()
   return embed
 }
 

@@ -1,4 +1,5 @@
 import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
+import { hasVisibleParent } from '../comments/store.ts'
 import type { EmbedRow } from './schema.ts'
 
 export type NewEmbedRow = Omit<EmbedRow, 'id' | 'image'>
@@ -7,10 +8,10 @@ export async function insertEmbed(tx: Tx, { metadata, ...row }: NewEmbedRow): Pr
   const text = metadata === null ? null : JSON.stringify(metadata)
   const [inserted] = await tx<{ id: number }[]>`
     insert into embeds (type, title, description, image_id, url, actions, metadata, author_name, author_url,
-      provider_name, provider_url, html, width, height, source, created_at, created_by)
+      provider_name, provider_url, html, width, height, source, created_at, created_by, checked_at)
     values (${row.type}, ${row.title}, ${row.description}, ${row.image_id}, ${row.url}, ${row.actions},
       ${text}::text::jsonb, ${row.author_name}, ${row.author_url}, ${row.provider_name}, ${row.provider_url},
-      ${row.html}, ${row.width}, ${row.height}, ${row.source}, ${row.created_at}, ${row.created_by})
+      ${row.html}, ${row.width}, ${row.height}, ${row.source}, ${row.created_at}, ${row.created_by}, ${row.created_at})
     returning id`
   return (await findEmbed(tx, inserted!.id))!
 }
@@ -43,6 +44,36 @@ export async function findRecent(db: Db, source: string, since: Date): Promise<E
   return row ?? null
 }
 
+/** Gives whoever puts an embed to use now time to do so. False where it is gone. */
+export async function claimEmbed(db: Db, id: number, now: Date): Promise<boolean> {
+  const { count } = await db`update embeds set checked_at = ${now} where id = ${id}`
+  return count > 0
+}
+
+/**
+ * Of the embeds that were made from addresses and not looked at since `before`, deletes those that no item has, not even
+ * in the trash, and puts the others off. Returns how many were looked at. Served by embeds_checked, messages_embed and
+ * its likes.
+ */
+export async function removeIdleEmbeds(db: Db, before: Date, now: Date, limit: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    with old as (
+      select id from embeds where source is not null and checked_at < ${before}
+      order by checked_at limit ${limit} for update skip locked
+    ), idle as (
+      select id from old o
+      where not exists (select from messages m where m.embed_id = o.id)
+        and not exists (select from posts p where p.embed_id = o.id)
+        and not exists (select from comments c where c.embed_id = o.id)
+    ), gone as (
+      delete from embeds e using idle i where e.id = i.id
+    ), kept as (
+      update embeds e set checked_at = ${now} from old o where e.id = o.id and o.id not in (select id from idle)
+    )
+    select count(*) as count from old`
+  return row!.count
+}
+
 /** Of several who make an embed from one address at once, each waits for the others; the first one makes it. */
 export async function takeTurn(tx: Tx, source: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${source}, 7213003))`
@@ -66,8 +97,8 @@ export async function isUsedIn(sql: Sql, embed: number, apps: number[]): Promise
     select exists (select from messages where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[]))
       or exists (select from posts where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[]))
       or exists (
-        select from comments c where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[])
-          and not exists (select from posts p where p.id = c.parent_id and p.trashed_at is not null)
+        select from comments t where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[])
+          and ${hasVisibleParent(sql)}
       ) as is_used`
   return row?.is_used ?? false
 }

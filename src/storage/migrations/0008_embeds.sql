@@ -19,8 +19,11 @@ create table embeds (
   -- The normalised address that this was made from by fetching it; null for what a caller described.
   source text,
   created_at timestamptz not null,
-  created_by bigint not null
+  created_by bigint not null,
+  -- When it was last known to be of use. What was made from an address is looked at again some weeks later.
+  checked_at timestamptz not null
 );
+create index embeds_checked on embeds (checked_at) where source is not null;
 -- By a hash, because an address may be longer than what an index takes.
 create index embeds_source on embeds (hashtextextended(source, 0), created_at) where source is not null;
 
