@@ -77,6 +77,27 @@ test('a post takes all that hangs on it along, and on its comments, and a file d
   })
 })
 
+test('an attachment that an edit takes away takes along what hangs on it', async () => {
+  await using house = await startHouse()
+  const { server, sql, ann, ben } = house
+  const chat = await appOf(server, 'chat_room', [ann, ben])
+  const message = await create(ann, `/api/apps/${chat}/messages`, { text: 'Hello' })
+  const before = await settledCounts(house)
+  const { body: blob } = await upload(ann, { name: 'note.txt', content: 'note' })
+  const { body: edited } = await ann.patch(`/api/messages/${message.id}`, { blobs: [blob.id] })
+  const file = edited.attachments.data?.[0] ?? edited.attachments[0]
+  await create(ben, `/api/files/${file.id}/stars`)
+  const link = { type: 'file', id: file.id }
+  await create(server.admin, '/api/notifications', { user: ben.uid, text: 'Look', link })
+
+  await ann.patch(`/api/messages/${message.id}`, { attachments: [] })
+
+  await eventually(async () => {
+    await doChores(house)
+    expect(without(outliving, await count(sql))).toEqual(without(outliving, before))
+  })
+})
+
 test('what a node was removing when it died is removed by another', async () => {
   await using house = await startHouse()
   const { server, sql, ann } = house

@@ -12,7 +12,7 @@ import { ofCreated, ofUpdated } from './content.ts'
 import { ofFile } from './files.ts'
 import { ofReaction, ofVote } from './rollups.ts'
 import type { Scene } from './scene.ts'
-import { removeLinked } from './store.ts'
+import { removeDetached, removeLinked } from './store.ts'
 
 /** The events that notify somebody, or undo that. */
 export const notifying: ReadonlySet<string> = new Set([
@@ -87,6 +87,7 @@ export class Making {
     }
     const file = this.#files.get(entity_id)
     if (file !== undefined) return void this.#drafts.push(...(await ofFile(event, file, this.#scene)))
+    if (type.endsWith('_updated')) await removeDetached(this.#scene.tx, entity_id)
     const item = this.#items.get(entity_id)
     if (item === undefined || !isContent(event)) return
     const make = type.endsWith('_created') ? ofCreated : ofUpdated

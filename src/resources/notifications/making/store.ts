@@ -58,6 +58,13 @@ export async function hasVote(tx: Tx, item: number, user: number): Promise<boole
   return rows.length > 0
 }
 
+/** What led to attachments that an edit took from an item. Served by notifications_parent. */
+export async function removeDetached(tx: Tx, item: number): Promise<void> {
+  await tx`
+    delete from notifications n
+    where n.parent_id = ${item} and n.link_type = 'file' and not exists (select from files f where f.id = n.link_id)`
+}
+
 /** What led to something that is gone, or to a comment on it. Served by notifications_link and notifications_parent. */
 export async function removeLinked(tx: Tx, id: number): Promise<void> {
   await tx`delete from notifications where link_id = ${id} and link_type <> 'app'`
