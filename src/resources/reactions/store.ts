@@ -61,6 +61,8 @@ export async function listReactions(
   content: string | undefined,
   page: Page<OrderField>,
 ): Promise<{ rows: ReactionRow[]; count: number }> {
+  // Reactions have neither names nor tags nor a trash.
+  if (page.q !== undefined || page.tags.length > 0 || page.trashed === true) return { rows: [], count: 0 }
   const from = toSource(sql, item, content)
   const [total] = await sql<{ count: number }[]>`select count(*) as count ${from}`
   const count = total?.count ?? 0
