@@ -134,3 +134,13 @@ test('a text whose only uid is in code is left alone', () => {
   expect(listMentionedUids('`[Ann](@ann)`')).toEqual([])
   expect(parseText('`[Ann](@ann)`', new Map([['ann', 7]])).text).toBe('`[Ann](@ann)`')
 })
+
+test('the first 500 mentions of a text count, and the others are shown as they were written', () => {
+  const mentions = Array.from({ length: 502 }, (_, i) => `[Ann](@u${i})`)
+  const { mentions: users, html } = parseText(mentions.join(' '))
+  const uids = listMentionedUids(mentions.map(mention => mention.replace('@u', '@ann-')).join(' '))
+
+  expect(users).toEqual(Array.from({ length: 500 }, (_, i) => i))
+  expect(html).toMatch(/data-eid="u499">Ann<\/span> \[Ann\]\(@u500\) \[Ann\]\(@u501\)<\/p>$/)
+  expect(uids).toHaveLength(500)
+})

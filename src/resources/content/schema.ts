@@ -10,7 +10,7 @@ import { NewOptions, OptionChanges, OptionSummary } from '../options/schema.ts'
 import { Reaction } from '../reactions/schema.ts'
 import { UserSummary } from '../users/schema.ts'
 
-const text = z.string().max(65_536).meta({ description: 'Markdown' })
+const text = z.string().max(65_536).meta({ description: 'Markdown; its first 500 mentions count' })
 
 /** What a message, post or comment is made of. */
 export const NewContent = z.object({

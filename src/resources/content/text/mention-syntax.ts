@@ -1,4 +1,7 @@
-import type { MarkdownIt, StateInline, Token } from 'markdown-it'
+import type { Env, MarkdownIt, StateInline, Token } from 'markdown-it'
+
+/** As many as members can be added at once. A text of 64 KB has room for 8,000, which nobody means. */
+export const mentionLimit = 500
 
 /** What the token of a mention says: whom it names by id, or by uid. `number` is set in a text that was numbered. */
 export interface Mention {
@@ -36,11 +39,19 @@ function readMention(state: StateInline, silent: boolean): boolean {
   if (uid !== undefined && !isUid(uid)) return false
 
   if (!silent) {
+    if (!takeMention(state.env)) return false
     const mention: Mention = { label: label!, user: toNumber(id), uid: uid ?? null, number: toNumber(number) }
     state.push('mention', 'span', 0).meta = { mention }
   }
   state.pos = here.lastIndex
   return true
+}
+
+/** Counts a mention of this text; false when there have been too many, which are then shown as they were written. */
+function takeMention(env: Env): boolean {
+  const mentions = ((env.mentions as number | undefined) ?? 0) + 1
+  env.mentions = mentions
+  return mentions <= mentionLimit
 }
 
 function toNumber(digits: string | undefined): number | null {
