@@ -244,6 +244,7 @@ export async function startNode(config: Config): Promise<Node> {
       log,
       authenticate: token => authenticate('token', `Bearer ${token}`, credentials),
       canRead: (state, user) => canRead(state, user, people),
+      hiddenUntil: (state, user) => state.member(user)?.hidden_id ?? 0,
       actor: actorOf,
       toRefusal: error => toProblemAnswer(error, { method: 'GET', path: realtimePath, source: '' }, log),
       origin,

@@ -12,10 +12,14 @@ import { Subscription } from './channels/subscription.ts'
 /** Decides who may hear of an app; the person is in memory when it is asked. */
 export type CanRead = (state: AppState, user: number) => boolean
 
+/** The rev up to which an app's history is hidden from somebody; 0 for none of it. */
+export type HiddenUntil = (state: AppState, user: number) => number
+
 export interface FanOutParts extends Omit<ChannelParts, 'moved'> {
   apps: Apps
   people: People
   canRead: CanRead
+  hiddenUntil: HiddenUntil
   actor: (person: Person, origin: string) => object
   origin: () => string
   replayBytes: number
@@ -132,7 +136,7 @@ export class FanOut {
   }
 
   async #admit(subscription: Subscription): Promise<void> {
-    const { apps, people, canRead } = this.#parts
+    const { apps, people, canRead, hiddenUntil } = this.#parts
     const { session, app } = subscription
     const channel = this.#join(subscription)
     if (!channel.isOpen) await channel.ready
@@ -141,8 +145,9 @@ export class FanOut {
     // It may be being loaded anew at this moment.
     while (apps.peek(app) === undefined) await apps.state(app)
     if (subscription.stage !== 'opening' || user === undefined) return
-    if (!canRead(apps.peek(app)!, user)) throw NotFound()
-    this.#replays.begin(subscription)
+    const state = apps.peek(app)!
+    if (!canRead(state, user)) throw NotFound()
+    this.#replays.begin(subscription, hiddenUntil(state, user))
     subscription.admission?.resolve(true)
   }
 

@@ -13,7 +13,7 @@ import type { Log } from '../lib/log.ts'
 import type { EventRow } from '../storage/events.ts'
 import type { Sql } from '../storage/sql.ts'
 import { Admission } from './admission.ts'
-import { FanOut, type CanRead } from './fan-out.ts'
+import { FanOut, type CanRead, type HiddenUntil } from './fan-out.ts'
 import { History } from './channels/history.ts'
 import { hubDoor } from './hub/door.ts'
 import { Hub } from './hub/hub.ts'
@@ -50,6 +50,7 @@ export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnr
   /** The principal of an access token, at once where it is known. Refuses with 401 and 403, thrown or rejected. */
   authenticate: (token: string) => Principal | Promise<Principal>
   canRead: CanRead
+  hiddenUntil: HiddenUntil
   actor: (person: Person, origin: string) => object
   toRefusal: (error: unknown) => Refusal
   /** Scheme and host for the absolute URLs in events. */

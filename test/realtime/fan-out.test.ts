@@ -106,6 +106,7 @@ async function openStage() {
     log,
     publish: (topic, bytes) => ears.forEach(ear => ear.topics.has(topic) && ear.send(bytes)),
     // As in the server: whoever is not in memory may do nothing.
+    hiddenUntil: () => 0,
     canRead: ({ app }, user) => people.find(user) !== undefined && app.access !== 'none',
   })
   apps.listen((state, events) => fanOut.hear(state, events))

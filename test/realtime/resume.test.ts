@@ -177,3 +177,27 @@ test('an event that only its owner may know of is told to nobody, and leaves no 
   const [event] = await inbox.take(1)
   expect(event).toMatchObject({ event: 'message_created', prev: rev })
 })
+
+test('a chat that somebody removed is not told again to them, but to the other one', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { body: chat } = await ann.post('/api/apps', { type: 'private_chat', members: [ben.id] })
+  await ben.post(`/api/apps/${chat.id}/messages`, { text: 'a slip of the tongue' })
+  await ann.post(`/api/apps/${chat.id}/remove`)
+  await ben.post(`/api/apps/${chat.id}/messages`, { text: 'well then' })
+
+  await using anns = await listen(server.url, { token: ann.token })
+  await using bens = await listen(server.url, { token: ben.token })
+  await anns.subscribe(chat.id, chat.rev)
+  await bens.subscribe(chat.id, chat.rev)
+  const { rev } = await anns.hear('reset')
+  const told = await bens.take(2)
+  await ben.post(`/api/apps/${chat.id}/messages`, { text: 'and now' })
+  const [next] = await anns.take(1)
+
+  expect(told.map(({ message }) => message.text)).toEqual(['a slip of the tongue', 'well then'])
+  expect(next).toMatchObject({ prev: rev, message: { text: 'and now' } })
+  await using later = await listen(server.url, { token: ann.token })
+  await later.subscribe(chat.id, rev)
+  expect((await later.take(1))[0]).toMatchObject({ message: { text: 'and now' } })
+})

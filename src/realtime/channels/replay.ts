@@ -45,13 +45,20 @@ export class Replays {
     this.#parts = parts
   }
 
-  /** Starts a subscription on an open channel: whoever asks for no history is live at once. */
-  begin(subscription: Subscription): void {
+  /**
+   * Starts a subscription on an open channel: whoever asks for no history is live at once, and whoever asks for what is
+   * `hidden` from them, the history up to that rev, is told to load the app anew.
+   */
+  begin(subscription: Subscription, hidden: number): void {
     const { session, app, cursor } = subscription
     const channel = channelOf(subscription)
     channel.admit(session.form)
     if (cursor === undefined || cursor === channel.sent) {
       session.send(subscribed(app, channel.sent, channel.sent))
+      this.#goLive(subscription)
+    } else if (cursor < hidden) {
+      session.send(subscribed(app, channel.sent, channel.sent))
+      session.send(reset(app, channel.sent))
       this.#goLive(subscription)
     } else if (cursor < channel.sent) {
       session.send(subscribed(app, cursor, channel.sent))
