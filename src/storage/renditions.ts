@@ -1,6 +1,7 @@
 import PQueue from 'p-queue'
 import sharp, { type Sharp } from 'sharp'
 import type { Readable } from 'node:stream'
+import { bitmapLimitBytes, decode, headBytes, readHead, type Bitmap } from './bitmap.ts'
 import type { Bytes } from './bytes.ts'
 
 /** What is read by its content as a picture: by their names in sharp. */
@@ -50,6 +51,8 @@ export class Renditions {
   /** What kind of picture some bytes are, and how large; null for anything else, and for what is damaged. */
   async inspect(key: string): Promise<Image | null> {
     try {
+      const bitmap = await this.#readBitmap(key)
+      if (bitmap !== null) return { format: 'bmp', width: bitmap.width, height: bitmap.height }
       return await this.#bytes.withFile(key, async path => {
         const {
           format,
@@ -102,9 +105,19 @@ export class Renditions {
   }
 
   async #open(key: string, path: string): Promise<Sharp> {
+    const bitmap = await this.#readBitmap(key)
+    if (bitmap !== null && bitmap.width * bitmap.height <= pixelLimit)
+      return (await decode(await readAll(await this.#bytes.open(key)), bitmap)).timeout({ seconds: decodeSeconds })
     const options = { limitInputPixels: pixelLimit, failOn: 'error', sequentialRead: true } as const
     const svg = await this.#readSvg(key)
     return sharp(svg ?? path, options).timeout({ seconds: decodeSeconds })
+  }
+
+  /** The head of a BMP file; null for everything else. */
+  async #readBitmap(key: string): Promise<Bitmap | null> {
+    const size = await this.#bytes.sizeOf(key)
+    if (size === null || size < headBytes || size > bitmapLimitBytes) return null
+    return readHead(await readAll(await this.#bytes.open(key, { first: 0, last: headBytes - 1 })), size)
   }
 
   /** An SVG's text; null for everything else. */

@@ -1,5 +1,6 @@
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
+import { writeBitmap, type Colour } from '../support/bitmaps.ts'
 import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -77,4 +78,23 @@ test('the address of a picture changes with the picture, and not otherwise', asy
   expect(same).toBe(first)
   expect(second).not.toBe(first)
   expect((await fetch(first.replace(/s=./, 's=!'))).status).toBe(404)
+})
+
+test('a BMP picture is a picture like any other', async () => {
+  await using server = await startServer()
+  const rows = Array.from({ length: 30 }, () => Array.from({ length: 40 }, (): Colour => [250, 0, 0]))
+  const bmp = writeBitmap({ rows, bitsPerPixel: 24 })
+  const { body: blob } = await upload(server.admin, { name: 'me.bmp', content: bmp, type: 'image/bmp' })
+
+  const { body: byId } = await server.admin.post('/api/users', { uid: 'ann', picture: blob.id })
+  const uri = `data:image/x-ms-bmp;base64,${bmp.toString('base64')}`
+  const { body: byUri } = await server.admin.post('/api/users', { uid: 'ben', picture: uri })
+
+  for (const picture of [blob, byId.picture, byUri.picture]) {
+    expect(picture).toMatchObject({ media_type: 'image/bmp', width: '40', height: '30' })
+  }
+  for (const url of [blob.thumbnail_url, byId.avatar_url, byUri.avatar_url]) {
+    const answer = await fetch(url)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp'])
+  }
 })

@@ -32,7 +32,7 @@ const pictures: Record<string, string> = {
   svg: 'image/svg+xml',
   bmp: 'image/bmp',
 }
-const pictureTypes = new Set(Object.values(pictures))
+const pictureTypes = new Set([...Object.values(pictures), 'image/x-ms-bmp'])
 const pictureExtensions = new Set([...Object.keys(pictures), 'jpg', 'tif', 'apng'])
 
 /**

@@ -78,12 +78,12 @@ export async function showPictures(
 
 async function toBlob(input: string, field: string, caller: PictureCaller): Promise<BlobRow> {
   if (/^\d{1,15}$/.test(input)) return (await prepareBlobs([Number(input)], caller, field))[0]!
-  const data = /^data:(image\/[\w.+-]+)((?:;[\w=.-]+)*);base64,/i.exec(input)
+  const data = /^data:image\/[\w.+-]+(?:;[\w=.-]+)*;base64,/i.exec(input)
   if (data !== null) {
     const bytes = Buffer.from(input.slice(data[0].length), 'base64')
     if (bytes.length === 0) throw invalid({ [field]: ['must be a picture'] })
     if (bytes.length > pictureLimitBytes) throw invalid({ [field]: ['must be at most 5 MiB'] })
-    return keepPicture(bytes, { name: 'picture', mediaType: data[1]! }, caller)
+    return keepPicture(bytes, 'picture', caller)
   }
   if (/^https?:\/\//i.test(input)) return fetchPicture(input, field, caller)
   throw invalid({ [field]: ['must be the id of a blob, a data URI of a picture, or an http or https URL'] })
@@ -101,17 +101,16 @@ async function fetchPicture(url: string, field: string, caller: PictureCaller): 
     // Why is nobody's business: it would tell what is behind our firewall.
     throw invalid({ [field]: ['could not be fetched'] })
   })
-  const { status, body, headers } = answer
+  const { status, body } = answer
   if (status !== 200 || body.length === 0) throw invalid({ [field]: ['could not be fetched'] })
   if (body.length > pictureLimitBytes) throw invalid({ [field]: ['must be at most 5 MiB'] })
   const name = toFileName(URL.parse(url)?.pathname ?? '') || 'picture'
-  return keepPicture(body, { name, mediaType: headers['content-type'] ?? '' }, caller)
+  return keepPicture(body, name, caller)
 }
 
-/** Looked into whatever it calls itself: `image/png` stands in for types that say nothing. */
-function keepPicture(bytes: Buffer, { name, mediaType }: { name: string; mediaType: string }, caller: PictureCaller) {
-  const type = /^image\//i.test(mediaType) ? mediaType : 'image/png'
-  return keepBytes(caller, one(bytes), { name, mediaType: type })
+/** Looked into whatever it calls itself: `image/png` stands for any picture. */
+function keepPicture(bytes: Buffer, name: string, caller: PictureCaller) {
+  return keepBytes(caller, one(bytes), { name, mediaType: 'image/png' })
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -48,8 +48,8 @@ const preview = route({
     if (format === 'code') return serveText(await showCode(name, blob, bytes), 'text/html')
     if (format === 'html') return serveText(await showMarkdown(blob, bytes), 'text/html')
     if (format === 'text') return serveText(await readText(blob, bytes), 'text/plain')
-    // Of these a rendition would be still, or larger, or cannot be made.
-    const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg', 'bmp'].includes(blob.image)
+    // Of these a rendition would be still, or larger.
+    const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg'].includes(blob.image)
     if (isAsItIs) return serveBlob(blob, bytes, { name, isAttachment: false })
     return serveRendition(blob, 'preview', request)
   },
