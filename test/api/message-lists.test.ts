@@ -146,6 +146,7 @@ test('messages are found by the words in their plain text and by their tags, in 
     'Ça va?',
     '我喜欢咖啡',
     'one_two 3.14',
+    `It's 🎉party🎉time, ${'x'.repeat(5000)}`,
   ]
   const ids: number[] = []
   for (const [i, text] of texts.entries()) {
@@ -162,11 +163,18 @@ test('messages are found by the words in their plain text and by their tags, in 
   expect(await find(`q=${encodeURIComponent('咖啡')}`)).toEqual([3])
   expect(await find('q=3.14')).toEqual([4])
   expect(await find('q=one_two')).toEqual([4])
+  expect(await find("q=it's")).toEqual([5])
+  expect(await find(`q=${encodeURIComponent('🎉 time')}`)).toEqual([5])
+  expect(await find(`q=${'x'.repeat(150)}`)).toEqual([5])
+  expect(await find(`q=${'x'.repeat(150)}y`)).toEqual([])
+  expect(await find('q=lan')).toEqual([])
   expect(await find('q=%25')).toEqual([])
   expect(await find('q=strong')).toEqual([])
-  expect(await find('tag=tag+1')).toEqual([1, 3])
-  expect(await find('tag=tag+1&tag=tag+0&order_by=id+desc&take=2')).toEqual([4, 3])
+  expect(await find('tag=tag+1')).toEqual([1, 3, 5])
+  expect(await find('tag=tag+1&tag=tag+0&order_by=id+desc&take=2')).toEqual([5, 4])
+  expect(await find('tag=Tag+1')).toEqual([])
   expect(await find('tag=tag+0&q=plan')).toEqual([0])
+  expect(idsOf((await server.admin.get('/api/messages?q=PLAN')).body).map(id => ids.indexOf(id))).toEqual([0, 1])
   expect(await find(`q=plan&around=${ids[1]}&take=1`)).toEqual([1])
   expect((await ann.get(`/api/apps/${app}/messages?q=plan&around=${ids[2]}`)).status).toBe(404)
   expect((await ann.get(`/api/apps/${app}/messages?q=plan&count_only=true`)).body).toEqual({ count: '2' })

@@ -66,8 +66,10 @@ export interface ContentStore {
   listInApp: (db: Db, page: AppPage) => Promise<ContentRow[]>
   count: (db: Db, scope: Scope, page: Page) => Promise<number>
   sumOfApps: (db: Db, types: string[], apps: number[] | null) => Promise<number>
+  listHolding: (db: Db, types: string[], apps: number[] | null, limit: number) => Promise<number[]>
   findPosition: (db: Db, scope: Scope, page: Page, id: number) => Promise<number | null>
   list: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<ContentRow[]>
+  search: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<{ rows: ContentRow[]; count: number }>
   table: ContentTable
 }
 
@@ -154,6 +156,15 @@ export function contentStore(table: ContentTable): ContentStore {
           ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}`
       return row?.count ?? 0
     },
+    /** Apps of some types in which something was ever made. Served by apps_type. */
+    async listHolding(db, types, apps, limit) {
+      const rows = await db<{ id: number }[]>`
+        select id from apps
+        where type = any(${types}) and made_count > 0 and deleted_at is null
+          ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}
+        limit ${limit}`
+      return rows.map(({ id }) => id)
+    },
     /** How many items of a filtered list are older than one of them; null where it is not listed. */
     async findPosition(db, scope, page, id) {
       const [row] = await db<{ is_listed: boolean; count: number }[]>`
@@ -166,5 +177,23 @@ export function contentStore(table: ContentTable): ContentStore {
       select t.* from ${selectFrom(db, table, scope, page)}
       ${orderBy(db, page.order, orderColumns)}
       limit ${page.take} offset ${page.skip}`,
+    /** A page of what was found and how much that is, by looking for it once. */
+    async search(db, scope, page) {
+      const [found] = await db<{ count: number; ids: number[] }[]>`
+        with found as materialized (
+          select t.id, t.created_at, t.updated_at from ${db(table)} t where ${toFilter(db, table, scope, page)})
+        select (select count(*) from found) as count,
+          array(select t.id from found t ${orderBy(db, page.order, orderColumns)}
+            limit ${page.countOnly ? 0 : page.take} offset ${page.skip}) as ids`
+      const { count, ids } = found!
+      const rows =
+        ids.length === 0
+          ? []
+          : await db<ContentRow[]>`
+        select * from ${db(table)} where id = any(${ids}::bigint[])`
+      const byId = new Map(rows.map(row => [row.id, row]))
+      // Whatever was deleted between the two is missing.
+      return { rows: ids.flatMap(id => byId.get(id) ?? []), count }
+    },
   }
 }

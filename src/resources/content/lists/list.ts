@@ -11,6 +11,7 @@ import { toId } from '../find.ts'
 import type { ContentKind } from '../kind.ts'
 import type { Parent, ParentType } from '../parent.ts'
 import { countBefore, type Shown } from './position.ts'
+import { hasTerms, isSearch, searchedApps } from './search.ts'
 import type { ContentListing, ContentRow } from '../schema.ts'
 import type { Scope } from './scope.ts'
 import { orderFields, type AppPage, type ContentStore, type OrderField } from '../store.ts'
@@ -73,7 +74,9 @@ export async function listOfParent(
 ): Promise<ContentPage> {
   const page = toPage(query, orderFields, defaultOrder)
   const kept = isUnfiltered(page, {}) ? parent.comment_count : undefined
-  const scope = { ...toScope(state, reader), apps: null, hidden: [], parent: { type: parent.type, id: parent.id } }
+  // The parent says where they are, but what is looked for is found by the app.
+  const apps = hasTerms(page) ? [state.app.id] : null
+  const scope = { ...toScope(state, reader), apps, hidden: [], parent: { type: parent.type, id: parent.id } }
   return listFiltered(store, { scope, page, around: query.around, kept }, reader.sql)
 }
 
@@ -88,9 +91,18 @@ export async function listEverywhere(
   const page = toPage(query, orderFields, defaultOrder)
   const { sql } = reader
   const scope = { ...narrow, ...(await toReach(kind, reader, wanted)) }
+  if (hasTerms(page)) scope.apps = await narrowToHolding(kind, sql, scope.apps)
   const isWhole = isUnfiltered(page, narrow) && scope.hidden.length === 0
   const kept = isWhole ? await sumOf(kind, sql, scope.apps) : undefined
   return listFiltered(store, { scope, page, around: query.around, kept }, sql)
+}
+
+/** Without the apps that hold nothing, if the rest are few enough to be searched. */
+async function narrowToHolding(kind: ContentKind, sql: Sql, apps: number[] | null): Promise<number[] | null> {
+  if (apps !== null && apps.length <= searchedApps) return apps
+  const types = Object.keys(guids).filter(type => isIn(kind, type))
+  const holding = await kind.store.listHolding(sql, types, apps, searchedApps + 1)
+  return holding.length <= searchedApps ? holding : apps
 }
 
 /** Where the caller may look: everywhere with an API key. */
@@ -136,6 +148,7 @@ async function listFiltered(
   { scope, page, around, kept }: Filtered,
   sql: Sql,
 ): Promise<ContentPage> {
+  if (around === undefined && isSearch(scope.apps, page)) return { ...(await store.search(sql, scope, page)), page }
   const count = kept ?? (await store.count(sql, scope, page))
   if (around !== undefined) {
     const position = await store.findPosition(sql, scope, page, toId(around))

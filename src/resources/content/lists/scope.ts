@@ -1,8 +1,8 @@
 import type { Page } from '../../../storage/page.ts'
 import type { Db, Fragment } from '../../../storage/sql.ts'
-import { containsWords, toSearchWords } from '../../../storage/words.ts'
 import { hasVisibleParent } from '../../comments/store.ts'
 import type { ContentTable } from '../store.ts'
+import { hasTerms, isFound, isFoundIn, isSearch } from './search.ts'
 
 /** What a list looks in, and what of it the caller may see. */
 export interface Scope {
@@ -34,9 +34,10 @@ export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page
 }
 
 /** By id alone, over a few apps. */
-function isMerged({ apps, parent }: Scope, { order, skip, take }: Page): boolean {
+function isMerged({ apps, parent }: Scope, page: Page): boolean {
+  const { order, skip, take } = page
   const isFew = apps !== null && apps.length <= mergedApps && skip + take <= mergedItems
-  return isFew && (parent ?? null) === null && order[0]?.field === 'id'
+  return isFew && !hasTerms(page) && (parent ?? null) === null && order[0]?.field === 'id'
 }
 
 /**
@@ -54,13 +55,13 @@ function mergeApps(db: Db, table: ContentTable, scope: Scope, page: Page): Fragm
 }
 
 /** The condition on `t`, a row of content, that restricts a list to a scope and a page request. */
-export function toFilter(db: Db, table: ContentTable, scope: Scope, { trashed, tags, q }: Page): Fragment {
+export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
+  const { trashed } = page
   const { apps, parent, hidden, administered, author, followedBy, after, before } = scope
-  const words = toSearchWords(q)
   const mine =
     administered === null ? db`true` : db`(t.created_by = ${author} or t.app_id = any(${administered}::bigint[]))`
   return db`true
-    ${apps === null ? db`` : db`and t.app_id = any(${apps}::bigint[])`}
+    ${isSearch(apps, page) ? db`and ${isFoundIn(db, apps, page)}` : db`and ${isFound(db, page)} ${isIn(db, apps)}`}
     ${administered === null ? db`and ${isInLiveApp(db)}` : db``}
     ${parent === undefined && table === 'comments' ? db`and ${hasVisibleParent(db)}` : db``}
     ${parent === undefined ? db`` : parent === null ? db`and t.parent_id is null` : db`and t.parent_id = ${parent.id}`}
@@ -70,9 +71,11 @@ export function toFilter(db: Db, table: ContentTable, scope: Scope, { trashed, t
     ${before === undefined ? db`` : db`and t.id < ${before}`}
     ${trashed === false ? db`and t.trashed_at is null` : db``}
     ${trashed === true ? db`and t.trashed_at is not null and ${mine}` : db``}
-    ${trashed === null ? db`and (t.trashed_at is null or ${mine})` : db``}
-    ${tags.length === 0 ? db`` : db`and t.tags && ${tags}`}
-    ${words === null ? db`` : db`and ${containsWords(db, db`plain`, words)}`}`
+    ${trashed === null ? db`and (t.trashed_at is null or ${mine})` : db``}`
+}
+
+function isIn(db: Db, apps: number[] | null): Fragment {
+  return apps === null ? db`` : db`and t.app_id = any(${apps}::bigint[])`
 }
 
 /** For API keys: anybody else asks for the apps that they may read. Served by apps_hidden. */

@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Scope } from '../../src/resources/content/lists/scope.ts'
+import { contentStore, type OrderField } from '../../src/resources/content/store.ts'
+import type { Page } from '../../src/storage/page.ts'
+import { createDatabase, type Database } from '../support/database.ts'
+import { rowsRead } from '../support/rows-read.ts'
+
+const store = contentStore('messages')
+const [quiet, noisy] = [1, 2]
+let database: Database
+
+/** In the quiet app one message in 300 has the word and the tag, in the noisy one each. */
+beforeAll(async () => {
+  database = await createDatabase()
+  const { sql } = database
+  await sql`
+    insert into messages (id, app_id, text, plain, tags, created_at, created_by)
+    select i, app, plain, plain, case when is_found then '{it''s urgent}'::text[] else '{}' end, now(), 1
+    from generate_series(1, 6000) i, lateral (select 1 + i % 2 as app) a,
+      lateral (select app = ${noisy} or i % 300 = 0 as is_found) f,
+      lateral (select 'Message ' || i || case when is_found then ' saw a “Zèbra”' else '' end as plain) p`
+  await sql`vacuum analyze messages`
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+for (const what of [
+  { q: 'zeb' },
+  { q: 'a ZÉBRA' },
+  { tags: ["it's urgent", 'another'] },
+  { q: 'saw', tags: ["it's urgent"] },
+]) {
+  test(`of what an app holds, only what is found is read: ${JSON.stringify(what)}`, async () => {
+    const page = { ...wholePage, ...what }
+    let found: Awaited<ReturnType<typeof store.search>> | undefined
+
+    const reads = await rowsRead(database.sql, 'messages', async tx => {
+      found = await store.search(tx, scopeOf(quiet), page)
+    })
+
+    expect(found!.count).toBe(20)
+    expect(found!.rows.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, i) => (i + 1) * 300))
+    // Each once to be found, and once to be shown.
+    expect(reads).toBe(40)
+  })
+}
+
+const wholePage: Page<OrderField> = {
+  skip: 0,
+  take: 100,
+  countOnly: false,
+  order: [{ field: 'id', descending: false }],
+  q: undefined,
+  tags: [],
+  trashed: false,
+}
+
+function scopeOf(app: number): Scope {
+  return { apps: [app], parent: null, hidden: [], administered: [app], author: 1 }
+}
