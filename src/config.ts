@@ -100,7 +100,7 @@ export const settings = {
   s3SecretAccessKey: setting('S3_SECRET_ACCESS_KEY', null, secret(text), 'The secret of that access key'),
   s3PathStyle: setting('S3_PATH_STYLE', 'false', yesOrNo, 'Whether the bucket is part of the path, as in MinIO'),
   databaseConnections: setting('DATABASE_CONNECTIONS', '10', integer(1, 500), 'Connections of this node for reading'),
-  commitLanes: setting('COMMIT_LANES', '2', integer(1, 16), 'Connections of this node for group commits'),
+  commitLanes: setting('COMMIT_LANES', '1', integer(1, 16), 'Connections of this node for group commits'),
   statementSeconds: setting(
     'STATEMENT_SECONDS',
     '30',

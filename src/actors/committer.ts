@@ -1,13 +1,14 @@
 import { overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { violatedConstraint } from '../storage/sql.ts'
+import { Answers } from './answers.ts'
 import type { AppActor, Task } from './app-actor.ts'
 import { flush, type FlushParts, type Job } from './flush.ts'
 import { OutcomeUnknown, type Lane } from './lane.ts'
 import { isKeyTaken } from './store.ts'
 
 export interface CommitterParts extends FlushParts {
-  /** Connections for group commits. Two: fewer, larger flushes win over more, smaller ones (measured). */
+  /** Connections for group commits. One is best on two cores: fewer, larger flushes win over more, smaller ones (measured). */
   lanes: Lane[]
   /** Connections for commands that load rows first, one command at a time. */
   soloLanes: Lane[]
@@ -30,6 +31,7 @@ export class Committer {
   readonly #parts: CommitterParts
   readonly #ready = new Set<AppActor>()
   readonly #free: Record<LaneKind, Lane[]>
+  readonly #answers = new Answers()
   readonly #onIdle: (() => void)[] = []
   #isScheduled = false
   #flights = 0
@@ -116,7 +118,7 @@ export class Committer {
   /** Commits all jobs together, or where that fails task by task, so that a bad one fails alone. Never rejects. */
   async #run(lane: Lane, jobs: Job[]): Promise<void> {
     try {
-      await flush(this.#parts, lane, jobs)
+      this.#answers.give(await flush(this.#parts, lane, jobs))
     } catch (error) {
       if (error instanceof OutcomeUnknown) return this.#giveUp(jobs, error)
       await lane.rollback()
@@ -131,7 +133,7 @@ export class Committer {
   async #tryAgain(lane: Lane, job: Job, reason: unknown): Promise<void> {
     if (!isKeyTaken(reason)) return this.#fail(job, reason)
     try {
-      await flush(this.#parts, lane, [job])
+      this.#answers.give(await flush(this.#parts, lane, [job]))
     } catch (error) {
       if (error instanceof OutcomeUnknown) return this.#giveUp([job], error)
       await lane.rollback()

@@ -9,7 +9,7 @@ import type { AppEvent } from './event.ts'
 import type { Lane, Locked } from './lane.ts'
 import type { People } from './people.ts'
 import { reviveDates } from './revive.ts'
-import { Draft, type AppRow, type AppState, type MemberRow } from './state.ts'
+import { Draft, type AppState, type MemberRow } from './state.ts'
 import * as store from './store.ts'
 
 export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotency-Key was used for another request.', {
@@ -43,9 +43,9 @@ export interface Job {
 }
 
 /** What became of a task. `isRepeat`: it was done before under the same idempotency key. */
-type Outcome = { task: Task; result: unknown; isRepeat: boolean } | { task: Task; reason: unknown }
+export type Outcome = { task: Task; result: unknown; isRepeat: boolean } | { task: Task; reason: unknown }
 
-/** What a job came to under the lock: written first; after the commit adopted, answered and published. */
+/** What a job came to under the lock: written first; after the commit adopted, published and answered. */
 interface Decision {
   job: Job
   draft: Draft
@@ -56,10 +56,11 @@ interface Decision {
 
 /**
  * One group commit: lock the apps, bring their states to the rev found, decide every task, write everything in one
- * statement, commit; then memory, answers, events. Rejects with OutcomeUnknown where the commit may have happened;
- * with anything else nothing was written or answered, and the transaction is still to be rolled back.
+ * statement, commit; then memory and events. Resolves with what the callers are to be told. Rejects with OutcomeUnknown
+ * where the commit may have happened; with anything else nothing was written, and the transaction is still to be
+ * rolled back.
  */
-export async function flush(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<void> {
+export async function flush(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<Outcome[]> {
   const tasks = jobs.flatMap(job => job.tasks)
   const locked = await lane.begin(
     jobs.map(job => job.actor.id),
@@ -69,16 +70,18 @@ export async function flush(parts: FlushParts, lane: Lane, jobs: Job[]): Promise
   await parts.environment.reach(locked.environment)
   const present = await requireExact(parts, lane, jobs, locked)
 
-  const numbers = new Numbers(locked.numbers)
+  const now = parts.now()
+  const shared = { locked, numbers: new Numbers(locked.numbers), now }
   const decisions: Decision[] = []
-  for (const job of present) decisions.push(await decide(parts, lane, job, locked, numbers))
+  for (const job of present) decisions.push(await decide(parts, lane, job, shared))
 
   const statement = new WriteStatement()
-  addRows(statement, decisions, parts.now())
+  addRows(statement, decisions, now)
   if (statement.isEmpty) await lane.rollback()
   else await lane.commit(statement, locked.transaction)
 
   for (const decision of decisions) conclude(parts, decision)
+  return decisions.flatMap(({ outcomes }) => outcomes)
 }
 
 /** The jobs whose apps are there, each with its state at the rev that the lock found. Answers the others. */
@@ -100,7 +103,14 @@ async function requireExact(parts: FlushParts, lane: Lane, jobs: Job[], locked: 
   return exact
 }
 
-async function decide(parts: FlushParts, lane: Lane, job: Job, locked: Locked, numbers: Numbers): Promise<Decision> {
+/** What all jobs of a flush have in common. */
+interface Shared {
+  locked: Locked
+  numbers: Numbers
+  now: Date
+}
+
+async function decide(parts: FlushParts, lane: Lane, job: Job, { locked, numbers, now }: Shared): Promise<Decision> {
   const draft = new Draft(job.actor.state)
   const decision: Decision = { job, draft, outcomes: [], events: [], writes: [] }
   for (const task of job.tasks) {
@@ -112,7 +122,7 @@ async function decide(parts: FlushParts, lane: Lane, job: Job, locked: Locked, n
     const { command, input, by } = task
     try {
       const loaded = await command.load?.(lane.db, draft.app.id, input, by)
-      const work = new Work({ draft, by, now: parts.now(), loaded, people: parts.people, numbers })
+      const work = new Work({ draft, by, now, loaded, people: parts.people, numbers })
       const result = command.decide(work, input)
       work.settle()
       decision.writes.push(...work.writes)
@@ -206,28 +216,23 @@ function gather(decisions: Decision[]): Map<Batch<object>, Map<unknown, object>>
 
 /** Nothing but what every event moves: the cheap statement will do. */
 function isHeadOnly({ app, base }: Draft): boolean {
-  for (const column in store.saveApps.columns) {
-    if (column in store.saveHeads.columns) continue
-    if (app[column as keyof AppRow] !== base.app[column as keyof AppRow]) return false
-  }
-  return true
+  return appColumns.every(column => app[column] === base.app[column])
+}
+
+/** What the cheap statements leave out. */
+const appColumns = columnsBeside(store.saveApps, store.saveHeads)
+const memberColumns = columnsBeside(store.saveMembers, store.saveMarks)
+
+function columnsBeside<Row>(whole: Batch<Row>, cheap: Batch<Row>): (keyof Row)[] {
+  return (Object.keys(whole.columns) as (keyof Row & string)[]).filter(column => !(column in cheap.columns))
 }
 
 function isMarkOnly(row: MemberRow, before: MemberRow | undefined): boolean {
-  if (before === undefined) return false
-  for (const column in store.saveMembers.columns) {
-    if (column in store.saveMarks.columns) continue
-    if (row[column as keyof MemberRow] !== before[column as keyof MemberRow]) return false
-  }
-  return true
+  return before !== undefined && memberColumns.every(column => row[column] === before[column])
 }
 
-function conclude({ published, committed }: FlushParts, { job, draft, outcomes, events }: Decision): void {
+function conclude({ published, committed }: FlushParts, { job, draft, events }: Decision): void {
   draft.adopt()
-  for (const outcome of outcomes) {
-    if ('reason' in outcome) outcome.task.reject(outcome.reason)
-    else outcome.task.resolve(outcome.result)
-  }
   if (events.length === 0) return
   published(job.actor.state, events)
   committed(job.actor.id, job.actor.state.app.head_rev)
