@@ -39,8 +39,9 @@ export interface EventType<Body> {
   /** The webhook trigger, where receivers are told. */
   trigger?: string
   /**
-   * Folds the event into the state of its app. Must come out the same on every node, on a draft and on a state
-   * loaded later, and must bear a body that is newer than the event: a replay reads the entity as it is now.
+   * Folds the event into the state of its app; a changed app row must be a new object. Must come out the same on every
+   * node, on a draft and on a state loaded later, and must bear a body that is newer than the event: a replay reads the
+   * entity as it is now.
    */
   apply?(state: State, event: AppEvent<Body>): void
   /** Reads the bodies again, for events of one app: entity id → body. What is gone has no entry. */
@@ -69,6 +70,11 @@ export function event<Body>(declared: EventType<Body>): EventType<Body> {
 
 /** Moves an app's state over one event. */
 export function fold(state: State, event: AppEvent): void {
-  state.app = { ...state.app, head_rev: event.rev, rev: event.kind.touches ? event.rev : state.app.rev }
+  const before = state.app
   event.kind.apply?.(state, event)
+  // A row that `apply` made is nobody else's yet.
+  const app = state.app === before ? { ...before } : state.app
+  app.head_rev = event.rev
+  if (event.kind.touches) app.rev = event.rev
+  state.app = app
 }

@@ -1,4 +1,4 @@
-import { Json, writeJson } from '../lib/json.ts'
+import { Encoded, Json, writeJson } from '../lib/json.ts'
 import type { Answer } from './exchange.ts'
 import type { FormChoice } from './request/form.ts'
 import type { Reply } from './route.ts'
@@ -17,6 +17,7 @@ export function toAnswer({ status, body, headers }: Reply, { form, isPreferred }
   return answer
 }
 
-function toJson(body: unknown, scalars: FormChoice['form']['scalars']): string {
+function toJson(body: unknown, scalars: FormChoice['form']['scalars']): string | Uint8Array {
+  if (body instanceof Encoded) return body.bytes
   return body instanceof Json ? body.text : writeJson(body, scalars)
 }

@@ -66,7 +66,7 @@ export interface RouteRequest<Params, Query, Body> extends Parts {
 
 export interface Reply<Status extends number = number> {
   status: Status
-  /** An object for the JSON writer, `Json` that was encoded before, text/plain as a string, or a Download. */
+  /** An object for the JSON writer, `Json` or `Encoded` made before, text/plain as a string, or a Download. */
   body: unknown
   headers?: Record<string, string>
 }

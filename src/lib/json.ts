@@ -10,37 +10,47 @@ export class Json {
   }
 }
 
-/** A value that never changes and is written often: its text is made once for each form. */
+/** The whole JSON of an answer as it goes over the wire, kept for whoever asks next. */
+export class Encoded {
+  readonly bytes: Uint8Array
+
+  constructor(text: string) {
+    this.bytes = Buffer.from(text)
+  }
+}
+
+/** An object that never changes and is written often: its text is made once for each form. */
 export class Fixed {
-  readonly value: object
+  readonly #value: object
   #strings: string | undefined
   #numbers: string | undefined
 
   constructor(value: object) {
-    this.value = value
+    this.#value = value
   }
 
-  text(quoted: boolean): string {
-    if (quoted) return (this.#strings ??= write(this.value, true) ?? '{}')
-    return (this.#numbers ??= write(this.value, false) ?? '{}')
+  /** Without the braces. */
+  members(quoted: boolean): string {
+    if (quoted) return (this.#strings ??= writeMembers(this.#value, true))
+    return (this.#numbers ??= writeMembers(this.#value, false))
   }
 }
 
 /** An object whose last members never change, such as an item of content behind what depends on who reads it. */
 export class Extended {
-  readonly head: object
-  readonly tail: Fixed
+  readonly #head: object
+  readonly #tail: Fixed
 
   constructor(head: object, tail: Fixed) {
-    this.head = head
-    this.tail = tail
+    this.#head = head
+    this.#tail = tail
   }
 
-  text(quoted: boolean): string {
-    const head = writeObject(this.head as Record<string, unknown>, quoted)
-    const tail = this.tail.text(quoted)
-    if (head === '{}') return tail
-    return tail === '{}' ? head : `${head.slice(0, -1)},${tail.slice(1)}`
+  /** Without the braces. */
+  members(quoted: boolean): string {
+    const head = writeMembers(this.#head, quoted)
+    const tail = this.#tail.members(quoted)
+    return head === '' || tail === '' ? head + tail : `${head},${tail}`
   }
 }
 
@@ -69,9 +79,9 @@ function write(value: unknown, quoted: boolean): string | undefined {
     case 'object':
       if (value === null) return undefined
       if (value instanceof Json) return value.text
-      if (value instanceof Fixed || value instanceof Extended) return value.text(quoted)
+      if (value instanceof Fixed || value instanceof Extended) return `{${value.members(quoted)}}`
       if (value instanceof Date) return `"${toSeconds(value)}"`
-      return Array.isArray(value) ? writeArray(value, quoted) : writeObject(value as Record<string, unknown>, quoted)
+      return Array.isArray(value) ? writeArray(value, quoted) : `{${writeMembers(value, quoted)}}`
     default:
       return undefined
   }
@@ -87,15 +97,35 @@ function writeArray(values: unknown[], quoted: boolean): string | undefined {
   return `${text}]`
 }
 
-function writeObject(value: Record<string, unknown>, quoted: boolean): string {
-  let text = '{'
+/** What stands between the braces of an object. */
+function writeMembers(value: object, quoted: boolean): string {
+  let text = ''
   for (const key in value) {
-    const member = write(value[key], quoted)
+    const member = write((value as Record<string, unknown>)[key], quoted)
     if (member === undefined) continue
-    // Keys are the API's own snake_case names; they need no escaping.
-    text += text.length === 1 ? `"${key}":${member}` : `,"${key}":${member}`
+    text += text === '' ? labelOf(key).first : labelOf(key).next
+    text += member
   }
-  return `${text}}`
+  return text
+}
+
+/** What comes before the value of a member: where it is the first one, and where it is not. */
+interface Label {
+  first: string
+  next: string
+}
+
+/** The API has a few hundred names; others, of fields that a client made up, are not kept. */
+const labelLimit = 1_000
+const labels = new Map<string, Label>()
+
+function labelOf(key: string): Label {
+  const known = labels.get(key)
+  if (known !== undefined) return known
+  const first = `${JSON.stringify(key)}:`
+  const label = { first, next: `,${first}` }
+  if (labels.size < labelLimit) labels.set(key, label)
+  return label
 }
 
 let lastSecond = -1

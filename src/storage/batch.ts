@@ -52,21 +52,21 @@ export class WriteStatement {
 }
 
 function toArrayLiteral<Row>(rows: readonly Row[], column: keyof Row, type: ColumnType): string {
-  let text = '{'
-  for (let i = 0; i < rows.length; i++) {
-    if (i > 0) text += ','
-    text += toElement(rows[i]![column], type)
-  }
-  return `${text}}`
+  const first = toElement(rows[0]![column], type)
+  // Most columns of most flushes hold one value: null, zero, the time of the flush.
+  if (rows.every(row => toElement(row[column], type) === first))
+    return `{${first}${`,${first}`.repeat(rows.length - 1)}}`
+  return `{${rows.map(row => toElement(row[column], type)).join()}}`
 }
 
-function toElement(value: unknown, type: ColumnType): string {
+/** What stands for a value in an array literal. */
+function toElement(value: unknown, type: ColumnType): string | number | boolean {
   if (value === null || value === undefined) return 'NULL'
   switch (type) {
     case 'bigint':
     case 'int':
     case 'boolean':
-      return String(value)
+      return value as number | boolean
     case 'timestamptz':
       return toInstant(value as Date)
     case 'bytea':
@@ -74,7 +74,7 @@ function toElement(value: unknown, type: ColumnType): string {
     case 'jsonb':
       return quote(JSON.stringify(value))
     case 'text[]':
-      return quote(`{${(value as string[]).map(quote).join(',')}}`)
+      return (value as string[]).length === 0 ? '"{}"' : quote(`{${(value as string[]).map(quote).join()}}`)
     case 'text':
       return quote(value as string)
   }
@@ -89,7 +89,7 @@ function quote(text: string): string {
 let lastInstant: Date | null = null
 let lastInstantText = ''
 
-/** All rows of a command carry the same Date object, so the last answer nearly always fits. */
+/** All rows of a flush carry the same Date object, so the last answer nearly always fits. */
 function toInstant(date: Date): string {
   if (date === lastInstant) return lastInstantText
   lastInstant = date

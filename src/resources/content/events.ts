@@ -66,9 +66,10 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         const consequences = facts as unknown as Consequences | null
         if (consequences?.parent !== undefined) return countComments(state, consequences)
         const { app } = state
-        const newest = isMarked ? withMessage(app, entity_id, actor_id) : {}
+        const { last_id, last_by, prior_id } = isMarked ? withMessage(app, entity_id, actor_id) : app
         const name = consequences?.title ?? app.name
-        state.app = { ...app, ...newest, name, item_count: app.item_count + 1, made_count: app.made_count + 1 }
+        const [item_count, made_count] = [app.item_count + 1, app.made_count + 1]
+        state.app = { ...app, last_id, last_by, prior_id, name, item_count, made_count }
         if (body !== null && body.trashed_at === null) state.putItem(toRow(body))
         if (isMarked) markOwn(state, actor_id, entity_id, created_at)
       },

@@ -53,18 +53,41 @@ export interface ContentChange {
   options?: NonNullable<ContentUpdate['options']>
 }
 
-/** Parses and looks up what a new item consists of; 422 for what is unknown or may not be used. */
-export async function prepareContent(body: NewContent, caller: Caller): Promise<PreparedContent> {
-  const text = await prepareText(body.text, caller.sql, caller.people)
+/**
+ * Parses and looks up what a new item consists of; 422 for what is unknown or may not be used. At once where there is
+ * nothing to look up.
+ */
+export function prepareContent(body: NewContent, caller: Caller): PreparedContent | Promise<PreparedContent> {
+  const text = prepareText(body.text, caller.sql, caller.people)
+  if (text instanceof Promise || hasParts(body)) return prepareWhole(body, text, caller)
+  return toContent(body, text, null)
+}
+
+async function prepareWhole(
+  body: NewContent,
+  text: ParsedText | Promise<ParsedText>,
+  caller: Caller,
+): Promise<PreparedContent> {
+  const parsed = await text
+  return toContent(body, parsed, hasParts(body) ? await prepareParts(body, caller) : null)
+}
+
+function hasParts({ blobs, embed_id, meeting_id, options }: NewContent): boolean {
+  return (embed_id ?? meeting_id ?? null) !== null || Boolean(blobs?.length) || Boolean(options?.length)
+}
+
+async function prepareParts(body: NewContent, caller: Caller): Promise<PreparedParts> {
   const { blobs, embed_id = null, meeting_id = null, options } = body
-  const hasParts = embed_id !== null || meeting_id !== null || Boolean(blobs?.length) || Boolean(options?.length)
-  const parts = hasParts && {
+  return {
     blobs: await prepareBlobs(blobs ?? [], caller),
     embed: embed_id === null ? null : await requireEmbed(embed_id, caller),
     meeting: meeting_id === null ? null : await requireMeeting(meeting_id, caller),
     options: options ?? [],
   }
-  return { text, metadata: body.metadata ?? null, tags: body.tags ?? [], parts: parts || null }
+}
+
+function toContent({ metadata, tags }: NewContent, text: ParsedText, parts: PreparedParts | null): PreparedContent {
+  return { text, metadata: metadata ?? null, tags: tags ?? [], parts }
 }
 
 /** The same for an edit. What the item has already may stay, whoever brought it there. */

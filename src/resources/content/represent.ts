@@ -19,6 +19,11 @@ import type { ContentRow } from './schema.ts'
 
 const fixedRows = new WeakMap<ContentRow, Fixed>()
 
+/** The same for a row that is shown once: to whoever wrote it. */
+export function showOnce(row: ContentRow): Fixed {
+  return new Fixed(showRow(row))
+}
+
 /** The same, written once for as long as the row is in memory: lists read it again and again. */
 function fixRow(row: ContentRow): Fixed {
   let fixed = fixedRows.get(row)
@@ -70,6 +75,7 @@ export function showContent(
   state: AppState,
   { parts, mine }: Reading,
   viewer: Viewer,
+  row = fixRow(item),
 ) {
   const { by, people, origin } = viewer
   const own = parts.get(item.id)
@@ -81,7 +87,7 @@ export function showContent(
     attachments: toPart((own?.attachments ?? []).map(file => showFile(file, viewer, mine))),
     options: toPart(showOptions(own?.options ?? [], mine.votes.get(item.id))),
   }
-  return new Extended(head, fixRow(item))
+  return new Extended(head, row)
 }
 
 /** The whole item as events carry it: one text for everybody. */

@@ -1,4 +1,5 @@
 import type { Apps } from '../../actors/apps.ts'
+import type { Principal } from '../../actors/principal.ts'
 import type { AppState } from '../../actors/state.ts'
 import type { Form } from '../../http/route.ts'
 import { toPagedList } from '../../storage/page.ts'
@@ -9,9 +10,9 @@ import type { Viewer } from '../apps/represent.ts'
 import { namesOf } from './events.ts'
 import type { ContentEntity, ContentKind } from './kind.ts'
 import type { ContentPage } from './lists/list.ts'
-import { loadMine, loadStarred, loadSubscribed, subscriptionOf, withStarredFiles } from './mine.ts'
-import { loadParts, type ContentItem } from './parts.ts'
-import { isSubscribedTo, showContent, showContentSummary, type Reading } from './represent.ts'
+import { loadMine, loadStarred, loadSubscribed, noMine, subscriptionOf, withStarredFiles } from './mine.ts'
+import { hasParts, loadParts, type ContentItem } from './parts.ts'
+import { isSubscribedTo, showContent, showContentSummary, showOnce, type Reading } from './represent.ts'
 
 interface Reader extends Viewer {
   sql: Db
@@ -31,13 +32,22 @@ export async function showItem(
 ): Promise<object> {
   const reading = await read(entity, [item], reader)
   await reader.people.load([...namesOf(item, reading.parts.get(item.id)), ...namesakes(state)])
-  return showContent(entity, item, state, reading, reader)
+  return showContent(entity, item, state, reading, reader, showOnce(item))
 }
 
 /** What there is to be known about some items for one caller. */
 async function read(entity: ContentEntity, items: readonly ContentItem[], { sql, by }: Reader): Promise<Reading> {
+  if (items.every(item => isPlain(entity, item, by))) return nothing
   const [parts, mine] = await Promise.all([loadParts(sql, items), loadMine(sql, by, entity, items)])
   return { parts, mine: await withStarredFiles(sql, by, mine, parts) }
+}
+
+const nothing: Reading = { parts: new Map(), mine: noMine }
+
+/** There is nothing to be known beside the row: so it is with nearly every message. */
+function isPlain(entity: ContentEntity, item: ContentItem, by: Principal): boolean {
+  if (item.parts !== undefined || hasParts(item)) return false
+  return by.kind !== 'user' || (item.star_count === 0 && subscriptionOf(entity, item) === null)
 }
 
 /** A list of items in the form that the caller chose, without those whose app was deleted since. */

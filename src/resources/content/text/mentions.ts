@@ -12,9 +12,26 @@ import {
   type Rendering,
 } from './render.ts'
 
-/** Parses a text and brings everybody it mentions into memory, so that a command can decide about them. */
-export async function prepareText(text: string | null | undefined, sql: Sql, people: People): Promise<ParsedText> {
+/**
+ * Parses a text and brings everybody it mentions into memory, so that a command can decide about them. At once where it
+ * mentions nobody.
+ */
+export function prepareText(
+  text: string | null | undefined,
+  sql: Sql,
+  people: People,
+): ParsedText | Promise<ParsedText> {
   const uids = listMentionedUids(text)
+  const parsed = uids.length === 0 ? parseText(text) : null
+  return parsed !== null && parsed.mentions.length === 0 ? parsed : prepareMentions(text, uids, sql, people)
+}
+
+async function prepareMentions(
+  text: string | null | undefined,
+  uids: string[],
+  sql: Sql,
+  people: People,
+): Promise<ParsedText> {
   const parsed = parseText(text, uids.length === 0 ? undefined : await resolvePeople(sql, uids))
   if (parsed.mentions.length > 0) await people.load(parsed.mentions)
   return parsed
