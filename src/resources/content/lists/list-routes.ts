@@ -1,11 +1,13 @@
 import type { z } from 'zod'
 import { reply, route, type Route, type RouteRequest } from '../../../http/route.ts'
 import { NotFound } from '../../../lib/errors.ts'
+import { Encoded, writeJson } from '../../../lib/json.ts'
 import { pagedList } from '../../../lib/shape.ts'
 import { findApp } from '../../apps/find.ts'
 import { AppPath } from '../../apps/schema.ts'
 import { requireRead } from '../../members/access.ts'
 import type { ContentKind } from '../kind.ts'
+import { keptPages, keyOf } from './kept-pages.ts'
 import { listEverywhere, listInApp, type Narrowing } from './list.ts'
 import type { ContentListing } from '../schema.ts'
 import { showPage } from '../show.ts'
@@ -55,12 +57,22 @@ export function listRoutes<Query extends ContentListing>(
     replies: { 200: Items },
     problems: [NotFound],
     async handle(request) {
-      const { params, query, by, people } = request
+      const { params, query, by, people, form } = request
       const state = await findApp(params.app, request)
       await people.load([by.user])
       requireRead(state, by, people)
+      const { app } = state
+      const key = keyOf(kind.entity, state, request)
+      const kept = key === null ? undefined : keptPages.find(key, app)
+      if (kept !== undefined) return reply(200, kept)
       const narrowing = await toNarrowing(query, request)
-      return reply(200, await showPage(kind, await listInApp(kind, state, query, request, narrowing), request))
+      const page = await listInApp(kind, state, query, request, narrowing)
+      const shown = await showPage(kind, page, request)
+      // Stars are everybody's own, and what changed meanwhile may or may not be on the page.
+      if (key === null || state.app !== app || page.rows.some(row => row.star_count > 0)) return reply(200, shown)
+      const encoded = new Encoded(writeJson(shown, form.scalars))
+      keptPages.keep(key, app, encoded)
+      return reply(200, encoded)
     },
   })
 
