@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 
-const main = join(import.meta.dirname, '../src/main.ts')
+/** What `npm start` runs, wherever it is run from. */
+const root = join(import.meta.dirname, '..')
+const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
+const startArgs = scripts.start.split(' ').slice(1)
+const main = join(root, startArgs.pop()!)
+
 const key = 'wys_a-key-for-measurements-that-is-long-enough'
 
 /**
@@ -50,7 +55,7 @@ export class Parley {
   }
 
   async start(): Promise<void> {
-    this.#child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...this.#nodeArgs, main], {
+    this.#child = spawn(process.execPath, [...startArgs, ...this.#nodeArgs, main], {
       cwd: this.#dir,
       env: {
         PATH: process.env.PATH,

@@ -40,8 +40,8 @@ const awakeLimit = 1_000
 /** While this many commands wait for commits, making notifications rests: people who write come first. A guess. */
 const busyCommands = 16
 
-/** How long it rests then, in units of the time that its last transaction took: a tenth of one connection's time. */
-const restFactor = 9
+/** How long it rests then, in units of the time that its last transaction took: a twentieth of one connection's time. */
+const restFactor = 19
 
 /** But no longer than this: people who are told late should still be told. */
 const longestRestMs = 5_000
