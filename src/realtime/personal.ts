@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AppRow, AppState, MemberRow } from '../actors/state.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Form, Frame } from './protocol.ts'
@@ -12,6 +13,9 @@ export interface PersonalParts {
   unreadDelayMs: number
   clock: Clock
 }
+
+/** People who are told before others have their turn. A guess: a millisecond. */
+const portion = 100
 
 /** An app in which something may have become read or unread, and for whom of those who are here. */
 interface Stir {
@@ -88,18 +92,23 @@ export class Personal {
   /** Gathered for a moment: in a lively app every member would otherwise hear of every message twice. */
   #stir(state: AppState, whom: Stir['whom']): void {
     const { clock, unreadDelayMs } = this.#parts
-    if (this.#stirred.size === 0) clock.after(unreadDelayMs, () => this.#flush())
+    if (this.#stirred.size === 0) clock.after(unreadDelayMs, () => void this.#flush())
     const before = this.#stirred.get(state.app.id)?.whom
     const all = before === 'all' || whom === 'all' ? 'all' : new Set([...(before ?? []), ...whom])
     this.#stirred.set(state.app.id, { state, whom: all })
   }
 
-  #flush(): void {
+  /** Never rejects. */
+  async #flush(): Promise<void> {
     const stirred = [...this.#stirred.values()]
     this.#stirred.clear()
-    if (this.#isClosed) return
+    let told = 0
     for (const { state, whom } of stirred) {
-      for (const user of whom === 'all' ? this.#present(state) : whom) this.#tellUnread(state, user)
+      for (const user of whom === 'all' ? this.#present(state) : whom) {
+        if (this.#isClosed) return
+        this.#tellUnread(state, user)
+        if (++told % portion === 0) await nextTurn()
+      }
     }
   }
 

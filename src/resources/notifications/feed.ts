@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { People } from '../../actors/people.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { namesOf, showNotification } from './represent.ts'
 import type { NotificationRow } from './schema.ts'
-import { findNewestChange, listChanged } from './store.ts'
+import { findNewestChange, listByIds, listChanges, type ChangeKey } from './store.ts'
 
 /** A frame for a user's personal sessions. */
 interface Told {
@@ -22,8 +23,11 @@ export interface FeedParts {
   log: Log
 }
 
-/** Rows in one read. */
-const readLimit = 500
+/** Changes in one look; a look repeats what was seen in the last seconds, so it reads no more than their keys. */
+const lookLimit = 5_000
+
+/** Notifications that are read and told before others have their turn. A guess: a millisecond. */
+const portion = 50
 
 /** A change that was committed later than one with a larger number is looked for during this time. */
 const latenessMs = 5_000
@@ -96,22 +100,30 @@ export class Feed {
     const users = [...here()]
     if (from !== null && users.length > 0) {
       for (let after = from; ;) {
-        const rows = await listChanged(sql, users, after, readLimit)
-        await this.#tell(rows)
-        if (rows.length < readLimit) break
+        const changes = await listChanges(sql, users, after, lookLimit)
+        await this.#tell(changes.filter(change => !this.#told.has(keyOf(change))))
+        if (changes.length < lookLimit) break
         // All rows of one change must have been seen before it is passed.
-        after = rows.at(-1)!.changed_id - (rows[0]!.changed_id === rows.at(-1)!.changed_id ? 0 : 1)
+        const [first, last] = [changes[0]!.changed_id, changes.at(-1)!.changed_id]
+        after = last - (first === last ? 0 : 1)
       }
     }
     this.#newest = Math.max(this.#newest ?? 0, newest)
   }
 
-  async #tell(rows: NotificationRow[]): Promise<void> {
+  async #tell(fresh: ChangeKey[]): Promise<void> {
+    for (let first = 0; first < fresh.length; first += portion) {
+      if (first > 0) await nextTurn()
+      const ids = fresh.slice(first, first + portion).map(({ id }) => id)
+      await this.#tellPortion(await listByIds(this.#parts.sql, ids))
+    }
+  }
+
+  async #tellPortion(rows: NotificationRow[]): Promise<void> {
     const { people, tell, origin } = this.#parts
     const atMs = performance.now()
-    const fresh = rows.filter(row => !this.#told.has(keyOf(row)))
-    await people.load(fresh.flatMap(namesOf))
-    for (const row of fresh) {
+    await people.load(rows.flatMap(namesOf))
+    for (const row of rows) {
       if (this.#told.has(keyOf(row))) continue
       this.#told.set(keyOf(row), atMs)
       const isOne = row.change !== 'notifications_marked'
@@ -122,6 +134,6 @@ export class Feed {
 }
 
 /** Marking several is one change, told once. */
-function keyOf({ user_id, changed_id }: NotificationRow): string {
+function keyOf({ user_id, changed_id }: Pick<ChangeKey, 'user_id' | 'changed_id'>): string {
   return `${changed_id}:${user_id}`
 }

@@ -144,12 +144,15 @@ export async function removeOld(db: Db, before: Date, limit: number): Promise<nu
   return count
 }
 
+/** What changed for whom. */
+export type ChangeKey = Pick<NotificationRow, 'id' | 'user_id' | 'changed_id'>
+
 /** What changed for some users since then, in the order of the changes. Served by notifications_changed. */
-export function listChanged(db: Db, users: number[], after: number, limit: number): Promise<NotificationRow[]> {
-  return db<NotificationRow[]>`
-    ${selectFrom(db)}
-    where n.user_id = any(${users}::bigint[]) and n.changed_id > ${after}
-    order by n.changed_id, n.id limit ${limit}`
+export function listChanges(db: Db, users: number[], after: number, limit: number): Promise<ChangeKey[]> {
+  return db<ChangeKey[]>`
+    select id, user_id, changed_id from notifications
+    where user_id = any(${users}::bigint[]) and changed_id > ${after}
+    order by changed_id, id limit ${limit}`
 }
 
 export async function findNewestChange(db: Db): Promise<number> {
