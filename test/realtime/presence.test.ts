@@ -59,22 +59,26 @@ test('the API shows people as active while they have a connection of either kind
 test('clients are told who is online of those whom they can see, as a whole list of numbers', async () => {
   await using server = await startServer()
   const { body: acme } = await server.admin.post('/api/directories', { name: 'acme' })
-  const [ann, ben, eve, kim] = await Promise.all(['Ann', 'Ben', 'Eve', 'Kim'].map(name => server.person(name)))
-  for (const person of [eve!, kim!]) await server.admin.put(`/api/directories/${acme.id}/members/${person.id}`)
-  await using first = await joinHub(server.url, { token: () => ann!.token })
-  await using other = await joinHub(server.url, { token: () => eve!.token })
+  // One after the other, so that they are listed in this order.
+  const ann = await server.person('Ann')
+  const ben = await server.person('Ben')
+  const eve = await server.person('Eve')
+  const kim = await server.person('Kim')
+  for (const person of [eve, kim]) await server.admin.put(`/api/directories/${acme.id}/members/${person.id}`)
+  await using first = await joinHub(server.url, { token: () => ann.token })
+  await using other = await joinHub(server.url, { token: () => eve.token })
   await first.subscribe('online')
   await other.subscribe('online')
-  expect(await first.hear('online')).toEqual([Number(ann!.id)])
-  expect(await other.hear('online')).toEqual([Number(eve!.id)])
+  expect(await first.hear('online')).toEqual([Number(ann.id)])
+  expect(await other.hear('online')).toEqual([Number(eve.id)])
 
-  await using _ = await listen(server.url, { token: ben!.token })
-  expect(await first.hear('online')).toEqual([Number(ann!.id), Number(ben!.id)])
+  await using _ = await listen(server.url, { token: ben.token })
+  expect(await first.hear('online')).toEqual([Number(ann.id), Number(ben.id)])
   // Who share an app see each other.
-  await server.admin.post('/api/apps', { type: 'chat_room', members: [ann!.id, kim!.id] })
-  await using __ = await listen(server.url, { token: kim!.token })
-  expect(await first.hear('online')).toEqual([Number(ann!.id), Number(ben!.id), Number(kim!.id)])
-  expect(await other.hear('online')).toEqual([Number(eve!.id), Number(kim!.id)])
+  await server.admin.post('/api/apps', { type: 'chat_room', members: [ann.id, kim.id] })
+  await using __ = await listen(server.url, { token: kim.token })
+  expect(await first.hear('online')).toEqual([Number(ann.id), Number(ben.id), Number(kim.id)])
+  expect(await other.hear('online')).toEqual([Number(eve.id), Number(kim.id)])
 })
 
 test('hundreds who come at once are told of in a handful of lists', { timeout: 60_000 }, async () => {
