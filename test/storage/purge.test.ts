@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Apps } from '../../src/actors/apps.ts'
+import { chores as appChores } from '../../src/resources/apps/chores.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { ChoreParts } from '../../src/resources/resource.ts'
 import { DiskBytes } from '../../src/storage/bytes-disk.ts'
@@ -55,6 +56,21 @@ test('of apps that were deleted nothing is left in any table, and of others ever
   expect(await sql`select id from files order by id`).toEqual(kept)
   expect(await sql`select knowledge from agents`).toEqual([{ knowledge: [] }])
   for (const who of [ann, ben]) expect((await who.get('/api/notifications')).body.count).not.toBe('0')
+})
+
+test('an app that was deleted just now is left until every node has heard of it', async () => {
+  await using house = await startHouse()
+  const { server, sql, ann } = house
+  const chat = await appOf(server, 'chat_room', [ann])
+  await server.admin.delete(`/api/apps/${chat}`)
+  const doChoresIn = async (seconds: number) => {
+    const now = () => new Date(Date.now() + seconds * 1000)
+    for (const { run } of appChores({ sql, now })) await run(new AbortController().signal)
+    return (await sql`select from apps`).length
+  }
+
+  expect(await doChoresIn(30)).toBe(1)
+  expect(await doChoresIn(61)).toBe(0)
 })
 
 test('a post takes all that hangs on it along, and on its comments, and a file does', async () => {

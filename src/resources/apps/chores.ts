@@ -8,14 +8,18 @@ const batchSize = 500
 
 const appsAtOnce = 20
 
+/** Nodes find out by an app's row that it was deleted, about once a second; by then even a busy one has. A guess. */
+const hearingMs = 60_000
+
 /**
  * Removes what apps that were deleted have left. Nobody sees any of it, so it does not matter how long it takes; the
  * app's own row goes last, so that what was interrupted is found again. Several nodes may do it at once.
  */
-export function chores({ sql }: Pick<ChoreParts, 'sql'>): Chore[] {
+export function chores({ sql, now }: Pick<ChoreParts, 'sql' | 'now'>): Chore[] {
   const run = async (signal: AbortSignal) => {
     await inPortions(appsAtOnce, signal, async () => {
-      const apps = await store.listDeleted(sql, appsAtOnce)
+      const before = new Date(now().getTime() - hearingMs)
+      const apps = await store.listDeleted(sql, before, appsAtOnce)
       return apps.length === 0 ? 0 : removeApps(sql, apps, signal)
     })
   }

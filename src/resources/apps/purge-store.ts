@@ -3,10 +3,10 @@ import { removeItems } from '../content/remove.ts'
 
 export const contentTables = ['messages', 'posts', 'comments', 'files'] as const
 
-/** Apps that were deleted for good and still have rows. Served by apps_deleted. */
-export async function listDeleted(sql: Sql, limit: number): Promise<number[]> {
+/** Apps that were deleted for good before some time and still have rows. Served by apps_deleted. */
+export async function listDeleted(sql: Sql, before: Date, limit: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
-    select id from apps where deleted_at is not null order by deleted_at limit ${limit}`
+    select id from apps where deleted_at < ${before} order by deleted_at limit ${limit}`
   return rows.map(({ id }) => id)
 }
 
