@@ -14,7 +14,10 @@ export interface Command<Input, Result, Loaded = undefined> {
   name: string
   /** How many numbers (ids and events) it takes at most; default 2, one id and one event. */
   numbers?: (input: Input) => number
-  /** Reads rows that memory does not hold. Such a command commits alone, so that it delays nobody else. */
+  /**
+   * Reads rows that memory does not hold. Such a command commits apart from those that need not read, so that it does
+   * not delay them, and alone in its app.
+   */
   load?: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>
   decide: (work: Work<Loaded>, input: Input) => Result
   /** Unique indexes and foreign keys that a write may run into, and the refusal that this means. */

@@ -10,7 +10,7 @@ import { isKeyTaken } from './store.ts'
 export interface CommitterParts extends FlushParts {
   /** Connections for group commits. One is best on two cores: fewer, larger flushes win over more, smaller ones (measured). */
   lanes: Lane[]
-  /** Connections for commands that load rows first, one command at a time. */
+  /** Connections for commands that load rows first, one command of an app at a time. */
   soloLanes: Lane[]
   /** Commands in one flush at most. */
   flushLimit: number
@@ -20,6 +20,9 @@ export interface CommitterParts extends FlushParts {
 }
 
 type LaneKind = 'group' | 'solo'
+
+/** Apps whose commands load rows in one transaction: each waits for the slowest of them. A guess. */
+const loadsAtOnce = 32
 
 /**
  * Group commit over all actors: takes what has gathered in their mailboxes and runs one transaction for it, several
@@ -70,11 +73,23 @@ export class Committer {
       if (jobs.length === 0) break
       this.#fly('group', jobs)
     }
-    for (const actor of this.#ready) {
-      if (this.#free.solo.length === 0) break
-      const tasks = actor.needsLoad ? this.#take(actor, 1) : []
-      if (tasks.length > 0) this.#fly('solo', [{ actor, tasks }])
+    while (this.#free.solo.length > 0) {
+      const jobs = this.#gatherLoads()
+      if (jobs.length === 0) break
+      this.#fly('solo', jobs)
     }
+  }
+
+  /** One command of each app: what a second one would load, the first has not written yet. */
+  #gatherLoads(): Job[] {
+    const jobs: Job[] = []
+    for (const actor of this.#ready) {
+      if (!actor.needsLoad) continue
+      if (jobs.length === loadsAtOnce) break
+      const tasks = this.#take(actor, 1)
+      if (tasks.length > 0) jobs.push({ actor, tasks })
+    }
+    return jobs
   }
 
   #gather(): Job[] {

@@ -72,8 +72,8 @@ export async function flush(parts: FlushParts, lane: Lane, jobs: Job[]): Promise
 
   const now = parts.now()
   const shared = { locked, numbers: new Numbers(locked.numbers), now }
-  const decisions: Decision[] = []
-  for (const job of present) decisions.push(await decide(parts, lane, job, shared))
+  // Together: what several of them have to load then takes one round trip.
+  const decisions = await Promise.all(present.map(job => decide(parts, lane, job, shared)))
 
   const statement = new WriteStatement()
   addRows(statement, decisions, now)
