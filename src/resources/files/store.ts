@@ -2,7 +2,9 @@ import { batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
-import { toTsQuery } from '../../storage/words.ts'
+import { toTsQuery, toWords } from '../../storage/words.ts'
+import { findStart, walkLimit } from '../content/lists/position.ts'
+import { isSearch } from '../content/lists/search.ts'
 import type { CountChange } from '../content/store.ts'
 import type { FileRow, VersionRow } from './schema.ts'
 
@@ -117,7 +119,12 @@ export const changeCounts = batch<CountChange>({
 function selectFiles(db: Db): Fragment {
   return db`
     select f.*, to_jsonb(b) - '{created_at,checked_at}'::text[] as blob
-    from files f join file_versions v on v.file_id = f.id and v.rev = f.rev join blobs b on b.id = v.blob_id`
+    from files f ${content(db)}`
+}
+
+/** The content of the current version, as `b`. */
+function content(db: Db): Fragment {
+  return db`join file_versions v on v.file_id = f.id and v.rev = f.rev join blobs b on b.id = v.blob_id`
 }
 
 export async function findFile(db: Db, id: number): Promise<FileRow | null> {
@@ -173,9 +180,44 @@ export async function listFiles(
   const where = toFilter(db, scope, page)
   const count = known ?? (await countFiles(db, where))
   if (page.countOnly || page.skip >= count) return { rows: [], count }
+  const [key] = page.order
+  if (known !== undefined && key?.field === 'id') return { rows: await listAt(db, scope, page, count, where), count }
+  // What was found by its terms is sorted: with the limit in sight, PostgreSQL may walk over all files until it has enough.
+  const fence = isSearch(scope.apps, page) ? db`offset 0` : db``
+  // Only what is shown is looked up whole.
+  const isBySize = page.order.some(({ field }) => field === 'size')
   const rows = await db<FileRow[]>`
-    ${selectFiles(db)} where ${where} ${orderBy(db, page.order, orderColumns)} limit ${page.take} offset ${page.skip}`
+    ${selectFiles(db)}
+    where f.id = any(array(
+      select f.id from (select f.* from files f where ${where} ${fence}) f ${isBySize ? content(db) : db``}
+      ${orderBy(db, page.order, orderColumns)} limit ${page.take} offset ${page.skip}))
+    ${orderBy(db, page.order, orderColumns)}`
   return { rows, count }
+}
+
+/** A page of all the files of one app by id, however deep it is. Served by files_app. */
+async function listAt(
+  db: Db,
+  { apps }: FileScope,
+  { order, skip, take, trashed }: Page<OrderField>,
+  count: number,
+  where: Fragment,
+): Promise<FileRow[]> {
+  const isDescending = order[0]!.descending
+  const shown = trashed === null ? 'all' : trashed ? 'trashed' : 'visible'
+  // The newest pages are asked for far more often than any other: these are walked to from their end.
+  const isFromEnd = isDescending && skip <= walkLimit
+  const limit = Math.min(take, count - skip)
+  const first = isDescending ? count - skip - limit : skip
+  const start = isFromEnd ? { id: 0, skip } : await findStart(db, apps![0]!, first, shown)
+  const direction = isFromEnd ? db`desc` : db`asc`
+  const rows = await db<FileRow[]>`
+    ${selectFiles(db)}
+    where f.id = any(array(
+      select f.id from files f where ${where} and f.id >= ${start.id}
+      order by f.app_id ${direction}, f.id ${direction} limit ${limit} offset ${start.skip}))
+    order by f.id`
+  return isDescending ? rows.toReversed() : Array.from(rows)
 }
 
 async function countFiles(db: Db, where: Fragment): Promise<number> {
@@ -183,16 +225,34 @@ async function countFiles(db: Db, where: Fragment): Promise<number> {
   return total?.count ?? 0
 }
 
-function toFilter(db: Db, { apps, writable, parent }: FileScope, { trashed, tags, q }: Page): Fragment {
-  const query = toTsQuery(q, true)
+function toFilter(db: Db, { apps, writable, parent }: FileScope, page: Page): Fragment {
+  const { trashed } = page
   const mine = writable === null ? db`true` : db`f.app_id = any(${writable}::bigint[])`
   return db`${parent === undefined ? db`f.parent_id is null` : db`f.parent_id = ${parent}`}
-    ${apps === null ? db`` : db`and f.app_id = any(${apps}::bigint[])`}
+    ${parent === undefined && isSearch(apps, page) ? isFoundIn(db, apps, page) : isFound(db, apps, page)}
     ${trashed === false ? db`and f.trashed_at is null` : db``}
     ${trashed === true ? db`and f.trashed_at is not null and ${mine}` : db``}
-    ${trashed === null ? db`and (f.trashed_at is null or ${mine})` : db``}
+    ${trashed === null ? db`and (f.trashed_at is null or ${mine})` : db``}`
+}
+
+/** Served by files_search, and by it alone: beside a condition on the app, PostgreSQL may read all that is in it. */
+function isFoundIn(db: Db, apps: number[], { q, tags }: Page): Fragment {
+  const words = toWords([q]).join(' ') || null
+  return words === null && tags.length === 0
+    ? isIn(db, apps)
+    : db`and search_terms(f.app_id, f.name, f.tags) @@ search_query(${apps}::bigint[], ${words}, ${tags})`
+}
+
+/** The same for files of any app, or attachments; it looks at each of them. */
+function isFound(db: Db, apps: number[] | null, { q, tags }: Page): Fragment {
+  const query = toTsQuery(q, true)
+  return db`${apps === null ? db`` : isIn(db, apps)}
     ${tags.length === 0 ? db`` : db`and f.tags && ${tags}`}
     ${query === null ? db`` : db`and to_tsvector('simple', fold(translate(f.name, '._-', '   '))) @@ ${query}::tsquery`}`
+}
+
+function isIn(db: Db, apps: number[]): Fragment {
+  return apps.length === 1 ? db`and f.app_id = ${apps[0]!}` : db`and f.app_id = any(${apps}::bigint[])`
 }
 
 /** The versions of a file, newest first. Served by the primary key. */

@@ -1,6 +1,6 @@
--- What lists of content are searched by: the words of each item, and its tags, each with the app in front, so that a
--- search costs what it finds in its app, however much the others hold. Calls no function of ours: PostgreSQL looks for
--- none when it makes an index or gathers statistics.
+-- What lists of content and files are searched by: the words of each item, and its tags, each with the app in front, so
+-- that a search costs what it finds in its app, however much the others hold. Calls no function of ours: PostgreSQL looks
+-- for none when it makes an index or gathers statistics.
 create function search_terms(app_id bigint, plain text, tags text[]) returns tsvector
   language plpgsql immutable parallel safe cost 1000 as $$
 declare
@@ -51,3 +51,4 @@ create function search_query(apps bigint[], q text, tags text[]) returns tsquery
 create index messages_search on messages using gin (search_terms(app_id, plain, tags)) with (gin_pending_list_limit = 8192);
 create index posts_search on posts using gin (search_terms(app_id, plain, tags)) with (gin_pending_list_limit = 8192);
 create index comments_search on comments using gin (search_terms(app_id, plain, tags)) with (gin_pending_list_limit = 8192);
+create index files_search on files using gin (search_terms(app_id, name, tags)) where parent_id is null;
