@@ -3,12 +3,13 @@ import type { Scenario } from './stage.ts'
 import { deep } from './scenarios/deep.ts'
 import { fanOut } from './scenarios/fan-out.ts'
 import { history } from './scenarios/history.ts'
+import { hub } from './scenarios/hub.ts'
 import { idle } from './scenarios/idle.ts'
 import { mark } from './scenarios/mark.ts'
 import { send } from './scenarios/send.ts'
 
 /** In the order in which they run: the one that wants a fresh server first, the one that fills the disk last. */
-export const scenarios: Scenario[] = [idle, send, history, fanOut, mark, deep]
+export const scenarios: Scenario[] = [idle, send, history, fanOut, hub, mark, deep]
 
 export interface Options {
   scenarios: Scenario[]

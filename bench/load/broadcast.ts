@@ -14,13 +14,15 @@ export interface BroadcastJob extends Listening {
   perSecond: number
   warmupSeconds: number
   seconds: number
-  /** Whether frames carry `rev` and `prev`, and so show what is missing. */
+  /** What only frames that deliver a message have in them: it is also heard of as a notification, for instance. */
+  delivery: string
+  /** Whether these frames carry `rev` and `prev`, and so show what is missing. */
   isChained: boolean
 }
 
 export interface BroadcastResult {
   sent: number
-  /** Deliveries that did not arrive, and those that broke the chain of revs. */
+  /** Deliveries that did not arrive, and those that broke the chain of revs or the order in which others heard. */
   missing: number
   broken: number
   latencies: Latencies
@@ -37,15 +39,18 @@ const prev = Buffer.from('"prev":')
 
 export async function runBroadcast(job: BroadcastJob, notify: (notice: Notice) => void): Promise<BroadcastResult> {
   const latencies: number[] = []
+  const delivery = Buffer.from(job.delivery)
   const told = new Float64Array(job.listeners.length)
+  /** The instants of the messages in the order in which everybody is to hear them, and how many each has heard. */
+  const order: number[] = []
+  const places = new Uint32Array(job.listeners.length)
   let sample = ''
   let broken = 0
   let heard = 0
   let measuredFrom = Infinity
 
   const hear = (listener: number, frame: Buffer) => {
-    // Only events carry `prev`; a message is also heard of as a notification, for instance.
-    if (!frame.includes(prev)) return
+    if (!frame.includes(delivery)) return
     if (job.isChained) {
       if (told[listener] !== 0 && readNumber(frame, prev) !== told[listener]) broken++
       told[listener] = readNumber(frame, rev)
@@ -53,6 +58,8 @@ export async function runBroadcast(job: BroadcastJob, notify: (notice: Notice) =
     const at = frame.indexOf(mark)
     if (at === -1) return
     const sentAt = Number(frame.toString('latin1', at + mark.length, at + mark.length + instantLength))
+    const place = places[listener]!++
+    if ((order[place] ??= sentAt) !== sentAt) broken++
     if (sentAt < measuredFrom) return
     latencies.push(performance.now() - sentAt)
     heard++

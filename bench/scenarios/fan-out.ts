@@ -1,12 +1,10 @@
 import { Bare } from '../bare.ts'
+import { fill, hall, listeners, native, perSecond, toJob } from '../crowd.ts'
 import { figureOf, type Measurement } from '../figures.ts'
-import { toInstant, type BroadcastJob, type BroadcastResult } from '../load/broadcast.ts'
+import type { BroadcastJob, BroadcastResult } from '../load/broadcast.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { measureBroadcast, type Scenario, type Stage } from '../stage.ts'
 
-const listeners = 1_000
-const perSecond = 20
-const path = '/api/realtime'
 const parley = `Parley, ${listeners} listeners`
 const bareName = `bare uWebSockets.js, ${listeners} listeners`
 
@@ -18,7 +16,7 @@ export const fanOut: Scenario = {
   name: 'fan-out',
   question: 'How soon do 1,000 people in a room see a message, and does anybody miss one?',
   figure: 'time from sending to hearing, beside uWebSockets.js publishing the same bytes',
-  needs: { hall: { rooms: 1, members: 500, messages: 10_000 } },
+  needs: { hall },
 
   async run(stage) {
     const measurements: Measurement[] = []
@@ -53,39 +51,20 @@ export const fanOut: Scenario = {
 }
 
 function broadcast(stage: Stage, seconds: number) {
-  const { app, members } = stage.rooms.hall![0]!
-  const job: Omit<BroadcastJob, 'kind' | 'port'> = {
-    path,
-    listeners: Array.from({ length: listeners }, (_, at) => ({
-      token: members[at % members.length]!.token,
-      hello: { say: JSON.stringify({ type: 'subscribe', app_id: Number(app) }), until: '"subscribed"' },
-    })),
-    request: fill(time =>
-      toRequest('POST', `/api/apps/${app}/messages`, members[0]!.token, { text: `t=${time} and some words` }),
-    ),
-    perSecond,
-    warmupSeconds: 1,
-    seconds,
-    isChained: true,
-  }
+  const job = toJob(stage.rooms.hall![0]!, native, seconds)
   return measureBroadcast(stage, { label: parley, subject: 'parley', unit: 'deliveries' }, job)
 }
 
 function broadcastBare(stage: Stage, bare: Bare, sample: string) {
   const job: Omit<BroadcastJob, 'kind' | 'port'> = {
-    path,
+    path: '/api/realtime',
     listeners: Array.from({ length: listeners }, () => ({ token: null, hello: null })),
     request: fill(time => toRequest('POST', '/', null, JSON.parse(sample.replace(/"t=[\d.]+/, `"t=${time}`)))),
     perSecond,
     warmupSeconds: 1,
     seconds: stage.seconds * 2,
+    delivery: native.delivery,
     isChained: false,
   }
   return measureBroadcast(stage, { label: bareName, subject: 'baseline', unit: 'deliveries' }, job, bare)
-}
-
-/** Makes a request with the time left open, and with the length that it will have when it is filled in. */
-function fill(make: (time: string) => string): string {
-  const time = toInstant(0)
-  return make(time).replace(`"t=${time}`, '"t={time}')
 }
