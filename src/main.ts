@@ -2,7 +2,7 @@ import { Apps } from './actors/apps.ts'
 import { Direct } from './actors/direct.ts'
 import { Environment } from './actors/environment.ts'
 import { Lane } from './actors/lane.ts'
-import { spreadNews } from './actors/news.ts'
+import { hearMoved, spreadNews } from './actors/news.ts'
 import { People } from './actors/people.ts'
 import { Presence } from './actors/presence.ts'
 import { spreadPresence } from './actors/presence-news.ts'
@@ -20,7 +20,7 @@ import { toProblemAnswer } from './http/problem-details.ts'
 import { createEdge } from './http/server.ts'
 import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
-import { createLog } from './lib/log.ts'
+import { createLog, type Log } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
 import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
@@ -142,10 +142,10 @@ export async function startNode(config: Config): Promise<Node> {
     apps.listen((_, events) => typing.hear(events))
 
     // What nodes tell each other. Without Redis they look for it themselves, below.
-    if (config.redisUrl !== null) {
-      const bus = await RedisBus.connect({ url: config.redisUrl.reveal(), isCluster: config.redisIsCluster, log })
+    const bus = await connectBus(config, log)
+    if (bus !== null) {
       teardown.add('bus', () => bus.close())
-      spreadNews({ bus, apps, direct, environment, typing, log })
+      spreadNews({ bus, apps, direct, environment, typing, clock, log })
       const talking = new AbortController()
       teardown.add('presence', () => talking.abort())
       spreadPresence({ bus, presence, clock, signal: talking.signal })
@@ -250,6 +250,13 @@ export async function startNode(config: Config): Promise<Node> {
       origin,
       settings: toRealtimeSettings(config),
     })
+    await realtime.start()
+    if (bus !== null) hearMoved(bus, apps => realtime.hearOf(apps))
+    keepHouse([{ name: 'look for apps of people who are here', periodMs: 1000, run: () => realtime.look() }], {
+      clock,
+      log,
+      signal: housekeeping.signal,
+    })
     realtime.attach(edge.uws)
     await feed.start()
     teardown.add('sessions', () => realtime.close())
@@ -266,6 +273,11 @@ export async function startNode(config: Config): Promise<Node> {
     await stop()
     throw error
   }
+}
+
+/** Null for a node that has no Redis. */
+async function connectBus({ redisUrl, redisIsCluster: isCluster }: Config, log: Log): Promise<RedisBus | null> {
+  return redisUrl && RedisBus.connect({ url: redisUrl.reveal(), isCluster, log })
 }
 
 /** Finds what other nodes did: each of their commits is heard of within this chore's period. */

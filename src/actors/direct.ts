@@ -49,7 +49,8 @@ export class DirectWork {
 
   /** A number for an app that this command is making. */
   async nextNumber(): Promise<number> {
-    const [row] = await this.sql<{ number: number }[]>`select nextval('numbers') as number`
+    // The transaction is given its own number first: whoever looks for new revs asks which transactions are open.
+    const [row] = await this.sql<{ number: number }[]>`select nextval('numbers') as number from pg_current_xact_id()`
     return row!.number
   }
 

@@ -44,6 +44,11 @@ export interface EventType<Body> {
    * entity as it is now.
    */
   apply?(state: State, event: AppEvent<Body>): void
+  /**
+   * Takes a state back to before the event, as far as it shows in people's lists of apps: for who has to tell what has
+   * changed, and knows only what is there now. Where neither state nor event says what was, the likeliest will do.
+   */
+  undo?(state: State, event: AppEvent<Body>): void
   /** Reads the bodies again, for events of one app: entity id → body. What is gone has no entry. */
   load?(db: Db, app: number, entities: number[]): Promise<Map<number, Body>>
   /** Ids of the people that `present` names, the actor aside. */
@@ -77,4 +82,9 @@ export function fold(state: State, event: AppEvent): void {
   app.head_rev = event.rev
   if (event.kind.touches) app.rev = event.rev
   state.app = app
+}
+
+/** Takes a state back over one event, as far as it matters for lists of apps; the newest event comes first. */
+export function unfold(state: State, event: AppEvent): void {
+  event.kind.undo?.(state, event)
 }

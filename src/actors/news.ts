@@ -1,4 +1,5 @@
 import type { Bus } from '../cluster/bus.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Apps } from './apps.ts'
 import type { Direct } from './direct.ts'
@@ -11,11 +12,17 @@ interface NewsParts {
   direct: Direct
   environment: Environment
   typing: Typing
+  clock: Clock
   log: Log
 }
 
 interface Committed {
   rev: number
+}
+
+/** Apps that a node has written to. */
+interface Moved {
+  apps: number[]
 }
 
 interface Typed {
@@ -25,13 +32,20 @@ interface Typed {
 type AppNews = Committed | Typed
 
 const environmentChannel = 'parley:environment'
+const movedChannel = 'parley:moved'
+
+/** How long the apps that a node writes to are gathered for those who do not have them in memory. A guess. */
+const gatherMs = 100
+
 const channelOf = (app: number) => `parley:app:${app}`
 
 /**
  * Makes news travel fast between nodes: each commit is told on its app's channel, and whoever has the app in memory
- * reads what is new at once instead of at the next look. Nothing depends on it: messages that get lost cost a second.
+ * reads what is new at once instead of at the next look. Which apps a node has written to is told to all, a few times
+ * a second, for the people there who have a part in them. Nothing depends on it: messages that get lost cost a second.
  */
-export function spreadNews({ bus, apps, direct, environment, typing, log }: NewsParts): void {
+export function spreadNews({ bus, apps, direct, environment, typing, clock, log }: NewsParts): void {
+  const written = new Set<number>()
   const subscribed = new Map<number, () => void>()
   const moved = new Set<number>()
   let isHearing = false
@@ -54,6 +68,14 @@ export function spreadNews({ bus, apps, direct, environment, typing, log }: News
     typing.start(app, news.user)
     isHearing = false
   }
+  const tellAll = (app: number) => {
+    if (written.size === 0) clock.after(gatherMs, tellGathered)
+    written.add(app)
+  }
+  const tellGathered = () => {
+    bus.publish(movedChannel, { apps: [...written] } satisfies Moved)
+    written.clear()
+  }
   const failed = (error: unknown) => log.warn({ error }, 'News of other nodes could not be read; the next look will')
 
   apps.watch({
@@ -66,11 +88,20 @@ export function spreadNews({ bus, apps, direct, environment, typing, log }: News
       subscribed.get(app)?.()
       subscribed.delete(app)
     },
-    onCommitted: (app, rev) => bus.publish(channelOf(app), { rev } satisfies Committed),
+    onCommitted(app, rev) {
+      bus.publish(channelOf(app), { rev } satisfies Committed)
+      tellAll(app)
+    },
   })
   typing.listen((app, user, isTyping) => {
     if (isTyping && !isHearing) bus.publish(channelOf(app), { user } satisfies Typed)
   })
+  direct.listen(({ app_id }) => tellAll(app_id))
   direct.watch(rev => bus.publish(environmentChannel, { rev } satisfies Committed))
   bus.subscribe(environmentChannel, news => void environment.reach((news as Committed).rev).catch(failed))
+}
+
+/** Hears which apps were written to, on every node, also those that this one does not have in memory. */
+export function hearMoved(bus: Bus, hear: (apps: number[]) => void): void {
+  bus.subscribe(movedChannel, news => hear((news as Moved).apps))
 }

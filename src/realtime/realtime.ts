@@ -13,6 +13,7 @@ import type { Log } from '../lib/log.ts'
 import type { EventRow } from '../storage/events.ts'
 import type { Sql } from '../storage/sql.ts'
 import { Admission } from './admission.ts'
+import { Distant } from './distant/distant.ts'
 import { FanOut, type CanRead, type HiddenUntil } from './fan-out.ts'
 import { History } from './channels/history.ts'
 import { hubDoor } from './hub/door.ts'
@@ -78,6 +79,7 @@ export class Realtime {
   readonly #fanOut: FanOut
   readonly #personal: Personal
   readonly #streams: Streams
+  readonly #distant: Distant
   readonly #closed = new AbortController()
   readonly #tails: Tails
   readonly #admission: Admission
@@ -105,10 +107,17 @@ export class Realtime {
     })
     this.#personal = new Personal({ ...options, sessions: this.#sessions, unreadDelayMs: settings.unreadDelayMs })
     this.#streams = new Streams({ ...options, sessions: this.#sessions, history })
+    this.#distant = new Distant({
+      ...options,
+      sessions: this.#sessions,
+      personal: this.#personal,
+      streams: this.#streams,
+    })
     apps.listen((state, events) => {
       this.#fanOut.hear(state, events)
-      this.#personal.hear(state)
-      this.#streams.hear(state, events)
+      const news = this.#distant.pass(state.app.id, events)
+      if (news.length > 0 || events.length === 0) this.#personal.hear(state)
+      this.#streams.hear(state, news)
     })
     direct.listen(event => this.#hearFirst(event))
     environment.listen(event => this.#hear(event))
@@ -134,6 +143,21 @@ export class Realtime {
   /** True where a user has a session on this node. */
   isHere(user: number): boolean {
     return this.#sessions.of(user).size > 0
+  }
+
+  /** Takes everything that was committed so far as told. Call once, before `attach`. */
+  async start(): Promise<void> {
+    await this.#distant.start()
+  }
+
+  /** Apps that were written to, on any node: people here may have to be told of some that are not in memory. */
+  hearOf(apps: number[]): void {
+    this.#distant.hear(apps)
+  }
+
+  /** The same for what nobody has told of; within two seconds if it is called once a second. */
+  async look(): Promise<void> {
+    await this.#distant.look()
   }
 
   /** Opens /api/realtime and /hubs/rtm on a server that does not listen yet. */
@@ -171,6 +195,7 @@ export class Realtime {
   /** The first event of an app that was made on this node. */
   #hearFirst(event: AppEvent): void {
     const { apps, log } = this.#options
+    this.#distant.passFirst(event.app_id, event.rev)
     if (this.#sessions.users.size === 0) return
     Promise.resolve(apps.state(event.app_id))
       .then(state => {

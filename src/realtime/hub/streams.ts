@@ -58,6 +58,11 @@ export class Streams {
     if (users.size === 0) this.#wanted.delete(event)
   }
 
+  /** True where somebody here wants to hear of such events, and they are told without a subscription to the app. */
+  isWanted(event: string): boolean {
+    return this.#wanted.has(event) && concerns[event] !== undefined
+  }
+
   /** The users who want to hear of such events. */
   users(event: string): number[] {
     return [...(this.#wanted.get(event)?.keys() ?? [])]

@@ -16,23 +16,26 @@ function takeDetails(app: AppRow, body: AppRow): AppRow {
   return { ...body, rev, head_rev, item_count, trashed_count, made_count, last_id, last_by, prior_id }
 }
 
-const change = (type: string, touches: boolean) =>
+const change = (type: string, touches: boolean, before: (app: AppRow) => Partial<AppRow> = () => ({})) =>
   event<AppRow>({
     type,
     entity: 'app',
     touches,
     load: rows,
+    undo(state) {
+      state.app = { ...state.app, ...before(state.app) }
+    },
     apply(state, { body }) {
       if (body !== null) state.app = takeDetails(state.app, body)
     },
     present,
   })
 
-export const appCreated = change('app_created', true)
+export const appCreated = change('app_created', true, ({ created_at }) => ({ deleted_at: created_at }))
 export const appUpdated = change('app_updated', true)
-export const appTrashed = change('app_trashed', true)
-export const appRestored = change('app_restored', true)
-export const appDeleted = change('app_deleted', false)
+export const appTrashed = change('app_trashed', true, () => ({ trashed_at: null }))
+export const appRestored = change('app_restored', true, ({ created_at }) => ({ trashed_at: created_at }))
+export const appDeleted = change('app_deleted', false, () => ({ deleted_at: null }))
 
 /** The owner left, so ownership passed on; nothing that lists would show as activity. */
 export const ownerChanged = change('owner_changed', false)
@@ -56,6 +59,10 @@ export const appMarked = event<null>({
     const row = state.member(actor_id) ?? blankMember(state.app.id, actor_id)
     state.putMember({ ...row, marked_id, marked_at: marked_at === null ? null : new Date(marked_at) })
   },
+  undo(state, { actor_id }) {
+    const own = state.member(actor_id)
+    if (own !== undefined) state.putMember({ ...own, marked_id: own.marked_id === null ? 0 : null })
+  },
   isTold: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
   present({ facts }, { app, people, origin }) {
     const { marked_id, marked_at } = facts as unknown as Marked
@@ -75,6 +82,11 @@ export const settingsChanged = event<MemberRow>({
   load: findMembers,
   apply(state, { body }) {
     if (body !== null) state.putMember(body)
+  },
+  undo(state, { entity_id }) {
+    const own = state.member(entity_id)
+    // Who has removed the app, or had removed it and has it again, may have done it now.
+    if (own !== undefined && own.hidden_id !== null) state.putMember({ ...own, is_removed: !own.is_removed })
   },
 })
 

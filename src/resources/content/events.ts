@@ -73,6 +73,9 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         if (body !== null && body.trashed_at === null) state.putItem(toRow(body))
         if (isMarked) markOwn(state, actor_id, entity_id, created_at)
       },
+      undo(state) {
+        if (isMarked) forgetNewest(state)
+      },
     }),
     updated: event<ContentItem>({
       ...shared,
@@ -83,6 +86,7 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         if (body === null || body.trashed_at !== null) state.dropItem(entity_id)
         else if (body.parent_id === null) state.putItem(toRow(body))
       },
+      undo: forgetNewestIf,
     }),
     deleted: event<null>({
       type: `${entity}_deleted`,
@@ -93,6 +97,7 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         settle(state, facts as unknown as Consequences)
         state.dropItem(entity_id)
       },
+      undo: forgetNewestIf,
       present: ({ entity_id, facts }, { app, people, origin }) => ({
         [entity]: {
           id: entity_id,
@@ -149,6 +154,15 @@ function settle(state: State, consequences: Consequences): void {
     item_count: app.item_count + visible,
     trashed_count: app.trashed_count + trashed,
   }
+}
+
+/** No message has this id: which one was the newest before is not known, only that it was another. */
+function forgetNewest(state: State): void {
+  state.app = { ...state.app, last_id: 0 }
+}
+
+function forgetNewestIf(state: State, { facts }: { facts: Record<string, unknown> | null }): void {
+  if (facts?.newest !== undefined) forgetNewest(state)
 }
 
 function countComments(state: State, { parent, comments }: Consequences): void {

@@ -42,7 +42,8 @@ export const putMembers = command(
         added++
         join(work, user, access)
       } else if (row.access !== access) {
-        work.emit(memberUpdated, { entity: user, body: { ...row, access } })
+        const facts = row.access === 'none' && { facts: { was_kept_out: true } }
+        work.emit(memberUpdated, { entity: user, body: { ...row, access }, ...facts })
       }
     }
     return added

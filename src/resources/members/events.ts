@@ -1,5 +1,5 @@
 import { event, type AppEvent, type Scene } from '../../actors/event.ts'
-import { findMembers, type MemberRow } from '../../actors/state.ts'
+import { blankMember, findMembers, type MemberRow } from '../../actors/state.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { showMember } from './represent.ts'
 
@@ -29,6 +29,7 @@ export const memberAdded = event<MemberRow>({
     state.dropMember(entity_id)
     state.putMember(body)
   },
+  undo: (state, { entity_id }) => state.dropMember(entity_id),
 })
 
 export const memberUpdated = event<MemberRow>({
@@ -37,6 +38,12 @@ export const memberUpdated = event<MemberRow>({
   load: findMembers,
   apply(state, { body }) {
     if (body !== null) state.putMember(body)
+  },
+  undo(state, { entity_id, facts }) {
+    const own = state.member(entity_id)
+    if (own === undefined) return
+    if (own.access === 'none') state.putMember({ ...own, access: 'read' })
+    else if (facts?.was_kept_out === true) state.putMember({ ...own, access: 'none' })
   },
 })
 
@@ -47,6 +54,7 @@ export const memberRemoved = event<null>({
   apply(state, { entity_id }) {
     state.dropMember(entity_id)
   },
+  undo: (state, { entity_id }) => state.putMember({ ...blankMember(state.app.id, entity_id), access: 'read' }),
 })
 
 export const events = [memberAdded, memberUpdated, memberRemoved]

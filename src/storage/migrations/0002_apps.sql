@@ -90,6 +90,8 @@ create table events (
   created_at timestamptz not null,
   primary key (app_id, rev, created_at)
 ) partition by range (created_at);
+-- What was written lately, whatever the app: for nodes that look for what others did.
+create index events_rev on events (rev);
 
 -- The first answer to a POST with an Idempotency-Key, written by the same commit as what it did.
 create table idempotency (

@@ -1,0 +1,175 @@
+import type { Apps } from '../../actors/apps.ts'
+import { withBodies, type EventTypes } from '../../actors/catch-up.ts'
+import { unfold, type AppEvent } from '../../actors/event.ts'
+import { Recent } from '../../actors/recent.ts'
+import { AppState, type AppRow, type MemberRow } from '../../actors/state.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { EventRow } from '../../storage/events.ts'
+import type { Sql } from '../../storage/sql.ts'
+import type { Streams } from '../hub/streams.ts'
+import type { Personal } from '../personal.ts'
+import type { Sessions } from '../sessions.ts'
+import { Moves } from './moves.ts'
+import * as store from './store.ts'
+
+export interface DistantParts {
+  sql: Sql
+  apps: Pick<Apps, 'peek'>
+  events: EventTypes
+  sessions: Sessions
+  personal: Personal
+  streams: Streams
+  clock: Clock
+  log: Log
+}
+
+/** Apps that are looked up at once. A guess: a few hundred kilobytes of rows. */
+const appsAtOnce = 200
+
+/** Events of one app that are read at once. A guess. */
+const pageSize = 200
+
+/**
+ * Tells people who are connected here what concerns them in apps that only other nodes have in memory: what `Personal`
+ * and `Streams` tell of the others. It loads none of these apps: of those that were written to, it reads the new events
+ * and the relations of the people who are here.
+ *
+ * Woken by the bus (`hear`), and by `look` about once a second, which finds what the bus has lost. Each event is
+ * told once, in the order of its app, also while that comes into memory or leaves it. If a query fails nothing is lost:
+ * the next look finds it again.
+ */
+export class Distant {
+  readonly #parts: DistantParts
+  readonly #moves: Moves
+  readonly #waiting = new Set<number>()
+  /** App → the newest rev that was told here, and that was told from memory; as far back as looks go. */
+  readonly #told = new Map<number, number>()
+  readonly #live = new Map<number, number>()
+  #running: Promise<void> | null = null
+  #hasFailed = false
+
+  constructor(parts: DistantParts) {
+    this.#parts = parts
+    this.#moves = new Moves(parts.sql, () => parts.clock.now())
+  }
+
+  /** Everything so far counts as told. Call once, before anybody can have a session. */
+  async start(): Promise<void> {
+    await this.#moves.look()
+  }
+
+  /**
+   * Takes events that are about to be told from memory; returns those that were not told here before, while the app was
+   * being loaded.
+   */
+  pass(app: number, events: AppEvent[]): AppEvent[] {
+    const last = events.at(-1)
+    if (last === undefined) return events
+    this.#live.set(app, last.rev)
+    const told = this.#told.get(app)
+    return told === undefined ? events : events.filter(({ rev }) => rev > told)
+  }
+
+  /** Everybody here has heard of an app that was made here. */
+  passFirst(app: number, rev: number): void {
+    this.#told.set(app, rev)
+  }
+
+  /** These apps were written to, on some node. Never rejects. */
+  hear(apps: Iterable<number>): void {
+    if (this.#parts.sessions.users.size === 0) return
+    for (const app of apps) if (this.#startOf(app) < this.#endOf(app)) this.#waiting.add(app)
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null
+    })
+  }
+
+  /** Finds what nobody told this node of. */
+  async look(): Promise<void> {
+    const moved = await this.#moves.look()
+    this.#hasFailed = false
+    this.hear(moved.filter(({ app_id, rev }) => rev > this.#startOf(app_id)).map(({ app_id }) => app_id))
+    await this.#running
+    if (this.#hasFailed) return
+    this.#moves.settle()
+    for (const told of [this.#told, this.#live]) {
+      for (const [app, rev] of told) if (rev <= this.#moves.from) told.delete(app)
+    }
+  }
+
+  /** What follows this rev was not told yet. */
+  #startOf(app: number): number {
+    const live = this.#live.get(app) ?? 0
+    return Math.max(this.#moves.from, this.#told.get(app) ?? 0, live <= this.#endOf(app) ? live : 0)
+  }
+
+  /** What follows this rev is told from memory. */
+  #endOf(app: number): number {
+    return this.#parts.apps.peek(app)?.since ?? Number.POSITIVE_INFINITY
+  }
+
+  async #run(): Promise<void> {
+    try {
+      while (this.#waiting.size > 0) {
+        const apps = [...this.#waiting].slice(0, appsAtOnce)
+        for (const app of apps) this.#waiting.delete(app)
+        await this.#read(apps)
+      }
+    } catch (error) {
+      this.#hasFailed = true
+      this.#parts.log.warn(
+        { error },
+        'People could not be told of apps that are not in memory; the next look tries again',
+      )
+    }
+  }
+
+  async #read(apps: number[]): Promise<void> {
+    const { sql, sessions } = this.#parts
+    const users = [...sessions.users.keys()]
+    const concerned = await store.listConcerned(sql, apps, users, this.#moves.from)
+    if (concerned.length === 0) return
+    const starts = concerned.map(app => ({ app, rev: this.#startOf(app) }))
+    // Before the rows: what these are ahead of the events is told with the next ones.
+    const events = Map.groupBy(await store.listEventsOf(sql, starts, pageSize), ({ app_id }) => app_id)
+    const rows = await store.listApps(sql, [...events.keys()])
+    const relations = Map.groupBy(await store.listRelations(sql, [...events.keys()], users), ({ app_id }) => app_id)
+    for (const row of rows) {
+      const found = events.get(row.id)!
+      if (found.length === pageSize) this.#waiting.add(row.id)
+      await this.#tell(row, relations.get(row.id) ?? [], found)
+    }
+  }
+
+  async #tell(row: AppRow, relations: MemberRow[], found: EventRow[]): Promise<void> {
+    const { sql, events: kinds, personal, streams } = this.#parts
+    const [start, end] = [this.#startOf(row.id), this.#endOf(row.id)]
+    const rows = found.filter(({ rev, type }) => rev > start && rev <= end && kinds.has(type))
+    if (rows.length === 0) return
+    this.#told.set(row.id, rows.at(-1)!.rev)
+    const state = toState(
+      row,
+      relations,
+      rows.map(event => ({ ...event, kind: kinds.get(event.type)!, body: null })),
+    )
+    personal.hear(state)
+    const wanted = rows.filter(({ type }) => streams.isWanted(type))
+    if (wanted.length > 0) streams.hear(state, await withBodies(sql, wanted, kinds))
+  }
+}
+
+/** An app with some of its members, as if it had been in memory before the events. */
+function toState(row: AppRow, relations: MemberRow[], events: AppEvent[]): AppState {
+  const state = new AppState(row, relations, new Recent([], false))
+  for (const event of events.toReversed()) unfold(state, event)
+  const changed = [...state.changed.keys()]
+  state.settle()
+  state.app = row
+  for (const user of changed) {
+    const own = relations.find(({ user_id }) => user_id === user)
+    if (own === undefined) state.dropMember(user)
+    else state.putMember(own)
+  }
+  return state
+}

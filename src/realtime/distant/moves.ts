@@ -1,0 +1,59 @@
+import type { Sql } from '../../storage/sql.ts'
+import { findLastNumber, findTransactions, listMoved } from './store.ts'
+
+/** An app, and the newest rev that was found of it. */
+export interface Moved {
+  app_id: number
+  rev: number
+}
+
+interface Mark {
+  /** The newest number at that time, and the first transaction that had not begun. */
+  readonly rev: number
+  readonly next: number
+  readonly atMs: number
+}
+
+/** A transaction that is open for longer is nobody's commit: those are given up after 15 s. */
+const latestMs = 60_000
+
+/**
+ * Finds which apps were written to, by any node. Numbers of one app are committed in the order in which they were
+ * drawn, those of different apps are not: so a look begins at a number before which nothing was left to commit at the
+ * last look, and finds some of what that has found.
+ */
+export class Moves {
+  readonly #sql: Sql
+  readonly #nowMs: () => number
+  /** Oldest first; what was drawn before the first has been looked at, or will never be committed. */
+  #marks: Mark[] = []
+  /** How many marks were over before the last look. */
+  #over = 0
+
+  constructor(sql: Sql, nowMs: () => number) {
+    this.#sql = sql
+    this.#nowMs = nowMs
+  }
+
+  /** Where the next look begins. */
+  get from(): number {
+    return this.#marks[0]?.rev ?? Number.POSITIVE_INFINITY
+  }
+
+  /** The first look only takes notice of where things are. Finding nothing new costs two small queries. */
+  async look(): Promise<Moved[]> {
+    // In this order: a number that was drawn meanwhile belongs to a transaction that `next` leaves open.
+    const rev = await findLastNumber(this.#sql)
+    const { oldest, next } = await findTransactions(this.#sql)
+    const atMs = this.#nowMs()
+    this.#over = this.#marks.findLastIndex(mark => mark.next <= oldest || mark.atMs < atMs - latestMs)
+    this.#marks.push({ rev, next, atMs })
+    return rev === this.from ? [] : listMoved(this.#sql, this.from)
+  }
+
+  /** What the last look has found was dealt with: the next one need not find all of it again. */
+  settle(): void {
+    this.#marks.splice(0, this.#over)
+    this.#over = 0
+  }
+}

@@ -1,0 +1,71 @@
+import type { AppRow, MemberRow } from '../../actors/state.ts'
+import type { EventRow } from '../../storage/events.ts'
+import type { Sql } from '../../storage/sql.ts'
+
+/** The newest number that was drawn for a rev or an id. */
+export async function findLastNumber(sql: Sql): Promise<number> {
+  const [row] = await sql<{ number: number }[]>`
+    select case when is_called then last_value else 0 end as number from numbers`
+  return row!.number
+}
+
+/** Transactions before `oldest` have ended; those that begin from now on have numbers from `next` on. */
+export async function findTransactions(sql: Sql): Promise<{ oldest: number; next: number }> {
+  const [row] = await sql<{ oldest: string; next: string }[]>`
+    select pg_snapshot_xmin(now)::text as oldest, pg_snapshot_xmax(now)::text as next from pg_current_snapshot() now`
+  return { oldest: Number(row!.oldest), next: Number(row!.next) }
+}
+
+/**
+ * The apps with events after `rev`, and the newest rev of each. Served by events_rev; the time keeps it from looking
+ * into the partitions of other days, and is longer than any clocks differ.
+ */
+export function listMoved(sql: Sql, rev: number): Promise<{ app_id: number; rev: number }[]> {
+  return sql<{ app_id: number; rev: number }[]>`
+    select app_id, max(rev) as rev from events
+    where rev > ${rev} and app_id > 0 and created_at > now() - interval '5 minutes'
+    group by app_id`
+}
+
+/**
+ * Which of the apps concern some of the users: because they have a relation to the app, or because an event after
+ * `rev` is about them, as when they have lost it. Served by the primary keys.
+ */
+export async function listConcerned(sql: Sql, apps: number[], users: number[], rev: number): Promise<number[]> {
+  const rows = await sql<{ app_id: number }[]>`
+    select app_id from members
+    where app_id = any(${apps}::bigint[]) and user_id = any(${users}::bigint[])
+    union
+    select app_id from events
+    where app_id = any(${apps}::bigint[]) and rev > ${rev} and created_at > now() - interval '5 minutes'
+      and entity_type = 'user' and entity_id = any(${users}::bigint[])`
+  return rows.map(({ app_id }) => app_id)
+}
+
+/** The events of each app after its rev, oldest first, up to `limit` of each. Served by the primary key. */
+export function listEventsOf(
+  sql: Sql,
+  starts: readonly { app: number; rev: number }[],
+  limit: number,
+): Promise<EventRow[]> {
+  return sql<EventRow[]>`
+    select e.* from unnest(${starts.map(({ app }) => app)}::bigint[], ${starts.map(({ rev }) => rev)}::bigint[])
+      as start (app_id, rev)
+    cross join lateral (
+      select * from events
+      where app_id = start.app_id and rev > start.rev and created_at > now() - interval '5 minutes'
+      order by app_id, rev
+      limit ${limit}
+    ) e
+    order by e.app_id, e.rev`
+}
+
+export function listApps(sql: Sql, apps: number[]): Promise<AppRow[]> {
+  return sql<AppRow[]>`select * from apps where id = any(${apps}::bigint[])`
+}
+
+/** The relations of some users to some apps. Served by the primary key. */
+export function listRelations(sql: Sql, apps: number[], users: number[]): Promise<MemberRow[]> {
+  return sql<MemberRow[]>`
+    select * from members where app_id = any(${apps}::bigint[]) and user_id = any(${users}::bigint[])`
+}

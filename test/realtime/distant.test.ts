@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { client } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { joinHub } from '../support/hub.ts'
+import { startPair } from '../support/pair.ts'
+import { listen } from '../support/realtime.ts'
+import type { Server } from '../support/server.ts'
+
+/** What one node does is told of by the other at most this late where there is no Redis. */
+const newsMs = 2_000
+
+/** How often a node looks by itself. */
+const lookMs = 1_000
+
+const ways = [
+  ['with Redis', true],
+  ['without Redis', false],
+] as const
+
+test.each(ways)('%s, people hear of apps that appear and disappear through another node', async (_, hasRedis) => {
+  await using pair = await startPair({ hasRedis })
+  // The other node has no app in memory, only people's sessions.
+  const { here, there } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  await using inbox = await listen(there.url, { token: ben.token })
+  const { admin } = here
+  const hear = async (type: string) => (await inbox.take(1, type, newsMs))[0]
+
+  const startedAtMs = performance.now()
+  const { body: app } = await admin.post('/api/apps', { type: 'chat_room', members: [ann.id, ben.id] })
+  const path = `/api/apps/${app.id}`
+  const told = [await hear('app_added')]
+  await admin.post(`${path}/trash`)
+  told.push(await hear('app_removed'))
+  await admin.post(`${path}/restore`)
+  told.push(await hear('app_added'))
+  await admin.delete(`${path}/members/${ben.id}`)
+  told.push(await hear('app_removed'))
+  await admin.put(`${path}/members/${ben.id}`, { access: 'read' })
+  told.push(await hear('app_added'))
+  await admin.put(`${path}/members/${ben.id}`, { access: 'none' })
+  told.push(await hear('app_removed'))
+  await admin.put(`${path}/members/${ben.id}`, { access: 'write' })
+  told.push(await hear('app_added'))
+  await admin.patch(path, { name: 'Renamed' })
+  await admin.put(`${path}/members/${ben.id}`, { access: 'read' })
+  await admin.delete(path)
+  told.push(await hear('app_removed'))
+  const tookMs = performance.now() - startedAtMs
+
+  // Each change was made when the one before had been heard: by looks alone, that takes a look for each.
+  if (hasRedis) expect(tookMs).toBeLessThan(7 * lookMs)
+  expect(told.map(frame => frame.app_id)).toEqual(Array.from({ length: 8 }, () => app.id))
+  expect(inbox.frames).toEqual([])
+})
+
+test.each(ways)('%s, people hear what is unread in apps that only another node knows', async (_, hasRedis) => {
+  await using pair = await startPair({ hasRedis })
+  const { here, there } = pair
+  const {
+    app,
+    people: [ann, ben],
+    stranger,
+  } = await here.chatWith(2)
+  await using inbox = await listen(there.url, { token: ben.token, protocol: 'msgpack', scalars: 'number' })
+  await using nobody = await listen(there.url, { token: stranger.token })
+  const hear = async () => (await inbox.take(1, 'unread', newsMs))[0]
+
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'hello' })
+  const unread = await hear()
+  await ben.put(`/api/apps/${app}/mark`)
+  const read = await hear()
+  await ben.delete(`/api/apps/${app}/mark`)
+  const again = await hear()
+  await ann.delete(`/api/messages/${message.id}`)
+  const gone = await hear()
+
+  const [app_id, id] = [Number(app), Number(message.id)]
+  expect(unread).toEqual({ type: 'unread', app_id, is_unread: true, last_id: id })
+  expect(read).toEqual({ type: 'unread', app_id, is_unread: false, last_id: id, marked_id: id })
+  expect(again).toEqual({ type: 'unread', app_id, is_unread: true, last_id: id })
+  expect(gone).toEqual({ type: 'unread', app_id, is_unread: false })
+  await nobody.settle()
+  expect(nobody.frames).toEqual([])
+})
+
+test.each(ways)('%s, clients of the hub hear the messages of their apps through any node', async (_, hasRedis) => {
+  await using pair = await startPair({ hasRedis })
+  const { here, there } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  await using hub = await joinHub(there.url, { token: () => ben.token })
+  for (const name of ['app_created', 'message_created', 'app_marked']) await hub.subscribe(name)
+
+  const { body: app } = await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })
+  for (const text of ['one', 'two', 'three']) await ann.post(`/api/apps/${app.id}/messages`, { text })
+  await ben.put(`/api/apps/${app.id}/mark`)
+  await hub.hear('app_marked')
+
+  const heard = hub.told.map(({ name, payload }) => (name === 'app_created' ? name : payload.message.text))
+  expect(heard).toEqual(['app_created', 'one', 'two', 'three'])
+})
+
+test('everything is told once while an app comes into memory', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { here, there } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  const [quiet, lively] = await Promise.all(
+    [1, 2].map(async () => (await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })).body.id as string),
+  )
+  await using hub = await joinHub(there.url, { token: () => ben.token })
+  await hub.subscribe('message_created')
+  const send = (server: Server, app: string, text: string) =>
+    client(server.url, ann.token).post(`/api/apps/${app}/messages`, { text })
+
+  await send(here, lively!, 'one')
+  // From here on the other node has it in memory, as it is after the first message.
+  await client(there.url, ben.token).get(`/api/apps/${lively}`)
+  await send(here, lively!, 'two')
+  await send(there, lively!, 'three')
+  await send(here, lively!, 'four')
+  const texts = () => hub.told.map(({ payload }) => payload.message.text).toSorted()
+  await eventually(() => expect(texts()).toEqual(['four', 'one', 'three', 'two']))
+  // Told by a later look, which would find again what was told.
+  await send(here, quiet!, 'five')
+  await hub.hear('message_created', payload => payload.message.text === 'five')
+
+  expect(texts()).toEqual(['four', 'one', 'three', 'two'])
+})

@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { prepareEvents } from '../../src/storage/housekeeping.ts'
+import { openSql, type Db } from '../../src/storage/sql.ts'
+import { Moves } from '../../src/realtime/distant/moves.ts'
+import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+
+const write = (db: Db, app: number) => db`
+  insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, created_at)
+  select ${app}, nextval('numbers'), 0, 'app_updated', 0, 'app', ${app}, now() from pg_current_xact_id()`
+
+test('what is committed after something with a larger number is found, however many looks later', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await prepareEvents(sql, new Date())
+  const slow = openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
+  const moves = new Moves(sql, Date.now)
+  const look = async () => {
+    const moved = await moves.look()
+    moves.settle()
+    return moved.map(({ app_id }) => app_id)
+  }
+  await moves.look()
+
+  const late = Promise.withResolvers<void>()
+  const written = Promise.withResolvers<void>()
+  const transaction = slow.begin(async tx => {
+    await write(tx as unknown as Db, 1)
+    written.resolve()
+    await late.promise
+  })
+  await written.promise
+  await write(sql, 2)
+  const before = [await look(), await look(), await look()]
+  late.resolve()
+  await transaction
+  const after = await look()
+  await slow.end()
+
+  expect(before).toEqual([[2], [2], [2]])
+  expect(after.toSorted()).toEqual([1, 2])
+  // Transactions of other databases on the same server count as well.
+  await eventually(async () => expect(await look()).toEqual([]))
+})
