@@ -36,6 +36,8 @@ export class Streams {
   readonly #parts: StreamsParts
   /** Event → user → the sessions that want to hear. */
   readonly #wanted = new Map<string, Map<number, Set<Session>>>()
+  /** Events that wait for somebody's name, and those that came after them. */
+  #line: Promise<void> | null = null
 
   constructor(parts: StreamsParts) {
     this.#parts = parts
@@ -126,10 +128,14 @@ export class Streams {
       const frame = history.toPersonalFrame(event, state)
       if (frame !== null) this.tell(users, event.type, frame)
     }
-    if (history.hasNames(event)) return tell()
-    history
-      .loadNames([event])
+    if (this.#line === null && history.hasNames(event)) return tell()
+    const line = (this.#line ?? Promise.resolve())
+      .then(() => history.loadNames([event]))
       .then(tell)
       .catch((error: unknown) => log.warn({ app: event.app_id, error }, 'Somebody could not be told of an event'))
+      .finally(() => {
+        if (this.#line === line) this.#line = null
+      })
+    this.#line = line
   }
 }
