@@ -6,7 +6,7 @@ import { Extended, Fixed, verbatim } from '../../lib/json.ts'
 import { toFirstItems } from '../../storage/page.ts'
 import { isSubscribed, showAppRef, showAppSummary, type Viewer } from '../apps/represent.ts'
 import { redactEmbed, showEmbed } from '../embeds/represent.ts'
-import { presentAttachment, showFile } from '../files/represent.ts'
+import { presentFile, showFile } from '../files/represent.ts'
 import { showMeeting } from '../meetings/represent.ts'
 import { redactOption, showOption, showOptions } from '../options/represent.ts'
 import { showReaction } from '../reactions/represent.ts'
@@ -79,24 +79,26 @@ export function showContent(
 ) {
   const { by, people, origin } = viewer
   const own = parts.get(item.id)
+  const app = showAppSummary(state, viewer)
   const head = {
     is_starred: mine.starred.has(item.id),
     is_subscribed: isSubscribedTo(subscriptionOf(entity, item), mine.subscribed, state, by),
-    app: showAppSummary(state, viewer),
+    app,
     ...showAround(entity, item, own, people, origin),
-    attachments: toPart((own?.attachments ?? []).map(file => showFile(file, viewer, mine))),
+    attachments: toPart((own?.attachments ?? []).map(file => ({ ...showFile(file, viewer, mine), app }))),
     options: toPart(showOptions(own?.options ?? [], mine.votes.get(item.id))),
   }
   return new Extended(head, row)
 }
 
 /** The whole item as events carry it: one text for everybody. */
-export function presentContent(entity: ContentEntity, item: ContentItem, { app, people, origin }: Scene) {
+export function presentContent(entity: ContentEntity, item: ContentItem, scene: Scene) {
+  const { people, origin } = scene
   return {
     ...showRow(item),
-    app: showAppRef(app, people, origin),
+    app: showAppRef(scene.app, people, origin),
     ...showAround(entity, item, item.parts, people, origin),
-    attachments: toPart((item.parts?.attachments ?? []).map(file => presentAttachment(file, { people, origin }))),
+    attachments: toPart((item.parts?.attachments ?? []).map(file => presentFile(file, scene))),
     options: toPart((item.parts?.options ?? []).map(showOption)),
   }
 }

@@ -27,11 +27,6 @@ export function showFile(row: FileRow, viewer: FileViewer, { starred, subscribed
   return { ...showCommon(row, viewer), is_subscribed: subscribed.has(row.id), is_starred: starred.has(row.id) }
 }
 
-/** An attachment as the events of its item carry it. */
-export function presentAttachment(row: FileRow, viewer: FileViewer) {
-  return showCommon(row, viewer)
-}
-
 /** The file as events carry it: one text for everybody. */
 export function presentFile(row: FileRow, { app, people, origin }: Scene) {
   return { ...showCommon(row, { people, origin }), app: showAppRef(app, people, origin) }
