@@ -9,7 +9,10 @@ interface Repair {
   to: string
 }
 
-/** For postgres 3.4.9, the newest release; its issues 1066, 1154 and 1208 and pull request 1209 describe the first two. */
+/**
+ * For postgres 3.4.9, the newest release. Its issues 1066, 1154 and 1208 and pull request 1209 describe the first two
+ * of these, its issues 751 and 1219 the fourth.
+ */
 const repairs: Repair[] = [
   {
     file: 'postgres/src/connection.js',
@@ -46,10 +49,18 @@ const repairs: Repair[] = [
   },
   {
     file: 'postgres/src/connection.js',
-    why: 'A connection that closed during its first query rejected a promise that nobody holds, which ended the process.',
-    from: `        return fetchArrayTypes()
+    why: 'A connection that was opened to be reserved was given to nobody, unless it fetched types first.',
+    from: `      initial && !initial.reserve && execute(initial)
+      options.shared.retries = retries = 0
+      initial = null
+      return
 `,
-    to: `        return fetchArrayTypes().catch(() => { /* Whoever waits for the connection is told when it closes. */ })
+    to: `      const isReserved = initial.reserve
+      isReserved || execute(initial)
+      options.shared.retries = retries = 0
+      initial = null
+      if (!isReserved)
+        return
 `,
   },
   {

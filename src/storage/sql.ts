@@ -1,4 +1,5 @@
 import postgres from 'postgres'
+import { arrayTypes } from './arrays.ts'
 
 export type Sql = postgres.Sql<{ bigint: number }>
 export type Tx = postgres.TransactionSql<{ bigint: number }>
@@ -25,7 +26,9 @@ export function openSql({ url, connections, statementTimeoutMs, applicationName 
   return postgres(url, {
     ...(socket !== null && { path: socket }),
     max: connections,
-    types: { bigint },
+    types: { bigint, ...arrayTypes },
+    // A connection that was ended while it asked for them would have no array types; they are known, see arrays.ts.
+    fetch_types: false,
     // postgres.js has no deadline of its own when the server accepts a connection and then falls silent.
     connect_timeout: 10,
     // Seconds before a connection is tried anew. Its own choice grows to 20, and requests would wait as long.

@@ -61,6 +61,28 @@ test('connections that are cut at any moment end no process, and are all made an
   await sql.end({ timeout: 1 })
 })
 
+test('a pool whose first connection is to be reserved opens one', async () => {
+  await using database = await createDatabase()
+  const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 5000 })
+
+  const reserved = await sql.reserve()
+
+  expect(await reserved`select 1 as one`).toEqual([{ one: 1 }])
+  reserved.release()
+  expect(await sql`select 2 as two`).toEqual([{ two: 2 }])
+  await sql.end({ timeout: 1 })
+})
+
+test('arrays arrive as they are, in both directions', async () => {
+  await using database = await createDatabase()
+  const tags = ['a "quoted" b', '', 'c\\d,{}', 'two\nlines', 'NULL', null]
+
+  const [row] = await database.sql`
+    select ${[1, null, 2]}::bigint[] as ids, ${tags}::text[] as tags, ${[]}::bigint[] as none`
+
+  expect(row).toEqual({ ids: [1, null, 2], tags, none: [] })
+})
+
 /** Stands between postgres.js and PostgreSQL, to cut connections without anybody's leave. */
 async function startProxy(database: Database) {
   const { hostname, pathname } = new URL(database.url)

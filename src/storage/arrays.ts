@@ -1,0 +1,33 @@
+/**
+ * The types of arrays that queries send and read, in which elements may be null. Known from the start: postgres.js
+ * would ask PostgreSQL for all array types on each new connection, and one that was ended meanwhile never had them.
+ * An array of any other type is refused by PostgreSQL as malformed; add its type here.
+ */
+export const arrayTypes = {
+  bigints: { to: 1016, from: [1016], serialize: toLiteral(String), parse: parseBigints },
+  texts: { to: 1009, from: [1009], serialize: toLiteral(quote), parse: parseTexts },
+}
+
+/** Strings are array literals already. */
+function toLiteral(toElement: (item: unknown) => string) {
+  return (items: unknown[] | string) => {
+    if (typeof items === 'string') return items
+    return `{${items.map(item => (item === null ? 'null' : toElement(item))).join(',')}}`
+  }
+}
+
+function quote(item: unknown): string {
+  return `"${String(item).replace(/["\\]/g, '\\$&')}"`
+}
+
+function parseBigints(literal: string): (number | null)[] {
+  return parseTexts(literal).map(text => (text === null ? null : Number(text)))
+}
+
+function parseTexts(literal: string): (string | null)[] {
+  const elements = literal.slice(1, -1).matchAll(/"((?:[^"\\]|\\.)*)"|([^,]+)/gs)
+  return Array.from(elements, ([, quoted, bare]) => {
+    if (bare !== undefined) return bare === 'NULL' ? null : bare
+    return quoted!.replace(/\\(.)/gs, '$1')
+  })
+}
