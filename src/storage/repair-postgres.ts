@@ -11,7 +11,7 @@ interface Repair {
 
 /**
  * For postgres 3.4.9, the newest release. Its issues 1066, 1154 and 1208 and pull request 1209 describe the first two
- * of these, its issues 751 and 1219 the fourth.
+ * of these, its issues 1130 and 1223 the fourth, 751 and 1219 the sixth.
  */
 const repairs: Repair[] = [
   {
@@ -46,6 +46,27 @@ const repairs: Repair[] = [
     to: `    clearImmediate(nextWriteTimer)
     chunk = nextWriteTimer = null
     socket.removeListener('data', data)`,
+  },
+  {
+    file: 'postgres/src/connection.js',
+    why: 'Queries sent between the error of a connection and its end were never answered, and the next one waited for them.',
+    from: `    !hadError && (query || sent.length) && error(Errors.connection('CONNECTION_CLOSED', options, socket))
+`,
+    to: `    if (initial || query || sent.length)
+      error(Errors.connection('CONNECTION_CLOSED', options, socket))
+    // The rest of an answer that was cut short.
+    query = results = errorResponse = null
+    result = new Result()
+    rows = 0
+`,
+  },
+  {
+    file: 'postgres/src/connection.js',
+    why: 'A server that closes each connection at its start was asked again without a pause, and for ever.',
+    from: `    if (initial)
+      return reconnect()`,
+    to: `    if (initial && (target_session_attrs || host.length > 1))
+      return reconnect()`,
   },
   {
     file: 'postgres/src/connection.js',

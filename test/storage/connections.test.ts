@@ -2,6 +2,7 @@ import { createServer, connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { openSql } from '../../src/storage/sql.ts'
+import { isUnavailable } from '../../src/storage/unavailable.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -55,10 +56,23 @@ test('connections that are cut at any moment end no process, and are all made an
   await Promise.all(asking)
 
   expect(outcomes.failed).toBeGreaterThan(0)
-  // One that was cut in a transaction ends with the time for that, and then is made anew as well.
-  const answers = await eventually(() => Promise.all(Array.from({ length: 40 }, () => sql`select 1 as one`)))
+  const answers = await eventually(() => Promise.all(Array.from({ length: 40 }, () => sql`select 1 as one`)), {
+    timeoutMs: 2000,
+  })
   expect(answers.every(([row]) => row?.one === 1)).toBe(true)
   await sql.end({ timeout: 1 })
+})
+
+test('a server that ends every connection at its start is not waited for', async () => {
+  const server = createServer(socket => socket.end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as { port: number }
+  const sql = openSql({ url: `postgres://parley@127.0.0.1:${port}/none`, connections: 1, statementTimeoutMs: 5000 })
+
+  await expect(sql`select 1`).rejects.toSatisfy(isUnavailable)
+
+  await sql.end({ timeout: 1 })
+  server.close()
 })
 
 test('a pool whose first connection is to be reserved opens one', async () => {
@@ -81,6 +95,41 @@ test('arrays arrive as they are, in both directions', async () => {
     select ${[1, null, 2]}::bigint[] as ids, ${tags}::text[] as tags, ${[]}::bigint[] as none`
 
   expect(row).toEqual({ ids: [1, null, 2], tags, none: [] })
+})
+
+test('queries on connections that are ended at any moment are answered in full, or refused', async () => {
+  await using database = await createDatabase()
+  const pools = Array.from({ length: 4 }, (_, i) =>
+    openSql({ url: database.url, connections: 1 + (i % 2), statementTimeoutMs: 5000, applicationName: 'asked' }),
+  )
+  const ending = new AbortController()
+  const errors: unknown[] = []
+  let answers = 0
+  const asking = pools.map(async sql => {
+    while (!ending.signal.aborted) {
+      try {
+        const [row] = await sql`
+          select ${[1, 2]}::bigint[] as ids, ${['a', 'b']}::text[] as tags`
+        expect(row).toEqual({ ids: [1, 2], tags: ['a', 'b'] })
+        answers++
+      } catch (error) {
+        errors.push(error)
+      }
+    }
+  })
+
+  // Each time after a few answers more, so that connections end at their start, in their first query, and at work.
+  for (let kills = 0; kills < 200; kills++) {
+    const before = answers
+    await eventually(() => expect(answers).toBeGreaterThanOrEqual(before + (kills % 4)), { everyMs: 1 })
+    await database.sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'asked'`
+  }
+  ending.abort()
+  await Promise.all(asking)
+
+  expect(errors.length).toBeGreaterThan(0)
+  expect(errors.filter(error => !isUnavailable(error))).toEqual([])
+  await Promise.all(pools.map(sql => sql.end({ timeout: 1 })))
 })
 
 /** Stands between postgres.js and PostgreSQL, to cut connections without anybody's leave. */
