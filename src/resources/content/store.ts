@@ -2,7 +2,7 @@ import { batch, type Batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db } from '../../storage/sql.ts'
-import { findStart, isShown, walkLimit, type Shown } from './lists/position.ts'
+import { findStart, isShown, isWithin, walkLimit, type Shown } from './lists/position.ts'
 import type { ContentRow } from './schema.ts'
 import { selectFrom, toFilter, type Scope } from './lists/scope.ts'
 
@@ -123,7 +123,7 @@ export function contentStore(table: ContentTable): ContentStore {
     },
     /** An app's newest visible items, newest first. Served by (app_id, id). */
     listRecent: (db, app, limit) => db<ContentRow[]>`
-      select * from ${db(table)} where app_id = ${app} and parent_id is null and trashed_at is null
+      select * from ${db(table)} where ${isWithin(db, app)} and parent_id is null and trashed_at is null
       order by app_id desc, id desc limit ${limit}`,
     /** However deep the page is. Served by (app_id, id). */
     async listInApp(db, { app, shown, count, skip, take, descending }) {
@@ -132,13 +132,13 @@ export function contentStore(table: ContentTable): ContentStore {
       // The newest pages are asked for far more often than any other: these are walked to from their end.
       if (descending && skip < first && skip <= walkLimit) {
         return db<ContentRow[]>`
-          select * from ${db(table)} where app_id = ${app} and parent_id is null and ${isShown(db, shown)}
+          select * from ${db(table)} where ${isWithin(db, app)} and parent_id is null and ${isShown(db, shown)}
           order by app_id desc, id desc limit ${limit} offset ${skip}`
       }
       const start = await findStart(db, app, first, shown)
       const rows = await db<ContentRow[]>`
         select * from ${db(table)}
-        where app_id = ${app} and id >= ${start.id} and parent_id is null and ${isShown(db, shown)}
+        where (app_id, id) >= (${app}, ${start.id}) and app_id <= ${app} and parent_id is null and ${isShown(db, shown)}
         order by app_id, id limit ${limit} offset ${start.skip}`
       return descending ? rows.toReversed() : rows
     },

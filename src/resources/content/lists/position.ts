@@ -9,6 +9,14 @@ export const blockSize = 1_000
 /** Below this, walking over the rows that are skipped costs less than looking at the blocks. A guess. */
 export const walkLimit = 2_000
 
+/**
+ * `app_id = app`, for what is ordered by (app_id, id). Said as an equation, PostgreSQL takes `order by app_id, id` for
+ * `order by id` and may walk the primary key: over all rows of other apps that are newer, or older, than this one's.
+ */
+export function isWithin(db: Db, app: number): Fragment {
+  return db`app_id >= ${app} and app_id <= ${app}`
+}
+
 export function isShown(db: Db, shown: Shown): Fragment {
   if (shown === 'all') return db`true`
   return shown === 'visible' ? db`trashed_at is null` : db`trashed_at is not null`
@@ -52,7 +60,8 @@ export async function countBefore(db: Db, table: string, app: number, id: number
     )
     select (
       select count(*) from ${db(table)}
-      where app_id = ${app} and id >= (select first_id from block) and id < ${id} and ${isShown(db, shown)}
+      where (app_id, id) >= (${app}, (select first_id from block)) and (app_id, id) < (${app}, ${id})
+        and ${isShown(db, shown)}
     ) + (
       select coalesce(sum(${sizeOf(db, shown)}), 0)::bigint
       from blocks where app_id = ${app} and first_id < (select first_id from block)

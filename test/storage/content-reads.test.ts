@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { comment } from '../../src/resources/comments/kind.ts'
+import { countBefore } from '../../src/resources/content/lists/position.ts'
+import type { Scope } from '../../src/resources/content/lists/scope.ts'
+import { findNewest } from '../../src/resources/content/newest.ts'
+import { orderFields } from '../../src/resources/content/store.ts'
+import { message } from '../../src/resources/messages/kind.ts'
+import { toPage } from '../../src/storage/page.ts'
+import type { Sql } from '../../src/storage/sql.ts'
+import { createDatabase } from '../support/database.ts'
+
+const [older, newer, small] = [1, 2, 3]
+const half = 10_000
+
+/** An app that was written to first, one that was written to since, and a small one between. */
+async function fill(sql: Sql, analyze: 'at the end' | 'before the newer app'): Promise<void> {
+  // PostgreSQL would do so by itself, at a time of its own.
+  await sql.unsafe('alter table messages set (autovacuum_enabled = off)')
+  await sql.unsafe('alter table comments set (autovacuum_enabled = off)')
+  const last = { [older]: half, [newer]: 2 * half + 10, [small]: half + 10 }
+  for (const [app, id] of Object.entries(last)) {
+    await sql`
+      insert into apps (id, type, rev, head_rev, created_at, created_by, last_id, last_by)
+      values (${app}, 'chat', 1, 1, now(), 0, ${id}, ${id % 2})`
+  }
+  const write = async (app: number, first: number, count: number) => {
+    await sql`
+      insert into messages (id, app_id, created_at, created_by)
+      select id, ${app}, now(), id % 2 from generate_series(${first}::bigint, ${first + count - 1}::bigint) as m(id)`
+    // One post for each app, of the app's id; comments have ids of their own.
+    await sql`
+      insert into comments (id, app_id, parent_type, parent_id, created_at, created_by)
+      select id, app_id, 'post', app_id, created_at, created_by from messages where app_id = ${app}`
+  }
+  await write(older, 1, half)
+  if (analyze === 'before the newer app') await sql.unsafe('vacuum analyze messages, comments')
+  await write(small, half + 1, 10)
+  await write(newer, half + 11, half)
+  if (analyze === 'at the end') await sql.unsafe('vacuum analyze messages, comments')
+}
+
+/** How many rows of content PostgreSQL looks at for what is asked. */
+async function countReads(sql: Sql, ask: (tx: Sql) => Promise<unknown>): Promise<number> {
+  return sql.begin(async tx => {
+    // Counters of a transaction start with what its connection has not reported yet.
+    const look = async () => {
+      const [row] = await tx<{ count: number }[]>`
+        select sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::bigint as count
+        from pg_stat_xact_user_tables where relname in ('messages', 'comments')`
+      return row!.count
+    }
+    const before = await look()
+    await ask(tx as unknown as Sql)
+    return (await look()) - before
+  })
+}
+
+const [oldestFirst, newestFirst] = ['id', 'id desc'].map(order_by => toPage({ order_by }, orderFields, 'id'))
+const everything: Scope = { apps: null, hidden: [], administered: [], author: 1 }
+
+/** Each way to read the content of an app, or of a post. */
+function readsOf(app: number, sql: Sql): Record<string, (tx: Sql) => Promise<unknown>> {
+  const { store } = message
+  const page = { app, shown: 'visible', count: 10, skip: 0, take: 5 } as const
+  const apps = [app, 99]
+  const parent = { type: 'post', id: app } as const
+  const last = sql<{ last_id: number }[]>`select last_id from apps where id = ${app}`
+  return {
+    'the newest items': tx => store.listRecent(tx, app, 5),
+    'the first page': tx => store.listInApp(tx, { ...page, descending: false }),
+    'the last page': tx => store.listInApp(tx, { ...page, descending: true }),
+    'the first page of a few apps': tx => store.list(tx, { ...everything, apps, parent: null }, oldestFirst!),
+    'the last page of a few apps': tx => store.list(tx, { ...everything, apps, parent: null }, newestFirst!),
+    'the first comments of a post': tx => comment.store.list(tx, { ...everything, parent }, oldestFirst!),
+    'the last comments of a post': tx => comment.store.list(tx, { ...everything, parent }, newestFirst!),
+    'what is newest without the newest': async tx => findNewest(tx, app, (await last)[0]!.last_id),
+    'how many are before the fifth': async tx => {
+      const [fifth] = await store.listInApp(tx, { ...page, skip: 4, take: 1, descending: false })
+      return countBefore(tx, store.table, app, fifth!.id, 'visible')
+    },
+  }
+}
+
+test.each(['at the end', 'before the newer app'] as const)(
+  'a page costs what it shows, whatever else was written before and since (statistics taken %s)',
+  async analyze => {
+    await using database = await createDatabase()
+    const { sql } = database
+    await fill(sql, analyze)
+
+    for (const plan of ['custom', 'generic']) {
+      const costs: Record<string, number> = {}
+      for (const app of [older, newer, small]) {
+        for (const [what, ask] of Object.entries(readsOf(app, sql))) {
+          costs[`${what} of app ${app}, ${plan} plan`] = await countReads(sql, async tx => {
+            await tx.unsafe(`set local plan_cache_mode = force_${plan}_plan`)
+            return ask(tx)
+          })
+        }
+      }
+
+      expect(Object.entries(costs).filter(([, count]) => count > 60)).toEqual([])
+    }
+  },
+)
