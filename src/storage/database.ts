@@ -1,9 +1,8 @@
-import { mkdirSync, writeFileSync, rmSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import { StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Teardown } from '../lib/teardown.ts'
+import { openDirectory } from './directory.ts'
 import { EmbeddedPostgres } from './embedded.ts'
 import { lockDirectory } from './embedded/lock.ts'
 import { openSql } from './sql.ts'
@@ -31,24 +30,6 @@ export async function prepareDatabase({ url, dataDir, connections, log, teardown
   const postgres = await EmbeddedPostgres.start({ dir, connections: Math.max(100, connections + 20), log, onLost })
   teardown.add('PostgreSQL', () => postgres.stop())
   return postgres.url
-}
-
-function openDirectory(dataDir: string): string {
-  const dir = resolve(dataDir)
-  try {
-    mkdirSync(dir, { recursive: true })
-    const probe = join(dir, `.probe-${process.pid}`)
-    writeFileSync(probe, '')
-    rmSync(probe)
-  } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException
-    throw new StartFault(
-      `The data directory ${dir} cannot be written (${code}). Make it writable for the user that Parley runs as, or ` +
-        'set DATA_DIR to another directory.',
-      { cause },
-    )
-  }
-  return dir
 }
 
 async function requireAnswer(url: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
@@ -76,4 +76,16 @@ test('a data directory that cannot be written is named, with the way out', async
   expect(await program.ended).toBe(1)
   expect(program.output()).toContain(`The data directory ${unwritable} cannot be written`)
   expect(program.output()).toContain('DATA_DIR')
+})
+
+test.runIf(existsSync('/proc/self'))('a data directory that can never be made is named as well', async () => {
+  await using dir = createDirectory()
+  await using database = await createDatabase()
+
+  for (const where of [{}, { DATABASE_URL: database.url }]) {
+    await using program = launchProgram(dir, { DATA_DIR: '/proc/parley/data', ...where })
+
+    expect(await program.ended).toBe(1)
+    expect(program.output()).toMatch(/The data directory \/proc\/parley\/data\S* cannot be written \(ENOENT\)/)
+  }
 })
