@@ -26,6 +26,12 @@ export async function removeItems(sql: Sql, table: ContentTable | 'files', chose
       delete from stars s using entities e where s.entity_id = e.id
     ), subscribed as (
       delete from subscriptions s using gone g where s.entity_id = g.id
+    ${
+      table === 'files'
+        ? sql``
+        : sql`), found as (
+      delete from ${sql(`${table}_terms`)} t using gone g where t.id = g.id`
+    }
     ), told as (
       delete from notifications n using entities e where n.link_id = e.id and n.link_type <> 'app'
     )

@@ -9,6 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { listEvents } from '../../storage/events.ts'
 import type { Sql, Tx } from '../../storage/sql.ts'
+import { keepTerms } from '../content/terms.ts'
 import * as backlog from './backlog.ts'
 import { Making, notifying } from './making/making.ts'
 
@@ -50,7 +51,8 @@ const restFactor = { idle: 3, busy: 19 }
 const longestRestMs = 5_000
 
 /**
- * Makes notifications of committed events, in the background: sending to a room of 500 costs the sender nothing.
+ * Makes notifications of committed events, and the terms that items are found by, in the background: sending to a room
+ * of 500 costs the sender nothing.
  *
  * The commit of an event notes, in one row for each app, that there is something to do. Making reads the app's events
  * after its cursor, and moves the cursor in the transaction that writes what follows from them: each event counts
@@ -160,6 +162,7 @@ export class Notifier {
       taken++
     }
     await making.finish()
+    await keepTerms(tx, rows.slice(0, taken))
     if (rev > cursor) await backlog.moveCursor(tx, { app_id: state.app.id, rev })
     return { rev, isMore: taken < rows.length || rows.length === eventLimit, hasTold: making.hasTold }
   }

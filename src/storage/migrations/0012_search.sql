@@ -48,7 +48,15 @@ create function search_query(apps bigint[], q text, tags text[]) returns tsquery
     where words.terms is not null or q is null and tagged.terms is not null
   );
 
-create index messages_search on messages using gin (search_terms(app_id, plain, tags)) with (gin_pending_list_limit = 8192);
-create index posts_search on posts using gin (search_terms(app_id, plain, tags)) with (gin_pending_list_limit = 8192);
-create index comments_search on comments using gin (search_terms(app_id, plain, tags)) with (gin_pending_list_limit = 8192);
+-- The terms of content, apart from it: they are made in the background, because making them takes as long as a third of
+-- what else a message costs. Which items have none yet, or old ones, follows from notification_cursors.
+create table messages_terms (
+  id bigint primary key,
+  terms tsvector not null
+);
+create table posts_terms (like messages_terms, primary key (id));
+create table comments_terms (like messages_terms, primary key (id));
+create index messages_terms_search on messages_terms using gin (terms);
+create index posts_terms_search on posts_terms using gin (terms);
+create index comments_terms_search on comments_terms using gin (terms);
 create index files_search on files using gin (search_terms(app_id, name, tags)) where parent_id is null;

@@ -1,0 +1,27 @@
+import type { EventRow } from '../../storage/events.ts'
+import type { Tx } from '../../storage/sql.ts'
+import { kinds } from './kinds.ts'
+
+/**
+ * Brings the terms that items are found by up to some events, in the transaction that moves the cursor over these. Of
+ * what was deleted meanwhile nothing is kept.
+ */
+export async function keepTerms(tx: Tx, rows: readonly EventRow[]): Promise<void> {
+  for (const { entity, store } of Object.values(kinds)) {
+    const own = rows.filter(({ entity_type }) => entity_type === entity)
+    const written = idsOf(own, [`${entity}_created`, `${entity}_updated`])
+    const deleted = idsOf(own, [`${entity}_deleted`])
+    const terms = tx(`${store.table}_terms`)
+    if (written.length > 0) {
+      await tx`
+        insert into ${terms} as kept (id, terms)
+        select id, search_terms(app_id, plain, tags) from ${tx(store.table)} where id = any(${written}::bigint[])
+        on conflict (id) do update set terms = excluded.terms where kept.terms <> excluded.terms`
+    }
+    if (deleted.length > 0) await tx`delete from ${terms} where id = any(${deleted}::bigint[])`
+  }
+}
+
+function idsOf(rows: readonly EventRow[], types: string[]): number[] {
+  return [...new Set(rows.filter(({ type }) => types.includes(type)).map(({ entity_id }) => entity_id))]
+}
