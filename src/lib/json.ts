@@ -128,14 +128,18 @@ function labelOf(key: string): Label {
   return label
 }
 
-let lastSecond = -1
-let lastText = ''
+/** Seconds that were written last, each in its place by its last bits: those of an answer are a few, again and again. */
+const places = 256
+const seconds = new Float64Array(places).fill(NaN)
+const texts = Array.from({ length: places }, () => '')
 
-/** `2026-07-08T09:30:00Z`. Nearly all calls are for the current second, so the last answer is kept. */
+/** `2026-07-08T09:30:00Z`. */
 export function toSeconds(date: Date): string {
   const second = Math.floor(date.getTime() / 1000)
-  if (second === lastSecond) return lastText
-  lastSecond = second
-  lastText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
-  return lastText
+  const place = second & (places - 1)
+  if (seconds[place] !== second) {
+    texts[place] = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+    seconds[place] = second
+  }
+  return texts[place]!
 }

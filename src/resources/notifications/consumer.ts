@@ -42,10 +42,10 @@ const awakeLimit = 1_000
 const busyCommands = 16
 
 /**
- * How long it rests before it goes on, in units of the time that its last transaction took: a quarter of one
+ * How long it rests before it goes on, in units of the time that its last transaction took: a tenth of one
  * connection's time, or a twentieth while the server is busy. Whoever is told of a single message does not wait.
  */
-const restFactor = { idle: 3, busy: 19 }
+const restFactor = { idle: 9, busy: 19 }
 
 /** But no longer than this: people who are told late should still be told. */
 const longestRestMs = 5_000

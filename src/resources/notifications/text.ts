@@ -18,14 +18,20 @@ interface Rendered {
   plain: string
 }
 
+let lastText = ''
+let last: Rendered | null = null
+
 /** Fills a template. What is filled in is text: it cannot bring Markdown, links or mentions along. */
 export function fill(template: string, args: string[]): Rendered {
   const text = template.replace(/\{(\d)\}/g, (hole, place) => {
     const arg = args[Number(place)]
     return arg === undefined ? hole : escape(arg)
   })
+  // A whole room is told the same, one after the other.
+  if (last !== null && text === lastText) return last
   const { html, plain } = settleMentions(parseText(text), () => false)
-  return { text, html: html ?? '', plain: plain ?? '' }
+  lastText = text
+  return (last = { text, html: html ?? '', plain: plain ?? '' })
 }
 
 function escape(arg: string): string {
