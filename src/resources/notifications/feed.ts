@@ -26,8 +26,8 @@ export interface FeedParts {
 /** Changes in one look; a look repeats what was seen in the last seconds, so it reads no more than their keys. */
 const lookLimit = 5_000
 
-/** Notifications that are read and told before others have their turn. A guess: a millisecond. */
-const portion = 50
+/** Notifications that are read and told before others have their turn. A guess. */
+const portion = 16
 
 /** A change that was committed later than one with a larger number is looked for during this time. */
 const latenessMs = 5_000

@@ -31,8 +31,8 @@ export const notifying: ReadonlySet<string> = new Set([
 /** Notifications in one transaction, unless a single event makes more. A guess: some 15 ms of PostgreSQL's time. */
 const draftLimit = 500
 
-/** Notifications in one statement: writing it must not keep everybody else waiting. A guess: 2 ms. */
-const statementLimit = 250
+/** Notifications in one statement: writing it must not keep everybody else waiting. A guess: a millisecond. */
+const statementLimit = 100
 
 /**
  * What becomes of one stretch of an app's events, inside one transaction. New notifications are gathered and written
