@@ -93,9 +93,11 @@ export async function startNode(config: Config): Promise<Node> {
       teardown,
       onLost: failed.resolve,
     })
-    const open = (connections: number, timeoutSeconds: number) =>
-      openSql({ url, connections, statementTimeoutMs: timeoutSeconds * 1000 })
-    const sql = open(config.databaseConnections, config.statementSeconds)
+    const sql = openSql({
+      url,
+      connections: config.databaseConnections,
+      statementTimeoutMs: config.statementSeconds * 1000,
+    })
     teardown.add('connections', () => sql.end({ timeout: 5 }))
     await migrate(sql)
     await prepareEvents(sql, now())
@@ -113,7 +115,8 @@ export async function startNode(config: Config): Promise<Node> {
 
     // The actors, and the connections that they commit on.
     const metrics = new Metrics()
-    const openLane = () => new Lane({ open: () => open(1, laneSeconds), deadlineMs: (laneSeconds + 5) * 1000 })
+    const open = () => openSql({ url, connections: 1, statementTimeoutMs: laneSeconds * 1000, plansOnce: true })
+    const openLane = () => new Lane({ open, deadlineMs: (laneSeconds + 5) * 1000 })
     const lanes = Array.from({ length: config.commitLanes + soloLanes }, openLane)
     teardown.add('commit lanes', () => closeAll(lanes))
     const events = new Map(resources.flatMap(({ events = [] }) => events.map(event => [event.type, event])))

@@ -15,13 +15,16 @@ export interface SqlOptions {
   /** Ends a statement that runs longer: a query that hangs must not hold a request for ever. */
   statementTimeoutMs: number
   applicationName?: string
+  /** Plans each statement once, not for its parameters: for the same few, again and again. */
+  plansOnce?: boolean
 }
 
 /** Ids and revs are drawn from sequences that will not pass 2^53, so they are read as numbers. */
 const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 
 /** Opens a pool. Connects on first use. */
-export function openSql({ url, connections, statementTimeoutMs, applicationName = 'parley' }: SqlOptions): Sql {
+export function openSql(options: SqlOptions): Sql {
+  const { url, connections, statementTimeoutMs, applicationName = 'parley', plansOnce = false } = options
   const socket = toSocketPath(url)
   return postgres(url, {
     ...(socket !== null && { path: socket }),
@@ -41,6 +44,7 @@ export function openSql({ url, connections, statementTimeoutMs, applicationName 
       statement_timeout: statementTimeoutMs,
       // `set` would be lost with a pooler in transaction mode; as start-up parameters they hold.
       idle_in_transaction_session_timeout: statementTimeoutMs * 2,
+      ...(plansOnce && { plan_cache_mode: 'force_generic_plan' }),
     },
   }) as unknown as Sql
 }

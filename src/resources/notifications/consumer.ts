@@ -38,17 +38,30 @@ const eventLimit = 200
 /** Apps that this node remembers to look at. The rest is found in the database when these are done. */
 const awakeLimit = 1_000
 
-/** While this many commands wait for commits, making notifications rests longer: people who write come first. A guess. */
+/** While this many commands wait for commits, making notifications rests: people who write come first. A guess. */
 const busyCommands = 16
 
+/** It also rests after this many notifications: telling a whole room takes long. A guess. */
+const manyTold = 100
+
 /**
- * How long it rests before it goes on, in units of the time that its last transaction took: a tenth of one
- * connection's time, or a twentieth while the server is busy. Whoever is told of a single message does not wait.
+ * How long it rests, in units of the time that its last transaction took: so it takes a twentieth of one connection's
+ * time while the server is busy, a tenth for a lively room of hundreds, and all that it needs otherwise.
  */
-const restFactor = { idle: 9, busy: 19 }
+const restFactor = { busy: 19, lively: 9 }
 
 /** But no longer than this: people who are told late should still be told. */
 const longestRestMs = 5_000
+
+/** Where a transaction has brought an app to. */
+interface Reached {
+  rev: number
+  isMore: boolean
+  /** Something is to be told, be it new or changed. */
+  hasTold: boolean
+  /** How many notifications are new. */
+  told: number
+}
 
 /**
  * Makes notifications of committed events, and the terms that items are found by, in the background: sending to a room
@@ -101,34 +114,36 @@ export class Notifier {
       if (this.#isStopped) break
       this.#awake.delete(app)
       const startedAt = performance.now()
+      let told = 0
       try {
-        if (await this.#advance(app)) this.#awake.add(app)
+        const advance = await this.#advance(app)
+        if (advance.isMore) this.#awake.add(app)
+        told = advance.told
       } catch (error) {
         // What is noted stays noted: the next look finds it.
         this.#parts.log.warn({ app, error }, 'Notifications could not be made; they are tried again')
       }
       if (this.#awake.size === 0) break
-      const pace = this.#parts.apps.waiting > busyCommands ? 'busy' : 'idle'
-      await this.#rest((performance.now() - startedAt) * restFactor[pace])
+      const pace = this.#parts.apps.waiting > busyCommands ? 'busy' : told >= manyTold ? 'lively' : null
+      if (pace !== null) await this.#rest((performance.now() - startedAt) * restFactor[pace])
     }
     this.#running = null
   }
 
-  /** One transaction for one app; true where there is more to do. */
-  async #advance(app: number): Promise<boolean> {
+  /** One transaction for one app; `told`: how many notifications it made. */
+  async #advance(app: number): Promise<{ isMore: boolean; told: number }> {
     const { sql, told } = this.#parts
     const state = await this.#findState(app)
     if (state === null) {
       await backlog.forgetApp(sql, app)
-      return false
+      return { isMore: false, told: 0 }
     }
     await backlog.ensureCursor(sql, app)
     const reached = await sql.begin(tx => this.#make(tx as unknown as Tx, state))
-    if (reached === null) return false
+    if (reached === null) return { isMore: false, told: 0 }
     if (reached.hasTold) told()
-    if (reached.isMore) return true
-    await backlog.removeNotifiable(sql, { app_id: app, rev: reached.rev })
-    return false
+    if (!reached.isMore) await backlog.removeNotifiable(sql, { app_id: app, rev: reached.rev })
+    return { isMore: reached.isMore, told: reached.told }
   }
 
   /** As fresh as the events that are about to be read; null where the app is gone. */
@@ -145,7 +160,7 @@ export class Notifier {
     }
   }
 
-  async #make(tx: Tx, state: AppState): Promise<{ rev: number; isMore: boolean; hasTold: boolean } | null> {
+  async #make(tx: Tx, state: AppState): Promise<Reached | null> {
     const { people, events: kinds } = this.#parts
     const cursor = await backlog.lockCursor(tx, state.app.id)
     if (cursor === null) return null
@@ -164,7 +179,8 @@ export class Notifier {
     await making.finish()
     await keepTerms(tx, rows.slice(0, taken))
     if (rev > cursor) await backlog.moveCursor(tx, { app_id: state.app.id, rev })
-    return { rev, isMore: taken < rows.length || rows.length === eventLimit, hasTold: making.hasTold }
+    const isMore = taken < rows.length || rows.length === eventLimit
+    return { rev, isMore, hasTold: making.hasTold, told: making.written }
   }
 
   #rest(delayMs: number): Promise<void> {

@@ -44,7 +44,8 @@ export class Making {
   readonly #items = new Map<number, ContentRow>()
   readonly #files = new Map<number, FileRow>()
   #drafts: Draft[] = []
-  #written = 0
+  /** How many notifications were made so far. */
+  written = 0
   hasTold = false
 
   constructor(scene: Scene, now: Date) {
@@ -53,7 +54,7 @@ export class Making {
   }
 
   get isFull(): boolean {
-    return this.#written + this.#drafts.length >= draftLimit
+    return this.written + this.#drafts.length >= draftLimit
   }
 
   /** Reads the items of all events at once, as they are now: what was deleted since notifies nobody. */
@@ -108,7 +109,7 @@ export class Making {
     for (let first = 0; first < drafts.length; first += statementLimit) {
       const ids = await insertDrafts(this.#scene.tx, drafts.slice(first, first + statementLimit))
       await queueDeliveries(this.#scene.tx, 'notification_created', ids, this.#now)
-      this.#written += ids.length
+      this.written += ids.length
       this.hasTold = true
     }
   }
