@@ -50,10 +50,13 @@ test('a second signal ends the node at once', async () => {
   let code: unknown = null
   void program.ended.then(end => (code = end))
 
-  await eventually(() => {
-    program.kill('SIGTERM')
-    expect(code).not.toBeNull()
-  })
+  await eventually(
+    () => {
+      program.kill('SIGTERM')
+      expect(code).not.toBeNull()
+    },
+    { timeoutMs: 20_000 },
+  )
 
   expect(code).toBe(1)
 })
