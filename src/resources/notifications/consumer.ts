@@ -44,11 +44,8 @@ const busyCommands = 16
 /** It also rests after this many notifications: telling a whole room takes long. A guess. */
 const manyTold = 100
 
-/**
- * How long it rests, in units of the time that its last transaction took: so it takes a twentieth of one connection's
- * time while the server is busy, a tenth for a lively room of hundreds, and all that it needs otherwise.
- */
-const restFactor = { busy: 19, lively: 9 }
+/** How long it rests then, in units of the time that its last transaction took: a twentieth of one connection's time. */
+const restFactor = 19
 
 /** But no longer than this: people who are told late should still be told. */
 const longestRestMs = 5_000
@@ -124,8 +121,8 @@ export class Notifier {
         this.#parts.log.warn({ app, error }, 'Notifications could not be made; they are tried again')
       }
       if (this.#awake.size === 0) break
-      const pace = this.#parts.apps.waiting > busyCommands ? 'busy' : told >= manyTold ? 'lively' : null
-      if (pace !== null) await this.#rest((performance.now() - startedAt) * restFactor[pace])
+      const isBusy = this.#parts.apps.waiting > busyCommands || told >= manyTold
+      if (isBusy) await this.#rest((performance.now() - startedAt) * restFactor)
     }
     this.#running = null
   }
