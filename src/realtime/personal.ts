@@ -14,8 +14,8 @@ export interface PersonalParts {
   clock: Clock
 }
 
-/** People who are told before others have their turn. A guess: a millisecond. */
-const portion = 100
+/** People who are told before others have their turn. A guess. */
+const portion = 25
 
 /** An app in which something may have become read or unread, and for whom of those who are here. */
 interface Stir {
