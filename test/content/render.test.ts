@@ -36,6 +36,8 @@ test.each([
   ['bare host', 'see www.b.cd', `<p>see ${link('http://www.b.cd', 'www.b.cd')}</p>`, 'see www.b.cd'],
   ['e-mail', 'to a@b.cd', `<p>to ${link('mailto:a@b.cd', 'a@b.cd')}</p>`, 'to a@b.cd'],
   ['image', '![a *b*](http://c/d.png)', `<p>${link('http://c/d.png', 'a b')}</p>`, 'a b'],
+  ['link that leads nowhere', 'a [b]() c', '<p>a b c</p>', 'a b c'],
+  ['image that is nowhere', 'a ![b]() c', '<p>a b c</p>', 'a b c'],
   ['image without a text', '![](http://c/d.png)', `<p>${link('http://c/d.png')}</p>`, 'http://c/d.png'],
   ['image in a link', '[![a](http://b) c](http://d)', `<p>${link('http://d', 'a c')}</p>`, 'a c'],
   ['link in a link', '[a <http://b> c](http://d)', `<p>${link('http://d', 'a http://b c')}</p>`, 'a http://b c'],

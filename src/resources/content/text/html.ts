@@ -49,6 +49,7 @@ function writeBlock(token: Token): string {
 function writeInline(tokens: Token[]): string {
   let html = ''
   let links = 0
+  let isLinked = false
   for (const token of tokens) {
     switch (token.type) {
       case 'text':
@@ -64,14 +65,19 @@ function writeInline(tokens: Token[]): string {
         break
       // Links do not hold links, but the parser lets `<http://…>` and images through.
       case 'link_open':
-        if (links++ === 0) html += openLink(token.attrGet('href'))
+        if (links++ === 0) {
+          const start = openLink(token.attrGet('href'))
+          isLinked = start !== ''
+          html += start
+        }
         break
       case 'link_close':
-        if (--links === 0) html += '</a>'
+        if (--links === 0 && isLinked) html += '</a>'
         break
       case 'image': {
         const label = escapeText(labelOf(token))
-        html += links > 0 ? label : `${openLink(token.attrGet('src'))}${label}</a>`
+        const start = links > 0 ? '' : openLink(token.attrGet('src'))
+        html += start === '' ? label : `${start}${label}</a>`
         break
       }
       case 'mention':
@@ -94,7 +100,9 @@ function writeMention(token: Token): string {
   return user === null ? text : `${writeTag('span', { class: 'wy-mention', 'data-eid': `u${user}` })}${text}</span>`
 }
 
+/** Empty for a link that leads nowhere: `[text]()`. */
 function openLink(url: string | number | null): string {
+  if (url === null || url === '') return ''
   return writeTag('a', { href: url, target: '_blank', rel: 'noopener noreferrer nofollow' })
 }
 
