@@ -158,6 +158,36 @@ describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', () => {
       .waitFor()
   })
 
+  test('a long chat is read back to its beginning, before and after a reload', async () => {
+    const [ann, ben] = await twoPeople()
+    const app = await appOf('chat', ann)
+    const say = (text: string) => ann.post(`/api/apps/${app}/messages`, { text })
+    for (let i = 1; i <= 60; i++) await say(`Line ${i} of 60`)
+    const page = await kit.show(ben, 'chat')
+    const line = (i: number) => page.locator('wy-message').getByText(`Line ${i} of 60`, { exact: true })
+
+    for (const round of ['first', 'second']) {
+      await line(60).waitFor()
+      expect(await line(1).count(), round).toBe(0)
+      await line(60).hover()
+      await eventually(
+        async () => {
+          await page.mouse.wheel(0, -2_000)
+          expect(await line(1).count()).toBe(1)
+        },
+        { timeoutMs: 20_000, everyMs: 200 },
+      )
+      for (const i of [2, 25, 26, 35, 36, 59]) expect(await line(i).count(), `line ${i}, ${round}`).toBe(1)
+      await page.reload()
+    }
+    // Until it has subscribed again, the kit does not hear of anything.
+    const isLive = async () => {
+      await say('And one more')
+      expect(await page.locator('wy-message').getByText('And one more').count()).toBeGreaterThan(0)
+    }
+    await eventually(isLive, { timeoutMs: 20_000, everyMs: 500 })
+  })
+
   test('a token that was revoked is replaced without anybody noticing', async () => {
     const [ann, ben] = await twoPeople()
     const app = await appOf('chat', ann)
