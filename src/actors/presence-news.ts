@@ -14,6 +14,8 @@ interface PresenceNewsParts {
 interface PresenceNews {
   node: string
   isWhole: boolean
+  /** The node is stopping: there are no more news of it. */
+  isLast?: boolean
   came: number[]
   went: number[]
 }
@@ -28,10 +30,13 @@ const wholeEvery = 15
 /** A node that has said nothing for as long is gone. */
 const silentMs = 40_000
 
-/** Tells the other nodes who is active on this one, until `signal` aborts, and hears of them. */
+/** The people of a node that stops have time to come back on another one. */
+const partingMs = 5_000
+
+/** Tells the other nodes who is active on this one, and hears of them; until `signal` aborts, when it says goodbye. */
 export function spreadPresence({ bus, presence, clock, signal }: PresenceNewsParts): void {
   const node = randomUUID()
-  const others = new Map<string, { users: Set<number>; heardAt: number }>()
+  const others = new Map<string, { users: Set<number>; endsAt: number }>()
   let told = new Set<number>()
   let round = 0
 
@@ -47,8 +52,8 @@ export function spreadPresence({ bus, presence, clock, signal }: PresenceNewsPar
     forgetSilent()
   }
   const forgetSilent = () => {
-    for (const [other, { heardAt }] of others) {
-      if (clock.now() - heardAt <= silentMs) continue
+    for (const [other, { endsAt }] of others) {
+      if (clock.now() <= endsAt) continue
       others.delete(other)
       presence.hear(other, null)
     }
@@ -58,16 +63,24 @@ export function spreadPresence({ bus, presence, clock, signal }: PresenceNewsPar
     const known = others.get(news.node)
     // Part of the news of a node makes no sense without the rest; it will soon say everything.
     if (known === undefined && !news.isWhole) return
+    if (known !== undefined && news.isLast) {
+      known.endsAt = clock.now() + partingMs
+      return
+    }
     // A new node: it wants to know who is here as soon as we want to know who is there.
     if (known === undefined) round = 0
     const users = new Set(news.isWhole ? [] : known?.users)
     for (const user of news.came) users.add(user)
     for (const user of news.went) users.delete(user)
-    others.set(news.node, { users, heardAt: clock.now() })
+    others.set(news.node, { users, endsAt: clock.now() + silentMs })
     presence.hear(news.node, users)
   }
 
   const end = bus.subscribe(channel, news => hear(news as PresenceNews))
-  signal.addEventListener('abort', end, { once: true })
+  const leave = () => {
+    bus.publish(channel, { node, isWhole: false, isLast: true, came: [], went: [] } satisfies PresenceNews)
+    end()
+  }
+  signal.addEventListener('abort', leave, { once: true })
   every(clock, newsMs, signal, tell)
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 import { StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
@@ -19,6 +20,9 @@ const slowestRetryMs = 2_000
 /** Time for the first connection: whoever starts a node wants to hear soon that the address is wrong. */
 const connectTimeoutMs = 5_000
 
+/** Time for what was published just before the end. Where Redis hangs it is lost. */
+const lastWordsMs = 500
+
 type Client = Redis | Cluster
 
 /**
@@ -30,6 +34,8 @@ export class RedisBus implements Bus {
   readonly #publisher: Client
   readonly #subscriber: Client
   readonly #listeners = new Map<string, (message: unknown) => void>()
+  /** Settled when the last message has left, or was lost. */
+  #sent: Promise<unknown> = Promise.resolve()
 
   private constructor(publisher: Client, subscriber: Client) {
     this.#publisher = publisher
@@ -63,7 +69,7 @@ export class RedisBus implements Bus {
 
   publish(channel: string, message: object): void {
     // Not queued while Redis is away: old news is in the log, and a queue would only grow.
-    this.#publisher.spublish(channel, JSON.stringify(message)).catch(() => {})
+    this.#sent = this.#publisher.spublish(channel, JSON.stringify(message)).catch(() => {})
   }
 
   subscribe(channel: string, hear: (message: unknown) => void): () => void {
@@ -85,8 +91,9 @@ export class RedisBus implements Bus {
 
   async close(): Promise<void> {
     this.#listeners.clear()
-    this.#publisher.disconnect()
     this.#subscriber.disconnect()
+    await Promise.race([this.#sent, delay(lastWordsMs, undefined, { ref: false })])
+    this.#publisher.disconnect()
   }
 }
 

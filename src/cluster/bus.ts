@@ -10,6 +10,6 @@ export interface Bus {
   publish(channel: string, message: object): void
   /** Calls `hear` for later messages. One listener a channel; the returned function ends it. */
   subscribe(channel: string, hear: (message: unknown) => void): () => void
-  /** Delivers nothing more once it has resolved. Safe to call twice. */
+  /** Resolves soon, when what was published has left; nothing is delivered after it. Safe to call twice. */
   close(): Promise<void>
 }

@@ -76,7 +76,7 @@ test('the people of a node that has died are gone for the others after forty sec
     expect(other.presence.isActive(7)).toBe(true)
   })
 
-  await dying.end()
+  await dying.die()
   clock.advance(20_000)
   const early = other.presence.isActive(7)
   await eventually(() => {
@@ -86,6 +86,45 @@ test('the people of a node that has died are gone for the others after forty sec
 
   expect(early).toBe(true)
   await other.end()
+})
+
+test('the people of a node that stops have five seconds to come back on another', async () => {
+  await using redis = await startRedis()
+  const clock = new ManualClock()
+  const nodes = await Promise.all([1, 2].map(() => startTalking(redis.url, clock)))
+  const [leaving, other] = [nodes[0]!, nodes[1]!]
+  for (const user of [7, 8]) leaving.presence.arrive(user)
+  await eventually(() => {
+    clock.advance(1_000)
+    expect([7, 8].map(user => other.presence.isActive(user))).toEqual([true, true])
+  })
+
+  await leaving.end()
+  other.presence.arrive(8)
+  let waitedMs = 0
+  await eventually(() => {
+    clock.advance(200)
+    waitedMs += 200
+    expect(other.presence.isActive(7)).toBe(false)
+  })
+
+  expect(waitedMs).toBeGreaterThan(5_000)
+  // It would count as dead then.
+  expect(waitedMs).toBeLessThan(40_000)
+  expect(other.presence.isActive(8)).toBe(true)
+  await other.end()
+})
+
+test('whoever was connected to a node that is stopped is away for the others soon', async () => {
+  await using pair = await startPair({ hasRedis: true })
+  const { here, there } = pair
+  const ann = await here.person('Ann')
+  await using _ = await listen(here.url, { token: ann.token })
+  await eventually(async () => expect(await presenceOf(there, ann.id)).toBe('active'))
+
+  await here[Symbol.asyncDispose]()
+
+  await eventually(async () => expect(await presenceOf(there, ann.id)).toBe('away'), { timeoutMs: 15_000 })
 })
 
 test('without Redis, a node knows of those who came to it', async () => {
@@ -110,11 +149,13 @@ async function startTalking(url: string, clock: ManualClock) {
   spreadPresence({ bus, presence, clock, signal: living.signal })
   return {
     presence,
-    /** Says nothing more, as if it had died. */
+    /** Stops as it should. */
     async end() {
       living.abort()
       await bus.close()
     },
+    /** Says nothing more. */
+    die: () => bus.close(),
   }
 }
 
