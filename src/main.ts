@@ -181,6 +181,7 @@ export async function startNode(config: Config): Promise<Node> {
     // Notifications: made of what was committed, and told to whoever is here.
     const feed = new Feed({
       sql,
+      direct,
       people,
       here: () => realtime.users,
       tell: (user, frame, change) => realtime.tell(user, frame, change),

@@ -77,6 +77,7 @@ export class Direct {
   readonly #environment: Environment
   readonly #now: () => Date
   readonly #listeners: ((event: AppEvent) => void)[] = []
+  readonly #followers: ((command: DirectCommand<never, unknown>) => void)[] = []
   #watcher: ((rev: number) => void) | null = null
 
   constructor(sql: Sql, environment: Environment, now: () => Date) {
@@ -88,6 +89,11 @@ export class Direct {
   /** Hears of the first event of every app made on this node. */
   listen(listener: (event: AppEvent) => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** Hears of every command that was committed on this node, before its caller does. */
+  follow(follower: (command: DirectCommand<never, unknown>) => void): void {
+    this.#followers.push(follower)
   }
 
   /** One watcher at most: told of the environment's new rev after each commit of this node that changed it. */
@@ -130,6 +136,7 @@ export class Direct {
     await this.#environment.reach(rev)
     if (rev > 0) this.#watcher?.(rev)
     for (const event of events) for (const listener of this.#listeners) listener(event)
+    for (const follower of this.#followers) follower(command)
     return result as Result
   }
 }

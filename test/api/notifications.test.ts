@@ -360,6 +360,24 @@ test('sessions hear of their user’s notifications, and of nobody else’s', as
   expect(anns.frames.filter(({ type }) => type.startsWith('notification'))).toEqual([])
 })
 
+test('sessions hear at once of what was marked on their node', async () => {
+  await using server = await startServer()
+  const ben = await server.person('Ben')
+  await using bens = await listen(server.url, { token: ben.token })
+  const rounds = 8
+
+  const startedAtMs = performance.now()
+  for (let round = 0; round < rounds; round++) {
+    await server.admin.post('/api/notifications', { user: ben.id, text: `Round ${round}` })
+    await bens.hear('notification_created')
+    await ben.put('/api/notifications/mark')
+    await bens.hear('notifications_marked')
+  }
+
+  // By the looks for what other nodes did, each of these would take up to a second.
+  expect(performance.now() - startedAtMs).toBeLessThan(rounds * 1_000)
+})
+
 test('webhooks hear of notifications without what was written', async () => {
   await using server = await startServer()
   await using receiver = await startReceiver()

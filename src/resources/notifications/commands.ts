@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { directCommand, type DirectCommand, type DirectWork } from '../../actors/direct.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { queueDeliveries, queueMarked } from './outbox.ts'
 import type { Draft, NotificationRow } from './schema.ts'
@@ -36,6 +36,13 @@ export const createNotification = directCommand(
     return { id: id! }
   },
 )
+
+/** The commands that people are to be told of. */
+export const telling: ReadonlySet<DirectCommand<never, unknown>> = new Set([
+  markNotification,
+  markNotifications,
+  createNotification,
+])
 
 /** Removes a notification: the caller's own, with an API key anybody's. Nobody is told. */
 export const removeNotification = directCommand('removeNotification', async (work: DirectWork, id: number) => {

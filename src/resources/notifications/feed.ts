@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Direct } from '../../actors/direct.ts'
 import type { People } from '../../actors/people.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { telling } from './commands.ts'
 import { namesOf, showNotification } from './represent.ts'
 import type { NotificationRow } from './schema.ts'
 import { findNewestChange, listByIds, listChanges, type ChangeKey } from './store.ts'
@@ -14,6 +16,7 @@ interface Told {
 
 export interface FeedParts {
   sql: Sql
+  direct: Pick<Direct, 'follow'>
   people: People
   /** Ids of the users with a session on this node. */
   here: () => Iterable<number>
@@ -50,6 +53,9 @@ export class Feed {
 
   constructor(parts: FeedParts) {
     this.#parts = parts
+    parts.direct.follow(command => {
+      if (telling.has(command)) this.wake()
+    })
   }
 
   /** Takes what there is as told. Call once, before anybody can have a session. */
