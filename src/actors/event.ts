@@ -60,6 +60,15 @@ export interface EventType<Body> {
   present?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
   /** Finer names of some of these events for clients of the hub: which there are, and what this one is called. */
   hub?: { names: readonly string[]; nameOf(event: AppEvent<Body>): string }
+  /**
+   * What clients of the hub are told while it depends on who looks. They are told of a change as a whole and show what
+   * it says; all others ask again. A frame is written for each of them, so this is for what happens rarely.
+   */
+  own?: {
+    /** Ids of the people that `present` names, for everybody; none while all are told the same. */
+    names(state: AppState): number[]
+    present(state: AppState, user: number, scene: Scene): Record<string, unknown>
+  }
   /** False where realtime clients of the app are not told, for the present: too many, or too much for others to know. */
   isTold?(state: AppState): boolean
   /** The same for webhook receivers: text and names of content are redacted. Default: what `present` gives. */

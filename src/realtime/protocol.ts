@@ -4,11 +4,15 @@ import { writeJson, type Scalars } from '../lib/json.ts'
 /** No member of what is encoded: other clients are not told of it. */
 export const hubName = Symbol('hubName')
 
+/** Neither: clients of the hub are told each what it sees, in another frame. */
+export const isOwn = Symbol('isOwn')
+
 /** What the server says, before it is encoded: `type` and that type's members. */
 export interface Frame {
   readonly type: string
   /** What the event is called on the hub, where that is not what it is called elsewhere. */
   readonly [hubName]?: string
+  readonly [isOwn]?: boolean
   readonly [member: string]: unknown
 }
 
@@ -21,6 +25,8 @@ export interface Form {
   readonly protocol: string
   readonly scalars: Scalars
   readonly isBinary: boolean
+  /** True where its clients are told each what it sees, of the few events that are not the same for all. */
+  readonly isOwn: boolean
   /** Null for a frame that clients of this form are not told of. */
   encode(frame: Frame): Uint8Array | null
   /** Reads what a client sent; throws on anything that is not in this protocol. */
@@ -42,6 +48,7 @@ const json = (scalars: Scalars): NativeForm => ({
   protocol: 'json',
   scalars,
   isBinary: false,
+  isOwn: false,
   encode: frame => Buffer.from(writeJson(frame, scalars)),
   decode(message, isBinary) {
     if (isBinary) throw new TypeError('This protocol has text frames')
@@ -54,6 +61,7 @@ const msgpack = (scalars: Scalars): NativeForm => ({
   protocol: 'msgpack',
   scalars,
   isBinary: true,
+  isOwn: false,
   // By way of JSON, so that both protocols say the same: what is dropped, quoted and rounded is decided in one place.
   encode: frame => packr.pack(JSON.parse(writeJson(frame, scalars))),
   decode(message, isBinary) {

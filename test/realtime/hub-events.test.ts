@@ -144,6 +144,22 @@ describe('what clients of the hub are told', () => {
     expect(joined).toMatchObject({ app: { id }, member: { id: Number(kim.id), name: 'Kim', access: 'write' } })
   })
 
+  test('the name of a room that has none is told to each as they see it', async () => {
+    const { id, path } = await appOf('chat_room', { name: 'Lobby' })
+    const updated = `a${id}:app_updated`
+    await bothSubscribe(updated)
+
+    await ben.patch(path, { name: null })
+    const [heard, other] = [await anns.hear(updated), await bens.hear(updated)]
+    await ben.patch(path, { name: 'Hall' })
+    const renamed = await heardByBoth(updated, ben)
+
+    expect(heard).toMatchObject({ ...shared('app_updated', userOf(ben)), app: { id, name: 'Ben' } })
+    expect(other).toEqual({ ...heard, app: { ...heard.app, name: 'Ann' } })
+    expect(renamed.app).toMatchObject({ id, name: 'Hall' })
+    expect([...anns.told, ...bens.told]).toEqual([])
+  })
+
   test('an upsert that changes nothing is told to nobody', async () => {
     const app = { type: 'chat', name: 'Quiet' }
     const { id } = (await ann.put('/api/apps/quiet', app)).body

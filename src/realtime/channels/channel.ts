@@ -1,10 +1,11 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AppEvent } from '../../actors/event.ts'
 import type { AppState } from '../../actors/state.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { current, reset } from '../frames.ts'
 import type { History } from './history.ts'
-import { hubName, type Form, type Frame } from '../protocol.ts'
+import { hubName, isOwn, type Form, type Frame } from '../protocol.ts'
 import type { Subscription } from './subscription.ts'
 import { Tail, type Tails } from './tail.ts'
 
@@ -36,6 +37,9 @@ const waitingLimit = 1_000
 
 /** After this many events that nobody is told of, clients hear how far they are, so that they need not resume far back. */
 const hiddenLimit = 100
+
+/** Those who are told something of their own before others have their turn. A guess. */
+const portion = 25
 
 const retryMs = 1_000
 
@@ -216,6 +220,26 @@ export class Channel {
       const topic = form.topic(this.app, frame[hubName] ?? event.type)
       tails.push(tail, { rev: event.rev, topic, bytes })
       publish(topic, bytes, form.isBinary)
+    }
+    if (frame[isOwn]) void this.#tellEach(event)
+  }
+
+  /** Tells those who are to be told what they see. Never rejects; whoever is not live in this moment goes without. */
+  async #tellEach(event: AppEvent): Promise<void> {
+    const { history, log } = this.#parts
+    let told = 0
+    try {
+      await history.loadOwnNames(event, this.state)
+      for (const { session, stage, topics } of this.subscriptions) {
+        const { user, form } = session
+        if (stage !== 'live' || user === undefined || !form.isOwn) continue
+        if (!topics.includes(form.topic(this.app, event.type))) continue
+        const frame = history.toOwnFrame(event, this.state, user)
+        if (frame !== null) session.send(frame)
+        if (++told % portion === 0) await nextTurn()
+      }
+    } catch (error) {
+      log.warn({ app: this.app, error }, 'Some could not be told of an event')
     }
   }
 

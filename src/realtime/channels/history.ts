@@ -5,7 +5,7 @@ import { findApp, type AppState } from '../../actors/state.ts'
 import type { Log } from '../../lib/log.ts'
 import { listEvents } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { hubName, type Frame } from '../protocol.ts'
+import { hubName, isOwn, type Frame } from '../protocol.ts'
 
 export interface HistoryParts {
   sql: Sql
@@ -59,7 +59,22 @@ export class History {
     const shown = this.#show(event, state)
     if (shown === null) return null
     const name = event.kind.hub?.nameOf(event) ?? type
-    return { type: 'event', [hubName]: name, event: type, id: rev, app_id, rev, prev, ...shown }
+    const isForEach = (event.kind.own?.names(state).length ?? 0) > 0
+    return { type: 'event', [hubName]: name, [isOwn]: isForEach, event: type, id: rev, app_id, rev, prev, ...shown }
+  }
+
+  /** Everybody whom frames for single users name is in memory then. */
+  async loadOwnNames({ kind }: AppEvent, state: AppState): Promise<void> {
+    await this.#parts.people.load(kind.own?.names(state) ?? [])
+  }
+
+  /** The event, with the state of now, as this user is to see it. */
+  toOwnFrame(event: AppEvent, state: AppState, user: number): Frame | null {
+    const { people, origin } = this.#parts
+    const { kind, type, rev, app_id } = event
+    const shown = this.#show(event, state)
+    const own = kind.own?.present(state, user, { app: state.app, people, origin: origin() })
+    return shown && { type: 'event', event: type, id: rev, app_id, ...shown, ...own }
   }
 
   /** The same for those whom it concerns, whatever they are subscribed to, and whoever else is told. */

@@ -1,7 +1,7 @@
 import { Packr, Unpackr } from 'msgpackr'
 import { z } from 'zod'
 import { writeJson } from '../../lib/json.ts'
-import { hubName, type Form, type Frame } from '../protocol.ts'
+import { hubName, isOwn, type Form, type Frame } from '../protocol.ts'
 
 /** What a client says on the hub, in either protocol. */
 export type Said =
@@ -37,6 +37,7 @@ const AnyArray = z.tuple([z.number()], z.unknown())
 
 /** What the hub calls at the client; null for frames of the native protocol that have no counterpart here. */
 function toCall(frame: Frame): { target: string; argument: string } | null {
+  if (frame[isOwn]) return null
   const { type, ...rest } = frame
   if (type === 'event') {
     const { event: _event, app_id, rev: _rev, prev: _prev, id, ...shown } = rest
@@ -57,6 +58,7 @@ function toCall(frame: Frame): { target: string; argument: string } | null {
 const shared = (protocol: string) => ({
   protocol,
   scalars: 'number' as const,
+  isOwn: true,
   topic: (app: number, event: string) => `a${app}:${event}:${protocol}`,
   everybody: `everybody:${protocol}`,
 })

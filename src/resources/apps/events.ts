@@ -1,6 +1,7 @@
 import { event, type AppEvent, type Scene } from '../../actors/event.ts'
 import { blankMember, findApp, findMembers, type AppRow, type MemberRow } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
+import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
 
 const rows = async (db: Db, app: number) => {
@@ -32,7 +33,15 @@ const change = (type: string, touches: boolean, before: (app: AppRow) => Partial
   })
 
 export const appCreated = change('app_created', true, ({ created_at }) => ({ deleted_at: created_at }))
-export const appUpdated = change('app_updated', true)
+export const appUpdated = event<AppRow>({
+  ...change('app_updated', true),
+  own: {
+    names: namesakes,
+    present: (state, user, { app, people, origin }) => ({
+      app: { ...showAppRef(app, people, origin), name: titleOf(state, user, people) },
+    }),
+  },
+})
 export const appTrashed = change('app_trashed', true, () => ({ trashed_at: null }))
 export const appRestored = change('app_restored', true, ({ created_at }) => ({ trashed_at: created_at }))
 export const appDeleted = change('app_deleted', false, () => ({ deleted_at: null }))
