@@ -58,6 +58,21 @@ test('a message in a room notifies those who are subscribed to it, once each', a
   expect(await count(kim)).toBe('0')
 })
 
+test('a message without a word notifies like any other, and so do those after it', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  const { body: picture } = await upload(ann, { name: 'garden.png', content: 'not quite' })
+
+  await ann.post(`/api/apps/${app}/messages`, { blobs: [picture.id] })
+  await ann.post(`/api/apps/${app}/messages`, { options: [{ text: 'Yes' }] })
+  await ann.post(`/api/apps/${app}/messages`, { text: 'What do you think?' })
+
+  expect((await heard(ben, 3)).map(({ args }) => args[2])).toEqual(['What do you think?', '', ''])
+})
+
 test('an edit notifies only whom it newly mentions', async () => {
   await using server = await startServer()
   const { app, ann, ben, eve } = await feed(server)

@@ -6,6 +6,7 @@ create function search_terms(app_id bigint, plain text, tags text[]) returns tsv
 declare
   glue text := E'\n' || app_id || ' ';
   terms text;
+  words text[];
 begin
   -- Most texts are plain ASCII, for which this takes a third of the time.
   if octet_length(plain) = length(plain) then
@@ -24,11 +25,13 @@ begin
   if octet_length(terms) > 2000 then
     terms := regexp_replace(terms, '([^ \n]{100})[^ \n]+', '\1', 'g');
   end if;
+  -- There is nothing to split where an item has no text, but attachments or a poll.
+  words := coalesce(string_to_array(terms, E'\n'), '{}');
   if tags = '{}' then
-    return array_to_tsvector(string_to_array(terms, E'\n'));
+    return array_to_tsvector(words);
   end if;
   return array_to_tsvector(
-    string_to_array(terms, E'\n') || array(select app_id || '#' || encode(convert_to(t, 'utf8'), 'hex') from unnest(tags) t));
+    words || array(select app_id || '#' || encode(convert_to(t, 'utf8'), 'hex') from unnest(tags) t));
 end $$;
 
 -- Every word of `q`, as the beginning of a word, and any of the tags; `q` is null to look for tags alone. Null, which
