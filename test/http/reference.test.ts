@@ -20,7 +20,14 @@ test('the page about the API is served whole from here, with nothing from anybod
 test('only the files of the page are served', async () => {
   await using server = await startServer()
 
-  for (const file of ['package.json', '..%2fpackage.json', 'index.html', 'swagger-ui.css.map']) {
+  for (const file of [
+    'package.json',
+    '..%2fpackage.json',
+    'index.html',
+    'swagger-ui.css.map',
+    '__proto__',
+    'constructor',
+  ]) {
     expect(await server.request('GET', `/api/docs/${file}`)).toMatchObject({ status: 404 })
   }
 })

@@ -5,10 +5,11 @@ import { NotFound } from '../../lib/errors.ts'
 import { reply, route, type Route } from '../route.ts'
 
 /** What the page loads, from the package that makes it; nothing comes from anybody else's server. */
-const files: Record<string, string> = {
-  'swagger-ui.css': 'text/css; charset=utf-8',
-  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
-}
+const types = new Map([
+  ['swagger-ui.css', 'text/css; charset=utf-8'],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['start.js', 'text/javascript; charset=utf-8'],
+])
 
 const page = `<!doctype html>
 <html lang="en">
@@ -57,7 +58,7 @@ export function createReferenceRoutes(): Route[] {
     replies: { 200: z.string() },
     problems: [NotFound],
     handle({ params: { file } }) {
-      const type = file === 'start.js' ? 'text/javascript; charset=utf-8' : files[file]
+      const type = types.get(file)
       if (type === undefined) throw NotFound()
       return reply(200, read(file), {
         'Content-Type': type,
