@@ -124,6 +124,26 @@ test('what is no form is 422', async () => {
   expect(body.errors).toHaveProperty('blob')
 })
 
+test.each([
+  ['in its file', 'conten'],
+  ['after its file', 'content\r\n'],
+])('a form that ends %s is 422, and nothing of it is kept', async (_where, rest) => {
+  await using folder = createDirectory()
+  await using server = await startServer({ DATA_DIR: folder.path })
+  const head = '--x\r\nContent-Disposition: form-data; name="blob"; filename="a.txt"\r\n\r\n'
+
+  const answer = await fetch(`${server.url}/api/blobs`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.key}`, 'content-type': 'multipart/form-data; boundary=x' },
+    body: head + rest,
+  })
+
+  expect(answer.status).toBe(422)
+  expect(
+    readdirSync(join(folder.path, 'blobs'), { recursive: true, withFileTypes: true }).filter(f => f.isFile()),
+  ).toEqual([])
+})
+
 test('a request that says it is larger than 128 MiB is 413 before it is sent', async () => {
   await using server = await startServer()
 

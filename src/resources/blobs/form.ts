@@ -15,9 +15,10 @@ export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Ar
   const failed = new AbortController()
   const files: { sent: Sent; file: BusboyFileStream; kept: Promise<void> }[] = []
   let isOther = false
+  let isBroken = false
   const take: BusboyEvents['file'] = (field, file, name, _encoding, mediaType) => {
     // A file that is cut off fails its reader, and the form as a whole.
-    file.on('error', () => {})
+    file.on('error', () => (isBroken = true))
     if (field !== 'blob' || files.length > 0) {
       isOther ||= field === 'blob'
       file.resume()
@@ -32,18 +33,19 @@ export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Ar
   parser.on('file', take)
   try {
     await pipeline(upload, parser, { signal: failed.signal })
+    await Promise.all(files.map(({ kept }) => kept))
   } catch (error) {
+    const isOurs = failed.signal.aborted && !isBroken
     for (const { file, kept } of files) {
       file.destroy(error as Error)
       await kept.catch(() => {})
     }
-    if (failed.signal.aborted) throw failed.signal.reason
+    if (isOurs) throw failed.signal.reason
     // Else the form is broken, which is its sender's doing.
     throw error instanceof Problem || error instanceof ClientGone ? error : NoBlob()
   }
   const [only] = files
   if (only === undefined) throw NoBlob()
-  await only.kept
   if (isOther || only.sent.name === '' || only.file.bytesRead === 0) throw NoBlob()
   if (only.file.truncated) throw BlobTooLarge()
   return only.sent
