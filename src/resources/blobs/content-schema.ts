@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** What signs a link, and what of it may be chosen. */
+/** What signs a link, and what of it may be chosen. Whatever was not signed here leads nowhere: 404. */
 export const LinkQuery = z.object({
-  e: z.string().max(15).optional(),
-  s: z.string().max(64).optional(),
+  e: z.string().optional(),
+  s: z.string().optional(),
   d: z.string().optional(),
 })
 
