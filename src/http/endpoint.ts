@@ -14,7 +14,7 @@ export class Endpoint {
   readonly route: Route
   readonly durations: RouteDurations
   readonly bodyLimitBytes: number
-  /** True where the body matters: to the handler, or to tell a repeated request from another one. */
+  /** True where the body is read here: for the handler, or to tell a repeated request from another one. */
   readonly takesBody: boolean
   readonly #names: readonly string[]
   readonly #query: QueryReader | undefined
@@ -24,7 +24,7 @@ export class Endpoint {
     this.durations = durations
     const usual = route.auth === 'none' ? Math.min(bodyLimitBytes, strangersLimitBytes) : bodyLimitBytes
     this.bodyLimitBytes = route.bodyLimitBytes ?? usual
-    this.takesBody = route.body !== undefined || route.creates === true
+    this.takesBody = route.body !== undefined || (route.creates === true && route.uploadLimitBytes === undefined)
     this.#names = namesOf(route.path)
     this.#query = route.query && new QueryReader(route.query)
   }

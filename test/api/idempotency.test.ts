@@ -1,5 +1,8 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
+import { createDirectory } from '../support/process.ts'
 import { startServer } from '../support/server.ts'
 
 const once = (key: string) => ({ 'idempotency-key': key })
@@ -155,6 +158,29 @@ test('an app is made once under a key, a private chat too', async () => {
     expect(new Set(made.map(({ body }) => body.id)).size).toBe(1)
   }
   expect((await ann.get('/api/apps')).body.count).toBe('2')
+})
+
+test('a file that is uploaded again under its key is kept once, and another one is refused', async () => {
+  await using folder = createDirectory()
+  await using server = await startServer({ DATA_DIR: folder.path })
+  const ann = await server.person('Ann')
+  const send = (content: string, name = 'notes.txt') => {
+    const form = new FormData()
+    form.append('blob', new Blob([content]), name)
+    return ann.post('/api/blobs', form, once('k1'))
+  }
+
+  const answers = await Promise.all([send('walnuts'), send('walnuts')])
+  answers.push(await send('walnuts'))
+  const kept = readdirSync(join(folder.path, 'blobs'), { recursive: true, withFileTypes: true })
+  const others = [await send('almonds'), await send('walnuts', 'other.txt')]
+
+  expect(answers.map(({ status, body }) => [status, body.size])).toEqual(answers.map(() => [201, '7']))
+  expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1)
+  expect(others.map(({ status, body }) => [status, body.code])).toEqual(
+    others.map(() => [422, 'idempotency-key-reused']),
+  )
+  expect(kept.filter(entry => entry.isFile())).toHaveLength(1)
 })
 
 test('a key that is no key is refused', async () => {

@@ -22,9 +22,14 @@ export function toOnceKey({ key, credential, method, path, body }: Repeatable): 
   return { key: digest(credential, key), request: digest(method, path, body) }
 }
 
+/** The key of a request whose body was read by its handler: only the same content is the same request. */
+export function withContent({ key, request }: OnceKey, ...content: (string | Buffer)[]): OnceKey {
+  return { key, request: digest(request, ...content) }
+}
+
 /** The lengths keep `ab, c` from being the same as `a, bc`. */
-function digest(...parts: string[]): Buffer {
+function digest(...parts: (string | Buffer)[]): Buffer {
   const hash = createHash('sha256')
-  for (const part of parts) hash.update(`${part.length}:${part}`)
+  for (const part of parts) hash.update(`${part.length}:`).update(part)
   return hash.digest()
 }

@@ -3,7 +3,7 @@ import { invalid } from '../../lib/errors.ts'
 import { toSecret } from './keep.ts'
 import { toMediaType } from './media-types.ts'
 import { toFileName, type ExternalBlob } from './schema.ts'
-import { insertBlob } from './store.ts'
+import { insertBlob, type NewBlobRow } from './store.ts'
 
 /** Names a file that is kept elsewhere, as a blob of the caller. */
 export const createExternal = directCommand('createExternal', async (work: DirectWork, given: ExternalBlob) => {
@@ -27,3 +27,6 @@ export const createExternal = directCommand('createExternal', async (work: Direc
     created_by: work.by.user,
   })
 })
+
+/** Names bytes that are kept here, as a blob of the caller. */
+export const createBlob = directCommand('createBlob', (work: DirectWork, row: NewBlobRow) => insertBlob(work.sql, row))

@@ -5,7 +5,7 @@ import type { Renditions } from '../../storage/renditions.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { anyBytes, extensionOf, toMediaType } from './media-types.ts'
 import type { BlobRow } from './schema.ts'
-import { insertBlob, insertLooseBytes, removeLooseBytes } from './store.ts'
+import { insertBlob, insertLooseBytes, removeLooseBytes, type NewBlobRow } from './store.ts'
 
 /** What keeping bytes takes. */
 export interface Keeper {
@@ -37,39 +37,59 @@ const pictureExtensions = new Set([...Object.keys(pictures), 'jpg', 'tif', 'apng
 
 /**
  * Keeps bytes as a blob of the caller. `write` puts them under the key that it is given, and says what they are; where
- * it fails, or this process dies, nothing stays behind.
+ * it fails, or this process dies, nothing stays behind. `insert` may find that they were kept before, and give the blob
+ * that they became.
  */
-export async function keepBlob(keeper: Keeper, write: (key: string) => Promise<Sent>): Promise<BlobRow> {
-  const { sql, bytes, renditions, by, now } = keeper
+export async function keepBlob(
+  keeper: Keeper,
+  write: (key: string) => Promise<Sent>,
+  insert = (row: NewBlobRow) => insertBlob(keeper.sql, row),
+): Promise<BlobRow> {
+  const { sql, bytes } = keeper
   const key = randomBytes(16).toString('hex')
-  await insertLooseBytes(sql, key, now())
-  try {
-    const sent = await write(key)
-    const type = toMediaType(sent.name, sent.mediaType)
-    const isPicture = pictureTypes.has(type) || pictureExtensions.has(extensionOf(sent.name))
-    const image = isPicture ? await renditions.inspect(key) : null
-    const bare = pictureTypes.has(type) ? anyBytes : type
-    return await insertBlob(sql, {
-      name: sent.name,
-      media_type: image === null ? bare : pictures[image.format]!,
-      size: (await bytes.sizeOf(key)) ?? 0,
-      width: image?.width ?? null,
-      height: image?.height ?? null,
-      image: image?.format ?? null,
-      key,
-      secret: toSecret(),
-      provider: null,
-      link: null,
-      download: null,
-      embed: null,
-      raw: null,
-      created_at: now(),
-      created_by: by.user,
-    })
-  } catch (error) {
+  const discard = async () => {
     await bytes.remove([key])
     await removeLooseBytes(sql, [key])
+  }
+  await insertLooseBytes(sql, key, keeper.now())
+  let row: NewBlobRow
+  try {
+    row = await describeBlob(keeper, key, await write(key))
+  } catch (error) {
+    await discard()
     throw error
+  }
+  // Where this fails it may have been committed all the same: housekeeping knows whether the bytes are still loose.
+  const blob = await insert(row)
+  if (blob.key !== key) await discard()
+  return blob
+}
+
+async function describeBlob(
+  { bytes, renditions, by, now }: Keeper,
+  key: string,
+  { name, mediaType }: Sent,
+): Promise<NewBlobRow> {
+  const type = toMediaType(name, mediaType)
+  const isPicture = pictureTypes.has(type) || pictureExtensions.has(extensionOf(name))
+  const image = isPicture ? await renditions.inspect(key) : null
+  const bare = pictureTypes.has(type) ? anyBytes : type
+  return {
+    name,
+    media_type: image === null ? bare : pictures[image.format]!,
+    size: (await bytes.sizeOf(key)) ?? 0,
+    width: image?.width ?? null,
+    height: image?.height ?? null,
+    image: image?.format ?? null,
+    key,
+    secret: toSecret(),
+    provider: null,
+    link: null,
+    download: null,
+    embed: null,
+    raw: null,
+    created_at: now(),
+    created_by: by.user,
   }
 }
 

@@ -1,12 +1,15 @@
+import { createHash, type Hash } from 'node:crypto'
+import { withContent } from '../../http/request/once.ts'
 import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { IdPath } from '../../lib/shape.ts'
-import { createExternal } from './commands.ts'
+import { createBlob, createExternal } from './commands.ts'
 import { findReadableBlob } from './find.ts'
 import { readForm } from './form.ts'
 import { keepBlob } from './keep.ts'
 import { showBlob } from './represent.ts'
 import { Blob, BlobTooLarge, ExternalBlob, NoBlob, requestLimitBytes } from './schema.ts'
+import type { NewBlobRow } from './store.ts'
 
 const upload = route({
   method: 'POST',
@@ -14,12 +17,19 @@ const upload = route({
   summary: 'Upload a file: a form (multipart/form-data) with one file in a part named blob',
   auth: 'token or key',
   uploadLimitBytes: requestLimitBytes,
+  creates: true,
   replies: { 201: Blob },
   problems: [NoBlob, BlobTooLarge],
   async handle(request) {
+    const { bytes, direct, by, once } = request
     const form = request.upload!
-    const blob = await keepBlob(request, key => readForm(form, file => request.bytes.put(key, file)))
-    return reply(201, showBlob(blob, request.origin))
+    const content = createHash('sha256')
+    const write = (key: string) =>
+      readForm(form, file => bytes.put(key, once === undefined ? file : hashed(file, content)))
+    // A form that is sent again has another boundary: what counts is the file in it.
+    const insert = (row: NewBlobRow) =>
+      direct.run(createBlob, by, row, once && withContent(once, row.name, row.media_type, content.digest()))
+    return reply(201, showBlob(await keepBlob(request, write, insert), request.origin))
   },
 })
 
@@ -48,5 +58,12 @@ const get = route({
     return reply(200, showBlob(await findReadableBlob(request.params.id, request), request.origin))
   },
 })
+
+async function* hashed(file: AsyncIterable<Uint8Array>, content: Hash): AsyncGenerator<Uint8Array> {
+  for await (const piece of file) {
+    content.update(piece)
+    yield piece
+  }
+}
 
 export const routes = [upload, external, get]
