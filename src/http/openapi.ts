@@ -81,7 +81,11 @@ function describe(route: Route, path: string, schemas: JsonSchemas): object {
       { $ref: '#/components/parameters/Prefer' },
     ],
     ...(route.body && { requestBody: describeBody(route.body, schemas) }),
-    responses: { ...describeReplies(route, schemas), ...describeProblems(route, schemas) },
+    ...(route.uploadPart !== undefined && { requestBody: describeForm(route.uploadPart) }),
+    responses: {
+      ...(route.isDownload === true ? describeDownload() : describeReplies(route, schemas)),
+      ...describeProblems(route, schemas),
+    },
   }
 }
 
@@ -119,6 +123,24 @@ function describeBody(body: z.ZodType, schemas: JsonSchemas): object {
   return { required: !body.safeParse({}).success, content }
 }
 
+/** What no schema says anything about. */
+const bytes = { type: 'string', contentMediaType: 'application/octet-stream' }
+
+function describeForm(part: string): object {
+  const schema = { type: 'object', properties: { [part]: bytes }, required: [part] }
+  return { required: true, content: { 'multipart/form-data': { schema } } }
+}
+
+/** A file, or the part of it that was asked for, or none where the client has it. */
+function describeDownload(): Record<string, object> {
+  const content = { '*/*': { schema: bytes } }
+  return {
+    200: { description: 'The file', content },
+    206: { description: 'The range of it that was asked for', content },
+    304: { description: 'The client has it' },
+  }
+}
+
 function describeReplies(route: Route, schemas: JsonSchemas): object {
   const replies = Object.entries(route.replies).map(([status, schema]) => {
     const description = STATUS_CODES[Number(status)] ?? ''
@@ -149,8 +171,10 @@ function impliedProblems(route: Route): Pick<ProblemType, 'status' | 'detail'>[]
   if (route.auth !== 'none') implied.push({ status: 401, detail: 'The credential is missing or not valid.' })
   if (route.auth === 'key') implied.push({ status: 403, detail: 'Only an API key may do this.' })
   if (route.auth === 'token') implied.push({ status: 403, detail: 'Only an access token may do this.' })
+  if (route.isDownload) implied.push({ status: 416, detail: 'The file has no such range of bytes.' })
   if (route.params) implied.push({ status: 404, detail: 'What the path names does not exist, or is not visible.' })
-  if (route.body || route.query) implied.push({ status: 422, detail: 'One or more values were rejected.' })
+  if (route.body || route.query || route.creates)
+    implied.push({ status: 422, detail: 'One or more values were rejected.' })
   return implied
 }
 

@@ -104,6 +104,8 @@ export interface RouteDeclaration<
   bodyLimitBytes?: number
   /** For a body of another kind: the handler gets it as `upload`, up to this size, and reads it as it arrives. */
   uploadLimitBytes?: number
+  /** Then: the part of the form that holds the file. */
+  uploadPart?: string
   /** True where replies may be a Download: what the client says of ranges and of what it has is then read. */
   isDownload?: boolean
   /** True for a POST that creates: the Idempotency-Key header is honoured. An upload has to see to its content. */
@@ -128,6 +130,7 @@ export interface Route {
   body?: z.ZodType
   bodyLimitBytes?: number
   uploadLimitBytes?: number
+  uploadPart?: string
   isDownload?: boolean
   creates?: boolean
   replies: Record<number, z.ZodType | null>

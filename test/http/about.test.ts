@@ -135,6 +135,20 @@ test('the description says who may call, what comes in, and how it is refused', 
   })
 })
 
+test('the description says how files come in and go out, and what a creating request without a body may be told', async () => {
+  await using edge = await startEdge(resources.flatMap(({ routes }) => routes))
+
+  const { paths } = (await edge.get('/api/openapi.json')).body
+
+  const form = paths['/api/blobs'].post.requestBody.content['multipart/form-data'].schema
+  expect(form).toMatchObject({ properties: { blob: { type: 'string' } }, required: ['blob'] })
+  const answers = paths['/content/files/{id}/{rev}'].get.responses
+  expect(Object.keys(answers)).toEqual(['200', '206', '304', '404', '416', '422', 'default'])
+  expect(answers[206].content).toEqual(answers[200].content)
+  const redeliver = paths['/api/webhooks/{id}/deliveries/{delivery}/redeliver'].post
+  expect(redeliver.responses).toHaveProperty('422')
+})
+
 test('the description of the whole API is valid, and leaves no reference open', async () => {
   await using edge = await startEdge(resources.flatMap(({ routes }) => routes))
 

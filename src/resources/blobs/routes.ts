@@ -17,6 +17,7 @@ const upload = route({
   summary: 'Upload a file: a form (multipart/form-data) with one file in a part named blob',
   auth: 'token or key',
   uploadLimitBytes: requestLimitBytes,
+  uploadPart: 'blob',
   creates: true,
   replies: { 201: Blob },
   problems: [NoBlob, BlobTooLarge],
