@@ -4,7 +4,7 @@ import { findDirectory } from '../directories/store.ts'
 import { findUserId } from '../users/store.ts'
 import { namesOf, showNotification } from './represent.ts'
 import type { NotificationListing } from './schema.ts'
-import { listNotifications, orderFields } from './store.ts'
+import { listNotifications, orderFields } from './pages.ts'
 
 type Request = Pick<Parts, 'sql' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 

@@ -1,8 +1,7 @@
 import { toReference } from '../../lib/reference.ts'
 import { batch, WriteStatement } from '../../storage/batch.ts'
-import { orderBy } from '../../storage/order.ts'
-import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment, Tx } from '../../storage/sql.ts'
+import { isShown } from './hidden.ts'
 import type { Change, Draft, NotificationRow } from './schema.ts'
 
 const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_type' | 'updated_at'>>({
@@ -59,37 +58,6 @@ export async function insertDrafts(tx: Tx, drafts: Draft[]): Promise<number[]> {
 /** Those with these ids, whatever has become of what they are about. */
 export function listByIds(db: Db, ids: number[]): Promise<NotificationRow[]> {
   return db<NotificationRow[]>`${selectFrom(db)} where n.id = any(${ids}::bigint[]) order by n.id`
-}
-
-export const orderFields = ['id', 'created_at'] as const
-type OrderField = (typeof orderFields)[number]
-
-export interface Filter {
-  /** Null: of everybody. */
-  user: number | null
-  app?: number | undefined
-  directory?: number | undefined
-  action?: string | undefined
-  type?: string | undefined
-  isUnread?: boolean | undefined
-}
-
-/** One page, and how many there are. Served by notifications_user, what is unread by notifications_unread. */
-export async function listNotifications(
-  db: Db,
-  filter: Filter,
-  page: Page<OrderField>,
-): Promise<{ rows: NotificationRow[]; count: number }> {
-  const where = matches(db, filter, page)
-  const [total] = await db<{ count: number }[]>`
-    select count(*) as count from notifications n left join apps a on a.id = n.app_id where ${where}`
-  const count = total!.count
-  if (page.countOnly || page.skip >= count) return { rows: [], count }
-  const rows = await db<NotificationRow[]>`
-    ${selectFrom(db)} where ${where}
-    ${orderBy(db, page.order, { id: 'n.id', created_at: 'n.created_at' })}
-    limit ${page.take} offset ${page.skip}`
-  return { rows, count }
 }
 
 /** One that is shown to a user; to anybody where that is null. */
@@ -164,36 +132,6 @@ export async function findNewestChange(db: Db): Promise<number> {
 
 function selectFrom(db: Db): Fragment {
   return db`select n.*, a.uid as app_uid, a.type as app_type from notifications n left join apps a on a.id = n.app_id`
-}
-
-function matches(db: Db, { user, app, directory, action, type, isUnread }: Filter, page: Page): Fragment {
-  const { q, tags, trashed } = page
-  if (tags.length > 0 || trashed === true) return db`false`
-  return db`${user === null ? db`true` : db`n.user_id = ${user}`}
-    ${app === undefined ? db`` : db`and n.app_id = ${app}`}
-    ${directory === undefined ? db`` : db`and a.directory_id = ${directory}`}
-    ${action === undefined ? db`` : db`and n.action = ${action}`}
-    ${type === undefined ? db`` : db`and n.type = ${type}`}
-    ${isUnread === undefined ? db`` : isUnread ? db`and n.is_unread` : db`and not n.is_unread`}
-    ${q === undefined ? db`` : db`and strpos(fold(n.template || ' ' || array_to_string(n.args, ' ')), fold(${q})) > 0`}
-    and ${isShown(db)}`
-}
-
-/** What it is about is there and neither itself nor what holds it is in the trash. Asked, so that it cannot drift. */
-function isShown(db: Db): Fragment {
-  const isVisible = (table: string) =>
-    db`exists (select from ${db(table)} t where t.id = n.link_id and t.trashed_at is null)`
-  return db`
-    (n.app_id is null or (a.id is not null and a.trashed_at is null and a.deleted_at is null))
-    and case n.link_type
-      when 'message' then ${isVisible('messages')}
-      when 'post' then ${isVisible('posts')}
-      when 'comment' then ${isVisible('comments')} and (
-        n.parent_id is null
-        or exists (select from posts p where p.id = n.parent_id and p.trashed_at is null)
-        or exists (select from files f where f.id = n.parent_id and f.trashed_at is null))
-      when 'file' then ${isVisible('files')}
-      else true end`
 }
 
 interface Link {

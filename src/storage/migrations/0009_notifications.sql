@@ -35,12 +35,13 @@ create table notifications (
   changed_id bigint not null,
   change text not null
 ) with (fillfactor = 80);
-create index notifications_user on notifications (user_id, id);
+-- With all that lists are filtered and sorted by, so that they are counted, and skipped in, without looking at rows.
+create index notifications_user on notifications (user_id, id) include (app_id, created_at, type, action, is_unread);
 create index notifications_unread on notifications (user_id, app_id) where is_unread;
 create index notifications_changed on notifications (user_id, changed_id);
-create index notifications_link on notifications (link_id) where link_id is not null;
-create index notifications_parent on notifications (parent_id) where parent_id is not null;
-create index notifications_app on notifications (app_id) where app_id is not null;
+create index notifications_link on notifications (link_id, user_id) where link_id is not null;
+create index notifications_parent on notifications (parent_id, user_id) where parent_id is not null;
+create index notifications_app on notifications (app_id, user_id) where app_id is not null;
 create index notifications_age on notifications (created_at);
 
 -- Apps with events that may notify somebody: written by the commit of the event, one row for each app, so that
