@@ -46,6 +46,7 @@ test('rooms and other apps may be made any number of times; a chat without a nam
   // The UI kit names chats by their first message, whoever of those that may write sees it first.
   await server.admin.put(`/api/apps/${chat.body.id}/members/${ben.id}`)
   expect((await ben.patch(`/api/apps/${chat.body.id}`, { name: 'Hello' })).body.name).toBe('Hello')
+  expect((await ben.patch(`/api/apps/${chat.body.id}`, { name: 'Hello' })).status).toBe(200)
   expect((await ben.patch(`/api/apps/${chat.body.id}`, { name: 'Other' })).status).toBe(403)
 })
 

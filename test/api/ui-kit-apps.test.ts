@@ -160,8 +160,25 @@ describe('what the UI kit asks for about apps, agents and people', () => {
     await there.put(`/api/apps/${uid}`, { type: guid.chat })
 
     const named = await there.patch(`/api/apps/${id}`, { name: 'Hello there' })
+    // Until it reads the app again, the kit goes on naming it, after its newest message.
+    const again = await there.patch(`/api/apps/${id}`, { name: 'Hello there' })
+    const newer = await there.patch(`/api/apps/${id}`, { name: 'How are you?' })
 
-    expect(named).toMatchObject({ id, name: 'Hello there' })
+    expect([named, again, newer].map(({ name }) => name)).toEqual(['Hello there', 'Hello there', 'How are you?'])
+    expect(again.rev).toBe(named.rev)
+  })
+
+  test('a chat without a name gets that of the component, whoever shows it', async () => {
+    const uid = `nameless-${ann.id}`
+    const { id } = await here.put(`/api/apps/${uid}`, { type: guid.chat })
+
+    const first = await there.put(`/api/apps/${uid}`, { type: guid.chat, name: 'Lobby' })
+    const second = await there.put(`/api/apps/${uid}`, { type: guid.chat, name: 'Hall' })
+
+    expect([first, second]).toMatchObject([
+      { id, name: 'Lobby' },
+      { id, name: 'Lobby' },
+    ])
   })
 
   test('a picture of a room is an uploaded blob, and null takes it away', async () => {

@@ -29,7 +29,7 @@ export const conflicts: Record<string, () => Problem> = {
 
 /**
  * Changes an app; absent members stay, null clears. Admins may change everything; whoever may write may name a chat
- * room, and give a chat its first name. What changes nothing leaves no trace. Refuses with 403, 404, and 422 for a
+ * room, and some chats (see `mayName`). What changes nothing leaves no trace. Refuses with 403, 404, and 422 for a
  * taken uid or access and directory where the type fixes them.
  */
 export const updateApp = command(
@@ -58,9 +58,11 @@ export const upsertApp = command(
   (work: Work, { type, change, upsertsJoin }: AppUpsertion) => {
     if (work.app.deleted_at !== null) throw NotFound()
     if (work.app.type !== type) throw invalid({ type: ['an app of another type has this uid'] })
-    const level = levelOf(work.state, work.by, work.people)
-    if (work.by.kind === 'user') letIn(work, level, upsertsJoin)
+    const before = levelOf(work.state, work.by, work.people)
+    const level = work.by.kind === 'user' ? letIn(work, before, upsertsJoin) : before
+    const { name } = change
     if (level === 'admin') applyChange(work, change)
+    else if (work.app.name === null && level === 'write' && mayName(work.app, { name })) applyChange(work, { name })
   },
   { numbers: () => joinNumbers + 1, conflicts },
 )
@@ -98,25 +100,32 @@ export const clearDirectory = command('clearDirectory', (work: Work, directory: 
 
 /**
  * Makes the caller a member where an upsert does that: of an app that was made by such a call itself, inside its
- * directory; and of chats that they may see anyway. Refuses with 403 who is not let in, to trashed apps neither.
+ * directory; and of chats that they may see anyway. Returns what they may do from then on. Refuses with 403 who is not
+ * let in, to trashed apps neither.
  */
-function letIn(work: Work, level: Access, upsertsJoin: boolean): void {
+function letIn(work: Work, level: Access, upsertsJoin: boolean): Access {
   const { app, state, by, people } = work
-  if (level === 'admin') return
+  if (level === 'admin') return level
   if (app.trashed_at !== null) throw Forbidden()
   const isMember = state.member(by.user)?.access != null
   const mayJoin = upsertsJoin && !isMember && app.is_joinable && isInside(app, by.user, people)
   if (level === 'none' && !mayJoin) throw Forbidden()
   if (mayJoin) join(work, by.user, 'write')
   else if (!isMember && isChat(app.type)) join(work, by.user, level)
+  return mayJoin ? 'write' : level
 }
 
+/**
+ * What whoever may write may change: the name of a chat that has none, or is everybody's because it was made by the
+ * first one to open it. Existing clients name such a chat after its newest message, and go on with it until they happen
+ * to read the app again: where that changes nothing it is no offence. A chat room has a picture as well.
+ */
 function mayName(app: AppRow, change: AppChange): boolean {
   const keys = Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [key]))
-  // The picture of a chat room may be changed by whoever may name it.
   const isRoom = app.type === 'chat_room'
   if (keys.some(key => key !== 'name' && !(isRoom && key === 'picture'))) return false
-  return app.type === 'chat_room' || ((app.type === 'agent_chat' || app.type === 'chat') && app.name === null)
+  if (app.type !== 'agent_chat' && app.type !== 'chat') return isRoom
+  return app.name === null || app.is_joinable || app.name === change.name
 }
 
 function applyChange(work: Work, change: AppChange): void {
