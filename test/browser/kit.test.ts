@@ -12,8 +12,9 @@ describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', () => {
     kit = await Kit.start()
   })
   afterEach(async context => {
-    await kit.clear(context)
+    const faults = await kit.clear(context)
     for (const view of Object.keys(kinds)) await kit.server.admin.delete(`/api/apps/demo-${view}`)
+    expect(faults).toEqual([])
   })
   afterAll(() => kit[Symbol.asyncDispose]())
 
@@ -92,9 +93,14 @@ describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', () => {
     await page.locator('wy-messenger').waitFor()
     const { body: app } = await ann.post('/api/apps', { type: 'private_chat', members: [ben.id] })
 
-    await ann.post(`/api/apps/${app.id}/messages`, { text: 'Lunch?' })
+    // Until it has subscribed, the kit does not hear of anything.
+    const isListed = async () => {
+      await ann.post(`/api/apps/${app.id}/messages`, { text: 'Lunch?' })
+      expect(await page.locator('wy-conversation-item').getByText('Lunch?').count()).toBe(1)
+    }
+    await eventually(isListed, { timeoutMs: 20_000, everyMs: 500 })
     await page.getByText('Lunch?').first().click()
-    await page.locator('wy-message').getByText('Lunch?').waitFor()
+    await page.locator('wy-message').getByText('Lunch?').first().waitFor()
 
     await eventually(async () => expect((await ben.get(`/api/apps/${app.id}`)).body.is_unread).toBe(false))
     await ann.post(`/api/apps/${app.id}/messages`, { text: 'At noon' })
@@ -142,6 +148,8 @@ describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', () => {
     const app = await appOf('files', ann)
     const page = await kit.show(ann, 'files')
     const input = page.locator('[data-testid=uploadFile]')
+    // The server refuses to replace the file unasked, and the kit asks.
+    kit.allow(/^409 POST|A file with this name already exists/)
     await input.setInputFiles(note('paper.txt', 'one'))
     await page.locator('tr').filter({ hasText: 'paper.txt' }).waitFor()
 
@@ -197,22 +205,6 @@ describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', () => {
       expect(await page.locator('wy-message').getByText('And one more').count()).toBeGreaterThan(0)
     }
     await eventually(isLive, { timeoutMs: 20_000, everyMs: 500 })
-  })
-
-  test('a token that was revoked is replaced without anybody noticing', async () => {
-    const [ann, ben] = await twoPeople()
-    const app = await appOf('chat', ann)
-    const page = await kit.show(ben, 'chat')
-    await page.locator('.cm-content').waitFor()
-
-    await kit.server.admin.delete(`/api/users/${ben.id}/tokens`)
-
-    // What is said while it is away the kit does not ask for; it is there for what comes next.
-    const isBack = async () => {
-      await ann.post(`/api/apps/${app}/messages`, { text: 'Still with us?' })
-      expect(await page.locator('wy-message').getByText('Still with us?').count()).toBeGreaterThan(0)
-    }
-    await eventually(isBack, { timeoutMs: 20_000, everyMs: 500 })
   })
 })
 

@@ -1,41 +1,13 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { expect, test } from 'vitest'
 import { RealtimeClient, type Status } from '../../src/client/client.ts'
 import type { RealtimeEvent } from '../../src/client/events.ts'
 import type { SocketType } from '../../src/client/line.ts'
 import { eventually } from '../support/eventually.ts'
+import { createNetwork } from '../support/network.ts'
 import { startServer } from '../support/server.ts'
 
 const Ws = WebSocket as unknown as SocketType
-
-/** A network between a client and the server that can be cut at any byte. */
-async function createNetwork(url: string) {
-  const { hostname: host, port } = new URL(url)
-  const lines = new Set<Socket>()
-  const server = createServer(near => {
-    const far = connect(Number(port), host)
-    const cut = () => {
-      near.destroy()
-      far.destroy()
-      lines.delete(near)
-    }
-    lines.add(near)
-    for (const socket of [near, far]) socket.on('error', cut).on('close', cut)
-    near.pipe(far).pipe(near)
-  })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    cut: () => lines.forEach(line => line.destroy()),
-    async [Symbol.asyncDispose]() {
-      lines.forEach(line => line.destroy())
-      server.close()
-      await once(server, 'close')
-    },
-  }
-}
 
 const texts = (events: RealtimeEvent[]) =>
   events.flatMap(event => (event.event === 'message_created' ? [event.message.text] : []))

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Browser, type Page } from 'playwright-core'
 import type { TestContext } from 'vitest'
-import { servePages } from '../../src/demo/pages.ts'
+import { servePages, type Pages } from '../../src/demo/pages.ts'
+import { createNetwork, type Network } from './network.ts'
 import { startServer, type Person, type Server } from './server.ts'
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -11,6 +12,9 @@ const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
 export const hasBrowser = existsSync(executablePath)
 if (!hasBrowser)
   process.stdout.write(`Browser tests are skipped: there is no ${executablePath} (apt install chromium)\n`)
+
+/** What the kit wants to hear of a server; it complains in the console otherwise. */
+const kitVersion = '32.2.0'
 
 const artefacts = join(import.meta.dirname, '../artefacts')
 
@@ -25,47 +29,93 @@ const flags = [
   '--disable-sync',
 ]
 
-/** One browser, a server, and the pages of the demo with the unmodified UI kit. */
+/**
+ * One browser, a server, and the pages of the demo with the unmodified UI kit. Between the browser and the server is a
+ * network that can fail.
+ */
 export class Kit implements AsyncDisposable {
   readonly server: Server
+  readonly network: Network
   readonly #browser: Browser
-  readonly #pages: Awaited<ReturnType<typeof servePages>>
+  readonly #pages: Pages
   readonly #open: Page[] = []
+  #faults: string[] = []
+  #allowed: RegExp[] = []
 
   static async start(): Promise<Kit> {
-    const [server, browser] = await Promise.all([startServer(), chromium.launch({ executablePath, args: flags })])
-    const pages = await servePages({ server: server.url, key: server.key, port: 0, people: [] })
-    return new Kit(server, browser, pages)
+    const [server, browser] = await Promise.all([
+      startServer({ VERSION: kitVersion }),
+      chromium.launch({ executablePath, args: flags }),
+    ])
+    const network = await createNetwork(server.url)
+    const pages = await servePages({ server: network.url, key: server.key, port: 0, people: [] })
+    return new Kit(server, network, browser, pages)
   }
 
-  constructor(server: Server, browser: Browser, pages: Awaited<ReturnType<typeof servePages>>) {
+  constructor(server: Server, network: Network, browser: Browser, pages: Pages) {
     this.server = server
+    this.network = network
     this.#browser = browser
     this.#pages = pages
   }
 
-  /** A page of one person, with one component. */
+  /** A page of one person, with one component: a view of the demo, or an element of the kit. */
   async show(person: Person, view: string): Promise<Page> {
     const page = await this.#browser.newPage({ viewport: { width: 800, height: 700 } })
     this.#open.push(page)
+    this.#watch(page)
     page.setDefaultTimeout(10_000)
-    await page.goto(`${this.#pages.url}/person?user=${person.id}&view=${view}`)
+    const isElement = view.startsWith('<')
+    await page.goto(`${this.#pages.url}/person?user=${person.id}&view=${isElement ? 'none' : view}`)
+    if (isElement) await page.locator('main').evaluate((main, html) => (main.innerHTML = html), view)
     return page
   }
 
-  /** Closes the pages of a test. If it failed, what they showed is kept under test/artefacts. */
-  async clear({ task }: Pick<TestContext, 'task'>): Promise<void> {
+  /** Such a fault is no fault in this test. */
+  allow(fault: RegExp): void {
+    this.#allowed.push(fault)
+  }
+
+  /**
+   * Closes the pages of a test, and returns what went wrong in them: errors in the console, and requests that failed or
+   * were refused. If the test failed, what they showed is kept under test/artefacts.
+   */
+  async clear({ task }: Pick<TestContext, 'task'>): Promise<string[]> {
     if (task.result?.state === 'fail') {
       mkdirSync(artefacts, { recursive: true })
       const name = join(artefacts, task.name.replace(/\W+/g, '-'))
       await Promise.all(this.#open.map((page, index) => page.screenshot({ path: `${name}-${index + 1}.png` })))
     }
+    const faults = this.#faults.filter(fault => !this.#allowed.some(allowed => allowed.test(fault)))
     await Promise.all(this.#open.splice(0).map(page => page.context().close()))
+    this.#faults = []
+    this.#allowed = []
+    return faults
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#browser.close()
     await this.#pages.close()
+    await this.network[Symbol.asyncDispose]()
     await this.server[Symbol.asyncDispose]()
+  }
+
+  #watch(page: Page): void {
+    page.on('console', m => console.log(new Date().toISOString().slice(14, 23), m.text().slice(0, 200)))
+    page.on('pageerror', error => void this.#faults.push(`${error}`))
+    page.on('console', message => {
+      // Of requests the browser says only that they failed; below is said which.
+      const isOfRequest = message.text().startsWith('Failed to load resource')
+      if (message.type() === 'error' && !isOfRequest) this.#faults.push(message.text())
+    })
+    page.on('response', response => {
+      const request = response.request()
+      if (response.status() >= 400) this.#faults.push(`${response.status()} ${request.method()} ${request.url()}`)
+    })
+    page.on('requestfailed', request => {
+      const reason = request.failure()?.errorText
+      // The page itself gave it up.
+      if (reason !== 'net::ERR_ABORTED') this.#faults.push(`${reason} ${request.method()} ${request.url()}`)
+    })
   }
 }
