@@ -88,6 +88,7 @@ export class Numbers {
 /** All that a handler may touch. */
 export class Work<Loaded = undefined> {
   readonly by: Principal
+  /** The time of an app never goes back, whatever the clocks of nodes say: what is made later is no older. */
   readonly now: Date
   readonly loaded: Loaded
   /** Names of people, as far as they are in memory: the caller always is. */
@@ -99,7 +100,7 @@ export class Work<Loaded = undefined> {
 
   constructor({ draft, by, now, loaded, people, numbers }: WorkParts<Loaded>) {
     this.by = by
-    this.now = now
+    this.now = now < draft.app.head_at ? draft.app.head_at : now
     this.loaded = loaded
     this.people = people
     this.#draft = draft

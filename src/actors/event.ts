@@ -89,6 +89,7 @@ export function fold(state: State, event: AppEvent): void {
   // A row that `apply` made is nobody else's yet.
   const app = state.app === before ? { ...before } : state.app
   app.head_rev = event.rev
+  app.head_at = event.created_at
   if (event.kind.touches) app.rev = event.rev
   state.app = app
 }

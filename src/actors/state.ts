@@ -19,6 +19,8 @@ export interface AppRow {
   is_joinable: boolean
   rev: number
   head_rev: number
+  /** When its newest event took place. */
+  head_at: Date
   item_count: number
   trashed_count: number
   made_count: number

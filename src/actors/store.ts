@@ -10,6 +10,7 @@ export const saveHeads = batch<AppRow>({
     id: 'bigint',
     rev: 'bigint',
     head_rev: 'bigint',
+    head_at: 'timestamptz',
     item_count: 'bigint',
     trashed_count: 'bigint',
     made_count: 'bigint',
@@ -18,8 +19,9 @@ export const saveHeads = batch<AppRow>({
     prior_id: 'bigint',
   },
   sql: rows => `
-    update apps a set rev = r.rev, head_rev = r.head_rev, item_count = r.item_count, trashed_count = r.trashed_count,
-      made_count = r.made_count, last_id = r.last_id, last_by = r.last_by, prior_id = r.prior_id
+    update apps a set rev = r.rev, head_rev = r.head_rev, head_at = r.head_at, item_count = r.item_count,
+      trashed_count = r.trashed_count, made_count = r.made_count, last_id = r.last_id, last_by = r.last_by,
+      prior_id = r.prior_id
     from ${rows} r where a.id = r.id`,
 })
 
@@ -44,8 +46,9 @@ export const saveApps = batch<AppRow>({
     deleted_at: 'timestamptz',
   },
   sql: rows => `
-    update apps a set rev = r.rev, head_rev = r.head_rev, item_count = r.item_count, trashed_count = r.trashed_count,
-      made_count = r.made_count, last_id = r.last_id, last_by = r.last_by, prior_id = r.prior_id,
+    update apps a set rev = r.rev, head_rev = r.head_rev, head_at = r.head_at, item_count = r.item_count,
+      trashed_count = r.trashed_count, made_count = r.made_count, last_id = r.last_id, last_by = r.last_by,
+      prior_id = r.prior_id,
       uid = r.uid, name = r.name, description = r.description, metadata = r.metadata, tags = r.tags,
       access = r.access, directory_id = r.directory_id, picture_id = r.picture_id, owner_id = r.owner_id,
       is_joinable = r.is_joinable, updated_at = r.updated_at, updated_by = r.updated_by,

@@ -10,7 +10,10 @@ import { followWithSubscriptions } from '../../src/resources/subscriptions/autom
 import { openSql } from '../../src/storage/sql.ts'
 
 /** The actors of one more node on a database: for what a node does in the background, without waiting for its hour. */
-export async function openActors(url: string): Promise<AsyncDisposable & { apps: Apps }> {
+export async function openActors(
+  url: string,
+  now: () => Date = () => new Date(),
+): Promise<AsyncDisposable & { apps: Apps }> {
   const open = (connections: number) => openSql({ url, connections, statementTimeoutMs: 10_000 })
   const sql = open(2)
   const environment = new Environment(sql)
@@ -32,7 +35,7 @@ export async function openActors(url: string): Promise<AsyncDisposable & { apps:
     totalLimit: 1_000,
     memoryBytes: 64 * 1024 * 1024,
     observe: () => {},
-    now: () => new Date(),
+    now,
     log: createLog('error'),
   })
   return {

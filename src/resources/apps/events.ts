@@ -13,8 +13,8 @@ const present = (_event: AppEvent<AppRow>, { app, people, origin }: Scene) => ({
 
 /** Everything but counters and revs, which move with the events that concern them. */
 function takeDetails(app: AppRow, body: AppRow): AppRow {
-  const { rev, head_rev, item_count, trashed_count, made_count, last_id, last_by, prior_id } = app
-  return { ...body, rev, head_rev, item_count, trashed_count, made_count, last_id, last_by, prior_id }
+  const { rev, head_rev, head_at, item_count, trashed_count, made_count, last_id, last_by, prior_id } = app
+  return { ...body, rev, head_rev, head_at, item_count, trashed_count, made_count, last_id, last_by, prior_id }
 }
 
 const change = (type: string, touches: boolean, before: (app: AppRow) => Partial<AppRow> = () => ({})) =>

@@ -29,6 +29,8 @@ create table apps (
   rev bigint not null,
   -- The rev of the app's newest event of any kind (read markers too): where its history ends.
   head_rev bigint not null,
+  -- When that took place. The time of an app never goes back: content that was made later is no older.
+  head_at timestamptz not null default 'epoch',
   -- Content made directly in the app (messages, posts, comments or files, by type): visible, trashed, ever made.
   item_count bigint not null default 0,
   trashed_count bigint not null default 0,
