@@ -44,7 +44,8 @@ export interface Page<Field extends string = string> {
 
 /**
  * Reads listing parameters into one page request. `fields` are the fields that may be sorted by, the first `defaults`
- * the order when none is given; `id` is added as the last key so that every order is total. Unknown field: 422.
+ * the order when none is given; `id` is added as the last key, in the direction of the one before, so that every order
+ * is total and its opposite the same backwards. Unknown field: 422.
  */
 export function toPage<Field extends string>(
   listing: Partial<z.infer<typeof Listing>>,
@@ -72,7 +73,9 @@ function toOrder<Field extends string>(text: string, fields: readonly Field[]): 
     return { field, descending: direction.toLowerCase() === 'desc' }
   })
   const id = fields.find(field => field === 'id')
-  if (id !== undefined && order.every(key => key.field !== 'id')) order.push({ field: id, descending: false })
+  if (id !== undefined && order.every(key => key.field !== 'id')) {
+    order.push({ field: id, descending: order.at(-1)!.descending })
+  }
   return order
 }
 
