@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Sql } from '../../src/storage/sql.ts'
-import type { Body, Client } from '../support/client.ts'
+import { client, type Body, type Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
 
@@ -9,106 +9,178 @@ const idsOf = (body: Body): number[] => (body.data ?? []).map((item: Body) => Nu
 
 interface Stored {
   id: number
+  author: string
   isTrashed: boolean
+  /** Milliseconds; of those that were never edited, when they were made. */
+  createdAt: number
+  updatedAt: number
 }
 
-/** Fills a chat that nobody has used yet: as if `count` messages had been sent, some trashed, some deleted since. */
-async function fill(sql: Sql, app: string, author: string, count: number): Promise<Stored[]> {
+type Kind = 'messages' | 'posts' | 'comments'
+
+interface Filled {
+  table: Kind
+  app: string
+  /** The post that comments are about. */
+  post: string | null
+}
+
+/**
+ * Fills an app or post that nobody has used yet: as if `count` items had been made, three in a moment, by two people in
+ * turn, some of them edited, trashed or deleted since.
+ */
+async function fill(sql: Sql, { table, app, post }: Filled, authors: string[], count: number): Promise<Stored[]> {
   const isDeleted = (i: number) => i % 11 === 5 || (i >= 1_900 && i < 2_100)
-  const isTrashed = (i: number) => i % 7 === 3 || i % 1_000 === 0
+  const start = Date.now() - 1_000_000
   const drawn = await sql<{ id: number }[]>`select nextval('numbers') as id from generate_series(1, ${count})`
-  const made = drawn.map(({ id }, i) => ({
-    id,
-    isTrashed: isTrashed(i),
-    isDeleted: isDeleted(i),
-    block: Math.floor(i / 1_000),
+  const made = drawn.map(({ id }, i) => {
+    const createdAt = start + Math.floor(i / 3) * 7
+    // Some at the moment at which others were made.
+    const updatedAt = i % 13 === 4 ? createdAt + ((i * 7_919) % 3_000) * 7 : createdAt
+    return {
+      item: { id, author: authors[i % 2]!, isTrashed: i % 7 === 3 || i % 1_000 === 0, createdAt, updatedAt },
+      isEdited: i % 13 === 4,
+      isDeleted: isDeleted(i),
+      block: Math.floor(i / 1_000),
+    }
+  })
+  const kept = made.filter(({ isDeleted }) => !isDeleted)
+  const rows = kept.map(({ item, isEdited }) => ({
+    id: item.id,
+    app_id: app,
+    parent_type: post && 'post',
+    parent_id: post,
+    text: 'x',
+    html: '<p>x</p>',
+    plain: 'x',
+    created_at: new Date(item.createdAt),
+    created_by: item.author,
+    updated_at: isEdited ? new Date(item.updatedAt) : null,
+    trashed_at: item.isTrashed ? new Date() : null,
   }))
-  const kept = made.filter(item => !item.isDeleted)
-  const binned = kept.filter(item => item.isTrashed).map(({ id }) => id)
-  await sql`
-    insert into messages (id, app_id, text, html, plain, created_at, created_by, trashed_at)
-    select id, ${app}, 'x', '<p>x</p>', 'x', now(), ${author}, case when id = any(${binned}::bigint[]) then now() end
-    from unnest(${kept.map(({ id }) => id)}::bigint[]) as m(id)`
-  for (let block = 0; block * 1_000 < count; block++) {
-    const own = made.filter(item => item.block === block)
-    const trashed = own.filter(item => item.isTrashed && !item.isDeleted).length
-    const deleted = own.filter(item => item.isDeleted).length
-    await sql`insert into blocks values (${app}, ${own[0]!.id}, ${trashed}, ${deleted})`
+  for (let at = 0; at < rows.length; at += 1_000) {
+    await sql`insert into ${sql(table)} ${sql(rows.slice(at, at + 1_000))}`
   }
-  const visible = kept.filter(item => !item.isTrashed)
-  await sql`
-    update apps set made_count = ${count}, item_count = ${visible.length}, trashed_count = ${kept.length - visible.length},
-      last_id = ${visible.at(-1)!.id}, last_by = ${author}
-    where id = ${app}`
-  return kept
+  for (let block = 0; block * 1_000 < count; block++) {
+    const own = made.filter(one => one.block === block)
+    const trashed = own.filter(({ item, isDeleted }) => item.isTrashed && !isDeleted).length
+    const deleted = own.filter(({ isDeleted }) => isDeleted).length
+    await sql`
+      insert into blocks (app_id, parent_id, first_id, trashed_count, deleted_count)
+      values (${app}, ${post ?? 0}, ${own[0]!.item.id}, ${trashed}, ${deleted})`
+  }
+  const visible = kept.filter(({ item }) => !item.isTrashed)
+  if (post !== null) {
+    await sql`update posts set made_count = ${count}, comment_count = ${visible.length} where id = ${post}`
+  } else {
+    await sql`
+      update apps set made_count = ${count}, item_count = ${visible.length}, head_at = now(),
+        trashed_count = ${kept.length - visible.length}, last_id = ${visible.at(-1)!.item.id}, last_by = ${authors[0]!}
+      where id = ${app}`
+  }
+  return kept.map(({ item }) => item)
 }
 
 /** What a list is asked for: where it stands is found in the whole list by hand. */
 const question = fc.record({
+  isAdmin: fc.boolean(),
+  order: fc.constantFrom('id', 'created_at', 'updated_at'),
   isDescending: fc.boolean(),
   trashed: fc.constantFrom('false', 'true', 'null'),
   skip: fc.oneof(fc.nat(60), fc.nat(5_200)),
   take: fc.integer({ min: 1, max: 100 }),
   around: fc.option(fc.nat(4_500), { nil: undefined }),
+  /** Places in the whole list that posts are to be between. */
+  after: fc.option(fc.nat(4_500), { nil: undefined }),
+  before: fc.option(fc.nat(4_500), { nil: undefined }),
 })
 type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : never
 
-function answer(all: Stored[], { isDescending, trashed, skip, take, around }: Question) {
-  const shown = all.filter(item => trashed === 'null' || item.isTrashed === (trashed === 'true')).map(({ id }) => id)
+function toAnswer(all: Stored[], asked: Question, table: Kind, reader: string | null) {
+  const { order, isDescending, trashed, skip, take, around } = asked
+  const after = table === 'posts' && asked.after !== undefined ? all[asked.after % all.length]!.id : undefined
+  const before = table === 'posts' && asked.before !== undefined ? all[asked.before % all.length]!.id : undefined
+  const timeOf = (item: Stored) => (order === 'updated_at' ? item.updatedAt : order === 'id' ? 0 : item.createdAt)
+  const shown = all
+    .filter(item => trashed === 'null' || item.isTrashed === (trashed === 'true'))
+    .filter(item => !item.isTrashed || reader === null || item.author === reader)
+    .filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before))
+    .toSorted((a, b) => timeOf(a) - timeOf(b) || a.id - b.id)
+    .map(({ id }) => id)
   if (isDescending) shown.reverse()
-  const middle = around === undefined ? undefined : shown[around % shown.length]
+  const middle = around === undefined || shown.length === 0 ? undefined : shown[around % shown.length]
   const start =
     middle === undefined
       ? skip
       : Math.max(0, Math.min(shown.indexOf(middle) - Math.floor(take / 2), shown.length - take))
-  return { ids: shown.slice(start, start + take), start, count: shown.length, middle }
+  const query = new URLSearchParams({
+    order_by: isDescending ? `${order} desc` : order,
+    trashed,
+    skip: String(skip),
+    take: String(take),
+    ...(middle !== undefined && { around: String(middle) }),
+    ...(after !== undefined && { after: String(after) }),
+    ...(before !== undefined && { before: String(before) }),
+  })
+  return { query, ids: shown.slice(start, start + take), start, count: shown.length }
 }
 
-async function ask(one: Client, app: string, asked: Question, middle: number | undefined) {
-  const query = new URLSearchParams({
-    order_by: asked.isDescending ? 'id desc' : 'id',
-    trashed: asked.trashed,
-    skip: String(asked.skip),
-    take: String(asked.take),
-    ...(middle !== undefined && { around: String(middle) }),
-  })
-  const { status, body } = await one.get(`/api/apps/${app}/messages?${query}`)
+async function ask(one: Client, path: string, query: URLSearchParams) {
+  const { status, body } = await one.get(`${path}?${query}`)
   return { status, ids: idsOf(body), start: Number(body.start), end: Number(body.end), count: Number(body.count) }
 }
 
-test('any page of a long chat holds what it should, however deep, also of the trash and around a message', async () => {
-  await using database = await createDatabase()
-  await using first = await startServer({ DATABASE_URL: database.url })
-  const ann = await first.person('Ann')
-  const { body: app } = await ann.post('/api/apps', { type: 'chat' })
-  const all = await fill(database.sql, app.id, ann.id, 5_000)
-  await using server = await startServer({ DATABASE_URL: database.url })
-  const reader = { ...server.admin }
-  const verify = async (asked: Question) => {
-    const { middle, ...expected } = answer(all, asked)
-    const found = await ask(reader, app.id, asked, middle)
-    expect(found).toEqual({ status: 200, ...expected, end: expected.start + expected.ids.length })
-  }
+const types = { messages: 'chat', posts: 'posts', comments: 'posts' }
 
-  await fc.assert(fc.asyncProperty(question, verify), { numRuns: 150 })
-
-  // The same after changes through the API: of the first and last of a block, of the newest and of any.
-  const chosen = [0, 1, 2, 897, 898, 899, 1_700, 1_701, 2_500, -3, -2, -1].map(at => all.at(at)!)
-  for (const [i, item] of chosen.entries()) {
-    if (i % 3 === 2) {
-      expect((await reader.delete(`/api/messages/${item.id}`)).status).toBe(204)
-      all.splice(all.indexOf(item), 1)
-    } else {
-      expect((await reader.post(`/api/messages/${item.id}/${item.isTrashed ? 'restore' : 'trash'}`)).status).toBe(204)
-      item.isTrashed = !item.isTrashed
+test.each(['messages', 'posts', 'comments'] as const)(
+  'any page of many %s holds what it should, in each order, however deep, also of the trash and around one',
+  async table => {
+    await using database = await createDatabase()
+    await using first = await startServer({ DATABASE_URL: database.url })
+    const [ann, ben] = [await first.person('Ann'), await first.person('Ben')]
+    const { body: app } = await ann.post('/api/apps', { type: types[table], members: [ben.id] })
+    const { body: post } =
+      table === 'comments' ? await ann.post(`/api/apps/${app.id}/posts`, { text: 'post' }) : { body: { id: null } }
+    const all = await fill(database.sql, { table, app: app.id, post: post.id }, [ann.id, ben.id], 5_000)
+    const path = post.id === null ? `/api/apps/${app.id}/${table}` : `/api/posts/${post.id}/comments`
+    await using server = await startServer({ DATABASE_URL: database.url })
+    const readers = { admin: server.admin, member: client(server.url, ben.token) }
+    const verify = async (asked: Question) => {
+      const { query, ...expected } = toAnswer(all, asked, table, asked.isAdmin ? null : String(ben.id))
+      const found = await ask(readers[asked.isAdmin ? 'admin' : 'member'], path, query)
+      expect(found).toEqual({ status: 200, ...expected, end: expected.start + expected.ids.length })
     }
-  }
-  for (let i = 0; i < 30; i++) {
-    const { body } = await reader.post(`/api/apps/${app.id}/messages`, { text: `new ${i}` })
-    all.push({ id: Number(body.id), isTrashed: false })
-  }
-  await fc.assert(fc.asyncProperty(question, verify), { numRuns: 150 })
-})
+
+    await fc.assert(fc.asyncProperty(question, verify), { numRuns: 100 })
+
+    // The same after changes through the API: of the first and last of a block, of the newest and of any.
+    const chosen = [0, 1, 2, 3, 897, 898, 899, 900, 1_700, 1_701, 1_702, 2_500, -4, -3, -2, -1].map(at => all.at(at)!)
+    for (const [i, item] of chosen.entries()) {
+      if (i % 4 === 2) {
+        expect((await server.admin.delete(`/api/${table}/${item.id}`)).status).toBe(204)
+        all.splice(all.indexOf(item), 1)
+      } else if (i % 4 === 3 && !item.isTrashed) {
+        expect((await server.admin.patch(`/api/${table}/${item.id}`, { text: 'edited' })).status).toBe(200)
+        const [row] = await database.sql<{ updated_at: Date }[]>`
+          select updated_at from ${database.sql(table)} where id = ${item.id}`
+        item.updatedAt = row!.updated_at.getTime()
+      } else {
+        expect(
+          (await server.admin.post(`/api/${table}/${item.id}/${item.isTrashed ? 'restore' : 'trash'}`)).status,
+        ).toBe(204)
+        item.isTrashed = !item.isTrashed
+      }
+    }
+    for (let i = 0; i < 30; i++) {
+      const { body } = await readers.member.post(path, { text: `new ${i}` })
+      const [row] = await database.sql<{ created_at: Date }[]>`
+        select created_at from ${database.sql(table)} where id = ${body.id}`
+      const createdAt = row!.created_at.getTime()
+      all.push({ id: Number(body.id), author: String(ben.id), isTrashed: false, createdAt, updatedAt: createdAt })
+    }
+    await fc.assert(fc.asyncProperty(question, verify), { numRuns: 100 })
+  },
+)
 
 test('a page that is reached by skipping end after end goes over every message once', async () => {
   await using server = await startServer()

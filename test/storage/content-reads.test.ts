@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import { comment } from '../../src/resources/comments/kind.ts'
+import { listById } from '../../src/resources/content/lists/by-id.ts'
+import { countBeforeByUpdate, listByUpdate } from '../../src/resources/content/lists/by-update.ts'
+import { visible } from '../../src/resources/content/lists/place.ts'
 import { countBefore } from '../../src/resources/content/lists/position.ts'
 import type { Scope } from '../../src/resources/content/lists/scope.ts'
 import { findNewest } from '../../src/resources/content/newest.ts'
@@ -25,12 +28,18 @@ async function fill(sql: Sql, analyze: 'at the end' | 'before the newer app'): P
   }
   const write = async (app: number, first: number, count: number) => {
     await sql`
-      insert into messages (id, app_id, created_at, created_by)
-      select id, ${app}, now(), id % 2 from generate_series(${first}::bigint, ${first + count - 1}::bigint) as m(id)`
+      insert into messages (id, app_id, created_at, created_by, updated_at)
+      select id, ${app}, at, id % 2, case when id % 100 = 7 then at + interval '1 minute' end
+      from generate_series(${first}::bigint, ${first + count - 1}::bigint) as m(id),
+        lateral (select now() + id * interval '1 second' as at) a`
     // One post for each app, of the app's id; comments have ids of their own.
     await sql`
-      insert into comments (id, app_id, parent_type, parent_id, created_at, created_by)
-      select id, app_id, 'post', app_id, created_at, created_by from messages where app_id = ${app}`
+      insert into comments (id, app_id, parent_type, parent_id, created_at, created_by, updated_at)
+      select id, app_id, 'post', app_id, created_at, created_by, updated_at from messages where app_id = ${app}`
+    await sql`
+      insert into blocks (app_id, parent_id, first_id)
+      select ${app}, parent, id from unnest(array[0, ${app}::bigint]) parent,
+        generate_series(${first}::bigint, ${first + count - 1}::bigint, 1000) id`
   }
   await write(older, 1, half)
   if (analyze === 'before the newer app') await sql.unsafe('vacuum analyze messages, comments')
@@ -61,24 +70,53 @@ const everything: Scope = { apps: null, hidden: [], administered: [], author: 1 
 /** Each way to read the content of an app, or of a post. */
 function readsOf(app: number, sql: Sql): Record<string, (tx: Sql) => Promise<unknown>> {
   const { store } = message
-  const page = { app, shown: 'visible', count: 10, skip: 0, take: 5 } as const
+  const listed = { table: store.table, place: { app, parent: null }, shown: visible }
+  const page = { range: {}, skipped: 0, count: 10, skip: 0, take: 5 }
   const apps = [app, 99]
   const parent = { type: 'post', id: app } as const
   const last = sql<{ last_id: number }[]>`select last_id from apps where id = ${app}`
   return {
     'the newest items': tx => store.listRecent(tx, app, 5),
-    'the first page': tx => store.listInApp(tx, { ...page, descending: false }),
-    'the last page': tx => store.listInApp(tx, { ...page, descending: true }),
+    'the first page': tx => listById(tx, listed, { ...page, descending: false }),
+    'the last page': tx => listById(tx, listed, { ...page, descending: true }),
+    'the first page by update': tx => listByUpdate(tx, listed, { ...page, descending: false }),
+    'the last page by update': tx => listByUpdate(tx, listed, { ...page, descending: true }),
     'the first page of a few apps': tx => store.list(tx, { ...everything, apps, parent: null }, oldestFirst!),
     'the last page of a few apps': tx => store.list(tx, { ...everything, apps, parent: null }, newestFirst!),
     'the first comments of a post': tx => comment.store.list(tx, { ...everything, parent }, oldestFirst!),
     'the last comments of a post': tx => comment.store.list(tx, { ...everything, parent }, newestFirst!),
     'what is newest without the newest': async tx => findNewest(tx, app, (await last)[0]!.last_id),
     'how many are before the fifth': async tx => {
-      const [fifth] = await store.listInApp(tx, { ...page, skip: 4, take: 1, descending: false })
-      return countBefore(tx, store.table, app, fifth!.id, 'visible')
+      const [fifth] = await listById(tx, listed, { ...page, skip: 4, take: 1, descending: false })
+      return countBefore(tx, listed, fifth!.id)
     },
   }
+}
+
+/** Each way to read far into the half of all content that an app or a post holds. */
+function deepReadsOf(app: number): Record<string, (tx: Sql) => Promise<unknown>> {
+  const reads: Record<string, (tx: Sql) => Promise<unknown>> = {}
+  for (const [what, { store }, parent] of [
+    ['messages', message, null],
+    ['comments', comment, app],
+  ] as const) {
+    const listed = { table: store.table, place: { app, parent }, shown: visible }
+    const page = { range: {}, skipped: 0, count: half, skip: 7_500, take: 5 }
+    const withOwn = { ...listed, shown: { ...visible, ownTrash: 1 } }
+    const find = async (tx: Sql, skip: number) => (await listById(tx, listed, { ...page, skip, descending: false }))[0]!
+    for (const descending of [false, true]) {
+      const order = descending ? 'backwards' : 'forwards'
+      reads[`${what} by id ${order}`] = tx => listById(tx, listed, { ...page, descending })
+      reads[`${what} by update ${order}`] = tx => listByUpdate(tx, listed, { ...page, descending })
+      reads[`${what} with own trash ${order}`] = tx => listById(tx, withOwn, { ...page, descending })
+    }
+    reads[`the place of one of the ${what}`] = async tx => countBefore(tx, listed, (await find(tx, 7_500)).id)
+    reads[`the place of one of the ${what} by update`] = async tx =>
+      countBeforeByUpdate(tx, listed, await find(tx, 7_500))
+    reads[`the place of one of the ${what} that was edited`] = async tx =>
+      countBeforeByUpdate(tx, listed, await find(tx, 7_506))
+  }
+  return reads
 }
 
 test.each(['at the end', 'before the newer app'] as const)(
@@ -103,3 +141,23 @@ test.each(['at the end', 'before the newer app'] as const)(
     }
   },
 )
+
+test('a deep page costs a few blocks, in each order, and so does the place of an item', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await fill(sql, 'at the end')
+
+  for (const plan of ['custom', 'generic']) {
+    const costs: Record<string, number> = {}
+    for (const app of [older, newer]) {
+      for (const [what, ask] of Object.entries(deepReadsOf(app))) {
+        costs[`${what} of app ${app}, ${plan} plan`] = await countReads(sql, async tx => {
+          await tx.unsafe(`set local plan_cache_mode = force_${plan}_plan`)
+          return ask(tx)
+        })
+      }
+    }
+
+    expect(Object.entries(costs).filter(([, count]) => count > 3_000)).toEqual([])
+  }
+})

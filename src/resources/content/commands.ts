@@ -7,7 +7,7 @@ import { WrongKind } from '../apps/schema.ts'
 import { withMessage } from '../apps/unread.ts'
 import { insertBereavement } from '../comments/store.ts'
 import { isAtLeast, requireRead, requireWrite } from '../members/access.ts'
-import { changeBlock } from './lists/blocks.ts'
+import { changeBlock, removeBlocks } from './lists/blocks.ts'
 import { changeItem, numbersForChange, removeParts } from './change.ts'
 import type { Consequences, Newest } from './events.ts'
 import type { ContentKind } from './kind.ts'
@@ -111,7 +111,10 @@ export function contentCommands(kind: ContentKind): ContentCommands {
       work.write(store.remove, { id: item.id })
       removeParts(work, item)
       // There may be any number of comments: nobody sees them from now on, and they go in the background.
-      if (kind.isCommented) work.write(insertBereavement, { parent_id: item.id })
+      if (kind.isCommented) {
+        work.write(insertBereavement, { parent_id: item.id })
+        work.write(removeBlocks, { app_id: item.app_id, parent_id: item.id })
+      }
       count(work, kind, { visible, trashed, deleted: 1 })
       const facts = toFacts(work.loaded, visible, trashed, newest)
       work.emit(events.deleted, { entity: item.id, body: null, facts })
@@ -135,19 +138,16 @@ function move(work: Work<Loaded>, kind: ContentKind, trashed_at: Date | null, ne
   work.emit(kind.events.updated, { entity: item.id, body: item, facts })
 }
 
-/** Keeps the counts that an item is part of: of its parent, or of its block in the app. */
+/** Keeps the counts that an item is part of: of its block, and of its parent. */
 function count(
   work: Work<Loaded>,
   { parents }: ContentKind,
   { visible, trashed, deleted }: { visible: number; trashed: number; deleted: number },
 ): void {
-  const { item } = work.loaded
-  if (item.parent_type === null || item.parent_id === null) {
-    work.write(changeBlock, { app_id: item.app_id, id: item.id, trashed, deleted })
-  } else if (visible !== 0) {
-    const { changeCounts } = parents[item.parent_type]!
-    work.write(changeCounts, { id: item.parent_id, reactions: 0, comments: visible, stars: 0 })
-  }
+  const { id, app_id, parent_type, parent_id } = work.loaded.item
+  work.write(changeBlock, { app_id, parent_id: parent_id ?? 0, id, trashed, deleted })
+  if (parent_type === null || parent_id === null || visible === 0) return
+  work.write(parents[parent_type]!.changeCounts, { id: parent_id, reactions: 0, comments: visible, made: 0, stars: 0 })
 }
 
 function toFacts(

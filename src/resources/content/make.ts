@@ -36,7 +36,7 @@ export function makeItem<Loaded>(
   if (content.parts !== null) addParts(work, kind, item, content.parts)
   if (parent === null) {
     work.write(kind.store.insert, item)
-    if (app.made_count % blockSize === 0) work.write(insertBlock, { app_id: app.id, first_id: item.id })
+    if (app.made_count % blockSize === 0) work.write(insertBlock, { app_id: app.id, parent_id: 0, first_id: item.id })
     const title = titleBy(work, item.plain)
     work.emit(kind.events.created, { entity: item.id, body: item, ...(title !== null && { facts: { title } }) })
     return item
@@ -44,7 +44,11 @@ export function makeItem<Loaded>(
   item.parent_type = parent.type
   item.parent_id = parent.id
   work.write(kind.store.insert, item)
-  work.write(kind.parents[parent.type]!.changeCounts, { id: parent.id, reactions: 0, comments: 1, stars: 0 })
+  const made = { id: parent.id, reactions: 0, comments: 1, made: 1, stars: 0 }
+  work.write(kind.parents[parent.type]!.changeCounts, made)
+  if (parent.made_count % blockSize === 0) {
+    work.write(insertBlock, { app_id: app.id, parent_id: parent.id, first_id: item.id })
+  }
   const facts = { parent: toParentRef(item), comments: parent.comment_count + 1 }
   work.emit(kind.events.created, { entity: item.id, body: item, facts })
   return item
@@ -65,6 +69,7 @@ function blank<Loaded>({
     option_count: 0,
     reaction_count: 0,
     comment_count: 0,
+    made_count: 0,
     star_count: 0,
     created_at: now,
     created_by: by.user,

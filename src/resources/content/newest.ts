@@ -1,6 +1,6 @@
 import type { Db } from '../../storage/sql.ts'
 import type { Newest } from './events.ts'
-import { isWithin } from './lists/position.ts'
+import { isWithin } from './lists/place.ts'
 
 /**
  * What an app's newest visible messages are without `id`: the newest, and the newest by anybody else than its author.
@@ -14,13 +14,13 @@ export async function findNewest(db: Db, app: number, id: number): Promise<Newes
   const [row] = await db<Newest[]>`
     with last as (
       select id, created_by from messages
-      where ${isWithin(db, app)} and trashed_at is null and id <> ${id}
+      where ${isWithin(db, { app, parent: null })} and trashed_at is null and id <> ${id}
       order by app_id desc, id desc limit 1
     )
     select last.id as last_id, last.created_by as last_by,
       case when ${known.last_id === id} and last.created_by = ${known.last_by} then ${known.prior_id}::bigint else (
         select m.id from messages m
-        where ${isWithin(db, app)} and m.trashed_at is null and m.id <> ${id} and m.created_by <> last.created_by
+        where ${isWithin(db, { app, parent: null })} and m.trashed_at is null and m.id <> ${id} and m.created_by <> last.created_by
         order by m.app_id desc, m.id desc limit 1
       ) end as prior_id
     from last`

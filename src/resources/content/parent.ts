@@ -13,6 +13,8 @@ export interface Parent {
   app_id: number
   /** Visible comments. */
   comment_count: number
+  /** Comments ever made. */
+  made_count: number
   trashed_at: Date | null
 }
 

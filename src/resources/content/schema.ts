@@ -87,6 +87,8 @@ export interface ContentRow {
   option_count: number
   reaction_count: number
   comment_count: number
+  /** Comments ever made. */
+  made_count: number
   star_count: number
   created_at: Date
   created_by: number

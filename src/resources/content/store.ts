@@ -2,7 +2,7 @@ import { batch, type Batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db } from '../../storage/sql.ts'
-import { findStart, isShown, isWithin, walkLimit, type Shown } from './lists/position.ts'
+import { isWithin } from './lists/place.ts'
 import type { ContentRow } from './schema.ts'
 import { selectFrom, toFilter, type Scope } from './lists/scope.ts'
 
@@ -40,19 +40,11 @@ const list = Object.keys(columns).join(', ')
 export interface CountChange {
   id: number
   reactions: number
+  /** Comments that are visible. */
   comments: number
+  /** Comments that were made. */
+  made: number
   stars: number
-}
-
-/** A page of what was made directly in an app, by id. */
-export interface AppPage {
-  app: number
-  shown: Shown
-  /** How many items are shown in all. */
-  count: number
-  skip: number
-  take: number
-  descending: boolean
 }
 
 export interface ContentStore {
@@ -63,7 +55,6 @@ export interface ContentStore {
   find: (db: Db, id: number) => Promise<ContentRow | null>
   findMany: (db: Db, app: number, ids: number[]) => Promise<Map<number, ContentRow>>
   listRecent: (db: Db, app: number, limit: number) => Promise<ContentRow[]>
-  listInApp: (db: Db, page: AppPage) => Promise<ContentRow[]>
   count: (db: Db, scope: Scope, page: Page) => Promise<number>
   sumOfApps: (db: Db, types: string[], apps: number[] | null) => Promise<number>
   listHolding: (db: Db, types: string[], apps: number[] | null, limit: number) => Promise<number[]>
@@ -104,12 +95,14 @@ export function contentStore(table: ContentTable): ContentStore {
     /** Moves counts; rows of one flush are added up, as a statement changes a row only once. */
     changeCounts: batch<CountChange>({
       name: `change_counts_${table}`,
-      columns: { id: 'bigint', reactions: 'int', comments: 'int', stars: 'int' },
+      columns: { id: 'bigint', reactions: 'int', comments: 'int', made: 'int', stars: 'int' },
       sql: rows => `
         update ${table} t set reaction_count = reaction_count + r.reactions,
-          comment_count = comment_count + r.comments, star_count = star_count + r.stars
+          comment_count = comment_count + r.comments, made_count = made_count + r.made,
+          star_count = star_count + r.stars
         from (
-          select id, sum(reactions) as reactions, sum(comments) as comments, sum(stars) as stars from ${rows} x group by id
+          select id, sum(reactions) as reactions, sum(comments) as comments, sum(made) as made, sum(stars) as stars
+          from ${rows} x group by id
         ) r
         where t.id = r.id`,
     }),
@@ -123,25 +116,8 @@ export function contentStore(table: ContentTable): ContentStore {
     },
     /** An app's newest visible items, newest first. Served by (app_id, id). */
     listRecent: (db, app, limit) => db<ContentRow[]>`
-      select * from ${db(table)} where ${isWithin(db, app)} and parent_id is null and trashed_at is null
+      select * from ${db(table)} where ${isWithin(db, { app, parent: null })} and trashed_at is null
       order by app_id desc, id desc limit ${limit}`,
-    /** However deep the page is. Served by (app_id, id). */
-    async listInApp(db, { app, shown, count, skip, take, descending }) {
-      const first = descending ? Math.max(0, count - skip - take) : skip
-      const limit = descending ? Math.max(0, Math.min(take, count - skip)) : take
-      // The newest pages are asked for far more often than any other: these are walked to from their end.
-      if (descending && skip < first && skip <= walkLimit) {
-        return db<ContentRow[]>`
-          select * from ${db(table)} where ${isWithin(db, app)} and parent_id is null and ${isShown(db, shown)}
-          order by app_id desc, id desc limit ${limit} offset ${skip}`
-      }
-      const start = await findStart(db, app, first, shown)
-      const rows = await db<ContentRow[]>`
-        select * from ${db(table)}
-        where (app_id, id) >= (${app}, ${start.id}) and app_id <= ${app} and parent_id is null and ${isShown(db, shown)}
-        order by app_id, id limit ${limit} offset ${start.skip}`
-      return descending ? rows.toReversed() : rows
-    },
     /** How many items a filtered list has. Counts rows: only unfiltered totals of apps are kept. */
     async count(db, scope, page) {
       const [row] = await db<{ count: number }[]>`
@@ -165,12 +141,15 @@ export function contentStore(table: ContentTable): ContentStore {
         limit ${limit}`
       return rows.map(({ id }) => id)
     },
-    /** How many items of a filtered list are older than one of them; null where it is not listed. */
+    /** How many items of a filtered list come before one of them; null where it is not listed. Looks at each. */
     async findPosition(db, scope, page, id) {
-      const [row] = await db<{ is_listed: boolean; count: number }[]>`
-        select coalesce(bool_or(id = ${id}), false) as is_listed, count(*) filter (where id < ${id}) as count
-        from ${db(table)} t where id <= ${id} and ${toFilter(db, table, scope, page)}`
-      return row?.is_listed ? row.count : null
+      const [row] = await db<{ place: number }[]>`
+        select place from (
+          select id, row_number() over (${orderBy(db, page.order, orderColumns)}) - 1 as place
+          from ${db(table)} t where ${toFilter(db, table, scope, page)}
+        ) p
+        where id = ${id}`
+      return row?.place ?? null
     },
     /** A page of items over any number of apps, with any filter and order. */
     list: (db, scope, page) => db<ContentRow[]>`

@@ -62,6 +62,7 @@ export function newFile<Loaded>({ app, by, now }: Work<Loaded>, draft: Draft): F
     rev: draft.id,
     version_count: 1,
     comment_count: 0,
+    made_count: 0,
     star_count: 0,
     created_at: now,
     created_by: by.user,

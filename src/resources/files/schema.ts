@@ -96,6 +96,7 @@ export interface FileRow {
   tags: string[]
   version_count: number
   comment_count: number
+  made_count: number
   star_count: number
   created_at: Date
   created_by: number

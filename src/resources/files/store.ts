@@ -3,6 +3,7 @@ import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
 import { toTsQuery, toWords } from '../../storage/words.ts'
+import type { Shown } from '../content/lists/place.ts'
 import { findStart, walkLimit } from '../content/lists/position.ts'
 import { isSearch } from '../content/lists/search.ts'
 import type { CountChange } from '../content/store.ts'
@@ -108,10 +109,11 @@ export const removeVersion = batch<{ file_id: number; rev: number }>({
 /** Moves counts; rows of one flush are added up, as a statement changes a row only once. */
 export const changeCounts = batch<CountChange>({
   name: 'change_counts_files',
-  columns: { id: 'bigint', reactions: 'int', comments: 'int', stars: 'int' },
+  columns: { id: 'bigint', reactions: 'int', comments: 'int', made: 'int', stars: 'int' },
   sql: rows => `
-    update files f set comment_count = comment_count + r.comments, star_count = star_count + r.stars
-    from (select id, sum(comments) as comments, sum(stars) as stars from ${rows} x group by id) r
+    update files f set comment_count = comment_count + r.comments, made_count = made_count + r.made,
+      star_count = star_count + r.stars
+    from (select id, sum(comments) as comments, sum(made) as made, sum(stars) as stars from ${rows} x group by id) r
     where f.id = r.id`,
 })
 
@@ -204,12 +206,13 @@ async function listAt(
   where: Fragment,
 ): Promise<FileRow[]> {
   const isDescending = order[0]!.descending
-  const shown = trashed === null ? 'all' : trashed ? 'trashed' : 'visible'
+  const kept: Shown['kept'] = trashed === null ? 'all' : trashed ? 'trashed' : 'visible'
   // The newest pages are asked for far more often than any other: these are walked to from their end.
   const isFromEnd = isDescending && skip <= walkLimit
   const limit = Math.min(take, count - skip)
   const first = isDescending ? count - skip - limit : skip
-  const start = isFromEnd ? { id: 0, skip } : await findStart(db, apps![0]!, first, shown)
+  const listed = { table: 'files', place: { app: apps![0]!, parent: null }, shown: { kept } }
+  const start = isFromEnd ? { id: 0, skip } : await findStart(db, listed, first)
   const direction = isFromEnd ? db`desc` : db`asc`
   const rows = await db<FileRow[]>`
     ${selectFiles(db)}

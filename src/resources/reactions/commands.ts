@@ -39,7 +39,7 @@ export const addReaction = loadingCommand(
     if (before?.content === content) return
     const count = item.reaction_count
     if (before !== null) tell(work, reactionRemoved, { type, content: before.content, count: count - 1 })
-    else work.write(kinds[type].store.changeCounts, { id: item.id, reactions: 1, comments: 0, stars: 0 })
+    else work.write(kinds[type].store.changeCounts, { id: item.id, reactions: 1, comments: 0, made: 0, stars: 0 })
     const reaction = { item_id: item.id, user_id: work.by.user, app_id: item.app_id, content, created_at: work.now }
     work.write(saveReaction, { ...reaction, id: work.nextId() })
     tell(work, reactionAdded, { type, content, count: before === null ? count + 1 : count })
@@ -50,7 +50,7 @@ export const addReaction = loadingCommand(
 export const takeReactionBack = loadingCommand('takeReactionBack', load, (work, { type }: Target) => {
   const { item, before } = requireItem(work)
   if (before === null) return
-  work.write(kinds[type].store.changeCounts, { id: item.id, reactions: -1, comments: 0, stars: 0 })
+  work.write(kinds[type].store.changeCounts, { id: item.id, reactions: -1, comments: 0, made: 0, stars: 0 })
   work.write(removeReaction, { item_id: item.id, user_id: work.by.user })
   tell(work, reactionRemoved, { type, content: before.content, count: item.reaction_count - 1 })
 })

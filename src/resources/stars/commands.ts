@@ -27,7 +27,7 @@ export const changeStar = loadingCommand(
     if (isStarred) work.write(insertStar, { ...star, entity_type: type, app_id: target.app_id, created_at: work.now })
     else work.write(removeStar, star)
     const change = isStarred ? 1 : -1
-    work.write(target.changeCounts, { id: target.id, reactions: 0, comments: 0, stars: change })
+    work.write(target.changeCounts, { id: target.id, reactions: 0, comments: 0, made: 0, stars: change })
     work.emit(starsChanged, { entity: target.id, body: null, facts: { count: target.star_count + change } })
   },
 )

@@ -16,7 +16,9 @@ create table messages (
   attachment_count int not null default 0,
   option_count int not null default 0,
   reaction_count int not null default 0,
+  -- Comments on it: visible, and ever made.
   comment_count int not null default 0,
+  made_count int not null default 0,
   star_count int not null default 0,
   created_at timestamptz not null,
   created_by bigint not null,
@@ -33,14 +35,30 @@ create index posts_app on posts (app_id, id);
 create index comments_app on comments (app_id, id);
 create index comments_parent on comments (parent_id, id) where parent_id is not null;
 
--- One row for each 1,000 items made directly in an app: where the block starts and how many of its items are not
--- visible. A deep skip adds up blocks instead of walking over rows.
+-- What was edited, by when: lists that are ordered by it merge this with what never was, so that new items need no entry.
+create index messages_edited on messages (app_id, updated_at, id) include (trashed_at)
+  where updated_at is not null and parent_id is null;
+create index posts_edited on posts (app_id, updated_at, id) include (trashed_at)
+  where updated_at is not null and parent_id is null;
+create index comments_edited on comments (app_id, updated_at, id) include (trashed_at)
+  where updated_at is not null and parent_id is null;
+create index comments_parent_edited on comments (parent_id, updated_at, id) include (trashed_at)
+  where updated_at is not null and parent_id is not null;
+
+-- What somebody has in the trash of an app.
+create index messages_trash on messages (app_id, created_by, id) where trashed_at is not null;
+create index posts_trash on posts (app_id, created_by, id) where trashed_at is not null;
+create index comments_trash on comments (app_id, created_by, id) where trashed_at is not null;
+
+-- One row for each 1,000 items made directly in an app (parent 0), or about a post or file of it: where the block
+-- starts and how many of its items are not visible. A deep skip adds up blocks instead of walking over rows.
 create table blocks (
   app_id bigint not null,
+  parent_id bigint not null default 0,
   first_id bigint not null,
   trashed_count int not null default 0,
   deleted_count int not null default 0,
-  primary key (app_id, first_id)
+  primary key (app_id, parent_id, first_id)
 );
 
 -- Lower case without accents, like fold() in storage/words.ts: what q is matched with.

@@ -11,7 +11,9 @@ create table files (
   metadata jsonb,
   tags text[] not null default '{}',
   version_count int not null default 1,
+  -- Comments on it: visible, and ever made.
   comment_count int not null default 0,
+  made_count int not null default 0,
   star_count int not null default 0,
   created_at timestamptz not null,
   created_by bigint not null,

@@ -10,11 +10,12 @@ import { levelOf } from '../../members/access.ts'
 import { toId } from '../find.ts'
 import type { ContentKind } from '../kind.ts'
 import type { Parent, ParentType } from '../parent.ts'
-import { countBefore, type Shown } from './position.ts'
+import { centre, countKept, listPlace, toWalk } from './place-page.ts'
+import { visible, type Listed, type Shown } from './place.ts'
 import { hasTerms, isSearch, searchedApps } from './search.ts'
 import type { ContentListing, ContentRow } from '../schema.ts'
 import type { Scope } from './scope.ts'
-import { orderFields, type AppPage, type ContentStore, type OrderField } from '../store.ts'
+import { orderFields, type ContentStore, type OrderField } from '../store.ts'
 
 /** What a list is restricted to beyond what all lists can be restricted to. */
 export type Narrowing = Partial<Pick<Scope, 'after' | 'before' | 'followedBy'>> & {
@@ -44,24 +45,21 @@ export async function listInApp(
 ): Promise<ContentPage> {
   const page = toPage(query, orderFields, defaultOrder)
   const { apps, ...narrow } = narrowing
-  if (!fits(state.app.type) || apps?.includes(state.app.id) === false) return { rows: [], count: 0, page }
+  const { app } = state
+  if (!fits(app.type) || apps?.includes(app.id) === false) return { rows: [], count: 0, page }
+  const hiddenId = hiddenFrom(state, reader.by)
+  const { followedBy, before, after = hiddenId } = narrow
+  const range = { after: after && Math.max(after, hiddenId ?? after), before }
+  const walk = toWalk(page, range)
   const shown = toShown(state, page, reader)
-  const [key] = page.order
-  const isNarrow = page.q !== undefined || page.tags.length > 0 || Object.keys(narrow).length > 0
-  if (shown === null || key?.field !== 'id' || isNarrow) {
+  if (walk === null || shown === null || followedBy !== undefined) {
     const scope = { ...toScope(state, reader), ...narrow }
     return listFiltered(store, { scope, page, around: query.around }, reader.sql)
   }
-  const { app } = state
-  const count = { visible: app.item_count, trashed: app.trashed_count, all: app.item_count + app.trashed_count }[shown]
-  if (query.around !== undefined) {
-    const position = await positionOf(store, reader.sql, app.id, toId(query.around), shown)
-    page.skip = centre(position, count, page.take, key.descending)
-  }
-  if (page.countOnly || page.skip >= count) return { rows: [], count, page }
-  const part = { app: app.id, shown, count, skip: page.skip, take: page.take, descending: key.descending }
-  const recent = shown === 'visible' ? pickRecent(state, part) : null
-  return { rows: recent ?? (await store.listInApp(reader.sql, part)), count, page }
+  const listed: Listed = { table: store.table, place: { app: app.id, parent: null }, shown }
+  const count = await countKept(reader.sql, listed, { visible: app.item_count, trashed: app.trashed_count })
+  const { recent } = shown === visible && walk.by === 'id' ? state : { recent: undefined }
+  return listPlace(reader.sql, { listed, page, walk, range, count, around: query.around, recent })
 }
 
 /** The comments of a post or file that the caller may see. */
@@ -73,11 +71,18 @@ export async function listOfParent(
   reader: Reader,
 ): Promise<ContentPage> {
   const page = toPage(query, orderFields, defaultOrder)
-  const kept = isUnfiltered(page, {}) ? parent.comment_count : undefined
-  // The parent says where they are, but what is looked for is found by the app.
-  const apps = hasTerms(page) ? [state.app.id] : null
-  const scope = { ...toScope(state, reader), apps, hidden: [], parent: { type: parent.type, id: parent.id } }
-  return listFiltered(store, { scope, page, around: query.around, kept }, reader.sql)
+  const walk = toWalk(page, {})
+  const shown = toShown(state, page, reader)
+  if (walk === null || shown === null) {
+    // The parent says where they are, but what is looked for is found by the app.
+    const apps = hasTerms(page) ? [state.app.id] : null
+    const scope = { ...toScope(state, reader), apps, hidden: [], parent: { type: parent.type, id: parent.id } }
+    return listFiltered(store, { scope, page, around: query.around }, reader.sql)
+  }
+  const place = { app: state.app.id, parent: parent.id }
+  const count = await countKept(reader.sql, { table: store.table, place, shown }, { visible: parent.comment_count })
+  const listed = { table: store.table, place, shown }
+  return listPlace(reader.sql, { listed, page, walk, range: {}, count, around: query.around })
 }
 
 /** Items of every app that the caller may read, as a member or by the app's default access. */
@@ -153,22 +158,26 @@ async function listFiltered(
   if (around !== undefined) {
     const position = await store.findPosition(sql, scope, page, toId(around))
     if (position === null) throw NotFound()
-    page.skip = centre(position, count, page.take, page.order[0]?.field === 'id' && page.order[0].descending)
+    page.skip = centre(position, count, page.take, false)
   }
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }
   return { rows: await store.list(sql, scope, page), count, page }
 }
 
-/** What the fast ways can show; null where the caller sees only some of the items. */
+/** Which items of one place a list shows; null for somebody's own trash alone, which is little. */
 function toShown(state: AppState, { trashed }: Page, { by, people }: Reader): Shown | null {
-  if (by.kind === 'user' && state.member(by.user)?.hidden_id) return null
-  if (trashed === false) return 'visible'
-  if (levelOf(state, by, people) !== 'admin') return null
-  return trashed ? 'trashed' : 'all'
+  if (trashed === false) return visible
+  if (levelOf(state, by, people) === 'admin') return { kept: trashed ? 'trashed' : 'all' }
+  return trashed ? null : { kept: 'visible', ownTrash: by.user }
+}
+
+/** What is older in the app is hidden from a member who removed it for themselves. */
+function hiddenFrom(state: AppState, by: Principal): number | undefined {
+  return by.kind === 'user' ? (state.member(by.user)?.hidden_id ?? undefined) : undefined
 }
 
 function toScope(state: AppState, { by, people }: Reader): Scope {
-  const hidden = by.kind === 'user' ? state.member(by.user)?.hidden_id : null
+  const hidden = hiddenFrom(state, by)
   const isAdmin = levelOf(state, by, people) === 'admin'
   return {
     apps: [state.app.id],
@@ -177,28 +186,4 @@ function toScope(state: AppState, { by, people }: Reader): Scope {
     administered: isAdmin ? [state.app.id] : [],
     author: by.user,
   }
-}
-
-/** The page from memory, if all of it is there. */
-function pickRecent({ recent }: AppState, { count, skip, take, descending }: AppPage): ContentRow[] | null {
-  const forgotten = count - recent.items.length
-  const end = descending ? count - skip : Math.min(count, skip + take)
-  const first = descending ? Math.max(0, end - take) : skip
-  if (first < forgotten) return null
-  const rows = recent.items.slice(first - forgotten, end - forgotten) as ContentRow[]
-  return descending ? rows.reverse() : rows
-}
-
-/** How many of the listed items are older. 404 for one that is not listed. */
-async function positionOf(store: ContentStore, sql: Sql, app: number, id: number, shown: Shown): Promise<number> {
-  const item = await store.find(sql, id)
-  if (item === null || item.app_id !== app || item.parent_id !== null) throw NotFound()
-  if (shown !== 'all' && (item.trashed_at !== null) !== (shown === 'trashed')) throw NotFound()
-  return countBefore(sql, store.table, app, id, shown)
-}
-
-/** The skip of the page that has an item as close to its middle as can be. */
-function centre(position: number, count: number, take: number, descending: boolean): number {
-  const place = descending ? count - 1 - position : position
-  return Math.max(0, Math.min(place - Math.floor(take / 2), count - take))
 }

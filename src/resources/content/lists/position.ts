@@ -1,7 +1,6 @@
 import type { Db, Fragment } from '../../../storage/sql.ts'
-
-/** Items of one app that are listed: the visible ones, the trashed ones, or both. */
-export type Shown = 'visible' | 'trashed' | 'all'
+import type { ContentRow } from '../schema.ts'
+import { isShown, isTrashOf, isWithin, type Listed, type Place, type Shown } from './place.ts'
 
 /** How many items a block is started for. Must never change: blocks that exist count on it. */
 export const blockSize = 1_000
@@ -10,22 +9,27 @@ export const blockSize = 1_000
 export const walkLimit = 2_000
 
 /**
- * `app_id = app`, for what is ordered by (app_id, id). Said as an equation, PostgreSQL takes `order by app_id, id` for
- * `order by id` and may walk the primary key: over all rows of other apps that are newer, or older, than this one's.
+ * `select n, first_id, size`: the blocks of a place, numbered from the oldest, and how many shown items each has; the
+ * newest is taken for full.
  */
-export function isWithin(db: Db, app: number): Fragment {
-  return db`app_id >= ${app} and app_id <= ${app}`
-}
-
-export function isShown(db: Db, shown: Shown): Fragment {
-  if (shown === 'all') return db`true`
-  return shown === 'visible' ? db`trashed_at is null` : db`trashed_at is not null`
+export function selectBlocks(db: Db, { table, place, shown }: Listed): Fragment {
+  const from = db`from blocks where app_id = ${place.app} and parent_id = ${place.parent ?? 0}`
+  const blocks = db`
+    select row_number() over (order by first_id)::int as n, first_id, ${sizeOf(db, shown)} as size ${from}`
+  if (shown.ownTrash === undefined) return blocks
+  return db`
+    select n, first_id, size + coalesce(own.count, 0) as size
+    from (${blocks}) b left join (
+      select width_bucket(id, (select array_agg(first_id order by first_id) ${from})) as n, count(*) as count
+      from ${db(table)} where ${isTrashOf(db, place, shown.ownTrash)}
+      group by 1
+    ) own using (n)`
 }
 
 /** How many items of a block are shown; `blocks` keeps what is missing, so that new items cost nothing. */
-function sizeOf(db: Db, shown: Shown): Fragment {
-  if (shown === 'trashed') return db`trashed_count`
-  if (shown === 'all') return db`${blockSize}::int - deleted_count`
+function sizeOf(db: Db, { kept }: Shown): Fragment {
+  if (kept === 'trashed') return db`trashed_count`
+  if (kept === 'all') return db`${blockSize}::int - deleted_count`
   return db`${blockSize}::int - deleted_count - trashed_count`
 }
 
@@ -33,38 +37,55 @@ function sizeOf(db: Db, shown: Shown): Fragment {
  * Where the item at `skip`, oldest first, is to be looked for: an id at or before it, and how many shown items are
  * between. A deep skip adds up one row for each 1,000 items instead of walking over all of them.
  */
-export async function findStart(
-  db: Db,
-  app: number,
-  skip: number,
-  shown: Shown,
-): Promise<{ id: number; skip: number }> {
+export async function findStart(db: Db, listed: Listed, skip: number): Promise<{ id: number; skip: number }> {
   if (skip <= walkLimit) return { id: 0, skip }
   const [row] = await db<{ first_id: number; before: number }[]>`
     select first_id, before from (
       select first_id,
-        coalesce(sum(${sizeOf(db, shown)}) over (order by first_id rows between unbounded preceding and 1 preceding), 0)
-          ::bigint as before
-      from blocks where app_id = ${app}
+        coalesce(sum(size) over (order by n rows between unbounded preceding and 1 preceding), 0)::bigint as before
+      from (${selectBlocks(db, listed)}) b
     ) b
     where before <= ${skip}
     order by first_id desc limit 1`
   return row === undefined ? { id: 0, skip } : { id: row.first_id, skip: skip - row.before }
 }
 
-/** How many shown items of the app have a smaller id. `table` holds the app's content. */
-export async function countBefore(db: Db, table: string, app: number, id: number, shown: Shown): Promise<number> {
+/** How many shown items of a place have a smaller id. */
+export async function countBefore(db: Db, listed: Listed, id: number): Promise<number> {
+  const { table, place, shown } = listed
+  const [block] = await db<{ first_id: number; before: number }[]>`
+    select coalesce(max(first_id), 0) as first_id,
+      (coalesce(sum(size), 0) - coalesce((array_agg(size order by n desc))[1], 0))::bigint as before
+    from (${selectBlocks(db, listed)}) b where first_id <= ${id}`
   const [row] = await db<{ count: number }[]>`
-    with block as (
-      select coalesce(max(first_id), 0) as first_id from blocks where app_id = ${app} and first_id <= ${id}
-    )
-    select (
-      select count(*) from ${db(table)}
-      where (app_id, id) >= (${app}, (select first_id from block)) and (app_id, id) < (${app}, ${id})
-        and ${isShown(db, shown)}
-    ) + (
-      select coalesce(sum(${sizeOf(db, shown)}), 0)::bigint
-      from blocks where app_id = ${app} and first_id < (select first_id from block)
-    ) as count`
-  return row?.count ?? 0
+    select count(*) as count from ${db(table)}
+    where ${isWithin(db, place, { from: block!.first_id, before: id })} and ${isShown(db, shown)}`
+  return block!.before + row!.count
+}
+
+/** How much of a place is in the trash. */
+export async function countTrashed(db: Db, { app, parent }: Place): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select coalesce(sum(trashed_count), 0)::bigint as count from blocks
+    where app_id = ${app} and parent_id = ${parent ?? 0}`
+  return row!.count
+}
+
+/** How much of what somebody made in a place is in the trash. */
+export async function countTrashOf(db: Db, table: string, place: Place, author: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from ${db(table)} where ${isTrashOf(db, place, author)}`
+  return row!.count
+}
+
+/** An item, if it is one of those listed. */
+export async function findItem(
+  db: Db,
+  { table, place, shown }: Listed,
+  id: number,
+): Promise<Pick<ContentRow, 'id' | 'updated_at'> | null> {
+  const [row] = await db<Pick<ContentRow, 'id' | 'updated_at'>[]>`
+    select id, updated_at from ${db(table)}
+    where id = ${id} and ${isWithin(db, place)} and ${isShown(db, shown)}`
+  return row ?? null
 }
