@@ -44,26 +44,31 @@ export interface Page<Field extends string = string> {
 
 /**
  * Reads listing parameters into one page request. `fields` are the fields that may be sorted by, the first `defaults`
- * the order when none is given; `id` is added as the last key, in the direction of the one before, so that every order
- * is total and its opposite the same backwards. Unknown field: 422.
+ * the order when none is given; `id` is added as the last key so that every order is total: ascending, or with `ties`
+ * along with the key before it, so that an order is its opposite backwards. Unknown field: 422.
  */
 export function toPage<Field extends string>(
   listing: Partial<z.infer<typeof Listing>>,
   fields: readonly Field[],
   defaults: string,
+  ties: 'ascending' | 'along' = 'ascending',
 ): Page<Field> {
   return {
     skip: listing.skip ?? 0,
     take: listing.take ?? 25,
     countOnly: listing.count_only ?? false,
-    order: toOrder(listing.order_by ?? defaults, fields),
+    order: toOrder(listing.order_by ?? defaults, fields, ties),
     q: listing.q,
     tags: listing.tag ?? [],
     trashed: listing.trashed === undefined ? false : listing.trashed === 'null' ? null : listing.trashed === 'true',
   }
 }
 
-function toOrder<Field extends string>(text: string, fields: readonly Field[]): OrderKey<Field>[] {
+function toOrder<Field extends string>(
+  text: string,
+  fields: readonly Field[],
+  ties: 'ascending' | 'along',
+): OrderKey<Field>[] {
   const order = text.split(',').map(part => {
     const [name, direction = 'asc', ...rest] = part.trim().split(/[\s+]+/)
     const field = fields.find(field => field === name)
@@ -74,7 +79,7 @@ function toOrder<Field extends string>(text: string, fields: readonly Field[]): 
   })
   const id = fields.find(field => field === 'id')
   if (id !== undefined && order.every(key => key.field !== 'id')) {
-    order.push({ field: id, descending: order.at(-1)!.descending })
+    order.push({ field: id, descending: ties === 'along' && order.at(-1)!.descending })
   }
   return order
 }

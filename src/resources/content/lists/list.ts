@@ -43,7 +43,7 @@ export async function listInApp(
   reader: Reader,
   narrowing: Narrowing = {},
 ): Promise<ContentPage> {
-  const page = toPage(query, orderFields, defaultOrder)
+  const page = toPage(query, orderFields, defaultOrder, 'along')
   const { apps, ...narrow } = narrowing
   const { app } = state
   if (!fits(app.type) || apps?.includes(app.id) === false) return { rows: [], count: 0, page }
@@ -70,7 +70,7 @@ export async function listOfParent(
   query: ContentListing,
   reader: Reader,
 ): Promise<ContentPage> {
-  const page = toPage(query, orderFields, defaultOrder)
+  const page = toPage(query, orderFields, defaultOrder, 'along')
   const walk = toWalk(page, {})
   const shown = toShown(state, page, reader)
   if (walk === null || shown === null) {
@@ -93,7 +93,7 @@ export async function listEverywhere(
   { apps: wanted, ...narrow }: Narrowing = {},
 ): Promise<ContentPage> {
   const { store, defaultOrder } = kind
-  const page = toPage(query, orderFields, defaultOrder)
+  const page = toPage(query, orderFields, defaultOrder, 'along')
   const { sql } = reader
   const scope = { ...narrow, ...(await toReach(kind, reader, wanted)) }
   if (hasTerms(page)) scope.apps = await narrowToHolding(kind, sql, scope.apps)
