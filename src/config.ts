@@ -113,6 +113,12 @@ export const settings = {
     secret(text.regex(/^wys_[\w.~+/=-]{28,}$/, 'must begin with wys_ and have at least 32 characters, without spaces')),
     'An API key that is to be valid; without it, one is made at the first start and printed once',
   ),
+  metricsToken: setting(
+    'METRICS_TOKEN',
+    null,
+    secret(text.regex(/^[\w.~+/=-]{16,256}$/, 'must have at least 16 characters, without spaces')),
+    'Bearer token that /metrics asks for; without it, whoever reaches the port may read it',
+  ),
   tlsCertFile: setting('TLS_CERT_FILE', null, file, 'Certificate chain (PEM) to serve HTTPS with'),
   tlsKeyFile: setting('TLS_KEY_FILE', null, file, 'Private key (PEM) of that certificate'),
   trustProxy: setting('TRUST_PROXY', 'false', yesOrNo, 'Whether X-Forwarded-For and X-Forwarded-Proto are believed'),

@@ -22,6 +22,7 @@ export function toEdgeSettings(config: Config): EdgeSettings {
   const { tlsCertFile, tlsKeyFile, corsOrigins } = config
   return {
     version: config.version,
+    metricsToken: config.metricsToken,
     publicUrl: config.publicUrl,
     tls: tlsCertFile === null || tlsKeyFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile },
     corsOrigins: corsOrigins.includes('*') ? 'any' : corsOrigins,

@@ -37,6 +37,7 @@ const parameters = {
 
 const securitySchemes = {
   AccessToken: { type: 'http', scheme: 'bearer', description: 'An access token (`wyu_…`), which acts as one user' },
+  Secret: { type: 'http', scheme: 'bearer', description: 'A token that is part of the configuration' },
   ApiKey: { type: 'http', scheme: 'bearer', description: 'An API key (`wys_…`), for calls from servers' },
 }
 
@@ -73,7 +74,7 @@ function describe(route: Route, path: string, schemas: JsonSchemas): object {
     operationId: toOperationId(route.method, path),
     summary: route.summary,
     tags: [path.split('/')[2] ?? 'server'],
-    security: security[route.auth],
+    security: typeof route.auth === 'string' ? security[route.auth] : [{ Secret: [] }],
     parameters: [
       ...describePath(route, path, schemas),
       ...describeQuery(route, schemas),

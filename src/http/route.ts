@@ -8,6 +8,7 @@ import type { Principal } from '../actors/principal.ts'
 import type { Typing } from '../actors/typing.ts'
 import type { ProblemType } from '../lib/errors.ts'
 import type { Json, Scalars } from '../lib/json.ts'
+import type { Secret } from '../lib/secret.ts'
 import type { Bytes } from '../storage/bytes.ts'
 import type { Renditions } from '../storage/renditions.ts'
 import type { Sql } from '../storage/sql.ts'
@@ -93,7 +94,8 @@ export interface RouteDeclaration<
   /** `{name}` stands for one path segment. */
   path: string
   summary: string
-  auth: Auth
+  /** A Secret is a bearer token of this route's own, beside those of the API. */
+  auth: Auth | Secret
   /** Values are strings, percent-decoded. */
   params?: Params
   /** Values are strings; a schema member that is an array collects repeated parameters. Unknown ones are ignored. */
@@ -124,7 +126,7 @@ export interface Route {
   method: Method
   path: string
   summary: string
-  auth: Auth
+  auth: Auth | Secret
   params?: z.ZodType
   query?: z.ZodType
   body?: z.ZodType

@@ -1,6 +1,7 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import type { Principal } from '../actors/principal.ts'
 import { NotFound, problem, type Problem } from '../lib/errors.ts'
+import type { Secret } from '../lib/secret.ts'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { Health } from './about/health.ts'
@@ -35,6 +36,8 @@ const longestTarget = 32 * 1024
 export interface EdgeSettings {
   /** What `/version` answers. */
   version: string
+  /** What `/metrics` asks for; null for nothing. */
+  metricsToken: Secret | null
   /** Scheme and host for absolute URLs, without a slash at the end; null takes what each request says. */
   publicUrl: string | null
   /** Certificate chain and private key, PEM files; null serves plain HTTP. */
@@ -118,7 +121,7 @@ export class Edge {
     this.#toRequest = createRequestMaker(parts)
     this.#unrouted = metrics.requests.of('', '')
     const health = new Health(parts.sql, parts.now)
-    const about = createAboutRoutes({ version: settings.version, health, metrics, routes })
+    const about = createAboutRoutes({ ...settings, health, metrics, routes })
     for (const route of [...routes, ...about]) {
       const durations = metrics.requests.of(route.method, route.path)
       this.#router.add(route.method, route.path, new Endpoint(route, durations, settings.bodyLimitBytes))

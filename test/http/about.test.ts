@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { problem } from '../../src/lib/errors.ts'
 import { reply, route } from '../../src/http/route.ts'
+import { Secret } from '../../src/lib/secret.ts'
 import { Int } from '../../src/lib/shape.ts'
 import { resources } from '../../src/resources/index.ts'
 import { createDatabase } from '../support/database.ts'
@@ -77,6 +78,24 @@ test('the metrics count requests by route, method and status', async () => {
   expect(body).toContain(`http_request_duration_seconds_bucket{${shown},le="+Inf"} 3\n`)
   expect(body).toContain('process_cpu_seconds_total')
   expect(body).toContain('nodejs_eventloop_lag_seconds')
+})
+
+test('the metrics are for whoever has their token, where they have one', async () => {
+  await using edge = await startEdge([show], { settings: { metricsToken: new Secret('a-token-for-prometheus') } })
+  const ask = (authorization?: string) =>
+    fetch(`${edge.url}/metrics`, { headers: authorization === undefined ? {} : { authorization } })
+
+  const answers = await Promise.all([
+    ask(),
+    ask('Bearer another-token-for-all'),
+    ask('Basic a-token-for-prometheus'),
+    ask('Bearer a-token-for-prometheus'),
+  ])
+
+  expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 200])
+  expect(answers[0]!.headers.get('www-authenticate')).toBe('Bearer')
+  expect(await answers[3]!.text()).toContain('process_cpu_seconds_total')
+  expect((await edge.get('/version')).status).toBe(200)
 })
 
 test('the description is a valid OpenAPI 3.1 document', async () => {

@@ -26,6 +26,7 @@ interface TestEdgeOptions {
 
 const defaults: EdgeSettings = {
   version: '32.1.0',
+  metricsToken: null,
   publicUrl: null,
   tls: null,
   corsOrigins: 'any',

@@ -35,7 +35,13 @@ const Refusal = z.object({
 export function createReplyCheck(): ReplyCheck {
   const routes = resources.flatMap(resource => resource.routes)
   // What they answer is described without asking the parts that they are made of.
-  const about = createAboutRoutes({ version: '', health: null as never, metrics: null as never, routes })
+  const about = createAboutRoutes({
+    version: '',
+    health: null as never,
+    metrics: null as never,
+    metricsToken: null,
+    routes,
+  })
   const router = new Router<Route>()
   for (const route of [...routes, ...about]) router.add(route.method, route.path, route)
   const strict = { string: new Map<z.ZodType, z.ZodType>(), number: new Map<z.ZodType, z.ZodType>() }

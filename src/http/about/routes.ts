@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Json } from '../../lib/json.ts'
 import { overloaded } from '../../lib/errors.ts'
+import type { Secret } from '../../lib/secret.ts'
 import type { Metrics } from '../metrics.ts'
 import { describeApi } from '../openapi.ts'
 import { reply, route, type Route } from '../route.ts'
@@ -11,12 +12,14 @@ interface AboutParts {
   version: string
   health: Health
   metrics: Metrics
+  /** Whoever has it may read the metrics; null for everybody. */
+  metricsToken: Secret | null
   /** The routes to describe, beside these. */
   routes: readonly Route[]
 }
 
-/** What a node says about itself; none of it needs a credential. */
-export function createAboutRoutes({ version, health, metrics, routes }: AboutParts): Route[] {
+/** What a node says about itself; none of it needs a credential of the API. */
+export function createAboutRoutes({ version, health, metrics, metricsToken, routes }: AboutParts): Route[] {
   let description: Json | undefined
 
   const showVersion = route({
@@ -44,7 +47,7 @@ export function createAboutRoutes({ version, health, metrics, routes }: AboutPar
     method: 'GET',
     path: '/metrics',
     summary: 'Get the figures of this node for Prometheus',
-    auth: 'none',
+    auth: metricsToken ?? 'none',
     replies: { 200: z.string() },
     handle: async () => reply(200, await metrics.text(), { 'Content-Type': metrics.contentType }),
   })
