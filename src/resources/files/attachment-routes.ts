@@ -7,7 +7,8 @@ import { kinds } from '../content/kinds.ts'
 import { ContentPath } from '../content/schema.ts'
 import { FileListing, Files } from './schema.ts'
 import { showPage } from './show.ts'
-import { listFiles, orderFields } from './store.ts'
+import { listFiles } from './pages.ts'
+import { orderFields } from './store.ts'
 
 const listOf = (kind: ContentKind) =>
   route({

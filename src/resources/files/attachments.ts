@@ -60,6 +60,7 @@ export function newFile<Loaded>({ app, by, now }: Work<Loaded>, draft: Draft): F
     parent_type: null,
     parent_id: null,
     rev: draft.id,
+    size: draft.blob.size,
     version_count: 1,
     comment_count: 0,
     made_count: 0,

@@ -181,7 +181,7 @@ function requireVersion(work: Work<{ file: FileRow; version: VersionRow }>) {
 
 /** The file with new content as its current version, in front of those that it has. */
 function addVersion<Loaded>(work: Work<Loaded>, file: FileRow, blob: FileBlob): FileRow {
-  const updated = { ...file, rev: work.nextId(), version_count: file.version_count + 1, blob }
+  const updated = { ...file, rev: work.nextId(), version_count: file.version_count + 1, size: blob.size, blob }
   work.write(store.insertVersion, toVersion(work, updated))
   return updated
 }

@@ -1,4 +1,3 @@
-import type { AppRow } from '../../actors/state.ts'
 import { reply, route } from '../../http/route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toPage } from '../../storage/page.ts'
@@ -23,7 +22,8 @@ import {
   type FileBlob,
 } from './schema.ts'
 import { showPage, showWhole } from './show.ts'
-import { listFiles, orderFields, type FileScope } from './store.ts'
+import { listFiles } from './pages.ts'
+import { orderFields, type FileScope } from './store.ts'
 
 const create = route({
   method: 'POST',
@@ -103,19 +103,10 @@ const listOfApp = route({
     requireRead(state, by, people)
     const page = toPage(query, orderFields, 'id')
     const apps = [state.app.id]
-    const mayRestoreAll = isAtLeast(levelOf(state, by, people), 'write')
-    const scope = { apps, writable: mayRestoreAll ? apps : [] }
-    const isWhole = page.q === undefined && page.tags.length === 0 && (page.trashed === false || mayRestoreAll)
-    const known = state.app.type === 'files' && isWhole ? countOf(state.app, page.trashed) : undefined
-    return reply(200, await showPage(await listFiles(sql, scope, page, known), page, request))
+    const scope = { apps, writable: isAtLeast(levelOf(state, by, people), 'write') ? apps : [] }
+    return reply(200, await showPage(await listFiles(sql, scope, page), page, request))
   },
 })
-
-/** How many files an app keeps: visible ones, those in the trash, or both. */
-function countOf({ item_count, trashed_count }: AppRow, trashed: boolean | null): number {
-  if (trashed === null) return item_count + trashed_count
-  return trashed ? trashed_count : item_count
-}
 
 const list = route({
   method: 'GET',

@@ -92,6 +92,8 @@ export interface FileRow {
   parent_id: number | null
   rev: number
   name: string
+  /** Of the current version, for lists to sort by. */
+  size: number
   metadata: Record<string, unknown> | null
   tags: string[]
   version_count: number

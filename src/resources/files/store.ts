@@ -1,5 +1,4 @@
 import { batch } from '../../storage/batch.ts'
-import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
 import { toTsQuery, toWords } from '../../storage/words.ts'
@@ -12,14 +11,6 @@ import type { FileRow, VersionRow } from './schema.ts'
 export const orderFields = ['id', 'name', 'size', 'created_at', 'updated_at'] as const
 export type OrderField = (typeof orderFields)[number]
 
-const orderColumns: Record<OrderField, string> = {
-  id: 'f.id',
-  name: 'lower(f.name)',
-  size: 'b.size',
-  created_at: 'f.created_at',
-  updated_at: 'coalesce(f.updated_at, f.created_at)',
-}
-
 export const insertFile = batch<FileRow>({
   name: 'insert_files',
   columns: {
@@ -29,14 +20,15 @@ export const insertFile = batch<FileRow>({
     parent_id: 'bigint',
     rev: 'bigint',
     name: 'text',
+    size: 'bigint',
     metadata: 'jsonb',
     tags: 'text[]',
     created_at: 'timestamptz',
     created_by: 'bigint',
   },
   sql: rows => `
-    insert into files (id, app_id, parent_type, parent_id, rev, name, metadata, tags, created_at, created_by)
-    select id, app_id, parent_type, parent_id, rev, name, metadata, tags, created_at, created_by from ${rows} r`,
+    insert into files (id, app_id, parent_type, parent_id, rev, name, size, metadata, tags, created_at, created_by)
+    select id, app_id, parent_type, parent_id, rev, name, size, metadata, tags, created_at, created_by from ${rows} r`,
 })
 
 /** Writes what may change of files that exist. */
@@ -46,6 +38,7 @@ export const updateFile = batch<FileRow>({
     id: 'bigint',
     rev: 'bigint',
     name: 'text',
+    size: 'bigint',
     metadata: 'jsonb',
     tags: 'text[]',
     version_count: 'int',
@@ -55,7 +48,7 @@ export const updateFile = batch<FileRow>({
   },
   key: row => row.id,
   sql: rows => `
-    update files f set rev = r.rev, name = r.name, metadata = r.metadata, tags = r.tags,
+    update files f set rev = r.rev, name = r.name, size = r.size, metadata = r.metadata, tags = r.tags,
       version_count = r.version_count, updated_at = r.updated_at, updated_by = r.updated_by, trashed_at = r.trashed_at
     from ${rows} r where f.id = r.id`,
 })
@@ -118,15 +111,12 @@ export const changeCounts = batch<CountChange>({
 })
 
 /** `select … from files f`, as FileRow. Served by the primary keys of file_versions and blobs. */
-function selectFiles(db: Db): Fragment {
+export function selectFiles(db: Db): Fragment {
   return db`
     select f.*, to_jsonb(b) - '{created_at,checked_at}'::text[] as blob
-    from files f ${content(db)}`
-}
-
-/** The content of the current version, as `b`. */
-function content(db: Db): Fragment {
-  return db`join file_versions v on v.file_id = f.id and v.rev = f.rev join blobs b on b.id = v.blob_id`
+    from files f
+    join file_versions v on v.file_id = f.id and v.rev = f.rev
+    join blobs b on b.id = v.blob_id`
 }
 
 export async function findFile(db: Db, id: number): Promise<FileRow | null> {
@@ -172,33 +162,8 @@ export interface FileScope {
   parent?: number
 }
 
-/** A page of files of files apps, or of attachments, and how many there are in all; `known` where that was kept. */
-export async function listFiles(
-  db: Db,
-  scope: FileScope,
-  page: Page<OrderField>,
-  known?: number,
-): Promise<{ rows: FileRow[]; count: number }> {
-  const where = toFilter(db, scope, page)
-  const count = known ?? (await countFiles(db, where))
-  if (page.countOnly || page.skip >= count) return { rows: [], count }
-  const [key] = page.order
-  if (known !== undefined && key?.field === 'id') return { rows: await listAt(db, scope, page, count, where), count }
-  // What was found by its terms is sorted: with the limit in sight, PostgreSQL may walk over all files until it has enough.
-  const fence = isSearch(scope.apps, page) ? db`offset 0` : db``
-  // Only what is shown is looked up whole.
-  const isBySize = page.order.some(({ field }) => field === 'size')
-  const rows = await db<FileRow[]>`
-    ${selectFiles(db)}
-    where f.id = any(array(
-      select f.id from (select f.* from files f where ${where} ${fence}) f ${isBySize ? content(db) : db``}
-      ${orderBy(db, page.order, orderColumns)} limit ${page.take} offset ${page.skip}))
-    ${orderBy(db, page.order, orderColumns)}`
-  return { rows, count }
-}
-
 /** A page of all the files of one app by id, however deep it is. Served by files_app. */
-async function listAt(
+export async function listAt(
   db: Db,
   { apps }: FileScope,
   { order, skip, take, trashed }: Page<OrderField>,
@@ -223,12 +188,12 @@ async function listAt(
   return isDescending ? rows.toReversed() : Array.from(rows)
 }
 
-async function countFiles(db: Db, where: Fragment): Promise<number> {
+export async function countFiles(db: Db, where: Fragment): Promise<number> {
   const [total] = await db<{ count: number }[]>`select count(*) as count from files f where ${where}`
   return total?.count ?? 0
 }
 
-function toFilter(db: Db, { apps, writable, parent }: FileScope, page: Page): Fragment {
+export function toFilter(db: Db, { apps, writable, parent }: FileScope, page: Page): Fragment {
   const { trashed } = page
   const mine = writable === null ? db`true` : db`f.app_id = any(${writable}::bigint[])`
   return db`${parent === undefined ? db`f.parent_id is null` : db`f.parent_id = ${parent}`}
@@ -254,8 +219,11 @@ function isFound(db: Db, apps: number[] | null, { q, tags }: Page): Fragment {
     ${query === null ? db`` : db`and to_tsvector('simple', fold(translate(f.name, '._-', '   '))) @@ ${query}::tsquery`}`
 }
 
+/** One app is no equation, from which PostgreSQL would take that the order is by id alone: see `isWithin`. */
 function isIn(db: Db, apps: number[]): Fragment {
-  return apps.length === 1 ? db`and f.app_id = ${apps[0]!}` : db`and f.app_id = any(${apps}::bigint[])`
+  return apps.length === 1
+    ? db`and f.app_id >= ${apps[0]!} and f.app_id <= ${apps[0]!}`
+    : db`and f.app_id = any(${apps}::bigint[])`
 }
 
 /** The versions of a file, newest first. Served by the primary key. */

@@ -8,6 +8,9 @@ create table files (
   -- The current version.
   rev bigint not null,
   name text not null,
+  sort_name text generated always as (lower(name)) stored,
+  -- Of the current version.
+  size bigint not null,
   metadata jsonb,
   tags text[] not null default '{}',
   version_count int not null default 1,
@@ -19,10 +22,16 @@ create table files (
   created_by bigint not null,
   updated_at timestamptz,
   updated_by bigint,
+  changed_at timestamptz generated always as (coalesce(updated_at, created_at)) stored,
   trashed_at timestamptz
 );
 create unique index files_name on files (app_id, lower(name)) where parent_id is null and trashed_at is null;
 create index files_app on files (app_id, id) where parent_id is null;
+-- What lists of apps are sorted by: a deep page is walked to without looking at rows.
+create index files_by_name on files (app_id, sort_name, id) include (trashed_at) where parent_id is null;
+create index files_by_size on files (app_id, size, id) include (trashed_at) where parent_id is null;
+create index files_by_creation on files (app_id, created_at, id) include (trashed_at) where parent_id is null;
+create index files_by_change on files (app_id, changed_at, id) include (trashed_at) where parent_id is null;
 create index files_parent on files (parent_id, id) where parent_id is not null;
 
 create table file_versions (

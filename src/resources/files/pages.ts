@@ -1,0 +1,126 @@
+import { orderBy } from '../../storage/order.ts'
+import type { OrderKey, Page } from '../../storage/page.ts'
+import type { Db, Fragment } from '../../storage/sql.ts'
+import { isSearch } from '../content/lists/search.ts'
+import type { FileRow } from './schema.ts'
+import { countFiles, findFiles, listAt, toFilter, type FileScope, type OrderField } from './store.ts'
+
+interface FilePage {
+  rows: FileRow[]
+  count: number
+}
+
+const columns: Record<OrderField, string> = {
+  id: 'f.id',
+  name: 'f.sort_name',
+  size: 'f.size',
+  created_at: 'f.created_at',
+  updated_at: 'f.changed_at',
+}
+
+/** Apps and files of each that are worth merging; beyond, what all of them hold is sorted. A guess. */
+const mergedApps = 100
+const mergedFiles = 1_000
+
+/** A page of files of files apps, or of attachments, and how many there are in all. */
+export async function listFiles(db: Db, scope: FileScope, page: Page<OrderField>): Promise<FilePage> {
+  if (scope.parent !== undefined) return listSorted(db, scope, page)
+  const apps = await listHolding(db, scope)
+  const narrow = { ...scope, apps: apps.map(({ id }) => id) }
+  if (page.q !== undefined || page.tags.length > 0) return listSorted(db, narrow, page)
+  const count = apps.reduce((sum, app) => sum + countIn(app, page.trashed, scope), 0)
+  if (page.countOnly || page.skip >= count) return { rows: [], count }
+  if (apps.length === 1) return { rows: await listOfApp(db, narrow, toSeen(page, narrow), count), count }
+  if (apps.length <= mergedApps && page.skip + page.take <= mergedFiles) {
+    return { rows: await mergeApps(db, narrow, page), count }
+  }
+  return listSorted(db, narrow, page, count)
+}
+
+interface Holding {
+  id: number
+  item_count: number
+  trashed_count: number
+}
+
+/** The files apps in use that hold, or held, something. Served by apps_type. */
+function listHolding(db: Db, { apps }: FileScope): Promise<Holding[]> {
+  return db<Holding[]>`
+    select id, item_count, trashed_count from apps
+    where type = 'files' and made_count > 0 and trashed_at is null and deleted_at is null
+      ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}`
+}
+
+/** How many files of an app are listed: visible ones, those in the trash that the caller may restore, or both. */
+function countIn({ id, item_count, trashed_count }: Holding, trashed: boolean | null, { writable }: FileScope): number {
+  const restorable = writable === null || writable.includes(id) ? trashed_count : 0
+  if (trashed === null) return item_count + restorable
+  return trashed ? restorable : item_count
+}
+
+/** Who may not restore anything sees what is not in the trash. */
+function toSeen(page: Page<OrderField>, { writable }: FileScope): Page<OrderField> {
+  return writable?.length === 0 ? { ...page, trashed: false } : page
+}
+
+/**
+ * A page of all the files of an app, walked to from the nearer end. Served by files_by_name and its likes, which hold all
+ * that is asked; the app is named in the order as well, because PostgreSQL may walk over other apps' files otherwise.
+ */
+async function listOfApp(db: Db, scope: FileScope, page: Page<OrderField>, count: number): Promise<FileRow[]> {
+  const where = toFilter(db, scope, page)
+  if (page.order[0]!.field === 'id') return listAt(db, scope, page, count, where)
+  const limit = Math.min(page.take, count - page.skip)
+  const left = count - page.skip - limit
+  const isFromEnd = left < page.skip
+  const order = isFromEnd ? page.order.map(reverse) : page.order
+  const ids = await listIds(db`
+    select f.id from files f where ${where}
+    ${byApp(db, order)}
+    limit ${limit} offset ${isFromEnd ? left : page.skip}`)
+  return listInOrder(db, isFromEnd ? ids.toReversed() : ids)
+}
+
+function byApp(db: Db, order: OrderKey<OrderField>[]): Fragment {
+  return orderBy(db, [{ field: 'app', descending: order[0]!.descending }, ...order], { ...columns, app: 'f.app_id' })
+}
+
+function reverse(key: OrderKey<OrderField>): OrderKey<OrderField> {
+  return { ...key, descending: !key.descending }
+}
+
+/** As many files of each app as the page may take from it. Served by files_by_name and its likes. */
+async function mergeApps(db: Db, scope: FileScope, page: Page<OrderField>): Promise<FileRow[]> {
+  const ids = await listIds(db`
+    select f.id from unnest(${scope.apps!}::bigint[]) as a(app_id) cross join lateral (
+      select * from files f
+      where f.app_id >= a.app_id and f.app_id <= a.app_id and ${toFilter(db, { ...scope, apps: null }, page)}
+      ${byApp(db, page.order)} limit ${page.skip + page.take}
+    ) f
+    ${orderBy(db, page.order, columns)} limit ${page.take} offset ${page.skip}`)
+  return listInOrder(db, ids)
+}
+
+/** A page of what was found among all that may be listed; `kept` where it is known how much that is. */
+async function listSorted(db: Db, scope: FileScope, page: Page<OrderField>, kept?: number): Promise<FilePage> {
+  const where = toFilter(db, scope, page)
+  const count = kept ?? (await countFiles(db, where))
+  if (page.countOnly || page.skip >= count) return { rows: [], count }
+  // What was found by its terms is sorted: with the limit in sight, PostgreSQL may walk over all files until it has enough.
+  const fence = isSearch(scope.apps, page) ? db`offset 0` : db``
+  const ids = await listIds(db`
+    select f.id from (select f.* from files f where ${where} ${fence}) f
+    ${orderBy(db, page.order, columns)} limit ${page.take} offset ${page.skip}`)
+  return { rows: await listInOrder(db, ids), count }
+}
+
+async function listIds(query: Fragment): Promise<number[]> {
+  const rows = (await query) as unknown as { id: number }[]
+  return rows.map(({ id }) => id)
+}
+
+/** Only what is shown is looked up whole. Whatever was deleted meanwhile is missing. */
+async function listInOrder(db: Db, ids: number[]): Promise<FileRow[]> {
+  const files = await findFiles(db, ids)
+  return ids.flatMap(id => files.get(id) ?? [])
+}
