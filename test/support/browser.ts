@@ -39,6 +39,7 @@ export class Kit implements AsyncDisposable {
   readonly #browser: Browser
   readonly #pages: Pages
   readonly #open: Page[] = []
+  readonly #elements = new WeakMap<Page, string>()
   #faults: string[] = []
   #allowed: RegExp[] = []
 
@@ -67,8 +68,22 @@ export class Kit implements AsyncDisposable {
     page.setDefaultTimeout(10_000)
     const isElement = view.startsWith('<')
     await page.goto(`${this.#pages.url}/person?user=${person.id}&view=${isElement ? 'none' : view}`)
-    if (isElement) await page.locator('main').evaluate((main, html) => (main.innerHTML = html), view)
+    if (isElement) await this.put(page, view)
+    else await settle(page)
     return page
+  }
+
+  /** Shows other elements on a page without a view. */
+  async put(page: Page, elements: string): Promise<void> {
+    this.#elements.set(page, elements)
+    await page.locator('main').evaluate((main, html) => (main.innerHTML = html), elements)
+    await settle(page)
+  }
+
+  /** Loads a page of elements again. */
+  async reload(page: Page): Promise<void> {
+    await page.reload()
+    await this.put(page, this.#elements.get(page) ?? '')
   }
 
   /** Such a fault is no fault in this test. */
@@ -101,7 +116,6 @@ export class Kit implements AsyncDisposable {
   }
 
   #watch(page: Page): void {
-    page.on('console', m => console.log(new Date().toISOString().slice(14, 23), m.text().slice(0, 200)))
     page.on('pageerror', error => void this.#faults.push(`${error}`))
     page.on('console', message => {
       // Of requests the browser says only that they failed; below is said which.
@@ -110,7 +124,9 @@ export class Kit implements AsyncDisposable {
     })
     page.on('response', response => {
       const request = response.request()
-      if (response.status() >= 400) this.#faults.push(`${response.status()} ${request.method()} ${request.url()}`)
+      const sent = request.postData() ?? ''
+      if (response.status() >= 400)
+        this.#faults.push(`${response.status()} ${request.method()} ${request.url()} ${sent}`)
     })
     page.on('requestfailed', request => {
       const reason = request.failure()?.errorText
@@ -118,4 +134,9 @@ export class Kit implements AsyncDisposable {
       if (reason !== 'net::ERR_ABORTED') this.#faults.push(`${reason} ${request.method()} ${request.url()}`)
     })
   }
+}
+
+/** While it loads, the kit makes its editor anew, with whatever was typed into it, and hears of nothing. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle')
 }
