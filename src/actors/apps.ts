@@ -144,13 +144,16 @@ export class Apps {
   }
 
   /**
-   * Looks for events that other nodes committed to these apps, or to all in memory. One query for all that have
-   * nothing new.
+   * Looks for events that other nodes committed to these apps, or to all in memory, and for apps that are gone. One
+   * query for all that have nothing new.
    */
   async look(apps: Iterable<number> = this.#actors.keys()): Promise<void> {
     const { sql, events } = this.#options
+    const missing = new Map([...apps].map(app => [app, this.#actors.get(app)]))
     const heads = await sql<{ id: number; head_rev: number }[]>`
-      select id, head_rev from apps where id = any(${[...apps]}::bigint[])`
+      select id, head_rev from apps where id = any(${[...missing.keys()]}::bigint[])`
+    for (const { id } of heads) missing.delete(id)
+    for (const actor of missing.values()) if (actor !== undefined && !actor.isBusy) this.#forget(actor)
     for (const { id, head_rev } of heads) {
       const actor = this.#actors.get(id)
       // A busy actor finds out by itself, under the lock.
@@ -242,6 +245,17 @@ export class Apps {
         for (const task of tasks) task.reject(error)
       },
     )
+  }
+
+  /** The app was deleted, and what told of it is gone as well: those who wait, or are subscribed, are told of that. */
+  #forget(actor: AppActor): void {
+    const { state } = actor
+    if (this.#actors.get(actor.id) !== actor) return
+    this.#actors.delete(actor.id)
+    this.#watcher?.onDropped(actor.id)
+    for (const task of actor.drain()) task.reject(NotFound())
+    state.app = { ...state.app, deleted_at: this.#options.now() }
+    this.#publish(state, [])
   }
 
   #publish(state: AppState, events: AppEvent[]): void {
