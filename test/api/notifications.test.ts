@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Body } from '../support/client.ts'
+import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { listen } from '../support/realtime.ts'
@@ -351,6 +352,36 @@ test('somebody is notified through the API, and the notification is deleted by t
   expect((await stranger.delete(`/api/notifications/${made.body.id}`)).status).toBe(404)
   expect((await ann.delete(`/api/notifications/${made.body.id}`)).status).toBe(204)
   expect(await count(ann)).toBe('0')
+})
+
+test.each(['message', 'app'] as const)('nobody is notified of what is deleted meanwhile: %s', async type => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const room = await appOf(server, 'chat_room', [ann, ben])
+  const message = await create(ann, `/api/apps/${room}/messages`, { text: 'Hello' })
+  await eventually(async () => expect(await sql`select from notifications`).toHaveLength(1))
+  // What is deleted has been looked at; somebody else's transaction is about to end it.
+  const deletion = await sql.reserve()
+  await deletion`begin`
+  await deletion`select from apps where id = ${room} for no key update`
+  if (type === 'app') await deletion`update apps set deleted_at = now() where id = ${room}`
+  else await deletion`delete from messages where id = ${message.id}`
+
+  const link = { type, id: type === 'app' ? room : message.id }
+  const sending = server.admin.post('/api/notifications', { user: ben.id, text: 'Look', link })
+  await eventually(async () => {
+    const waiting = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    expect(waiting).toHaveLength(1)
+  })
+  await deletion`commit`
+  deletion.release()
+
+  const { status, body } = await sending
+  expect([status, Object.keys(body.errors)]).toEqual([422, ['link']])
+  expect(await sql`select from notifications where action = 'custom'`).toHaveLength(0)
 })
 
 test('sessions hear of their user’s notifications, and of nobody else’s', async () => {

@@ -1,7 +1,7 @@
 import { directCommand, type DirectCommand, type DirectWork } from '../../actors/direct.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { queueDeliveries, queueMarked } from './outbox.ts'
-import type { Draft, NotificationRow } from './schema.ts'
+import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './schema.ts'
 import * as store from './store.ts'
 
 /** Marks one of the caller's notifications as read or unread. 404 for what is somebody else's. */
@@ -27,10 +27,12 @@ export const markNotifications = directCommand(
   },
 )
 
-/** Stores what somebody is to know, and tells of it. */
+/** Stores what somebody is to know, and tells of it. 422 where the user, or what it leads to, has just been deleted. */
 export const createNotification = directCommand(
   'createNotification',
   async (work: DirectWork, draft: Draft): Promise<{ id: number }> => {
+    if (!(await store.holdUser(work.sql, draft.user_id))) throw UnknownUser()
+    if (!(await store.holdLink(work.sql, draft))) throw UnknownLink()
     const [id] = await store.insertDrafts(work.sql, [draft])
     await queueDeliveries(work.sql, 'notification_created', [id!], work.now)
     return { id: id! }

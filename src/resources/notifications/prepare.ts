@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { Parts, RouteRequest } from '../../http/route.ts'
-import { invalid } from '../../lib/errors.ts'
+import { findStates } from '../apps/find.ts'
 import { canRead } from '../members/access.ts'
 import { custom } from './represent.ts'
-import { NotifiesPeople, type Draft, type NewNotification } from './schema.ts'
+import { NotifiesPeople, UnknownLink, UnknownUser, type Draft, type NewNotification } from './schema.ts'
 import { findLink, findUser } from './store.ts'
 
 type Request = Pick<Parts, 'sql' | 'apps' | 'people' | 'now'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
@@ -12,7 +12,7 @@ type Request = Pick<Parts, 'sql' | 'apps' | 'people' | 'now'> & Pick<RouteReques
 export async function toDraft(body: z.output<typeof NewNotification>, request: Request): Promise<Draft> {
   const { sql, by, now } = request
   const user = await findUser(sql, body.user)
-  if (user === null) throw invalid({ user: ['there is no such user'] })
+  if (user === null) throw UnknownUser()
   if (user.is_agent) throw NotifiesPeople()
   const link = body.link ? await requireLink(body.link, user.id, request) : null
   return {
@@ -39,9 +39,8 @@ async function requireLink(
 ) {
   const { sql, apps, people } = request
   const link = await findLink(sql, type, id)
-  const unknown = invalid({ link: ['leads nowhere, or nowhere that the user can see'] })
-  if (link === null) throw unknown
+  const [state] = link === null ? [] : await findStates([link.app_id], apps)
   await people.load([user])
-  if (!canRead(await apps.state(link.app_id), user, people)) throw unknown
+  if (link === null || state === undefined || !canRead(state, user, people)) throw UnknownLink()
   return link
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { problem } from '../../lib/errors.ts'
+import { invalid, problem } from '../../lib/errors.ts'
 import { ReferenceInput } from '../../lib/reference.ts'
 import { IdInput, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../lib/shape.ts'
 import { Listing, QueryFlag } from '../../storage/page.ts'
@@ -88,6 +88,9 @@ export const NewNotification = z.object({
 export const NotifiesPeople = problem(422, 'notifies-people', 'Only people can be notified.', {
   errors: { user: ['must be a person'] },
 })
+
+export const UnknownUser = () => invalid({ user: ['there is no such user'] })
+export const UnknownLink = () => invalid({ link: ['leads nowhere, or nowhere that the user can see'] })
 
 /** A notification before it is stored. */
 export interface Draft {

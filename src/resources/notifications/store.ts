@@ -162,3 +162,23 @@ export async function findUser(db: Db, ref: string): Promise<{ id: number; is_ag
     where ${id === null ? db`lower(uid) = lower(${name})` : db`id = ${id}`} and trashed_at is null and id > 0`
   return row ?? null
 }
+
+/** True where the user is there; then so until the transaction ends. */
+export async function holdUser(tx: Tx, id: number): Promise<boolean> {
+  const rows = await tx`select from users where id = ${id} and trashed_at is null for key share`
+  return rows.length > 0
+}
+
+/**
+ * True where what a notification leads to is there; then so until the transaction ends. Whatever deletes it later finds
+ * the notification. The app's commands wait meanwhile.
+ */
+export async function holdLink(tx: Tx, { app_id, link_type, link_id }: Draft): Promise<boolean> {
+  if (link_type === null || link_id === null || app_id === null) return true
+  const apps = await tx`
+    select from apps where id = ${app_id} and trashed_at is null and deleted_at is null for share`
+  if (apps.length === 0 || link_type === 'app') return apps.length > 0
+  const items = await tx`
+    select from ${tx(tables[link_type])} where id = ${link_id} and trashed_at is null for key share`
+  return items.length > 0
+}
