@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chores as blobChores } from '../../src/resources/blobs/chores.ts'
 import { chores as embedChores } from '../../src/resources/embeds/chores.ts'
+import { chores as meetingChores } from '../../src/resources/meetings/chores.ts'
 import { DiskBytes } from '../../src/storage/bytes-disk.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
@@ -37,7 +38,7 @@ test('blobs that nothing uses go after a week, with their bytes; used ones stay'
   expect(await sql`select * from loose_bytes`).toHaveLength(0)
 })
 
-test('an embed of an address that no item has goes after a month; used, trashed and described ones stay', async () => {
+test('an embed that no item has goes after a month, found or described; used and trashed ones stay', async () => {
   await using database = await createDatabase()
   const { sql } = database
   await using server = await startServer({ DATABASE_URL: database.url, FETCH_ALLOW: '127.0.0.0/8' })
@@ -61,7 +62,33 @@ test('an embed of an address that no item has goes after a month; used, trashed 
   const usedTooLate = await ann.post(`/api/apps/${room}/messages`, { embed_id: idle })
 
   expect(early).toEqual([idle, used, trashed, described])
-  expect(late).toEqual([used, trashed, described])
+  expect(late).toEqual([used, trashed])
+  expect(usedTooLate.status).toBe(422)
+})
+
+test('a meeting that no item has goes after a month; used and trashed ones stay', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const ann = await server.person('Ann')
+  const [room, feed] = [await appOf(server, 'chat_room', [ann]), await appOf(server, 'posts', [ann])]
+  const plan = async () => (await create(ann, '/api/meetings', { join_url: 'https://meet.example/1' })).id
+  const [idle, used, trashed] = [await plan(), await plan(), await plan()]
+  await create(ann, `/api/apps/${feed}/posts`, { meeting_id: used })
+  const message = await create(ann, `/api/apps/${room}/messages`, { meeting_id: trashed })
+  await ann.post(`/api/messages/${message.id}/trash`)
+  const doChores = async (days: number) => {
+    for (const { run } of meetingChores({ sql, now: daysAhead(days) })) await run(signal)
+    return (await sql<{ id: number }[]>`select id from meetings order by id`).map(({ id }) => String(id))
+  }
+
+  const early = await doChores(29)
+  await Promise.all([doChores(31), doChores(31)])
+  const late = await doChores(90)
+  const usedTooLate = await ann.post(`/api/apps/${room}/messages`, { meeting_id: idle })
+
+  expect(early).toEqual([idle, used, trashed])
+  expect(late).toEqual([used, trashed])
   expect(usedTooLate.status).toBe(422)
 })
 

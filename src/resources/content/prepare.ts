@@ -7,7 +7,7 @@ import { claimEmbed } from '../embeds/store.ts'
 import type { BlobRow } from '../blobs/schema.ts'
 import { prepareBlobs } from '../files/attachments.ts'
 import { UnknownMeeting, type MeetingRow } from '../meetings/schema.ts'
-import { listMeetings } from '../meetings/store.ts'
+import { claimMeeting } from '../meetings/store.ts'
 import { prepareText } from './text/mentions.ts'
 import type { ParsedText } from './text/render.ts'
 import type { ContentRow, ContentUpdate, NewContent } from './schema.ts'
@@ -115,8 +115,8 @@ async function requireEmbed(id: number, caller: Caller): Promise<EmbedRow> {
   return embed
 }
 
-async function requireMeeting(id: number, { sql, by }: Caller): Promise<MeetingRow> {
-  const meeting = (await listMeetings(sql, [id])).get(id)
-  if (meeting === undefined || (by.kind === 'user' && meeting.created_by !== by.user)) throw UnknownMeeting()
+async function requireMeeting(id: number, { sql, by, now }: Caller): Promise<MeetingRow> {
+  const meeting = await claimMeeting(sql, id, by, now())
+  if (meeting === null) throw UnknownMeeting()
   return meeting
 }

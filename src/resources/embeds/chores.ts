@@ -9,8 +9,8 @@ const idleDays = 30
 const batchSize = 500
 
 /**
- * Removes what was found at addresses and came to nothing; its pictures go as all blobs do that nothing uses. What
- * somebody described is kept. Several nodes may do it at once.
+ * Removes embeds that came to nothing; their pictures go as all blobs do that nothing uses. Several nodes may do it at
+ * once.
  */
 export function chores({ sql, now }: Pick<ChoreParts, 'sql' | 'now'>): Chore[] {
   const run = async (signal: AbortSignal) => {

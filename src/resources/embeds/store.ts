@@ -51,14 +51,13 @@ export async function claimEmbed(db: Db, id: number, now: Date): Promise<boolean
 }
 
 /**
- * Of the embeds that were made from addresses and not looked at since `before`, deletes those that no item has, not even
- * in the trash, and puts the others off. Returns how many were looked at. Served by embeds_checked, messages_embed and
- * its likes.
+ * Of the embeds that were not looked at since `before`, deletes those that no item has, not even in the trash, and puts
+ * the others off. Returns how many were looked at. Served by embeds_checked, messages_embed and its likes.
  */
 export async function removeIdleEmbeds(db: Db, before: Date, now: Date, limit: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     with old as (
-      select id from embeds where source is not null and checked_at < ${before}
+      select id from embeds where checked_at < ${before}
       order by checked_at limit ${limit} for update skip locked
     ), idle as (
       select id from old o

@@ -1,4 +1,5 @@
 import { resource } from '../resource.ts'
+import { chores } from './chores.ts'
 import { routes } from './routes.ts'
 
-export const meetings = resource({ routes })
+export const meetings = resource({ routes, chores })

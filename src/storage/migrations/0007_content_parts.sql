@@ -69,5 +69,11 @@ create table meetings (
   join_url text not null,
   code text,
   created_at timestamptz not null,
-  created_by bigint not null
+  created_by bigint not null,
+  -- When it was last known to be of use. Looked at again some weeks later.
+  checked_at timestamptz not null
 );
+create index meetings_checked on meetings (checked_at);
+create index messages_meeting on messages (meeting_id) where meeting_id is not null;
+create index posts_meeting on posts (meeting_id) where meeting_id is not null;
+create index comments_meeting on comments (meeting_id) where meeting_id is not null;

@@ -20,10 +20,10 @@ create table embeds (
   source text,
   created_at timestamptz not null,
   created_by bigint not null,
-  -- When it was last known to be of use. What was made from an address is looked at again some weeks later.
+  -- When it was last known to be of use. Looked at again some weeks later.
   checked_at timestamptz not null
 );
-create index embeds_checked on embeds (checked_at) where source is not null;
+create index embeds_checked on embeds (checked_at);
 -- By a hash, because an address may be longer than what an index takes.
 create index embeds_source on embeds (hashtextextended(source, 0), created_at) where source is not null;
 
