@@ -57,6 +57,12 @@ describe('values may be as long as their limit, and not longer', () => {
     { of: 'user', field: 'email', limit: 256, send: named('email'), shape: mail },
     {
       of: 'blob',
+      field: 'name',
+      limit: 256,
+      send: name => ann.post('/api/blobs/external', { ...external, name }),
+    },
+    {
+      of: 'blob',
       field: 'provider',
       limit: 256,
       send: provider => ann.post('/api/blobs/external', { ...external, provider }),
@@ -137,8 +143,8 @@ describe('values may be as long as their limit, and not longer', () => {
     expect(Object.keys(refused.body.errors ?? {})).toEqual([field])
   })
 
-  test('the name of a blob is cut rather than refused, because it is not the one who uploads who chose it', async () => {
-    const { body: blob } = await ann.post('/api/blobs/external', { ...external, name: text(257) })
+  test('the name of an upload is cut rather than refused, because it is not the one who uploads who chose it', async () => {
+    const { body: blob } = await upload(ann, { name: text(257), content: 'x' })
 
     expect(blob.name).toBe(text(256))
   })

@@ -23,7 +23,7 @@ const Pixels = Count.refine(count => count >= 1 && count <= 1_000_000, 'must be 
 export const ExternalBlob = z.object({
   provider: z.string().trim().min(1).max(256).refine(isStorable, 'cannot be stored').describe('Such as `Google Drive`'),
   link: WebAddress.describe('For viewing'),
-  name: z.string().max(1024),
+  name: z.string().max(256),
   size: Count.describe('Bytes'),
   width: Pixels.nullish(),
   height: Pixels.nullish(),
