@@ -46,7 +46,14 @@ test('a name can be taken once, in any case; with replace it becomes a new versi
   const again = await add(ann, 'PLAN.txt')
   const replaced = await add(ann, 'plan.txt', 'hello again', { replace: true })
 
-  expect([again.status, again.body.title]).toEqual([409, 'Conflict'])
+  expect(again).toMatchObject({
+    status: 409,
+    body: {
+      title: 'Conflict',
+      detail: 'A file named "plan.txt" already exists.',
+      errors: { name: [expect.any(String)] },
+    },
+  })
   expect(replaced).toMatchObject({ status: 200, body: { id: first.id, size: '11' } })
   const { body: versions } = await ann.get(`/api/files/${first.id}/versions`)
   expect(versions).toMatchObject({ count: '2', data: [{ rev: replaced.body.rev }, { rev: first.rev, size: '5' }] })
@@ -111,7 +118,8 @@ test('a renamed file has a new name and kind, and no new version', async () => {
 
   expect(status).toBe(200)
   expect(body).toMatchObject({ name: 'plan.md', kind: 'text', rev: file.rev, preview_format: 'html', tags: ['a'] })
-  expect((await ann.patch(`/api/files/${file.id}`, { name: 'OTHER.txt' })).status).toBe(409)
+  const taken = await ann.patch(`/api/files/${file.id}`, { name: 'OTHER.txt' })
+  expect([taken.status, taken.body.detail]).toEqual([409, 'A file named "other.txt" already exists.'])
 })
 
 test('a trashed file frees its name, and comes back only while the name is free', async () => {
@@ -127,7 +135,8 @@ test('a trashed file frees its name, and comes back only while the name is free'
   expect((await ben.get(`/api/files/${file.id}?trashed=true`)).status).toBe(404)
   expect((await ann.get(`/api/apps/${app}/files?trashed=null&count_only=true`)).body.count).toBe('2')
   expect((await ben.get(`/api/apps/${app}/files?trashed=null&count_only=true`)).body.count).toBe('1')
-  expect((await ann.post(`/api/files/${file.id}/restore`)).status).toBe(409)
+  const early = await ann.post(`/api/files/${file.id}/restore`)
+  expect([early.status, early.body.detail]).toEqual([409, 'A file named "plan.txt" already exists.'])
   await ann.delete(`/api/files/${other.id}`)
   expect((await ann.post(`/api/files/${file.id}/restore`)).status).toBe(204)
   expect((await ann.get(`/api/apps/${app}/files`)).body).toMatchObject({ count: '1', data: [{ id: file.id }] })

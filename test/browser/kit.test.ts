@@ -149,7 +149,7 @@ describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', () => {
     const page = await kit.show(ann, 'files')
     const input = page.locator('[data-testid=uploadFile]')
     // The server refuses to replace the file unasked, and the kit asks.
-    kit.allow(/^409 POST|A file with this name already exists/)
+    kit.allow(/^409 POST|A file named .* already exists/)
     await input.setInputFiles(note('paper.txt', 'one'))
     await page.locator('tr').filter({ hasText: 'paper.txt' }).waitFor()
 

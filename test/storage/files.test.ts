@@ -46,7 +46,7 @@ afterAll(() => database[Symbol.asyncDispose]())
 
 const orders = orderFields.flatMap(field => [field, `${field} desc`])
 const pageOf = (order_by: string, skip = 0, more = {}) =>
-  toPage({ order_by, skip, take: 10, ...more }, orderFields, 'id')
+  toPage({ order_by, skip, take: 10, ...more }, orderFields, 'id', 'along')
 const scopeOf = (...apps: number[]) => ({ apps, writable: apps })
 
 test.each([

@@ -22,7 +22,7 @@ const listOf = (kind: ContentKind) =>
     problems: [NotFound],
     async handle(request) {
       const { params, query, sql } = request
-      const page = toPage(query, orderFields, 'id')
+      const page = toPage(query, orderFields, 'id', 'along')
       const { row } = await requireShown(kind, toId(params.id), request)
       const scope = { apps: null, writable: null, parent: row.id }
       return reply(200, await showPage(await listFiles(sql, scope, page), page, request))

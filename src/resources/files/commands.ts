@@ -11,7 +11,15 @@ import { requireRead, requireWrite } from '../members/access.ts'
 import { removeStarsOf } from '../stars/store.ts'
 import { newFile, toVersion } from './attachments.ts'
 import { fileCreated, fileDeleted, fileUpdated, type FileFacts } from './events.ts'
-import { IsAttachment, IsCurrentVersion, NameTaken, type FileBlob, type FileRow, type VersionRow } from './schema.ts'
+import {
+  IsAttachment,
+  IsCurrentVersion,
+  NameTaken,
+  nameTaken,
+  type FileBlob,
+  type FileRow,
+  type VersionRow,
+} from './schema.ts'
 import * as store from './store.ts'
 
 /** The unique index holds where two nodes take a name at the same time. */
@@ -42,7 +50,7 @@ export const createFile = loadingCommand(
     const { app, loaded: existing } = work
     if (app.type !== 'files') throw WrongKind({ type: app.type })
     if (existing !== null) {
-      if (!replace) throw NameTaken()
+      if (!replace) throw nameTaken(existing.name)
       const described = {
         metadata: metadata === undefined ? existing.metadata : metadata,
         tags: tags ?? existing.tags,
@@ -74,14 +82,14 @@ export const updateFile = loadingCommand(
   'updateFile',
   async (db: Db, app: number, { id, name }: Change) => {
     const file = await loadFile(db, app, id)
-    const namesake = name === undefined ? null : await store.findByName(db, app, name)
-    return { file, isTaken: namesake !== null && namesake.id !== id }
+    const holder = name === undefined ? null : await store.findByName(db, app, name)
+    return { file, namesake: holder?.id === id ? null : holder }
   },
   (work, { name, metadata, tags, blob, backup }) => {
-    const { file, isTaken } = work.loaded
+    const { file, namesake } = work.loaded
     requireChange(work, file)
     if (file.trashed_at !== null) throw NotFound()
-    if (isTaken) throw NameTaken()
+    if (namesake !== null) throw nameTaken(namesake.name)
     const described: FileRow = {
       ...file,
       name: name ?? file.name,
@@ -116,7 +124,7 @@ export const restoreFile = loadingCommand(
     const { file, namesake } = work.loaded
     requireChange(work, file)
     if (file.trashed_at === null) return
-    if (namesake !== null) throw NameTaken()
+    if (namesake !== null) throw nameTaken(namesake.name)
     move(work, file, null)
   },
   { conflicts },

@@ -101,7 +101,7 @@ const listOfApp = route({
     const state = await findApp(params.app, request)
     await people.load([by.user])
     requireRead(state, by, people)
-    const page = toPage(query, orderFields, 'id')
+    const page = toPage(query, orderFields, 'id', 'along')
     const apps = [state.app.id]
     const scope = { apps, writable: isAtLeast(levelOf(state, by, people), 'write') ? apps : [] }
     return reply(200, await showPage(await listFiles(sql, scope, page), page, request))
@@ -118,7 +118,7 @@ const list = route({
   problems: [NotFound],
   async handle(request) {
     const { query, sql } = request
-    const page = toPage(query, orderFields, 'id')
+    const page = toPage(query, orderFields, 'id', 'along')
     const scope = await toScope(request)
     if (query.app !== undefined) {
       const wanted = await Promise.all(query.app.map(ref => findAppId(ref, request)))

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { problem } from '../../lib/errors.ts'
+import { Problem, problem } from '../../lib/errors.ts'
 import { IdInput, Int, isStorable, Metadata, MetadataInput, pagedList, TagsInput, Timestamp } from '../../lib/shape.ts'
 import { Listing, QueryFlag } from '../../storage/page.ts'
 import { AppSummary } from '../apps/schema.ts'
@@ -118,6 +118,12 @@ export interface VersionRow {
   blob: FileBlob
 }
 
-export const NameTaken = problem(409, 'file-name-taken', 'A file with this name already exists.')
+const isTaken = { errors: { name: ['is the name of another file'] } }
+export const NameTaken = problem(409, 'file-name-taken', 'A file with this name already exists.', isTaken)
+
+/** The same where it is known which name. */
+export function nameTaken(name: string): Problem {
+  return new Problem(NameTaken.status, NameTaken.code, `A file named "${name}" already exists.`, { ...isTaken, name })
+}
 export const IsAttachment = problem(400, 'file-is-attachment', 'An attachment goes with what it is attached to.')
 export const IsCurrentVersion = problem(400, 'file-version-is-current', 'The current version cannot be deleted.')
