@@ -162,6 +162,28 @@ test('a message that was deleted meanwhile stays gone for those who come back', 
   expect(JSON.stringify(frames)).not.toContain('a slip of the tongue')
 })
 
+test('those who come back are told what is there, also where others have been told what was', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben, eve],
+  } = await server.chatWith(3)
+  await using always = await listen(server.url, { token: eve.token })
+  const { rev } = await always.subscribe(app)
+  const { body: deleted } = await ann.post(`/api/apps/${app}/messages`, { text: 'a slip of the tongue' })
+  const { body: edited } = await ann.post(`/api/apps/${app}/messages`, { text: 'a slip of the pen' })
+  await ann.delete(`/api/messages/${deleted.id}`)
+  await ann.patch(`/api/messages/${edited.id}`, { text: 'well written' })
+  await always.take(4)
+
+  await using after = await listen(server.url, { token: ben.token })
+  await after.subscribe(app, rev)
+  const events = await after.take(3)
+
+  expect(JSON.stringify(events)).not.toContain('a slip')
+  expect(events.map(({ event }) => event)).toEqual(['message_created', 'message_deleted', 'message_updated'])
+})
+
 test('an event that only its owner may know of is told to nobody, and leaves no gap', async () => {
   await using server = await startServer()
   const {

@@ -38,6 +38,9 @@ const waitingLimit = 1_000
 /** After this many events that nobody is told of, clients hear how far they are, so that they need not resume far back. */
 const hiddenLimit = 100
 
+/** After these, what was told of an item is no longer what is there: who comes back is told from the log instead. */
+const changing = /^(message|post|comment|file)_(updated|deleted)$/
+
 /** Those who are told something of their own before others have their turn. A guess. */
 const portion = 25
 
@@ -214,7 +217,9 @@ export class Channel {
     }
     this.#told = event.rev
     this.#hidden = 0
+    const isPast = changing.test(event.type)
     for (const { form, tail } of this.#audiences.values()) {
+      if (isPast) tails.drop(tail)
       const bytes = form.encode(frame)
       if (bytes === null) continue
       const topic = form.topic(this.app, frame[hubName] ?? event.type)

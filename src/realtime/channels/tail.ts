@@ -93,7 +93,7 @@ export class Tails {
     this.#trim()
   }
 
-  /** Empties a tail that nobody needs any more. */
+  /** Empties a tail: what is told from now on may be added to it. */
   drop(tail: Tail): void {
     while (this.#shift(tail));
   }
