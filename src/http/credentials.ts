@@ -53,15 +53,15 @@ export class Credentials {
     this.#listeners.push(listener)
   }
 
-  /** The principal at once if it is known, a promise if it must be looked up; null for what is not valid. */
-  authenticate(token: string): Principal | null | Promise<Principal | null> {
+  /** The principal at once if it is known; else a promise, of null for what is not valid. */
+  authenticate(token: string): Principal | Promise<Principal | null> {
     const hash = hashOf(token)
     const known = this.#known.get(hash)
     if (known === undefined) return this.#find(token, hash)
     const now = this.#now().getTime()
     if (known.expiresAt > now) return this.#admit(known, now)
     this.#known.delete(hash)
-    return null
+    return Promise.resolve(null)
   }
 
   /** When the last request with a token of a user came to this node, in milliseconds. */

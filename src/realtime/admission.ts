@@ -1,5 +1,5 @@
 import type { Principal } from '../actors/principal.ts'
-import { overloaded, problem } from '../lib/errors.ts'
+import { overloaded, Problem, problem } from '../lib/errors.ts'
 import type { Sessions } from './sessions.ts'
 
 export const TooManySessions = problem(429, 'too-many-sessions', 'You have too many realtime connections.')
@@ -37,8 +37,15 @@ export class Admission {
     this.#isClosed = true
   }
 
+  /** Throws 401 for what is no token at all; rejects with what speaks against the others. */
   authenticate(token: string): Principal | Promise<Principal> {
-    return this.#parts.authenticate(token)
+    try {
+      return this.#parts.authenticate(token)
+    } catch (error) {
+      // Told when the connection is open, as of a key that has to be looked up: pages see no more than its end.
+      if (error instanceof Problem && error.status === 403) return Promise.reject(error)
+      throw error
+    }
   }
 
   /**

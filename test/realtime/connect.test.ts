@@ -31,8 +31,20 @@ test('what is not a valid access token ends the connection, with a code that pag
 
   expect(await closedWith(`${address}?access_token=wyu_nobody`)).toBe(4401)
   expect(await closedWith(address, ['json', 'bearer.wyu_nobody'])).toBe(4401)
-  expect(await closedWith(address, ['json', `bearer.${server.key}`])).toBe(4403)
+  for (const _ of ['looked up', 'known by then'])
+    expect(await closedWith(address, ['json', `bearer.${server.key}`])).toBe(4403)
   expect(await refusedUpgrade(address, ['json', `bearer.${'x'.repeat(1_000)}`])).toBe(401)
+})
+
+test('a token that has just expired ends the connection in the same way', async () => {
+  await using server = await startServer()
+  const { id } = await server.person('Ann')
+  const { body } = await server.admin.post(`/api/users/${id}/tokens`, { expires_in: 1 })
+  const protocols = ['json', `bearer.${body.access_token}`]
+  const address = `${server.url}/api/realtime`
+
+  expect(await closedWith(address, protocols)).toBe(4401)
+  expect(await closedWith(address, protocols)).toBe(4401)
 })
 
 test('what a client says while its token is looked up is heard when that is done', async () => {
