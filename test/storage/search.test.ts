@@ -45,6 +45,17 @@ for (const what of [
   })
 }
 
+test('nor does it matter in how many apps it is looked for', async () => {
+  const scope = { ...scopeOf(quiet), apps: [quiet, ...Array.from({ length: 5_000 }, (_, i) => 100 + i)] }
+  let count = 0
+
+  const reads = await rowsRead(database.sql, 'messages', async tx => {
+    count = (await store.search(tx, scope, { ...wholePage, q: 'zeb', tags: ["it's urgent"] })).count
+  })
+
+  expect({ count, reads }).toEqual({ count: 20, reads: 40 })
+})
+
 const wholePage: Page<OrderField> = {
   skip: 0,
   take: 100,
