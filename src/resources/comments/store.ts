@@ -10,6 +10,25 @@ export const insertBereavement = batch<{ parent_id: number }>({
   sql: rows => `insert into bereavements (parent_id) select parent_id from ${rows} r on conflict do nothing`,
 })
 
+/** Moves the number of visible comments on the posts and files of apps. */
+export const changeTotal = batch<{ app_id: number; comments: number }>({
+  name: 'change_comment_totals',
+  columns: { app_id: 'bigint', comments: 'int' },
+  sql: rows => `
+    insert into comment_totals as t (app_id, count) select app_id, sum(comments) from ${rows} r group by app_id
+    on conflict (app_id) do update set count = t.count + excluded.count`,
+})
+
+/** How many visible comments the posts and files of apps have in all; null for all apps that are in use. */
+export async function sumOfTotals(db: Db, apps: number[] | null): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select coalesce(sum(t.count), 0)::bigint as count
+    from comment_totals t join apps a on a.id = t.app_id
+    where a.trashed_at is null and a.deleted_at is null
+      ${apps === null ? db`` : db`and t.app_id = any(${apps}::bigint[])`}`
+  return row!.count
+}
+
 /**
  * A condition on `t`, a row of comments: what it is about is there and not in the trash. Looks for the few parents that
  * hide their comments: looking for each one's parent took ten times as long to count a million. Served by

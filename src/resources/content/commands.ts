@@ -5,7 +5,7 @@ import type { Db } from '../../storage/sql.ts'
 import { isChat } from '../apps/kinds.ts'
 import { WrongKind } from '../apps/schema.ts'
 import { withMessage } from '../apps/unread.ts'
-import { insertBereavement } from '../comments/store.ts'
+import { changeTotal, insertBereavement } from '../comments/store.ts'
 import { isAtLeast, requireRead, requireWrite } from '../members/access.ts'
 import { changeBlock, removeBlocks } from './lists/blocks.ts'
 import { changeItem, numbersForChange, removeParts } from './change.ts'
@@ -138,14 +138,17 @@ function move(work: Work<Loaded>, kind: ContentKind, trashed_at: Date | null, ne
   work.emit(kind.events.updated, { entity: item.id, body: item, facts })
 }
 
-/** Keeps the counts that an item is part of: of its block, and of its parent. */
+/** Keeps the counts that an item is part of: of its block, of its parent, and of all comments in the app. */
 function count(
   work: Work<Loaded>,
-  { parents }: ContentKind,
+  { parents, isCommented }: ContentKind,
   { visible, trashed, deleted }: { visible: number; trashed: number; deleted: number },
 ): void {
-  const { id, app_id, parent_type, parent_id } = work.loaded.item
+  const { id, app_id, parent_type, parent_id, comment_count } = work.loaded.item
   work.write(changeBlock, { app_id, parent_id: parent_id ?? 0, id, trashed, deleted })
+  // Comments come and go with what they are about.
+  const comments = visible * (isCommented ? comment_count : parent_id === null ? 0 : 1)
+  if (comments !== 0) work.write(changeTotal, { app_id, comments })
   if (parent_type === null || parent_id === null || visible === 0) return
   work.write(parents[parent_type]!.changeCounts, { id: parent_id, reactions: 0, comments: visible, made: 0, stars: 0 })
 }

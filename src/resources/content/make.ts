@@ -1,5 +1,6 @@
 import type { Work } from '../../actors/command.ts'
 import { titleBy } from '../apps/naming.ts'
+import { changeTotal } from '../comments/store.ts'
 import { addAttachments } from '../files/attachments.ts'
 import { addOptions } from '../options/poll.ts'
 import { insertBlock } from './lists/blocks.ts'
@@ -46,6 +47,7 @@ export function makeItem<Loaded>(
   work.write(kind.store.insert, item)
   const made = { id: parent.id, reactions: 0, comments: 1, made: 1, stars: 0 }
   work.write(kind.parents[parent.type]!.changeCounts, made)
+  work.write(changeTotal, { app_id: app.id, comments: 1 })
   if (parent.made_count % blockSize === 0) {
     work.write(insertBlock, { app_id: app.id, parent_id: parent.id, first_id: item.id })
   }

@@ -3,7 +3,7 @@ import { loadingCommand, type Work } from '../../actors/command.ts'
 import { NotFound } from '../../lib/errors.ts'
 import type { Db } from '../../storage/sql.ts'
 import { WrongKind } from '../apps/schema.ts'
-import { insertBereavement } from '../comments/store.ts'
+import { changeTotal, insertBereavement } from '../comments/store.ts'
 import { changeBlock, insertBlock, removeBlocks } from '../content/lists/blocks.ts'
 import { blockSize } from '../content/lists/position.ts'
 import { requireMeant, type Removal } from '../content/trash.ts'
@@ -142,6 +142,7 @@ export const deleteFile = loadingCommand('deleteFile', load, (work, removal: Rem
   work.write(insertBereavement, { parent_id: file.id })
   work.write(removeBlocks, { app_id: file.app_id, parent_id: file.id })
   work.write(changeBlock, { app_id: file.app_id, parent_id: 0, id: file.id, trashed, deleted: 1 })
+  work.write(changeTotal, { app_id: file.app_id, comments: visible * file.comment_count })
   const facts: FileFacts = { visible, trashed }
   work.emit(fileDeleted, { entity: file.id, body: null, facts })
 })
@@ -208,6 +209,8 @@ function move<Loaded>(work: Work<Loaded>, file: FileRow, trashed_at: Date | null
   const moved: FileRow = { ...file, trashed_at }
   work.write(store.updateFile, moved)
   work.write(changeBlock, { app_id: file.app_id, parent_id: 0, id: file.id, trashed, deleted: 0 })
+  // Comments come and go with what they are about.
+  work.write(changeTotal, { app_id: file.app_id, comments: -trashed * file.comment_count })
   const facts: FileFacts = { visible: -trashed, trashed }
   work.emit(fileUpdated, { entity: file.id, body: moved, facts })
 }

@@ -61,6 +61,12 @@ create table blocks (
   primary key (app_id, parent_id, first_id)
 );
 
+-- Comments on the posts and files of an app: those that are visible, on what is visible.
+create table comment_totals (
+  app_id bigint primary key,
+  count bigint not null
+) with (fillfactor = 50);
+
 -- Lower case without accents, like fold() in storage/words.ts: what q is matched with.
 create function fold(text) returns text language plpgsql immutable strict parallel safe as $$
 begin

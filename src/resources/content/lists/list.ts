@@ -6,6 +6,7 @@ import { toPage, type Page } from '../../../storage/page.ts'
 import type { Sql } from '../../../storage/sql.ts'
 import { guids } from '../../apps/kinds.ts'
 import { listReadable } from '../../apps/store.ts'
+import { sumOfTotals } from '../../comments/store.ts'
 import { levelOf } from '../../members/access.ts'
 import { toId } from '../find.ts'
 import type { ContentKind } from '../kind.ts'
@@ -97,8 +98,7 @@ export async function listEverywhere(
   const { sql } = reader
   const scope = { ...narrow, ...(await toReach(kind, reader, wanted)) }
   if (hasTerms(page)) scope.apps = await narrowToHolding(kind, sql, scope.apps)
-  const isWhole = isUnfiltered(page, narrow) && scope.hidden.length === 0
-  const kept = isWhole ? await sumOf(kind, sql, scope.apps) : undefined
+  const kept = await countWhole(kind, sql, scope, page)
   return listFiltered(store, { scope, page, around: query.around, kept }, sql)
 }
 
@@ -129,15 +129,19 @@ function isIn({ fits, parents }: ContentKind, type: string): boolean {
   return fits(type) || (type === 'posts' && 'post' in parents) || (type === 'files' && 'file' in parents)
 }
 
-/** True where every visible item of the apps is listed, whose number they keep. */
-function isUnfiltered(page: Page, narrow: Omit<Narrowing, 'apps'>): boolean {
-  return page.q === undefined && page.tags.length === 0 && page.trashed === false && Object.keys(narrow).length === 0
+/** How many items there are where nothing filters: what is visible is kept, and little is in the trash. */
+async function countWhole(kind: ContentKind, sql: Sql, scope: Scope, page: Page): Promise<number | undefined> {
+  const { after, before, followedBy, hidden, apps } = scope
+  if (hasTerms(page) || hidden.length > 0 || page.trashed === true) return undefined
+  if (after !== undefined || before !== undefined || followedBy !== undefined) return undefined
+  const visible = await sumOf(kind, sql, apps)
+  return page.trashed === false ? visible : visible + (await kind.store.count(sql, scope, { ...page, trashed: true }))
 }
 
-/** How many items there are in all; undefined where apps do not count them all, because some hang on others. */
-function sumOf({ store, fits, parents }: ContentKind, sql: Sql, apps: number[] | null): Promise<number> | undefined {
-  if (Object.keys(parents).length > 0) return undefined
-  return store.sumOfApps(sql, Object.keys(guids).filter(fits), apps)
+/** How many visible items there are in all, from what apps keep. */
+async function sumOf({ store, fits, parents }: ContentKind, sql: Sql, apps: number[] | null): Promise<number> {
+  const direct = await store.sumOfApps(sql, Object.keys(guids).filter(fits), apps)
+  return Object.keys(parents).length === 0 ? direct : direct + (await sumOfTotals(sql, apps))
 }
 
 interface Filtered {
