@@ -18,6 +18,7 @@ export const saveHeads = batch<AppRow>({
     last_by: 'bigint',
     prior_id: 'bigint',
   },
+  uniform: ['prior_id'],
   sql: rows => `
     update apps a set rev = r.rev, head_rev = r.head_rev, head_at = r.head_at, item_count = r.item_count,
       trashed_count = r.trashed_count, made_count = r.made_count, last_id = r.last_id, last_by = r.last_by,
@@ -60,6 +61,7 @@ export const saveApps = batch<AppRow>({
 export const saveMarks = batch<MemberRow>({
   name: 'save_marks',
   columns: { app_id: 'bigint', user_id: 'bigint', marked_id: 'bigint', marked_at: 'timestamptz' },
+  uniform: ['marked_at'],
   sql: rows => `
     update members m set marked_id = r.marked_id, marked_at = r.marked_at
     from ${rows} r where m.app_id = r.app_id and m.user_id = r.user_id`,
@@ -110,6 +112,7 @@ export const insertEvents = batch<EventRow>({
     facts: 'jsonb',
     created_at: 'timestamptz',
   },
+  uniform: ['type', 'entity_type', 'facts', 'created_at'],
   sql: rows => `
     insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
     select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at from ${rows} r`,

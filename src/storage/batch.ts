@@ -1,3 +1,5 @@
+type Param = string | number | boolean | null
+
 type ColumnType = 'bigint' | 'int' | 'text' | 'text[]' | 'jsonb' | 'timestamptz' | 'boolean' | 'bytea'
 
 /** One kind of row to write: all rows of a flush, of any number of apps, go in one statement. */
@@ -8,6 +10,11 @@ export interface Batch<Row> {
   sql: (rows: string) => string
   /** Rows with the same key overwrite each other before they are written: only the newest is sent. */
   key?: (row: Row) => unknown
+  /**
+   * Columns that hold one value in all rows of nearly every flush. Where all of them do, they travel as single values
+   * instead of arrays, which spares PostgreSQL most of the work of reading the rows.
+   */
+  uniform?: readonly (keyof Row & string)[]
 }
 
 /** Declares a write. PostgreSQL changes a row once in a statement, so updates must declare their `key`. */
@@ -20,18 +27,23 @@ export function batch<Row extends object>(declared: Batch<Row>): Batch<Row> {
  * where the transaction around it was lost, and then it fails, because `transaction` is not the current one.
  */
 export class WriteStatement {
-  readonly params: string[] = []
+  readonly params: Param[] = []
   readonly #parts: string[] = []
 
   /** `rows` must not be empty. */
-  add<Row extends object>({ name, columns, sql }: Batch<Row>, rows: readonly Row[]): void {
+  add<Row extends object>({ name, columns, sql, uniform = [] }: Batch<Row>, rows: readonly Row[]): void {
+    const single = uniform.every(column => isUniform(rows, column, columns[column]!)) ? uniform : []
     const sources: string[] = []
     const names: string[] = []
     const picks: string[] = []
     for (const [column, type] of Object.entries(columns) as [keyof Row & string, ColumnType][]) {
-      this.params.push(toArrayLiteral(rows, column, type))
+      if (single.includes(column)) {
+        const place = this.#place(toParam(rows[0]![column], type))
+        picks.push(`${place}::${throughText.has(type) ? `text::${type}` : type} as ${column}`)
+        continue
+      }
       // An array of arrays would be flattened by unnest: these travel as text and become arrays row by row.
-      sources.push(`$${this.params.length}::${type === 'text[]' ? 'text' : type}[]`)
+      sources.push(`${this.#place(toArrayLiteral(rows, column, type))}::${type === 'text[]' ? 'text' : type}[]`)
       names.push(column)
       picks.push(type === 'text[]' ? `${column}::text[] as ${column}` : column)
     }
@@ -39,15 +51,49 @@ export class WriteStatement {
     this.#parts.push(`${name} as (${sql(table)})`)
   }
 
+  #place(param: Param): string {
+    this.params.push(param)
+    return `$${this.params.length}`
+  }
+
   get isEmpty(): boolean {
     return this.#parts.length === 0
   }
 
   /** `transaction`: the id of the transaction that holds the locks; any other makes the statement fail as a whole. */
-  finish(transaction: string): { text: string; params: string[] } {
-    this.params.push(transaction)
-    const fence = `select 1 / coalesce(pg_current_xact_id_if_assigned() = $${this.params.length}::xid8, false)::int`
+  finish(transaction: string): { text: string; params: Param[] } {
+    const place = this.#place(transaction)
+    const fence = `select 1 / coalesce(pg_current_xact_id_if_assigned() = ${place}::xid8, false)::int`
     return { text: `with ${this.#parts.join(',\n')}\n${fence}`, params: this.params }
+  }
+}
+
+/** What postgres.js would write in a form of its own, given as text. */
+const throughText = new Set<ColumnType>(['jsonb', 'text[]', 'bytea'])
+
+function isUniform<Row>(rows: readonly Row[], column: keyof Row, type: ColumnType): boolean {
+  const value = rows[0]![column]
+  const element = toElement(value, type)
+  return rows.every(row => row[column] === value || toElement(row[column], type) === element)
+}
+
+function toParam(value: unknown, type: ColumnType): Param {
+  if (value === null || value === undefined) return null
+  switch (type) {
+    case 'bigint':
+    case 'int':
+    case 'boolean':
+      return value as number | boolean
+    case 'timestamptz':
+      return (value as Date).toISOString()
+    case 'bytea':
+      return `\\x${(value as Buffer).toString('hex')}`
+    case 'jsonb':
+      return withoutNul(JSON.stringify(value))
+    case 'text[]':
+      return `{${(value as string[]).map(quote).join()}}`
+    case 'text':
+      return withoutNul(value as string)
   }
 }
 
@@ -82,7 +128,7 @@ function toElement(value: unknown, type: ColumnType): string | number | boolean 
 
 /** PostgreSQL text holds no NUL, and array literals escape quotes and backslashes. */
 function quote(text: string): string {
-  const clean = text.includes('\0') ? text.replaceAll('\0', '') : text
+  const clean = withoutNul(text)
   return /["\\]/.test(clean) ? `"${clean.replace(/["\\]/g, '\\$&')}"` : `"${clean}"`
 }
 
@@ -95,4 +141,8 @@ function toInstant(date: Date): string {
   lastInstant = date
   lastInstantText = `"${date.toISOString()}"`
   return lastInstantText
+}
+
+function withoutNul(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '') : text
 }

@@ -35,6 +35,21 @@ const columns = {
   trashed_at: 'timestamptz',
 } as const
 const list = Object.keys(columns).join(', ')
+/** What nearly every new item has in common with those made at the same time: nothing but text. */
+const uniform = [
+  'parent_type',
+  'parent_id',
+  'metadata',
+  'tags',
+  'embed_id',
+  'meeting_id',
+  'attachment_count',
+  'option_count',
+  'created_at',
+  'updated_at',
+  'updated_by',
+  'trashed_at',
+] as const
 
 /** A change of the counts of one item. */
 export interface CountChange {
@@ -72,6 +87,7 @@ export function contentStore(table: ContentTable): ContentStore {
     insert: batch<ContentRow>({
       name: `insert_${table}`,
       columns,
+      uniform,
       sql: rows => `insert into ${table} (${list}) select ${list} from ${rows} r`,
     }),
     /** Writes what an edit may change of items that exist. */
