@@ -24,14 +24,21 @@ export class Presence {
   readonly #leftAt = new Map<number, number>()
   /** Node → those who are active there. */
   readonly #elsewhere = new Map<string, ReadonlySet<number>>()
+  /** When each of those left who may yet come back, oldest first. */
+  readonly #leaving: number[] = []
   #version = 0
 
   constructor(parts: PresenceParts) {
     this.#parts = parts
   }
 
-  /** Grows when somebody comes or leaves; not when the time since a request runs out. */
+  /** Grows when somebody comes or has gone away; not when the time since a request runs out. */
   get version(): number {
+    const now = this.#parts.clock.now()
+    while (this.#leaving.length > 0 && now - this.#leaving[0]! > graceMs) {
+      this.#leaving.shift()
+      this.#version++
+    }
     return this.#version
   }
 
@@ -48,8 +55,9 @@ export class Presence {
     const sessions = this.#here.get(user) ?? 0
     if (sessions > 1) return void this.#here.set(user, sessions - 1)
     this.#here.delete(user)
-    this.#leftAt.set(user, this.#parts.clock.now())
-    this.#version++
+    const now = this.#parts.clock.now()
+    this.#leftAt.set(user, now)
+    this.#leaving.push(now)
   }
 
   isActive(user: number): boolean {
