@@ -240,6 +240,29 @@ test('files that are kept elsewhere have their links, and one version', async ()
   expect((await ann.get(`/api/files/${file.id}/versions`)).body.count).toBe('1')
 })
 
+test('a file that is replaced by one elsewhere has its versions again when it is kept here', async () => {
+  await using server = await startServer()
+  const { app, ann, add } = await withFiles(server)
+  const { body: file } = await add(ann, 'Deck.pptx')
+  const elsewhere = { provider: 'Box', link: 'https://box.example/1', name: 'Deck.pptx', size: 9 }
+  const { body: blob } = await ann.post('/api/blobs/external', elsewhere)
+  const { body: here } = await upload(ann, { name: 'Deck.pptx', content: 'back' })
+  const versions = `/api/files/${file.id}/versions`
+
+  await ann.post(`/api/apps/${app}/files`, { blob_id: blob.id, replace: true })
+  const hidden = [
+    await ann.get(`${versions}/${file.rev}`),
+    await ann.post(`${versions}/${file.rev}/restore`),
+    await ann.delete(`${versions}/${file.rev}`),
+  ]
+  const { body: alone } = await ann.get(versions)
+  await ann.post(`/api/apps/${app}/files`, { blob_id: here.id, replace: true })
+
+  expect(hidden.map(({ status }) => status)).toEqual([404, 404, 404])
+  expect(alone).toMatchObject({ count: '1', data: [{ provider: 'Box' }] })
+  expect((await ann.get(versions)).body.count).toBe('3')
+})
+
 test('comments on a file count there, and go with it', async () => {
   await using server = await startServer()
   const { ann, add } = await withFiles(server)

@@ -21,6 +21,7 @@ import {
   type VersionRow,
 } from './schema.ts'
 import * as store from './store.ts'
+import { isShown } from './versions.ts'
 
 /** The unique index holds where two nodes take a name at the same time. */
 const conflicts = { files_name: () => NameTaken() }
@@ -150,7 +151,7 @@ export const deleteFile = loadingCommand('deleteFile', load, (work, removal: Rem
 const loadVersion = async (db: Db, app: number, { id, rev }: { id: number; rev: number }) => {
   const file = await loadFile(db, app, id)
   const version = await store.findVersion(db, id, rev)
-  if (version === null) throw NotFound()
+  if (version === null || !isShown(file, version)) throw NotFound()
   return { file, version }
 }
 

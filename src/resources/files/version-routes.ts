@@ -16,6 +16,7 @@ import {
 } from './schema.ts'
 import { showPage, showWhole } from './show.ts'
 import { findVersion, listVersions } from './store.ts'
+import { isShown } from './versions.ts'
 
 const list = route({
   method: 'GET',
@@ -29,7 +30,7 @@ const list = route({
   async handle(request) {
     const { params, query, sql } = request
     const { file } = await requireShown(params.id, request)
-    const versions = await listVersions(sql, file.id)
+    const versions = (await listVersions(sql, file.id)).filter(version => isShown(file, version))
     const page = { skip: query.skip ?? 0, take: query.take ?? 25, countOnly: query.count_only ?? false }
     const rows = versions.slice(page.skip, page.skip + page.take).map(version => asOf(file, version))
     const whole = { ...page, order: [], q: undefined, tags: [], trashed: false }
@@ -49,7 +50,7 @@ const get = route({
     const { params, sql } = request
     const { file } = await requireShown(params.id, request)
     const version = await findVersion(sql, file.id, toNumber(params.rev))
-    if (version === null) throw NotFound()
+    if (version === null || !isShown(file, version)) throw NotFound()
     return reply(200, await showWhole(asOf(file, version), request))
   },
 })
