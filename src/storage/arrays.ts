@@ -5,7 +5,7 @@
  */
 export const arrayTypes = {
   bigints: { to: 1016, from: [1016], serialize: toLiteral(String), parse: parseBigints },
-  texts: { to: 1009, from: [1009], serialize: toLiteral(quote), parse: parseTexts },
+  texts: { to: 1009, from: [1009], serialize: toLiteral(item => quote(String(item))), parse: parseTexts },
 }
 
 /** Strings are array literals already. */
@@ -16,8 +16,9 @@ function toLiteral(toElement: (item: unknown) => string) {
   }
 }
 
-function quote(item: unknown): string {
-  return `"${String(item).replace(/["\\]/g, '\\$&')}"`
+/** A text as an element of an array literal. */
+export function quote(text: string): string {
+  return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`
 }
 
 function parseBigints(literal: string): (number | null)[] {

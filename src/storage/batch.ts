@@ -1,3 +1,5 @@
+import { quote } from './arrays.ts'
+
 type Param = string | number | boolean | null
 
 type ColumnType = 'bigint' | 'int' | 'text' | 'text[]' | 'jsonb' | 'timestamptz' | 'boolean' | 'bytea'
@@ -77,6 +79,7 @@ function isUniform<Row>(rows: readonly Row[], column: keyof Row, type: ColumnTyp
   return rows.every(row => row[column] === value || toElement(row[column], type) === element)
 }
 
+/** A value in the form in which postgres.js passes it on as a parameter of this type. */
 function toParam(value: unknown, type: ColumnType): Param {
   if (value === null || value === undefined) return null
   switch (type) {
@@ -85,13 +88,13 @@ function toParam(value: unknown, type: ColumnType): Param {
     case 'boolean':
       return value as number | boolean
     case 'timestamptz':
-      return (value as Date).toISOString()
+      return toInstant(value as Date)
     case 'bytea':
       return `\\x${(value as Buffer).toString('hex')}`
     case 'jsonb':
-      return withoutNul(JSON.stringify(value))
+      return JSON.stringify(value)
     case 'text[]':
-      return `{${(value as string[]).map(quote).join()}}`
+      return `{${(value as string[]).map(text => quote(withoutNul(text))).join()}}`
     case 'text':
       return withoutNul(value as string)
   }
@@ -107,29 +110,9 @@ function toArrayLiteral<Row>(rows: readonly Row[], column: keyof Row, type: Colu
 
 /** What stands for a value in an array literal. */
 function toElement(value: unknown, type: ColumnType): string | number | boolean {
-  if (value === null || value === undefined) return 'NULL'
-  switch (type) {
-    case 'bigint':
-    case 'int':
-    case 'boolean':
-      return value as number | boolean
-    case 'timestamptz':
-      return toInstant(value as Date)
-    case 'bytea':
-      return `"\\\\x${(value as Buffer).toString('hex')}"`
-    case 'jsonb':
-      return quote(JSON.stringify(value))
-    case 'text[]':
-      return (value as string[]).length === 0 ? '"{}"' : quote(`{${(value as string[]).map(quote).join()}}`)
-    case 'text':
-      return quote(value as string)
-  }
-}
-
-/** PostgreSQL text holds no NUL, and array literals escape quotes and backslashes. */
-function quote(text: string): string {
-  const clean = withoutNul(text)
-  return /["\\]/.test(clean) ? `"${clean.replace(/["\\]/g, '\\$&')}"` : `"${clean}"`
+  const param = toParam(value, type)
+  if (param === null) return 'NULL'
+  return typeof param === 'string' ? quote(param) : param
 }
 
 let lastInstant: Date | null = null
@@ -139,10 +122,11 @@ let lastInstantText = ''
 function toInstant(date: Date): string {
   if (date === lastInstant) return lastInstantText
   lastInstant = date
-  lastInstantText = `"${date.toISOString()}"`
+  lastInstantText = date.toISOString()
   return lastInstantText
 }
 
+/** PostgreSQL text holds no NUL. */
 function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '') : text
 }
