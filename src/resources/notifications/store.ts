@@ -25,6 +25,7 @@ const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_type' |
     changed_id: 'bigint',
     change: 'text',
   },
+  uniform: ['type', 'action', 'template', 'link_type', 'parent_type', 'parent_id', 'metadata', 'is_unread', 'change'],
   // Whoever was deleted since is left out.
   sql: rows => `
     insert into notifications (id, user_id, app_id, type, action, actor_ids, template, args, link_type, link_id,
