@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { listen, type Heard, type Listener } from '../support/realtime.ts'
 import { startServer, type Person } from '../support/server.ts'
 
@@ -182,6 +183,30 @@ test('those who come back are told what is there, also where others have been to
 
   expect(JSON.stringify(events)).not.toContain('a slip')
   expect(events.map(({ event }) => event)).toEqual(['message_created', 'message_deleted', 'message_updated'])
+})
+
+test('what one reads of the log leaves no gap for those who come back after them', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben, eve, kim],
+  } = await server.chatWith(4)
+  await using always = await listen(server.url, { token: eve.token })
+  const { rev } = await always.subscribe(app)
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'a slip of the tongue' })
+  await ann.delete(`/api/messages/${message.id}`)
+  await always.take(2)
+
+  for (const person of [ben, kim]) {
+    const memory = new Memory()
+    memory.last = rev
+    await using after = await listen(server.url, { token: person.token })
+    await after.subscribe(app, rev)
+    await eventually(() => expect(after.frames.map(({ type }) => type)).toContain('event'))
+
+    memory.take(after.frames)
+    expect(memory.events.map(({ event }) => event)).toEqual(['message_deleted'])
+  }
 })
 
 test('an event that only its owner may know of is told to nobody, and leaves no gap', async () => {

@@ -204,11 +204,7 @@ export class Replays {
     const end = events.at(-1)!.rev
     const joint = tail().start
     if (start < joint && end >= joint)
-      tails.prepend(
-        tail(),
-        start,
-        lines.filter(({ rev }) => rev <= joint),
-      )
+      tails.prepend(tail(), start, joined(channel.app, form, { start, end: joint, lines }))
     return { start, end, lines }
   }
 
@@ -235,6 +231,18 @@ export class Replays {
     this.#parts.log.warn({ app, error }, 'A replay failed')
     session.close(closeCodes.failed, 'reconnect')
   }
+}
+
+/**
+ * The events of a page up to where a tail begins. What was last told before that may be gone from the log by now, and
+ * the tail builds on it: then clients hear that they are past it.
+ */
+function joined(app: number, form: Form, { start, end, lines }: Page): Line[] {
+  const before = lines.filter(({ rev }) => rev <= end)
+  if ((before.at(-1)?.rev ?? start) === end) return before
+  const frame = current(app, end)
+  const bytes = form.encode(frame)
+  return bytes === null ? before : [...before, { rev: end, topic: form.topic(app, frame.type), bytes }]
 }
 
 function channelOf({ channel }: Subscription): Channel {
