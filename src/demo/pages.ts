@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createServer, type ServerResponse } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { dirname, extname, join, normalize } from 'node:path'
@@ -38,15 +38,8 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
     { prefix: '/uikit-web/', folder: kit },
     { prefix: '/pdfjs/', folder: join(kit, '../pdfjs') },
   ]
-  const web = createServer((request, response) => {
-    const address = new URL(request.url ?? '/', 'http://localhost')
-    answer(address, response).catch((error: unknown) => {
-      response.writeHead(500).end(error instanceof Error ? error.message : '')
-    })
-  })
-
   const answer = async ({ pathname, searchParams }: URL, response: ServerResponse) => {
-    if (pathname === '/') return await sendPage(response, 'side-by-side.html', { people: people.join() })
+    if (pathname === '/') return await sendPage(response, 'side-by-side.html', { panes: JSON.stringify(panes) })
     if (pathname === '/person') return await sendPage(response, 'person.html', { server })
     if (pathname === '/token') {
       const { access_token } = await ask({ url: server, key }, 'POST', `/api/users/${searchParams.get('user')}/tokens`)
@@ -64,15 +57,37 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
     createReadStream(path).pipe(response)
   }
 
-  await new Promise<void>(resolve => web.listen(port, '127.0.0.1', resolve))
+  const web = await listen(port, answer)
+  // An origin each: the kit keeps what it has read in the storage of its origin, and two people would share it.
+  const others = await Promise.all(people.slice(1).map(() => listen(0, answer)))
+  const panes = people.map((user, i) => `${addressOf([web, ...others][i]!)}/person?user=${user}&view=messenger`)
   return {
-    url: `http://localhost:${(web.address() as AddressInfo).port}`,
+    url: addressOf(web),
     async close() {
-      const closed = new Promise(resolve => web.close(resolve))
-      web.closeAllConnections()
-      await closed
+      await Promise.all([web, ...others].map(close))
     },
   }
+}
+
+async function listen(port: number, answer: (url: URL, response: ServerResponse) => Promise<void>): Promise<Server> {
+  const web = createServer((request, response) => {
+    const address = new URL(request.url ?? '/', 'http://localhost')
+    answer(address, response).catch((error: unknown) => {
+      response.writeHead(500).end(error instanceof Error ? error.message : '')
+    })
+  })
+  await new Promise<void>((resolve, reject) => web.once('error', reject).listen(port, '127.0.0.1', resolve))
+  return web
+}
+
+function addressOf(web: Server): string {
+  return `http://localhost:${(web.address() as AddressInfo).port}`
+}
+
+async function close(web: Server): Promise<void> {
+  const closed = new Promise(resolve => web.close(resolve))
+  web.closeAllConnections()
+  await closed
 }
 
 /** Fills in `{{name}}`. */

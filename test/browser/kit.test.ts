@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { servePages } from '../../src/demo/pages.ts'
+import { seed } from '../../src/demo/workspace.ts'
 import { hasBrowser, Kit } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Person } from '../support/server.ts'
@@ -205,6 +207,28 @@ describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', () => {
       expect(await page.locator('wy-message').getByText('And one more').count()).toBeGreaterThan(0)
     }
     await eventually(isLive, { timeoutMs: 20_000, everyMs: 500 })
+  })
+
+  test('the demo shows two people side by side, and what passes between them', async () => {
+    const access = { url: kit.server.url, key: kit.server.key }
+    const people = (await seed(access)).slice(0, 2)
+    const pages = await servePages({ server: access.url, key: access.key, port: 0, people })
+    const page = await kit.visit(pages.url)
+    const panes = page.frames().slice(1)
+    for (const [i, name] of ['Ada Park', 'Ben Ruiz'].entries()) {
+      await panes[i]!.locator('nav').getByText(name).waitFor()
+      await panes[i]!.locator('wy-conversation-item').getByText('Launch').waitFor()
+      await panes[i]!.getByText('Lunch?').first().click()
+      await panes[i]!.locator('wy-message').getByText('Lunch?').waitFor()
+    }
+
+    await panes[0]!.locator('.cm-content').first().click()
+    await page.keyboard.type('With pleasure')
+    await panes[1]!.locator('wy-message-typing svg').first().waitFor()
+    await panes[0]!.locator('wy-button[title=Send] button').click()
+
+    await panes[1]!.locator('wy-message').getByText('With pleasure').waitFor()
+    await pages.close()
   })
 })
 

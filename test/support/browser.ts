@@ -62,14 +62,20 @@ export class Kit implements AsyncDisposable {
 
   /** A page of one person, with one component: a view of the demo, or an element of the kit. */
   async show(person: Person, view: string): Promise<Page> {
+    const isElement = view.startsWith('<')
+    const page = await this.visit(`${this.#pages.url}/person?user=${person.id}&view=${isElement ? 'none' : view}`)
+    if (isElement) await this.put(page, view)
+    else await settle(page)
+    return page
+  }
+
+  /** A page of anybody. */
+  async visit(address: string): Promise<Page> {
     const page = await this.#browser.newPage({ viewport: { width: 800, height: 700 } })
     this.#open.push(page)
     this.#watch(page)
     page.setDefaultTimeout(10_000)
-    const isElement = view.startsWith('<')
-    await page.goto(`${this.#pages.url}/person?user=${person.id}&view=${isElement ? 'none' : view}`)
-    if (isElement) await this.put(page, view)
-    else await settle(page)
+    await page.goto(address)
     return page
   }
 
