@@ -229,13 +229,19 @@ function isIn(db: Db, apps: number[]): Fragment {
     : db`and f.app_id = any(${apps}::bigint[])`
 }
 
-/** The versions of a file, newest first. Served by the primary key. */
-export function listVersions(db: Db, file: number): Promise<VersionRow[]> {
+/** Some versions of a file, newest first. Served by the primary key. */
+export function listVersions(
+  db: Db,
+  file: number,
+  { skip, take }: { skip: number; take: number },
+): Promise<VersionRow[]> {
   return db<VersionRow[]>`
     select v.file_id, v.rev, v.app_id, v.created_at, v.created_by,
       to_jsonb(b) - '{created_at,checked_at}'::text[] as blob
-    from file_versions v join blobs b on b.id = v.blob_id
-    where v.file_id = ${file} order by v.rev desc`
+    from (
+      select * from file_versions where file_id = ${file} order by rev desc limit ${take} offset ${skip}
+    ) v join blobs b on b.id = v.blob_id
+    order by v.rev desc`
 }
 
 export async function findVersion(db: Db, file: number, rev: number): Promise<VersionRow | null> {

@@ -16,7 +16,7 @@ import {
 } from './schema.ts'
 import { showPage, showWhole } from './show.ts'
 import { findVersion, listVersions } from './store.ts'
-import { isShown } from './versions.ts'
+import { countShown, isShown } from './versions.ts'
 
 const list = route({
   method: 'GET',
@@ -30,11 +30,13 @@ const list = route({
   async handle(request) {
     const { params, query, sql } = request
     const { file } = await requireShown(params.id, request)
-    const versions = (await listVersions(sql, file.id)).filter(version => isShown(file, version))
-    const page = { skip: query.skip ?? 0, take: query.take ?? 25, countOnly: query.count_only ?? false }
-    const rows = versions.slice(page.skip, page.skip + page.take).map(version => asOf(file, version))
-    const whole = { ...page, order: [], q: undefined, tags: [], trashed: false }
-    return reply(200, await showPage({ rows, count: versions.length }, whole, request))
+    const range = { skip: query.skip ?? 0, take: query.take ?? 25, countOnly: query.count_only ?? false }
+    const page = { ...range, order: [], q: undefined, tags: [], trashed: false }
+    const count = countShown(file)
+    const take = page.countOnly ? 0 : Math.max(0, Math.min(page.take, count - page.skip))
+    const versions = take === 0 ? [] : await listVersions(sql, file.id, { skip: page.skip, take })
+    const rows = versions.map(version => asOf(file, version))
+    return reply(200, await showPage({ rows, count }, page, request))
   },
 })
 

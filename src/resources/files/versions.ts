@@ -4,3 +4,8 @@ import type { FileRow, VersionRow } from './schema.ts'
 export function isShown({ rev, blob }: FileRow, version: VersionRow): boolean {
   return version.rev === rev || blob.provider === null
 }
+
+/** How many versions a file shows: the newest so many. */
+export function countShown({ version_count, blob }: FileRow): number {
+  return blob.provider === null ? version_count : 1
+}
