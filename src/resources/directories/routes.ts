@@ -1,7 +1,7 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
-import { listPersons } from '../users/store.ts'
+import { listPersons } from '../users/pages.ts'
 import { findFollowed } from '../follows/store.ts'
 import { createDirectory, renameDirectory } from './commands.ts'
 import { closeDirectory } from './closing.ts'

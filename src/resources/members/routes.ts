@@ -39,7 +39,7 @@ const list = route({
       app: state.app.id,
       by,
       isMember: query.member === 'null' ? null : query.member !== 'false',
-      isAgent: query.agent ?? null,
+      isAgent: query.agent,
       withSystem: query.system ?? false,
       isPrefix: query.autocomplete ?? true,
     }

@@ -3,7 +3,7 @@ import { toPage, toPagedList } from '../../storage/page.ts'
 import { findFollowed } from '../follows/store.ts'
 import type { PersonListing } from './schema.ts'
 import { showPersons } from './show.ts'
-import { listPersons, type PersonOrder } from './store.ts'
+import { listPersons, type PersonOrder } from './pages.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 

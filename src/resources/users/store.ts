@@ -1,12 +1,9 @@
 import type { JSONValue } from 'postgres'
-import { listPeople, selectPeople, type Person } from '../../actors/people.ts'
+import { selectPeople, type Person } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { toReference } from '../../lib/reference.ts'
-import { orderBy } from '../../storage/order.ts'
-import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment, Tx } from '../../storage/sql.ts'
-import { toTsQuery } from '../../storage/words.ts'
-import { isVisibleTo, visibleTo } from './visible.ts'
+import { isVisibleTo } from './visible.ts'
 
 /** A condition on `u`, a row of users: it is the one that `ref` names. Served by the primary key, or users_uid. */
 function isNamed(db: Db, ref: string): Fragment {
@@ -38,70 +35,6 @@ export async function resolvePeople(db: Db, refs: readonly string[]): Promise<Ma
     union all
     select r.text, u.id from r join users u on lower(u.uid) = lower(r.name)`
   return new Map(rows.map(({ text, id }) => [text, id]))
-}
-
-export interface PersonFilter {
-  by: Principal
-  agent?: boolean | undefined
-  system?: boolean | undefined
-  autocomplete?: boolean | undefined
-  /** References of directories that people must all be in. A user who is not in one of them finds nobody there. */
-  directories: string[]
-  /** Only those who follow this user, or are followed by it. */
-  followersOf?: number
-  followedBy?: number
-}
-
-export type PersonOrder = 'id' | 'name' | 'created_at'
-
-const orderColumns: Record<PersonOrder, string> = { id: 'id', name: 'lower(display_name)', created_at: 'created_at' }
-
-/** One page of people, and how many there are in all. */
-export async function listPersons(
-  db: Db,
-  filter: PersonFilter,
-  page: Page<PersonOrder>,
-): Promise<{ count: number; persons: Person[] }> {
-  // Unfiltered, an API key's page is a walk along users_display_name; whatever is filtered is found once for both.
-  const isWalk = filter.by.kind === 'key' && page.q === undefined
-  const [found] = await db<{ count: number; ids: number[] }[]>`
-    with found as ${isWalk ? db`not materialized` : db`materialized`} (
-      select u.id, u.display_name, u.created_at from users u where ${matches(db, filter, page)})
-    select (select count(*) from found) as count,
-      array(select id from found ${orderBy(db, page.order, orderColumns)}
-        limit ${page.countOnly ? 0 : page.take} offset ${page.skip}) as ids`
-  const { count, ids } = found!
-  const persons = new Map((ids.length === 0 ? [] : await listPeople(db, ids)).map(person => [person.id, person]))
-  // Whoever was deleted between the two is missing.
-  return { count, persons: ids.flatMap(id => persons.get(id) ?? []) }
-}
-
-/** Trashed people show themselves to API keys, which may restore them. */
-function matches(db: Db, filter: PersonFilter, page: Page): Fragment {
-  const { by, agent, system, autocomplete, directories, followersOf, followedBy } = filter
-  const { q, tags, trashed } = page
-  const query = toTsQuery(q, autocomplete ?? true)
-  if (trashed === true && by.kind !== 'key') return db`false`
-  const hidesTrashed = trashed === false || by.kind !== 'key'
-  const inDirectories = directories.map(directory => db`and ${isInDirectory(db, directory, by)}`)
-  return db`u.id >= ${system === true ? 0 : 1}
-    ${hidesTrashed ? db`and u.trashed_at is null` : trashed === null ? db`` : db`and u.trashed_at is not null`}
-    ${agent === undefined ? db`` : db`and u.is_agent = ${agent}`}
-    ${tags.length === 0 ? db`` : db`and u.tags && ${tags}::text[]`}
-    ${query === null ? db`` : db`and u.search @@ ${query}::tsquery`}
-    ${followersOf === undefined ? db`` : db`and u.id in (select user_id from follows where followed_id = ${followersOf})`}
-    ${followedBy === undefined ? db`` : db`and u.id in (select followed_id from follows where user_id = ${followedBy})`}
-    ${inDirectories.reduce((all, one) => db`${all} ${one}`, db``)}
-    and ${query === null ? visibleTo(db, by) : isVisibleTo(db, by)}`
-}
-
-function isInDirectory(db: Db, directory: string, { kind, user }: Principal): Fragment {
-  const { id, name } = toReference(directory)
-  const isMember = db`exists (select from directory_members o where o.directory_id = d.id and o.user_id = ${user})`
-  return db`u.id in (
-    select m.user_id from directory_members m join directories d on d.id = m.directory_id
-    where ${id === null ? db`lower(d.name) = lower(${name})` : db`d.id = ${id}`}
-      and ${kind === 'key' ? db`true` : isMember})`
 }
 
 /** What may be written of a user. */

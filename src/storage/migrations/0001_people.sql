@@ -18,6 +18,7 @@ create table users (
   is_agent boolean not null default false,
   -- What lists sort by and answers show: the first name that was given, of name, the parts, nickname, username, uid.
   display_name text not null,
+  sort_name text generated always as (lower(display_name)) stored,
   -- Folded words (lower case, no accents) of every field that q looks into.
   search tsvector not null,
   created_at timestamptz not null,
@@ -27,7 +28,10 @@ create table users (
 create unique index users_uid on users (lower(uid));
 create unique index users_username on users (lower(username));
 create index users_search on users using gin (search);
-create index users_display_name on users (lower(display_name), id);
+-- What lists are sorted by, with what they leave out: others are passed over without looking at their rows.
+create index users_by_name on users (sort_name, id) include (created_at, is_agent, trashed_at);
+create index users_by_creation on users (created_at, id) include (sort_name, is_agent, trashed_at);
+create index users_tags on users using gin (tags);
 create index users_agents on users (id) where is_agent;
 
 -- 0 acts for API keys; -1 stands in for authors who were deleted. Neither is ever listed by default.

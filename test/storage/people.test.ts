@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Principal } from '../../src/actors/principal.ts'
+import { listMemberIds } from '../../src/resources/members/store.ts'
+import { listPersons, type PersonFilter } from '../../src/resources/users/pages.ts'
+import { toPage } from '../../src/storage/page.ts'
+import type { Tx } from '../../src/storage/sql.ts'
+import { createDatabase, type Database } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+
+/** A large directory, a small one, and a room of people from both and from none. */
+const [large, small, room, closed] = [1, 2, 1, 2]
+const users = Array.from({ length: 6_000 }, (_, i) => i + 1)
+const isAgent = (user: number) => user % 50 === 0
+const isTrashed = (user: number) => user % 97 === 0
+const isSelected = (user: number) => user % 7 === 0
+const inDirectory = (user: number) => (user <= 2_500 ? large : user <= 2_600 ? small : null)
+const isInRoom = (user: number) => user <= 10 || user > 3_500
+const follows = (user: number, other: number) => user === 4_001 && other > 2_000
+let database: Database
+
+beforeAll(async () => {
+  database = await createDatabase()
+  const { sql } = database
+  await sql`
+    insert into users (id, uid, display_name, search, created_at, is_agent, trashed_at, tags)
+    select u, 'u' || u, 'Person ' || u * 37 % 6007, ('person' || case when u % 7 = 0 then ' zebra' else '' end)::tsvector,
+      now() - u * 41 % 997 * interval '1 minute', u % 50 = 0, case when u % 97 = 0 then now() end,
+      case when u % 7 = 0 then '{seven}'::text[] else '{}' end
+    from unnest(${users}::bigint[]) u`
+  await sql`insert into directories (id, name, search, created_at) values (${large}, 'large', '', now()), (${small}, 'small', '', now())`
+  await sql`
+    insert into directory_members (directory_id, user_id)
+    select case when u <= 2500 then ${large}::bigint else ${small}::bigint end, u from generate_series(1, 2600) u`
+  await sql`
+    insert into apps (id, type, rev, head_rev, created_at, created_by, trashed_at)
+    values (${room}, 'chat_room', 1, 1, now(), 1, null), (${closed}, 'chat_room', 1, 1, now(), 1, now())`
+  await sql`
+    insert into members (app_id, user_id, access, joined_rev)
+    select ${room}::bigint, u, 'write', u from unnest(${users.filter(isInRoom)}::bigint[]) u
+    union all select ${closed}::bigint, u, 'write', u from unnest(${users}::bigint[]) u`
+  await sql`insert into follows select 4001, u, now() from generate_series(2001, 6000) u`
+  // Rows whose visibility is not noted yet, because somebody may not see them, are looked at also where an index has all.
+  await eventually(async () => {
+    await sql`vacuum analyze`
+    const [pages] = await sql`select relpages, relallvisible from pg_class where relname = 'users'`
+    expect(pages!.relallvisible).toBe(pages!.relpages)
+  })
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+/** Somebody in the large directory and the room, somebody in it alone, in the small one, in none; and an API key. */
+const callers: Principal[] = [1, 1_000, 2_501, 4_001, 3_001].map(user => ({ kind: 'user', user, credential: '' }))
+callers.push({ kind: 'key', user: 0, credential: '' })
+
+/** The rules as the API states them. */
+function canSee({ kind, user }: Principal, other: number): boolean {
+  if (kind === 'key' || user === other) return true
+  const [mine, theirs] = [inDirectory(user), inDirectory(other)]
+  const isMate = mine !== null && mine === theirs
+  if (isAgent(other)) return isMate || theirs === null
+  return isMate || (mine === null && theirs === null) || (isInRoom(user) && isInRoom(other))
+}
+
+const orders = ['name', 'name desc', 'id', 'id desc', 'created_at', 'created_at desc']
+const pageOf = (order_by: string, skip: number, more = {}) =>
+  toPage({ order_by, skip, take: 20, ...more }, ['name', 'id', 'created_at'], 'name')
+
+/** Ids in the order in which they are listed. */
+async function sorted(ids: number[], order_by: string): Promise<number[]> {
+  const [field, direction = ''] = order_by.split(' ')
+  const column = field === 'name' ? 'lower(display_name)' : field
+  const rows = await database.sql.unsafe<{ id: number }[]>(
+    `select id from users where id = any('{${ids.join()}}') order by ${column} ${direction}, id`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+const filters: [string, Partial<PersonFilter>, object, (user: number, by: Principal) => boolean][] = [
+  ['everybody', {}, {}, () => true],
+  ['agents', { agent: true }, {}, isAgent],
+  ['people of a tag', { agent: false }, { tag: ['seven'] }, user => !isAgent(user) && isSelected(user)],
+  ['whom a word finds', {}, { q: 'ZEB' }, isSelected],
+  ['whom a word of all finds', {}, { q: 'person' }, () => true],
+  [
+    'a large directory',
+    { directories: ['large'] },
+    {},
+    (user, by) => isReadable(large, by) && inDirectory(user) === large,
+  ],
+  ['a small directory', { directories: ['2'] }, {}, (user, by) => isReadable(small, by) && inDirectory(user) === small],
+  ['whom somebody follows', { followedBy: 4_001 }, {}, user => follows(4_001, user)],
+]
+
+function isReadable(directory: number, { kind, user }: Principal): boolean {
+  return kind === 'key' || inDirectory(user) === directory
+}
+
+test.each(filters)('people are listed as they can be seen: %s', async (_, filter, query, isWanted) => {
+  for (const by of callers) {
+    const visible = users.filter(user => canSee(by, user) && !isTrashed(user) && isWanted(user, by))
+    for (const order_by of orders) {
+      const expected = await sorted(visible, order_by)
+      for (const skip of [0, Math.max(0, Math.floor(expected.length * 0.6))]) {
+        const found = await listPersons(database.sql, { by, directories: [], ...filter }, pageOf(order_by, skip, query))
+
+        const what = `${by.kind} ${by.user} by ${order_by} from ${skip}`
+        expect([found.count, found.persons.map(({ id }) => id)], what).toEqual([
+          expected.length,
+          expected.slice(skip, skip + 20),
+        ])
+      }
+    }
+  }
+})
+
+test.each([true, false, null])(
+  'of a room, members and others are listed as they can be seen: member=%s',
+  async isMember => {
+    for (const by of callers) {
+      for (const q of [undefined, 'zeb', 'person']) {
+        const isWanted = (user: number) =>
+          isMember
+            ? isInRoom(user)
+            : isMember === false
+              ? !isInRoom(user) && canSee(by, user)
+              : isInRoom(user) || canSee(by, user)
+        const expected = await sorted(
+          users.filter(user => isWanted(user) && !isTrashed(user) && (q !== 'zeb' || isSelected(user))),
+          'name',
+        )
+        const filter = { app: room, by, isMember, isAgent: undefined, withSystem: false, isPrefix: true }
+
+        const found = await listMemberIds(database.sql, filter, pageOf('name', 40, { q }))
+
+        expect([found.count, found.ids], `${by.kind} ${by.user} ${q}`).toEqual([
+          expected.length,
+          expected.slice(40, 60),
+        ])
+      }
+    }
+  },
+)
+
+test('for who sees few, nobody else is looked at', async () => {
+  const { sql } = database
+  // Entries of indexes count as well as rows.
+  const countLooks = async (tx: Tx) => {
+    const [row] = await tx<{ count: number }[]>`
+      select (pg_stat_get_xact_tuples_returned('users'::regclass) + sum(pg_stat_get_xact_tuples_returned(indexrelid)))
+        ::bigint as count
+      from pg_index where indrelid = 'users'::regclass`
+    return row!.count
+  }
+  for (const order_by of orders) {
+    const looks = await sql.begin(async tx => {
+      const before = await countLooks(tx)
+      await listPersons(tx, { by: callers[2]!, directories: [] }, pageOf(order_by, 10))
+      return (await countLooks(tx)) - before
+    })
+
+    // Each of the hundred or so to be counted and to be sorted, and the agents.
+    expect(looks, order_by).toBeLessThan(1_000)
+  }
+})
