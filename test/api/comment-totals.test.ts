@@ -4,7 +4,7 @@ import { appOf, create } from '../support/content.ts'
 import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
-const deeds = ['comment', 'comment', 'comment', 'trash', 'restore', 'delete'] as const
+const deeds = ['comment', 'comment', 'comment', 'edit', 'trash', 'restore', 'delete'] as const
 
 /** Something is done to a comment, or to what comments are about; `which` is taken modulo what there is. */
 const step = fc.record({ what: fc.constantFrom(...deeds), isParent: fc.boolean(), which: fc.nat(50) })
@@ -37,6 +37,7 @@ test('whatever becomes of comments and of what they are about, all of them are a
         // What is refused leaves no trace.
         const path = isParent ? parents[which % 3]! : (comments[which % comments.length] ?? parents[0]!)
         if (what === 'delete') await ann.delete(path)
+        else if (what === 'edit') await ann.patch(path, { text: `edited ${which}` })
         else await ann.post(`${path}/${what}`)
       }
 
@@ -45,6 +46,10 @@ test('whatever becomes of comments and of what they are about, all of them are a
           const { body } = await one.get(`/api/comments?trashed=${trashed}&take=100`)
           expect(Number(body.count)).toBeLessThan(100)
           expect(body.data?.length ?? 0).toBe(Number(body.count))
+          for (const order of ['created_at', 'updated_at desc']) {
+            const { body: sorted } = await one.get(`/api/comments?trashed=${trashed}&take=100&order_by=${order}`)
+            expect(sorted.data?.length ?? 0).toBe(Number(body.count))
+          }
         }
       }
       for (const comment of comments) await ann.delete(comment)

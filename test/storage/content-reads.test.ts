@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { comment } from '../../src/resources/comments/kind.ts'
+import { countBeforeIn, listAcross } from '../../src/resources/content/lists/across.ts'
 import { listById } from '../../src/resources/content/lists/by-id.ts'
 import { countBeforeByUpdate, listByUpdate } from '../../src/resources/content/lists/by-update.ts'
 import { visible } from '../../src/resources/content/lists/place.ts'
@@ -23,8 +24,8 @@ async function fill(sql: Sql, analyze: 'at the end' | 'before the newer app'): P
   const last = { [older]: half, [newer]: 2 * half + 10, [small]: half + 10 }
   for (const [app, id] of Object.entries(last)) {
     await sql`
-      insert into apps (id, type, rev, head_rev, created_at, created_by, last_id, last_by)
-      values (${app}, 'chat', 1, 1, now(), 0, ${id}, ${id % 2})`
+      insert into apps (id, type, rev, head_rev, created_at, created_by, item_count, last_id, last_by)
+      values (${app}, 'chat', 1, 1, now(), 0, ${Number(app) === small ? 10 : half}, ${id}, ${id % 2})`
   }
   const write = async (app: number, first: number, count: number) => {
     await sql`
@@ -142,6 +143,27 @@ test.each(['at the end', 'before the newer app'] as const)(
   },
 )
 
+/** Each way to read far into the content of several apps. */
+function deepReadsAcross(): Record<string, (tx: Sql) => Promise<unknown>> {
+  const { store } = message
+  const apps = [older, newer, small]
+  const scope = { ...everything, apps, parent: null }
+  const page = (order_by: string, skip: number) => ({
+    ...toPage({ order_by }, orderFields, 'id', 'along'),
+    skip,
+    take: 5,
+  })
+  const ask = (order: string) => (tx: Sql) =>
+    listAcross(tx, store, { scope, page: page(order, half + 5_000), count: 2 * half + 10, mark: null })
+  return {
+    'several apps by id forwards': ask('id'),
+    'several apps by id backwards': ask('id desc'),
+    'the place of an item among several apps': tx => countBeforeIn(tx, 'messages', apps, half + 5_000),
+    'the first of several apps by time': tx => store.list(tx, scope, page('created_at', 0)),
+    'the last of several apps by update': tx => store.list(tx, scope, page('updated_at desc', 0)),
+  }
+}
+
 test('a deep page costs a few blocks, in each order, and so does the place of an item', async () => {
   await using database = await createDatabase()
   const { sql } = database
@@ -150,7 +172,7 @@ test('a deep page costs a few blocks, in each order, and so does the place of an
   for (const plan of ['custom', 'generic']) {
     const costs: Record<string, number> = {}
     for (const app of [older, newer]) {
-      for (const [what, ask] of Object.entries(deepReadsOf(app))) {
+      for (const [what, ask] of Object.entries({ ...deepReadsOf(app), ...deepReadsAcross() })) {
         costs[`${what} of app ${app}, ${plan} plan`] = await countReads(sql, async tx => {
           await tx.unsafe(`set local plan_cache_mode = force_${plan}_plan`)
           return ask(tx)

@@ -152,7 +152,7 @@ export function contentStore(table: ContentTable): ContentStore {
     async listHolding(db, types, apps, limit) {
       const rows = await db<{ id: number }[]>`
         select id from apps
-        where type = any(${types}) and made_count > 0 and deleted_at is null
+        where type = any(${types}) and made_count > 0 and trashed_at is null and deleted_at is null
           ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}
         limit ${limit}`
       return rows.map(({ id }) => id)
@@ -167,11 +167,15 @@ export function contentStore(table: ContentTable): ContentStore {
         where id = ${id}`
       return row?.place ?? null
     },
-    /** A page of items over any number of apps, with any filter and order. */
+    /** A page of items over any number of apps, with any filter and order. Only what is shown is read whole. */
     list: (db, scope, page) => db<ContentRow[]>`
-      select t.* from ${selectFrom(db, table, scope, page)}
-      ${orderBy(db, page.order, orderColumns)}
-      limit ${page.take} offset ${page.skip}`,
+      select t.* from ${db(table)} t
+      where t.id = any(array(
+        select t.id from ${selectFrom(db, table, scope, page)}
+        ${orderBy(db, page.order, orderColumns)}
+        limit ${page.take} offset ${page.skip}
+      ))
+      ${orderBy(db, page.order, orderColumns)}`,
     /** A page of what was found and how much that is, by looking for it once. */
     async search(db, scope, page) {
       const [found] = await db<{ count: number; ids: number[] }[]>`

@@ -36,12 +36,12 @@ create index comments_app on comments (app_id, id);
 create index comments_parent on comments (parent_id, id) where parent_id is not null;
 
 -- What was edited, by when: lists that are ordered by it merge this with what never was, so that new items need no entry.
-create index messages_edited on messages (app_id, updated_at, id) include (trashed_at)
-  where updated_at is not null and parent_id is null;
-create index posts_edited on posts (app_id, updated_at, id) include (trashed_at)
-  where updated_at is not null and parent_id is null;
-create index comments_edited on comments (app_id, updated_at, id) include (trashed_at)
-  where updated_at is not null and parent_id is null;
+create index messages_edited on messages (app_id, updated_at, id) include (parent_id, trashed_at)
+  where updated_at is not null;
+create index posts_edited on posts (app_id, updated_at, id) include (parent_id, trashed_at)
+  where updated_at is not null;
+create index comments_edited on comments (app_id, updated_at, id) include (parent_id, trashed_at)
+  where updated_at is not null;
 create index comments_parent_edited on comments (parent_id, updated_at, id) include (trashed_at)
   where updated_at is not null and parent_id is not null;
 

@@ -11,7 +11,10 @@ import { levelOf } from '../../members/access.ts'
 import { toId } from '../find.ts'
 import type { ContentKind } from '../kind.ts'
 import type { Parent, ParentType } from '../parent.ts'
-import { centre, countKept, listPlace, toWalk } from './place-page.ts'
+import { countBeforeIn, listAcross, placedApps, type Mark } from './across.ts'
+import { centre, countKept, listPlace } from './place-page.ts'
+import { toWalk } from './walk.ts'
+import { walkLimit } from './position.ts'
 import { visible, type Listed, type Shown } from './place.ts'
 import { hasTerms, isSearch, searchedApps } from './search.ts'
 import type { ContentListing, ContentRow } from '../schema.ts'
@@ -75,9 +78,7 @@ export async function listOfParent(
   const walk = toWalk(page, {})
   const shown = toShown(state, page, reader)
   if (walk === null || shown === null) {
-    // The parent says where they are, but what is looked for is found by the app.
-    const apps = hasTerms(page) ? [state.app.id] : null
-    const scope = { ...toScope(state, reader), apps, hidden: [], parent: { type: parent.type, id: parent.id } }
+    const scope = { ...toScope(state, reader), hidden: [], parent: { type: parent.type, id: parent.id } }
     return listFiltered(store, { scope, page, around: query.around }, reader.sql)
   }
   const place = { app: state.app.id, parent: parent.id }
@@ -97,17 +98,60 @@ export async function listEverywhere(
   const page = toPage(query, orderFields, defaultOrder, 'along')
   const { sql } = reader
   const scope = { ...narrow, ...(await toReach(kind, reader, wanted)) }
-  if (hasTerms(page)) scope.apps = await narrowToHolding(kind, sql, scope.apps)
-  const kept = await countWhole(kind, sql, scope, page)
-  return listFiltered(store, { scope, page, around: query.around, kept }, sql)
+  const isDeep = page.skip > walkLimit || query.around !== undefined
+  const isById = page.order[0]?.field === 'id'
+  if (hasTerms(page)) scope.apps = await narrowToHolding(kind, sql, scope.apps, searchedApps)
+  // The first pages by id are walked to, and where too much is before others, all that there is is sorted.
+  else if (!page.countOnly && isById === isDeep) scope.apps = await narrowToHolding(kind, sql, scope.apps, placedApps)
+  const count = await countWhole(kind, sql, scope, page)
+  if (count !== undefined && isPlaced(kind, scope, page)) {
+    return listPlaced(kind.store, { scope, page, count, around: query.around }, sql)
+  }
+  return listFiltered(store, { scope, page, around: query.around, kept: count }, sql)
 }
 
-/** Without the apps that hold nothing, if the rest are few enough to be searched. */
-async function narrowToHolding(kind: ContentKind, sql: Sql, apps: number[] | null): Promise<number[] | null> {
-  if (apps !== null && apps.length <= searchedApps) return apps
+/** Without the apps that hold nothing, if the rest are few enough. */
+async function narrowToHolding(
+  kind: ContentKind,
+  sql: Sql,
+  apps: number[] | null,
+  most: number,
+): Promise<number[] | null> {
+  if (apps !== null && apps.length <= most) return apps
   const types = Object.keys(guids).filter(type => isIn(kind, type))
-  const holding = await kind.store.listHolding(sql, types, apps, searchedApps + 1)
-  return holding.length <= searchedApps ? holding : apps
+  const holding = await kind.store.listHolding(sql, types, apps, most + 1)
+  return holding.length <= most ? holding : apps
+}
+
+/** True where the position of each item follows from what its app keeps. */
+function isPlaced(
+  { parents }: ContentKind,
+  scope: Scope,
+  { order, trashed }: Page<OrderField>,
+): scope is Scope & { apps: number[] } {
+  const { apps } = scope
+  if (Object.keys(parents).length > 0 || trashed !== false || order[0]?.field !== 'id') return false
+  return apps !== null && apps.length <= placedApps
+}
+
+interface Placed {
+  scope: Scope & { apps: number[] }
+  page: Page<OrderField>
+  count: number
+  around: string | undefined
+}
+
+async function listPlaced(store: ContentStore, asked: Placed, sql: Sql): Promise<ContentPage> {
+  const { scope, page, count, around } = asked
+  let mark: Mark | null = null
+  if (around !== undefined) {
+    const item = await store.find(sql, toId(around))
+    if (item === null || item.trashed_at !== null || !scope.apps.includes(item.app_id)) throw NotFound()
+    mark = { id: item.id, before: await countBeforeIn(sql, store.table, scope.apps, item.id) }
+    page.skip = centre(mark.before, count, page.take, page.order[0]!.descending)
+  }
+  if (page.countOnly || page.skip >= count) return { rows: [], count, page }
+  return { rows: await listAcross(sql, store, { scope, page, count, mark }), count, page }
 }
 
 /** Where the caller may look: everywhere with an API key. */

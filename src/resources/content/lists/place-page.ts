@@ -2,7 +2,6 @@ import type { Recent } from '../../../actors/recent.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import type { Page } from '../../../storage/page.ts'
 import type { Sql } from '../../../storage/sql.ts'
-import { toSearchWords } from '../../../storage/words.ts'
 import { toId } from '../find.ts'
 import type { ContentRow } from '../schema.ts'
 import type { OrderField } from '../store.ts'
@@ -10,26 +9,8 @@ import { listById, type IdPage, type Range } from './by-id.ts'
 import { countBeforeByUpdate, listByUpdate } from './by-update.ts'
 import type { ContentPage } from './list.ts'
 import type { Listed } from './place.ts'
+import type { Walk } from './walk.ts'
 import { countBefore, countTrashed, countTrashOf, findItem } from './position.ts'
-
-/** An order in which the position of every item of a place follows from what is kept. */
-export interface Walk {
-  by: 'id' | 'update'
-  descending: boolean
-}
-
-/**
- * How a page is walked to; null where something filters, and for orders that nothing is kept for. What is made later
- * in an app has a larger id and no earlier time, so `created_at` is the order by id, if the ids of one moment follow it.
- */
-export function toWalk({ q, tags, order: [key, next] }: Page<OrderField>, { after, before }: Range): Walk | null {
-  if (key === undefined || toSearchWords(q) !== null || tags.length > 0) return null
-  const { field, descending } = key
-  if (field === 'id') return { by: 'id', descending }
-  if (next?.field !== 'id' || next.descending !== descending) return null
-  if (field === 'created_at') return { by: 'id', descending }
-  return after === undefined && before === undefined ? { by: 'update', descending } : null
-}
 
 /** How many items of a place are listed, from what its app or parent keeps. What is trashed is added up where it does not. */
 export async function countKept(

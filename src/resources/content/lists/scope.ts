@@ -1,7 +1,8 @@
 import type { Page } from '../../../storage/page.ts'
 import type { Db, Fragment } from '../../../storage/sql.ts'
 import { hasVisibleParent } from '../../comments/store.ts'
-import type { ContentTable } from '../store.ts'
+import type { ContentTable, OrderField } from '../store.ts'
+import { toWalk, type Walk } from './walk.ts'
 import { hasTerms, isFound, isFoundIn, isSearch } from './search.ts'
 
 /** What a list looks in, and what of it the caller may see. */
@@ -23,54 +24,63 @@ export interface Scope {
   before?: number
 }
 
-/** Apps and items of each that are worth merging; beyond, walking over the items of all apps is faster. A guess. */
+/**
+ * Apps, and items of each, that are worth merging by id; beyond, walking over the items of all apps is faster. By time
+ * there is nothing to walk along: then as many items in all are better than sorting everything. Guesses.
+ */
 const mergedApps = 100
 const mergedItems = 1_000
+const mergedTotal = 50_000
 
 /** Where a list finds its items, as `t`; still to be sorted and cut to the page. */
-export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
-  if (isById(page)) {
-    if (scope.parent) return firstOfParent(db, table, scope, page)
-    if (isFew(scope)) return mergeApps(db, table, scope, page)
-  }
-  return db`${db(table)} t where ${toFilter(db, table, scope, page)}`
+export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page<OrderField>): Fragment {
+  const all = db`${db(table)} t where ${toFilter(db, table, scope, page)}`
+  if (hasTerms(page)) return all
+  // Little is in the trash: with the limit in sight, PostgreSQL may walk over everything else.
+  if (page.trashed === true) return db`(select t.id, t.created_at, t.updated_at from ${all} offset 0) t`
+  const walk = toWalk(page, {})
+  if (walk === null || !isFew(scope, page)) return all
+  if (scope.parent) return walk.by === 'id' ? firstOfParent(db, table, scope, page) : all
+  return mergeApps(db, table, scope, page, walk)
 }
 
-/** By id, and without words or tags, which have an index of their own. */
-function isById(page: Page): boolean {
-  return page.skip + page.take <= mergedItems && !hasTerms(page) && page.order[0]?.field === 'id'
-}
-
-function isFew({ apps }: Scope): boolean {
-  return apps !== null && apps.length <= mergedApps
+function isFew({ apps, parent }: Scope, { skip, take, order }: Page<OrderField>): boolean {
+  const items = skip + take
+  if (parent) return items <= mergedItems
+  if (apps === null) return false
+  if (order[0]!.field === 'id') return items <= mergedItems && apps.length <= mergedApps
+  return items * apps.length <= mergedTotal
 }
 
 /**
- * As many items of each app as the page may take from it. Served by (app_id, id). Without this, PostgreSQL walks the
- * primary key, in vain over everything where the apps hold fewer items than the page: 480 ms instead of 1 in a table of
- * a million. It would also where an app is equated, see `isWithin`.
+ * As many items of each app as the page may take from it. Served by (app_id, id), and by messages_edited and its likes.
+ * Without this, PostgreSQL walks the primary key, in vain over everything where the apps hold fewer items than the page:
+ * 480 ms instead of 1 in a table of a million. It would also where an app is equated, see `isWithin`.
  */
-function mergeApps(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
-  const direction = toDirection(db, page)
-  return db`unnest(${scope.apps!}::bigint[]) as a(app_id) cross join lateral (
-    select * from ${db(table)} t
-    where t.app_id >= a.app_id and t.app_id <= a.app_id and ${toFilter(db, table, { ...scope, apps: null }, page)}
-    order by t.app_id ${direction}, t.id ${direction} limit ${page.skip + page.take}
-  ) t`
+function mergeApps(db: Db, table: ContentTable, scope: Scope, page: Page<OrderField>, walk: Walk): Fragment {
+  const direction = walk.descending ? db`desc` : db`asc`
+  const filter = db`t.app_id >= a.app_id and t.app_id <= a.app_id and ${toFilter(db, table, { ...scope, apps: null }, page)}`
+  const limit = db`limit ${page.skip + page.take}`
+  const byId = db`order by t.app_id ${direction}, t.id ${direction} ${limit}`
+  const first =
+    walk.by === 'id'
+      ? db`select t.id, t.created_at, t.updated_at from ${db(table)} t where ${filter} ${byId}`
+      : db`
+        (select t.id, t.created_at, t.updated_at from ${db(table)} t where ${filter} and t.updated_at is null ${byId})
+        union all
+        (select t.id, t.created_at, t.updated_at from ${db(table)} t where ${filter} and t.updated_at is not null
+          order by t.app_id ${direction}, t.updated_at ${direction}, t.id ${direction} ${limit})`
+  return db`unnest(${scope.apps!}::bigint[]) as a(app_id) cross join lateral (${first}) t`
 }
 
 /** The same for the comments of a parent. Served by (parent_id, id). */
 function firstOfParent(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
-  const direction = toDirection(db, page)
+  const direction = page.order[0]!.descending ? db`desc` : db`asc`
   return db`(
-    select * from ${db(table)} t
+    select t.id, t.created_at, t.updated_at from ${db(table)} t
     where ${toFilter(db, table, scope, page)}
     order by t.parent_id ${direction}, t.id ${direction} limit ${page.skip + page.take}
   ) t`
-}
-
-function toDirection(db: Db, page: Page): Fragment {
-  return page.order[0]!.descending ? db`desc` : db`asc`
 }
 
 /** The condition on `t`, a row of content, that restricts a list to a scope and a page request. */
@@ -78,7 +88,11 @@ export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page):
   const { trashed } = page
   const { apps, parent, hidden, administered, author, followedBy, after, before } = scope
   const mine =
-    administered === null ? db`true` : db`(t.created_by = ${author} or t.app_id = any(${administered}::bigint[]))`
+    administered === null
+      ? db`true`
+      : administered.length === 0
+        ? db`t.created_by = ${author}`
+        : db`(t.created_by = ${author} or t.app_id = any(${administered}::bigint[]))`
   return db`true
     ${isSearch(apps, page) ? db`and ${isFoundIn(db, table, apps, page)}` : db`and ${isFound(db, page)} ${isIn(db, apps)}`}
     ${administered === null ? db`and ${isInLiveApp(db)}` : db``}

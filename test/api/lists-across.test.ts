@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { Sql } from '../../src/storage/sql.ts'
+import { client } from '../support/client.ts'
+import { appOf, idsIn } from '../support/content.ts'
+import { createDatabase } from '../support/database.ts'
+import { startServer } from '../support/server.ts'
+
+interface Stored {
+  id: number
+  app: number
+  author: number
+  isTrashed: boolean
+  createdAt: number
+  updatedAt: number
+}
+
+/** Fills chats that nobody has used yet, some at once and some one after the other, by two people. */
+async function fill(sql: Sql, apps: number[], authors: number[]): Promise<Stored[]> {
+  const count = 8_000
+  const drawn = await sql<{ id: number }[]>`select nextval('numbers') as id from generate_series(1, ${count})`
+  const [large, late, small, other] = apps
+  const start = Date.now() - 10_000_000
+  const made = drawn.map(({ id }, i) => {
+    const app = i < 3_000 && i % 50 === 0 ? small! : i % 3 === 0 ? other! : i > 4_000 && i % 2 === 0 ? late! : large!
+    // Clocks of apps differ; each goes forwards.
+    const createdAt = start + i * 10 + apps.indexOf(app) * 3_000
+    const updatedAt = i % 17 === 4 ? createdAt + ((i * 7_919) % 4_000) * 10 : createdAt
+    const item = { id, app, author: authors[i % 2]!, isTrashed: i % 7 === 3, createdAt, updatedAt }
+    return { item, isDeleted: i % 11 === 5 }
+  })
+  const kept = made.filter(({ isDeleted }) => !isDeleted).map(({ item }) => item)
+  const rows = kept.map(({ id, app, author, isTrashed, createdAt, updatedAt }) => ({
+    id,
+    app_id: app,
+    text: 'x',
+    html: '<p>x</p>',
+    plain: 'x',
+    created_at: new Date(createdAt),
+    created_by: author,
+    updated_at: updatedAt === createdAt ? null : new Date(updatedAt),
+    trashed_at: isTrashed ? new Date() : null,
+  }))
+  for (let at = 0; at < rows.length; at += 1_000) await sql`insert into messages ${sql(rows.slice(at, at + 1_000))}`
+  for (const app of apps) {
+    const own = made.filter(({ item }) => item.app === app)
+    for (let at = 0; at < own.length; at += 1_000) {
+      const block = own.slice(at, at + 1_000)
+      await sql`
+        insert into blocks (app_id, first_id, trashed_count, deleted_count)
+        values (${app}, ${block[0]!.item.id}, ${block.filter(one => one.item.isTrashed && !one.isDeleted).length},
+          ${block.filter(one => one.isDeleted).length})`
+    }
+    const visible = own.filter(one => !one.isDeleted && !one.item.isTrashed)
+    await sql`
+      update apps set made_count = ${own.length}, item_count = ${visible.length},
+        trashed_count = ${own.filter(one => !one.isDeleted && one.item.isTrashed).length},
+        last_id = ${visible.at(-1)!.item.id}, last_by = ${authors[0]!}
+      where id = ${app}`
+  }
+  return kept
+}
+
+const question = fc.record({
+  isAdmin: fc.boolean(),
+  order: fc.constantFrom('id', 'id', 'created_at', 'updated_at'),
+  isDescending: fc.boolean(),
+  trashed: fc.constantFrom('false', 'false', 'true', 'null'),
+  skip: fc.oneof(fc.nat(60), fc.nat(8_000)),
+  take: fc.integer({ min: 1, max: 100 }),
+  around: fc.option(fc.nat(8_000), { nil: undefined, freq: 1 }),
+})
+type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : never
+
+test('any page over several chats holds what it should, in each order, however deep, and around a message', async () => {
+  await using database = await createDatabase()
+  await using first = await startServer({ DATABASE_URL: database.url })
+  const [ann, ben] = [await first.person('Ann'), await first.person('Ben')]
+  const apps: number[] = []
+  for (let i = 0; i < 4; i++) apps.push(Number(await appOf(first, 'chat_room', i < 3 ? [ann, ben] : [ann])))
+  const all = await fill(database.sql, apps, [Number(ann.id), Number(ben.id)])
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const verify = async ({ isAdmin, order, isDescending, trashed, skip, take, around }: Question) => {
+    const timeOf = (item: Stored) => (order === 'updated_at' ? item.updatedAt : order === 'id' ? 0 : item.createdAt)
+    const shown = all
+      .filter(({ app, author, isTrashed }) => isAdmin || (app !== apps[3] && (!isTrashed || author === Number(ben.id))))
+      .filter(({ isTrashed }) => trashed === 'null' || isTrashed === (trashed === 'true'))
+      .toSorted((a, b) => timeOf(a) - timeOf(b) || a.id - b.id)
+      .map(({ id }) => id)
+    if (isDescending) shown.reverse()
+    const middle = around === undefined ? undefined : shown[around % shown.length]!
+    const start =
+      middle === undefined
+        ? skip
+        : Math.max(0, Math.min(shown.indexOf(middle) - Math.floor(take / 2), shown.length - take))
+    const query = new URLSearchParams({
+      order_by: isDescending ? `${order} desc` : order,
+      trashed,
+      skip: String(skip),
+      take: String(take),
+      ...(middle !== undefined && { around: String(middle) }),
+    })
+
+    const answer = await (isAdmin ? server.admin : client(server.url, ben.token)).get(`/api/messages?${query}`)
+
+    const found = { start: Number(answer.body.start), count: Number(answer.body.count), ids: idsIn(answer).map(Number) }
+    expect(found).toEqual({ start, count: shown.length, ids: shown.slice(start, start + take) })
+  }
+
+  await fc.assert(fc.asyncProperty(question, verify), { numRuns: 150 })
+})
