@@ -216,6 +216,32 @@ describe.skipIf(!hasBrowser)('every component of the unmodified UI kit', () => {
     await eventually(isNameless, { timeoutMs: 20_000, everyMs: 500 })
   })
 
+  test('a room is made with some people, named, and given a picture', async () => {
+    // By names that nobody else has.
+    const [kim] = [await kit.server.person(`Kim ${uid}`), await kit.server.person(`Lou ${uid}`)]
+    const kims = await kit.show(kim, 'messenger')
+    const page = await kit.show(ann, 'messenger')
+
+    await page.locator('wy-conversation-new button').first().click()
+    for (const name of [`Kim ${uid}`, `Lou ${uid}`]) {
+      await page.locator('wy-users-search input').first().fill(name)
+      await page.locator('wy-users-search').getByText(name).last().click()
+    }
+    const isCreate = { hasText: /^\s*Create\s*$/ }
+    await page.locator('wy-button').filter(isCreate).locator('button').last().click()
+    await write(page, 'Hello room')
+    await page.locator('wy-button[title=Send] button').click()
+    await kims.locator('wy-conversation-item').getByText('Hello room').waitFor()
+
+    await page.locator('wy-button[title=Details] button').first().click()
+    const input = page.locator('wy-conversation-header input').filter({ visible: true }).first()
+    await input.fill('Party')
+    await input.press('Enter')
+    await kims.locator('wy-conversation-item').getByText('Party').waitFor()
+    await page.locator('wy-conversation-header input[type=file]').first().setInputFiles(pixel)
+    await kims.locator('wy-conversation-item img').waitFor()
+  })
+
   test('who asks the copilot sees the agent type, and then its answer', async () => {
     const { body: token } = await kit.server.admin.post('/api/users/assistant/tokens')
     const asAgent = (method: string, path: string, body: object) =>
@@ -253,6 +279,15 @@ describe.skipIf(!hasBrowser)('every component of the unmodified UI kit', () => {
     expect((await ann.get('/api/apps?member=assistant')).body).toMatchObject({ data: [{ uid, name: 'Help' }] })
   })
 })
+
+const pixel = {
+  name: 'pixel.png',
+  mimeType: 'image/png',
+  buffer: Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
+    'base64',
+  ),
+}
 
 /** Scrolls until the element is there. */
 async function scrollTo(page: Page, target: ReturnType<Page['locator']>, direction: 'up' | 'down'): Promise<void> {
