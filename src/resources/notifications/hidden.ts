@@ -2,14 +2,14 @@ import type { Db, Fragment } from '../../storage/sql.ts'
 
 /**
  * A condition on `n`, a row of notifications: what it is about is there, and neither itself nor what holds it is in the
- * trash. Asked, so that it cannot drift.
+ * trash. Asked, so that it cannot drift. An app that is gone took its notifications along: it is looked for among the few
+ * that are hidden, because PostgreSQL may read all of the others.
  */
 export function isShown(db: Db): Fragment {
   const isVisible = (table: string) =>
     db`exists (select from ${db(table)} t where t.id = n.link_id and t.trashed_at is null)`
   return db`
-    (n.app_id is null or exists (
-      select from apps a where a.id = n.app_id and a.trashed_at is null and a.deleted_at is null))
+    not exists (select from apps a where a.id = n.app_id and (a.trashed_at is not null or a.deleted_at is not null))
     and case n.link_type
       when 'message' then ${isVisible('messages')}
       when 'post' then ${isVisible('posts')}

@@ -50,8 +50,10 @@ export async function listNotifications(
   const isNear = isById(order) && offset <= askedLimit
   const isListed = isFew || isNear ? isShown(db) : isNotHidden(db, wanted)
   const keys = isFromEnd ? order.map(reverse) : order
+  // What is asked of each, is asked in their order, until there are enough: it costs most.
+  const walk = isById(order) ? toOrder(db, keys, filter) : db``
   const found = await db<{ id: number }[]>`
-    select id from ${isById(order) ? db`${from} and ${isListed}` : db`(select * from ${from} offset 0) n where ${isListed}`}
+    select id from (select * from ${from} ${walk} offset 0) n where ${isListed}
     ${toOrder(db, keys, filter)} limit ${limit} offset ${offset}`
   const ids = found.map(({ id }) => id)
   return { rows: await listInOrder(db, isFromEnd ? ids.toReversed() : ids), count }
