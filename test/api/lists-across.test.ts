@@ -15,8 +15,10 @@ interface Stored {
   updatedAt: number
 }
 
-/** Fills chats that nobody has used yet, some at once and some one after the other, by two people. */
-async function fill(sql: Sql, apps: number[], authors: number[]): Promise<Stored[]> {
+type Table = 'messages' | 'posts'
+
+/** Fills apps that nobody has used yet, some at once and some one after the other, by two people. */
+async function fill(sql: Sql, table: Table, apps: number[], authors: number[]): Promise<Stored[]> {
   const count = 8_000
   const drawn = await sql<{ id: number }[]>`select nextval('numbers') as id from generate_series(1, ${count})`
   const [large, late, small, other] = apps
@@ -41,7 +43,8 @@ async function fill(sql: Sql, apps: number[], authors: number[]): Promise<Stored
     updated_at: updatedAt === createdAt ? null : new Date(updatedAt),
     trashed_at: isTrashed ? new Date() : null,
   }))
-  for (let at = 0; at < rows.length; at += 1_000) await sql`insert into messages ${sql(rows.slice(at, at + 1_000))}`
+  for (let at = 0; at < rows.length; at += 1_000)
+    await sql`insert into ${sql(table)} ${sql(rows.slice(at, at + 1_000))}`
   for (const app of apps) {
     const own = made.filter(({ item }) => item.app === app)
     for (let at = 0; at < own.length; at += 1_000) {
@@ -68,44 +71,63 @@ const question = fc.record({
   trashed: fc.constantFrom('false', 'false', 'true', 'null'),
   skip: fc.oneof(fc.nat(60), fc.nat(8_000)),
   take: fc.integer({ min: 1, max: 100 }),
-  around: fc.option(fc.nat(8_000), { nil: undefined, freq: 1 }),
+  around: fc.option(fc.nat(8_000), { nil: undefined, freq: 2 }),
+  /** Places in the whole list that posts are to be between. */
+  after: fc.option(fc.nat(8_000), { nil: undefined, freq: 2 }),
+  before: fc.option(fc.nat(8_000), { nil: undefined, freq: 2 }),
 })
 type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : never
 
-test('any page over several chats holds what it should, in each order, however deep, and around a message', async () => {
-  await using database = await createDatabase()
-  await using first = await startServer({ DATABASE_URL: database.url })
-  const [ann, ben] = [await first.person('Ann'), await first.person('Ben')]
-  const apps: number[] = []
-  for (let i = 0; i < 4; i++) apps.push(Number(await appOf(first, 'chat_room', i < 3 ? [ann, ben] : [ann])))
-  const all = await fill(database.sql, apps, [Number(ann.id), Number(ben.id)])
-  await using server = await startServer({ DATABASE_URL: database.url })
-  const verify = async ({ isAdmin, order, isDescending, trashed, skip, take, around }: Question) => {
-    const timeOf = (item: Stored) => (order === 'updated_at' ? item.updatedAt : order === 'id' ? 0 : item.createdAt)
-    const shown = all
-      .filter(({ app, author, isTrashed }) => isAdmin || (app !== apps[3] && (!isTrashed || author === Number(ben.id))))
-      .filter(({ isTrashed }) => trashed === 'null' || isTrashed === (trashed === 'true'))
-      .toSorted((a, b) => timeOf(a) - timeOf(b) || a.id - b.id)
-      .map(({ id }) => id)
-    if (isDescending) shown.reverse()
-    const middle = around === undefined ? undefined : shown[around % shown.length]!
-    const start =
-      middle === undefined
-        ? skip
-        : Math.max(0, Math.min(shown.indexOf(middle) - Math.floor(take / 2), shown.length - take))
-    const query = new URLSearchParams({
-      order_by: isDescending ? `${order} desc` : order,
-      trashed,
-      skip: String(skip),
-      take: String(take),
-      ...(middle !== undefined && { around: String(middle) }),
-    })
+test.each(['messages', 'posts'] as const)(
+  'any page of %s of several apps holds what it should, in each order, however deep, and around one',
+  async table => {
+    await using database = await createDatabase()
+    await using first = await startServer({ DATABASE_URL: database.url })
+    const [ann, ben] = [await first.person('Ann'), await first.person('Ben')]
+    const apps: number[] = []
+    for (let i = 0; i < 4; i++)
+      apps.push(Number(await appOf(first, table === 'messages' ? 'chat_room' : 'posts', i < 3 ? [ann, ben] : [ann])))
+    const all = await fill(database.sql, table, apps, [Number(ann.id), Number(ben.id)])
+    await using server = await startServer({ DATABASE_URL: database.url })
+    const verify = async ({ isAdmin, order, isDescending, trashed, skip, take, around, ...range }: Question) => {
+      const idAt = (place: number | undefined) =>
+        table === 'posts' && place !== undefined ? all[place % all.length]!.id : undefined
+      const [after, before] = [idAt(range.after), idAt(range.before)]
+      const timeOf = (item: Stored) => (order === 'updated_at' ? item.updatedAt : order === 'id' ? 0 : item.createdAt)
+      const shown = all
+        .filter(
+          ({ app, author, isTrashed }) => isAdmin || (app !== apps[3] && (!isTrashed || author === Number(ben.id))),
+        )
+        .filter(({ isTrashed }) => trashed === 'null' || isTrashed === (trashed === 'true'))
+        .filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before))
+        .toSorted((a, b) => timeOf(a) - timeOf(b) || a.id - b.id)
+        .map(({ id }) => id)
+      if (isDescending) shown.reverse()
+      const middle = around === undefined || shown.length === 0 ? undefined : shown[around % shown.length]!
+      const start =
+        middle === undefined
+          ? skip
+          : Math.max(0, Math.min(shown.indexOf(middle) - Math.floor(take / 2), shown.length - take))
+      const query = new URLSearchParams({
+        order_by: isDescending ? `${order} desc` : order,
+        trashed,
+        skip: String(skip),
+        take: String(take),
+        ...(middle !== undefined && { around: String(middle) }),
+        ...(after !== undefined && { after: String(after) }),
+        ...(before !== undefined && { before: String(before) }),
+      })
 
-    const answer = await (isAdmin ? server.admin : client(server.url, ben.token)).get(`/api/messages?${query}`)
+      const answer = await (isAdmin ? server.admin : client(server.url, ben.token)).get(`/api/${table}?${query}`)
 
-    const found = { start: Number(answer.body.start), count: Number(answer.body.count), ids: idsIn(answer).map(Number) }
-    expect(found).toEqual({ start, count: shown.length, ids: shown.slice(start, start + take) })
-  }
+      const found = {
+        start: Number(answer.body.start),
+        count: Number(answer.body.count),
+        ids: idsIn(answer).map(Number),
+      }
+      expect(found).toEqual({ start, count: shown.length, ids: shown.slice(start, start + take) })
+    }
 
-  await fc.assert(fc.asyncProperty(question, verify), { numRuns: 150 })
-})
+    await fc.assert(fc.asyncProperty(question, verify), { numRuns: 150 })
+  },
+)

@@ -89,10 +89,10 @@ const question = fc.record({
   trashed: fc.constantFrom('false', 'true', 'null'),
   skip: fc.oneof(fc.nat(60), fc.nat(5_200)),
   take: fc.integer({ min: 1, max: 100 }),
-  around: fc.option(fc.nat(4_500), { nil: undefined, freq: 1 }),
+  around: fc.option(fc.nat(4_500), { nil: undefined, freq: 2 }),
   /** Places in the whole list that posts are to be between. */
-  after: fc.option(fc.nat(4_500), { nil: undefined, freq: 1 }),
-  before: fc.option(fc.nat(4_500), { nil: undefined, freq: 1 }),
+  after: fc.option(fc.nat(4_500), { nil: undefined, freq: 2 }),
+  before: fc.option(fc.nat(4_500), { nil: undefined, freq: 2 }),
 })
 type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : never
 

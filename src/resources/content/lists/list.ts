@@ -98,13 +98,15 @@ export async function listEverywhere(
   const page = toPage(query, orderFields, defaultOrder, 'along')
   const { sql } = reader
   const scope = { ...narrow, ...(await toReach(kind, reader, wanted)) }
-  const isDeep = page.skip > walkLimit || query.around !== undefined
+  const { after, before } = narrow
+  const isRange = after !== undefined || before !== undefined
+  const isFar = isRange || page.skip > walkLimit || query.around !== undefined
   const isById = page.order[0]?.field === 'id'
   if (hasTerms(page)) scope.apps = await narrowToHolding(kind, sql, scope.apps, searchedApps)
   // The first pages by id are walked to, and where too much is before others, all that there is is sorted.
-  else if (!page.countOnly && isById === isDeep) scope.apps = await narrowToHolding(kind, sql, scope.apps, placedApps)
+  else if (isById ? isFar : !isFar) scope.apps = await narrowToHolding(kind, sql, scope.apps, placedApps)
   const count = await countWhole(kind, sql, scope, page)
-  if (count !== undefined && isPlaced(kind, scope, page)) {
+  if (count !== undefined && !isRange && isPlaced(kind, scope, page)) {
     return listPlaced(kind.store, { scope, page, count, around: query.around }, sql)
   }
   return listFiltered(store, { scope, page, around: query.around, kept: count }, sql)
@@ -174,10 +176,22 @@ function isIn({ fits, parents }: ContentKind, type: string): boolean {
 }
 
 /** How many items there are where nothing filters: what is visible is kept, and little is in the trash. */
-async function countWhole(kind: ContentKind, sql: Sql, scope: Scope, page: Page): Promise<number | undefined> {
+async function countWhole(
+  kind: ContentKind,
+  sql: Sql,
+  scope: Scope,
+  page: Page<OrderField>,
+): Promise<number | undefined> {
   const { after, before, followedBy, hidden, apps } = scope
-  if (hasTerms(page) || hidden.length > 0 || page.trashed === true) return undefined
-  if (after !== undefined || before !== undefined || followedBy !== undefined) return undefined
+  if (hasTerms(page) || hidden.length > 0 || page.trashed === true || followedBy !== undefined) return undefined
+  if (after !== undefined || before !== undefined) {
+    if (!isPlaced(kind, scope, page)) return undefined
+    const { table } = kind.store
+    const skipped = after === undefined ? 0 : await countBeforeIn(sql, table, scope.apps, after + 1)
+    const end =
+      before === undefined ? await sumOf(kind, sql, apps) : await countBeforeIn(sql, table, scope.apps, before)
+    return Math.max(0, end - skipped)
+  }
   const visible = await sumOf(kind, sql, apps)
   return page.trashed === false ? visible : visible + (await kind.store.count(sql, scope, { ...page, trashed: true }))
 }

@@ -59,7 +59,11 @@ function isFew({ apps, parent }: Scope, { skip, take, order }: Page<OrderField>)
  */
 function mergeApps(db: Db, table: ContentTable, scope: Scope, page: Page<OrderField>, walk: Walk): Fragment {
   const direction = walk.descending ? db`desc` : db`asc`
-  const filter = db`t.app_id >= a.app_id and t.app_id <= a.app_id and ${toFilter(db, table, { ...scope, apps: null }, page)}`
+  const { after, before, ...rest } = { ...scope, apps: null }
+  const filter = db`
+    ${after === undefined ? db`t.app_id >= a.app_id` : db`(t.app_id, t.id) > (a.app_id, ${after})`}
+    and ${before === undefined ? db`t.app_id <= a.app_id` : db`(t.app_id, t.id) < (a.app_id, ${before})`}
+    and ${toFilter(db, table, rest, page)}`
   const limit = db`limit ${page.skip + page.take}`
   const byId = db`order by t.app_id ${direction}, t.id ${direction} ${limit}`
   const first =
