@@ -12,6 +12,7 @@ import type { Sql, Tx } from '../../storage/sql.ts'
 import { keepTerms } from '../content/terms.ts'
 import * as backlog from './backlog.ts'
 import { Making, notifying } from './making/making.ts'
+import { toRestMs } from './pace.ts'
 
 const nothing: Write[] = []
 
@@ -38,27 +39,20 @@ const eventLimit = 200
 /** Apps that this node remembers to look at. The rest is found in the database when these are done. */
 const awakeLimit = 1_000
 
-/** While this many commands wait for commits, making notifications rests: people who write come first. A guess. */
-const busyCommands = 16
-
-/** It also rests after this many notifications: telling a whole room takes long. A guess. */
-const manyTold = 100
-
-/** How long it rests then, in units of the time that its last transaction took: a twentieth of one connection's time. */
-const restFactor = 19
-
-/** But no longer than this: people who are told late should still be told. */
-const longestRestMs = 5_000
-
 /** Where a transaction has brought an app to. */
 interface Reached {
   rev: number
   isMore: boolean
   /** Something is to be told, be it new or changed. */
   hasTold: boolean
-  /** How many notifications are new. */
+  /** Events that it worked through, how long the oldest had waited, and how many notifications are new. */
+  events: number
+  lateMs: number
   told: number
 }
+
+/** Nothing was to be done, or another node does it. */
+const idle: Omit<Reached, 'rev'> = { isMore: false, hasTold: false, events: 0, lateMs: 0, told: 0 }
 
 /**
  * Makes notifications of committed events, and the terms that items are found by, in the background: sending to a room
@@ -111,36 +105,36 @@ export class Notifier {
       if (this.#isStopped) break
       this.#awake.delete(app)
       const startedAt = performance.now()
-      let told = 0
+      let reached = idle
       try {
-        const advance = await this.#advance(app)
-        if (advance.isMore) this.#awake.add(app)
-        told = advance.told
+        reached = await this.#advance(app)
+        if (reached.isMore) this.#awake.add(app)
       } catch (error) {
         // What is noted stays noted: the next look finds it.
         this.#parts.log.warn({ app, error }, 'Notifications could not be made; they are tried again')
       }
       if (this.#awake.size === 0) break
-      const isBusy = this.#parts.apps.waiting > busyCommands || told >= manyTold
-      if (isBusy) await this.#rest((performance.now() - startedAt) * restFactor)
+      const { waiting } = this.#parts.apps
+      const restMs = toRestMs({ ...reached, waiting, tookMs: performance.now() - startedAt })
+      if (restMs > 0) await this.#rest(restMs)
     }
     this.#running = null
   }
 
-  /** One transaction for one app; `told`: how many notifications it made. */
-  async #advance(app: number): Promise<{ isMore: boolean; told: number }> {
+  /** One transaction for one app. */
+  async #advance(app: number): Promise<Omit<Reached, 'rev'>> {
     const { sql, told } = this.#parts
     const state = await this.#findState(app)
     if (state === null) {
       await backlog.forgetApp(sql, app)
-      return { isMore: false, told: 0 }
+      return idle
     }
     await backlog.ensureCursor(sql, app)
     const reached = await sql.begin(tx => this.#make(tx as unknown as Tx, state))
-    if (reached === null) return { isMore: false, told: 0 }
+    if (reached === null) return idle
     if (reached.hasTold) told()
     if (!reached.isMore) await backlog.removeNotifiable(sql, { app_id: app, rev: reached.rev })
-    return { isMore: reached.isMore, told: reached.told }
+    return reached
   }
 
   /** As fresh as the events that are about to be read; null where the app is gone. */
@@ -162,27 +156,29 @@ export class Notifier {
     const cursor = await backlog.lockCursor(tx, state.app.id)
     if (cursor === null) return null
     const rows = await listEvents(tx, state.app.id, cursor, eventLimit)
-    const making = new Making({ tx, state, people }, new Date(this.#parts.clock.now()))
+    const now = this.#parts.clock.now()
+    const making = new Making({ tx, state, people }, new Date(now))
     let rev = cursor
-    let taken = 0
+    let events = 0
     await making.load(rows)
     for (const row of rows) {
       if (making.isFull) break
       const kind = kinds.get(row.type)
       if (kind !== undefined && notifying.has(row.type)) await making.take({ ...row, kind, body: null })
       rev = row.rev
-      taken++
+      events++
     }
     await making.finish()
-    await keepTerms(tx, rows.slice(0, taken))
+    await keepTerms(tx, rows.slice(0, events))
     if (rev > cursor) await backlog.moveCursor(tx, { app_id: state.app.id, rev })
-    const isMore = taken < rows.length || rows.length === eventLimit
-    return { rev, isMore, hasTold: making.hasTold, told: making.written }
+    const isMore = events < rows.length || rows.length === eventLimit
+    const lateMs = rows.length === 0 ? 0 : now - rows[0]!.created_at.getTime()
+    return { rev, isMore, hasTold: making.hasTold, events, lateMs, told: making.written }
   }
 
   #rest(delayMs: number): Promise<void> {
     return new Promise(resolve => {
-      const cancel = this.#parts.clock.after(Math.min(delayMs, longestRestMs), resolve)
+      const cancel = this.#parts.clock.after(delayMs, resolve)
       this.#endRest = () => {
         cancel()
         resolve()
