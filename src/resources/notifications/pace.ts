@@ -1,14 +1,14 @@
 /** While this many commands wait for commits, people who write come first. A guess. */
 const busyCommands = 16
 
-/** An event that so many hear of takes long enough to be felt by those who write meanwhile. A guess. */
+/** So many notifications at a time take long enough to be felt by those who write meanwhile. A guess. */
 const manyTold = 100
 
-/** How long making rests for them, in units of the time that it worked: a twentieth of one connection's time is left. */
-const restFactor = 19
+/** How long making rests, in units of the time that it worked: what is left is a twentieth, or a fifth, of one connection's. */
+const restFactor = { long: 19, short: 4 }
 
-/** Those who are told have waited for them as long as this; from then on making rests less the later it is. Guesses. */
-const patienceMs = { busy: 60_000, manyTold: 10_000 }
+/** Those who are told have waited for them as long as this; from then on making rests less the later it is. A guess. */
+const patienceMs = 300_000
 
 /** But no longer than this: people who are told late should still be told. */
 const longestRestMs = 5_000
@@ -25,10 +25,13 @@ interface Worked {
   lateMs: number
 }
 
-/** How long the making of notifications rests after a transaction, so that nobody who writes feels it; often not at all. */
+/**
+ * How long the making of notifications rests after a transaction, so that nobody who writes feels it: not at all as a
+ * rule, for a while where there was much to make, for long where many write or a single event tells a whole crowd.
+ */
 export function toRestMs({ waiting, events, told, tookMs, lateMs }: Worked): number {
   const isBusy = waiting > busyCommands
-  if (!isBusy && told < manyTold * Math.max(1, events)) return 0
-  const patience = isBusy ? patienceMs.busy : patienceMs.manyTold
-  return Math.min(longestRestMs, tookMs * restFactor * Math.min(1, patience / Math.max(1, lateMs)))
+  if (!isBusy && told < manyTold) return 0
+  const factor = isBusy || told >= manyTold * events ? restFactor.long : restFactor.short
+  return Math.min(longestRestMs, tookMs * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
 }
