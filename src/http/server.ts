@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -111,9 +112,13 @@ export class Edge {
    * come in on connections kept alive are served, and their connections ended with the answer.
    */
   async close(deadlineMs: number): Promise<void> {
+    // Who has reached this machine by now is let in, in the next turn of the event loop; what they have said by then is
+    // read in those after it.
+    await nextTurn()
     if (this.#listening !== null) this.#native.us_listen_socket_close(this.#listening)
     this.#listening = null
     this.#stopped.abort()
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
     if (this.#open > 0) {
       const idle = Promise.withResolvers<void>()
       const timer = setTimeout(idle.resolve, deadlineMs)
@@ -122,7 +127,7 @@ export class Edge {
       clearTimeout(timer)
     }
     // The last answer leaves the machine only after the turn of the event loop in which it was given.
-    await new Promise(resolve => setImmediate(resolve))
+    await nextTurn()
     this.uws.close()
   }
 
