@@ -112,12 +112,12 @@ export class Edge {
    * come in on connections kept alive are served, and their connections ended with the answer.
    */
   async close(deadlineMs: number): Promise<void> {
+    this.#stopped.abort()
     // Who has reached this machine by now is let in, in the next turn of the event loop; what they have said by then is
     // read in those after it.
     await nextTurn()
     if (this.#listening !== null) this.#native.us_listen_socket_close(this.#listening)
     this.#listening = null
-    this.#stopped.abort()
     for (let turn = 0; turn < 3; turn++) await nextTurn()
     if (this.#open > 0) {
       const idle = Promise.withResolvers<void>()

@@ -207,7 +207,7 @@ test('closing lets open requests finish, and takes no new connections', async ()
   await begun()
 
   const closed = edge.edge.close(5000)
-  await expect(Wire.open(edge.port)).rejects.toThrow('ECONNREFUSED')
+  await eventually(() => expect(Wire.open(edge.port)).rejects.toThrow('ECONNREFUSED'))
   open()
 
   expect((await answer).status).toBe(200)
