@@ -61,12 +61,19 @@ describe.skipIf(!hasBrowser)('every component of the unmodified UI kit', () => {
     const components = ['toasts', 'badge', 'button'].map(name => `<wy-notification-${name}></wy-notification-${name}>`)
     const page = await kit.show(ben, components.join(''))
     const other = await kit.show(ben, '<wy-notification-badge></wy-notification-badge>')
-    const isToasted = async () => {
+    let mentions = 0
+    // The kit hears of nothing between its first list and its subscription.
+    const isTold = async () => {
       await ann.post(`${path}/messages`, { text: `Look here [Ben](@u${ben.id})` })
+      mentions++
       expect(await page.locator('wy-toast').getByText('mentioned you').count()).toBeGreaterThan(0)
+      for (const shown of [page, other]) expect(await badge(shown, 'wy-notification-badge').count()).toBe(1)
     }
-    await eventually(isToasted, { timeoutMs: 20_000, everyMs: 500 })
-    for (const shown of [page, other]) await badge(shown, 'wy-notification-badge').waitFor()
+    await eventually(isTold, { timeoutMs: 20_000, everyMs: 500 })
+    await eventually(async () => {
+      const { body: unread } = await ben.get('/api/notifications?unread=true')
+      expect(Number(unread.count)).toBe(mentions)
+    })
 
     await page.locator('wy-notification-button button').first().click()
     await page.locator('wy-notification-list').getByText('mentioned you').first().waitFor()
