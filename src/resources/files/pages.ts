@@ -1,4 +1,4 @@
-import { orderBy } from '../../storage/order.ts'
+import { fromNearerEnd, orderBy } from '../../storage/order.ts'
 import type { OrderKey, Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
 import { isSearch } from '../content/lists/search.ts'
@@ -70,23 +70,16 @@ function toSeen(page: Page<OrderField>, { writable }: FileScope): Page<OrderFiel
 async function listOfApp(db: Db, scope: FileScope, page: Page<OrderField>, count: number): Promise<FileRow[]> {
   const where = toFilter(db, scope, page)
   if (page.order[0]!.field === 'id') return listAt(db, scope, page, count, where)
-  const limit = Math.min(page.take, count - page.skip)
-  const left = count - page.skip - limit
-  const isFromEnd = left < page.skip
-  const order = isFromEnd ? page.order.map(reverse) : page.order
+  const walk = fromNearerEnd(page, count)
   const ids = await listIds(db`
     select f.id from files f where ${where}
-    ${byApp(db, order)}
-    limit ${limit} offset ${isFromEnd ? left : page.skip}`)
-  return listInOrder(db, isFromEnd ? ids.toReversed() : ids)
+    ${byApp(db, walk.order)}
+    limit ${walk.limit} offset ${walk.offset}`)
+  return listInOrder(db, walk.restore(ids))
 }
 
 function byApp(db: Db, order: OrderKey<OrderField>[]): Fragment {
   return orderBy(db, [{ field: 'app', descending: order[0]!.descending }, ...order], { ...columns, app: 'f.app_id' })
-}
-
-function reverse(key: OrderKey<OrderField>): OrderKey<OrderField> {
-  return { ...key, descending: !key.descending }
 }
 
 /** As many files of each app as the page may take from it. Served by files_by_name and its likes. */

@@ -1,4 +1,4 @@
-import { orderBy } from '../../storage/order.ts'
+import { fromNearerEnd, orderBy } from '../../storage/order.ts'
 import type { OrderKey, Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
 import { isShown, selectHidden } from './hidden.ts'
@@ -33,7 +33,7 @@ export async function listNotifications(
   filter: Filter,
   page: Page<OrderField>,
 ): Promise<{ rows: NotificationRow[]; count: number }> {
-  const { q, tags, trashed, skip, take, order } = page
+  const { q, tags, trashed, skip, order } = page
   if (tags.length > 0 || trashed === true) return { rows: [], count: 0 }
   const wanted = matches(db, filter, q)
   const from = db`${toSource(db, filter, q)} where ${wanted}`
@@ -41,22 +41,16 @@ export async function listNotifications(
   const isFew = all <= askedLimit || q !== undefined
   const count = isFew ? await countAll(db, db`${from} and ${isShown(db)}`) : all - (await countHidden(db, wanted))
   if (page.countOnly || skip >= count) return { rows: [], count }
-  // Walked to from the nearer end.
-  const limit = Math.min(take, count - skip)
-  const left = count - skip - limit
-  const isFromEnd = left < skip
-  const offset = isFromEnd ? left : skip
+  const near = fromNearerEnd(page, count)
   // To be sorted otherwise, each is looked at, however near the page is.
-  const isNear = isById(order) && offset <= askedLimit
+  const isNear = isById(order) && near.offset <= askedLimit
   const isListed = isFew || isNear ? isShown(db) : isNotHidden(db, wanted)
-  const keys = isFromEnd ? order.map(reverse) : order
   // What is asked of each, is asked in their order, until there are enough: it costs most.
-  const walk = isById(order) ? toOrder(db, keys, filter) : db``
+  const walk = isById(order) ? toOrder(db, near.order, filter) : db``
   const found = await db<{ id: number }[]>`
     select id from (select * from ${from} ${walk} offset 0) n where ${isListed}
-    ${toOrder(db, keys, filter)} limit ${limit} offset ${offset}`
-  const ids = found.map(({ id }) => id)
-  return { rows: await listInOrder(db, isFromEnd ? ids.toReversed() : ids), count }
+    ${toOrder(db, near.order, filter)} limit ${near.limit} offset ${near.offset}`
+  return { rows: await listInOrder(db, near.restore(found.map(({ id }) => id))), count }
 }
 
 async function countAll(db: Db, from: Fragment): Promise<number> {
@@ -75,10 +69,6 @@ function isNotHidden(db: Db, wanted: Fragment): Fragment {
 
 function isById([key]: OrderKey<OrderField>[]): boolean {
   return key?.field === 'id'
-}
-
-function reverse(key: OrderKey<OrderField>): OrderKey<OrderField> {
-  return { ...key, descending: !key.descending }
 }
 
 /** The user is named in the order as well: by id alone, PostgreSQL may walk over everybody's. */

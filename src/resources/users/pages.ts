@@ -1,8 +1,8 @@
 import { listPeople, type Person } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { toReference } from '../../lib/reference.ts'
-import { orderBy } from '../../storage/order.ts'
-import type { OrderKey, Page } from '../../storage/page.ts'
+import { fromNearerEnd, orderBy } from '../../storage/order.ts'
+import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
 import { toTsQuery } from '../../storage/words.ts'
 import { fewLimit, findSight, isAmong, isVisibleTo, visibleTo } from './visible.ts'
@@ -106,22 +106,15 @@ export function toOthers(db: Db, { kind }: Principal, { trashed, tags }: Page, i
 export async function listUserIds(
   db: Db,
   where: Fragment,
-  { order, skip, take, countOnly }: Page<PersonOrder>,
+  page: Page<PersonOrder>,
 ): Promise<{ ids: number[]; count: number }> {
   const [total] = await db<{ count: number }[]>`select count(*) as count from users u where ${where}`
   const count = total!.count
-  if (countOnly || skip >= count) return { ids: [], count }
-  const limit = Math.min(take, count - skip)
-  const left = count - skip - limit
-  const isFromEnd = left < skip
+  if (page.countOnly || page.skip >= count) return { ids: [], count }
+  const walk = fromNearerEnd(page, count)
   const rows = await db<{ id: number }[]>`
     select u.id from users u where ${where}
-    ${orderBy(db, isFromEnd ? order.map(reverse) : order, columns)}
-    limit ${limit} offset ${isFromEnd ? left : skip}`
-  const ids = rows.map(({ id }) => id)
-  return { ids: isFromEnd ? ids.toReversed() : ids, count }
-}
-
-function reverse(key: OrderKey<PersonOrder>): OrderKey<PersonOrder> {
-  return { ...key, descending: !key.descending }
+    ${orderBy(db, walk.order, columns)}
+    limit ${walk.limit} offset ${walk.offset}`
+  return { ids: walk.restore(rows.map(({ id }) => id)), count }
 }
