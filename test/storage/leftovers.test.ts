@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { chores as blobChores } from '../../src/resources/blobs/chores.ts'
-import { chores as embedChores } from '../../src/resources/embeds/chores.ts'
-import { chores as meetingChores } from '../../src/resources/meetings/chores.ts'
+import { idleChores } from '../../src/resources/content/idle.ts'
 import { DiskBytes } from '../../src/storage/bytes-disk.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
@@ -52,7 +51,7 @@ test('an embed that no item has goes after a month, found or described; used and
   const message = await create(ann, `/api/apps/${room}/messages`, { embed_id: trashed })
   await ann.post(`/api/messages/${message.id}/trash`)
   const doChores = async (days: number) => {
-    for (const { run } of embedChores({ sql, now: daysAhead(days) })) await run(signal)
+    for (const { run } of idleChores('embeds')({ sql, now: daysAhead(days) })) await run(signal)
     return (await sql<{ id: number }[]>`select id from embeds order by id`).map(({ id }) => String(id))
   }
 
@@ -78,7 +77,7 @@ test('a meeting that no item has goes after a month; used and trashed ones stay'
   const message = await create(ann, `/api/apps/${room}/messages`, { meeting_id: trashed })
   await ann.post(`/api/messages/${message.id}/trash`)
   const doChores = async (days: number) => {
-    for (const { run } of meetingChores({ sql, now: daysAhead(days) })) await run(signal)
+    for (const { run } of idleChores('meetings')({ sql, now: daysAhead(days) })) await run(signal)
     return (await sql<{ id: number }[]>`select id from meetings order by id`).map(({ id }) => String(id))
   }
 
@@ -112,7 +111,7 @@ test('an embed that somebody puts to use at the last moment stays', async () => 
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     expect(waiting).toHaveLength(1)
   })
-  for (const { run } of embedChores({ sql, now: daysAhead(0) })) await run(signal)
+  for (const { run } of idleChores('embeds')({ sql, now: daysAhead(0) })) await run(signal)
   await blocker`commit`
   blocker.release()
 

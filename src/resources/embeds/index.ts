@@ -1,5 +1,5 @@
+import { idleChores } from '../content/idle.ts'
 import { resource } from '../resource.ts'
-import { chores } from './chores.ts'
 import { routes } from './routes.ts'
 
-export const embeds = resource({ routes, chores })
+export const embeds = resource({ routes, chores: idleChores('embeds') })

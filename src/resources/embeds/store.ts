@@ -50,29 +50,6 @@ export async function claimEmbed(db: Db, id: number, now: Date): Promise<boolean
   return count > 0
 }
 
-/**
- * Of the embeds that were not looked at since `before`, deletes those that no item has, not even in the trash, and puts
- * the others off. Returns how many were looked at. Served by embeds_checked, messages_embed and its likes.
- */
-export async function removeIdleEmbeds(db: Db, before: Date, now: Date, limit: number): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    with old as (
-      select id from embeds where checked_at < ${before}
-      order by checked_at limit ${limit} for update skip locked
-    ), idle as (
-      select id from old o
-      where not exists (select from messages m where m.embed_id = o.id)
-        and not exists (select from posts p where p.embed_id = o.id)
-        and not exists (select from comments c where c.embed_id = o.id)
-    ), gone as (
-      delete from embeds e using idle i where e.id = i.id
-    ), kept as (
-      update embeds e set checked_at = ${now} from old o where e.id = o.id and o.id not in (select id from idle)
-    )
-    select count(*) as count from old`
-  return row!.count
-}
-
 /** Of several who make an embed from one address at once, each waits for the others; the first one makes it. */
 export async function takeTurn(tx: Tx, source: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${source}, 7213003))`

@@ -25,25 +25,3 @@ export async function claimMeeting(db: Db, id: number, by: Principal, now: Date)
     returning *`
   return row ?? null
 }
-
-/**
- * Of the meetings that were not looked at since `before`, deletes those that no item has, not even in the trash, and puts
- * the others off. Returns how many were looked at. Served by meetings_checked, messages_meeting and its likes.
- */
-export async function removeIdleMeetings(db: Db, before: Date, now: Date, limit: number): Promise<number> {
-  const [row] = await db<{ count: number }[]>`
-    with old as (
-      select id from meetings where checked_at < ${before} order by checked_at limit ${limit} for update skip locked
-    ), idle as (
-      select id from old o
-      where not exists (select from messages m where m.meeting_id = o.id)
-        and not exists (select from posts p where p.meeting_id = o.id)
-        and not exists (select from comments c where c.meeting_id = o.id)
-    ), gone as (
-      delete from meetings m using idle i where m.id = i.id
-    ), kept as (
-      update meetings m set checked_at = ${now} from old o where m.id = o.id and o.id not in (select id from idle)
-    )
-    select count(*) as count from old`
-  return row!.count
-}

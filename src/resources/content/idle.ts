@@ -1,0 +1,51 @@
+import { inPortions, type Chore } from '../../storage/housekeeping.ts'
+import type { Db } from '../../storage/sql.ts'
+import type { ChoreParts } from '../resource.ts'
+
+/** What an item may have one of → the column that names it. */
+const columns = { embeds: 'embed_id', meetings: 'meeting_id' } as const
+type Table = keyof typeof columns
+
+/** How long one that no item has is kept. If it was found in use, it is looked at again after as long. A guess. */
+const idleDays = 30
+
+/** Rows in one go: few enough that nobody waits for them. A guess. */
+const batchSize = 500
+
+/**
+ * Removes embeds or meetings that came to nothing; pictures of embeds go as all blobs do that nothing uses. Several
+ * nodes may do it at once.
+ */
+export function idleChores(table: Table) {
+  return ({ sql, now }: Pick<ChoreParts, 'sql' | 'now'>): Chore[] => {
+    const run = async (signal: AbortSignal) => {
+      const before = new Date(now().getTime() - idleDays * 24 * 3_600_000)
+      await inPortions(batchSize, signal, () => removeIdle(sql, table, before, now()))
+    }
+    return [{ name: `remove ${table} that nothing uses`, periodMs: 600_000, run }]
+  }
+}
+
+/**
+ * Of those that were not looked at since `before`, deletes those that no item has, not even in the trash, and puts the
+ * others off. Returns how many were looked at. Served by embeds_checked, messages_embed and their likes.
+ */
+async function removeIdle(db: Db, table: Table, before: Date, now: Date): Promise<number> {
+  const column = db(columns[table])
+  const [row] = await db<{ count: number }[]>`
+    with old as (
+      select id from ${db(table)} where checked_at < ${before}
+      order by checked_at limit ${batchSize} for update skip locked
+    ), idle as (
+      select id from old o
+      where not exists (select from messages m where m.${column} = o.id)
+        and not exists (select from posts p where p.${column} = o.id)
+        and not exists (select from comments c where c.${column} = o.id)
+    ), gone as (
+      delete from ${db(table)} t using idle i where t.id = i.id
+    ), kept as (
+      update ${db(table)} t set checked_at = ${now} from old o where t.id = o.id and o.id not in (select id from idle)
+    )
+    select count(*) as count from old`
+  return row!.count
+}
