@@ -4,15 +4,12 @@ import type { Sql } from '../../src/storage/sql.ts'
 import { client } from '../support/client.ts'
 import { appOf, idsIn } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
+import { expectedPage, type ListedItem } from '../support/expected-page.ts'
 import { startServer } from '../support/server.ts'
 
-interface Stored {
-  id: number
+interface Stored extends ListedItem {
   app: number
   author: number
-  isTrashed: boolean
-  createdAt: number
-  updatedAt: number
 }
 
 type Table = 'messages' | 'posts'
@@ -89,34 +86,14 @@ test.each(['messages', 'posts'] as const)(
       apps.push(Number(await appOf(first, table === 'messages' ? 'chat_room' : 'posts', i < 3 ? [ann, ben] : [ann])))
     const all = await fill(database.sql, table, apps, [Number(ann.id), Number(ben.id)])
     await using server = await startServer({ DATABASE_URL: database.url })
-    const verify = async ({ isAdmin, order, isDescending, trashed, skip, take, around, ...range }: Question) => {
+    const verify = async ({ isAdmin, ...asked }: Question) => {
       const idAt = (place: number | undefined) =>
         table === 'posts' && place !== undefined ? all[place % all.length]!.id : undefined
-      const [after, before] = [idAt(range.after), idAt(range.before)]
-      const timeOf = (item: Stored) => (order === 'updated_at' ? item.updatedAt : order === 'id' ? 0 : item.createdAt)
-      const shown = all
-        .filter(
-          ({ app, author, isTrashed }) => isAdmin || (app !== apps[3] && (!isTrashed || author === Number(ben.id))),
-        )
-        .filter(({ isTrashed }) => trashed === 'null' || isTrashed === (trashed === 'true'))
-        .filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before))
-        .toSorted((a, b) => timeOf(a) - timeOf(b) || a.id - b.id)
-        .map(({ id }) => id)
-      if (isDescending) shown.reverse()
-      const middle = around === undefined || shown.length === 0 ? undefined : shown[around % shown.length]!
-      const start =
-        middle === undefined
-          ? skip
-          : Math.max(0, Math.min(shown.indexOf(middle) - Math.floor(take / 2), shown.length - take))
-      const query = new URLSearchParams({
-        order_by: isDescending ? `${order} desc` : order,
-        trashed,
-        skip: String(skip),
-        take: String(take),
-        ...(middle !== undefined && { around: String(middle) }),
-        ...(after !== undefined && { after: String(after) }),
-        ...(before !== undefined && { before: String(before) }),
-      })
+      const seen = all.filter(
+        ({ app, author, isTrashed }) => isAdmin || (app !== apps[3] && (!isTrashed || author === Number(ben.id))),
+      )
+      const range = { after: idAt(asked.after), before: idAt(asked.before) }
+      const { query, ...expected } = expectedPage(seen, { ...asked, ...range })
 
       const answer = await (isAdmin ? server.admin : client(server.url, ben.token)).get(`/api/${table}?${query}`)
 
@@ -125,7 +102,7 @@ test.each(['messages', 'posts'] as const)(
         count: Number(answer.body.count),
         ids: idsIn(answer).map(Number),
       }
-      expect(found).toEqual({ start, count: shown.length, ids: shown.slice(start, start + take) })
+      expect(found).toEqual(expected)
     }
 
     await fc.assert(fc.asyncProperty(question, verify), { numRuns: 150 })

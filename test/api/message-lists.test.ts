@@ -3,17 +3,13 @@ import { expect, test } from 'vitest'
 import type { Sql } from '../../src/storage/sql.ts'
 import { client, type Body, type Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
+import { expectedPage, type ListedItem } from '../support/expected-page.ts'
 import { startServer } from '../support/server.ts'
 
 const idsOf = (body: Body): number[] => (body.data ?? []).map((item: Body) => Number(item.id))
 
-interface Stored {
-  id: number
+interface Stored extends ListedItem {
   author: string
-  isTrashed: boolean
-  /** Milliseconds; of those that were never edited, when they were made. */
-  createdAt: number
-  updatedAt: number
 }
 
 type Kind = 'messages' | 'posts' | 'comments'
@@ -97,32 +93,10 @@ const question = fc.record({
 type Question = typeof question extends fc.Arbitrary<infer Value> ? Value : never
 
 function toAnswer(all: Stored[], asked: Question, table: Kind, reader: string | null) {
-  const { order, isDescending, trashed, skip, take, around } = asked
-  const after = table === 'posts' && asked.after !== undefined ? all[asked.after % all.length]!.id : undefined
-  const before = table === 'posts' && asked.before !== undefined ? all[asked.before % all.length]!.id : undefined
-  const timeOf = (item: Stored) => (order === 'updated_at' ? item.updatedAt : order === 'id' ? 0 : item.createdAt)
-  const shown = all
-    .filter(item => trashed === 'null' || item.isTrashed === (trashed === 'true'))
-    .filter(item => !item.isTrashed || reader === null || item.author === reader)
-    .filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before))
-    .toSorted((a, b) => timeOf(a) - timeOf(b) || a.id - b.id)
-    .map(({ id }) => id)
-  if (isDescending) shown.reverse()
-  const middle = around === undefined || shown.length === 0 ? undefined : shown[around % shown.length]
-  const start =
-    middle === undefined
-      ? skip
-      : Math.max(0, Math.min(shown.indexOf(middle) - Math.floor(take / 2), shown.length - take))
-  const query = new URLSearchParams({
-    order_by: isDescending ? `${order} desc` : order,
-    trashed,
-    skip: String(skip),
-    take: String(take),
-    ...(middle !== undefined && { around: String(middle) }),
-    ...(after !== undefined && { after: String(after) }),
-    ...(before !== undefined && { before: String(before) }),
-  })
-  return { query, ids: shown.slice(start, start + take), start, count: shown.length }
+  const idAt = (place: number | undefined) =>
+    table === 'posts' && place !== undefined ? all[place % all.length]!.id : undefined
+  const seen = all.filter(item => !item.isTrashed || reader === null || item.author === reader)
+  return expectedPage(seen, { ...asked, after: idAt(asked.after), before: idAt(asked.before) })
 }
 
 async function ask(one: Client, path: string, query: URLSearchParams) {
