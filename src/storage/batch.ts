@@ -101,10 +101,11 @@ function toParam(value: unknown, type: ColumnType): Param {
 }
 
 function toArrayLiteral<Row>(rows: readonly Row[], column: keyof Row, type: ColumnType): string {
-  const first = toElement(rows[0]![column], type)
   // Most columns of most flushes hold one value: null, zero, the time of the flush.
-  if (rows.every(row => toElement(row[column], type) === first))
-    return `{${first}${`,${first}`.repeat(rows.length - 1)}}`
+  if (isUniform(rows, column, type)) {
+    const element = toElement(rows[0]![column], type)
+    return `{${element}${`,${element}`.repeat(rows.length - 1)}}`
+  }
   return `{${rows.map(row => toElement(row[column], type)).join()}}`
 }
 
