@@ -1,8 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { nobody, type Principal } from '../actors/principal.ts'
 import { problem } from '../lib/errors.ts'
 import { Secret } from '../lib/secret.ts'
-import type { Credentials } from './credentials.ts'
+import { hashOf, type Credentials } from './credentials.ts'
 import type { Auth } from './route.ts'
 
 export const Unauthorized = problem(401, 'unauthorized', 'A valid access token or API key is needed.')
@@ -30,7 +30,7 @@ export function authenticate(
 
 function requireSecret(secret: Secret, header: string): Principal {
   // Digests have one length, and do not tell by the time it takes how much of a guess was right.
-  const digest = (text: string) => createHash('sha256').update(text).digest()
+  const digest = (text: string) => Buffer.from(hashOf(text))
   if (!timingSafeEqual(digest(readBearer(header)), digest(secret.reveal()))) throw Unauthorized()
   return nobody
 }
