@@ -1,10 +1,11 @@
-import { command, type Work } from '../../actors/command.ts'
+import { command, loadingCommand, type Work } from '../../actors/command.ts'
 import type { Access, MemberRow } from '../../actors/state.ts'
 import { Forbidden, invalid, NotFound, problem } from '../../lib/errors.ts'
 import { ownerChanged } from '../apps/events.ts'
 import { isAtLeast, requireAdmin, requireRead } from './access.ts'
 import { memberRemoved, memberUpdated } from './events.ts'
 import { join, joinNumbers } from './join.ts'
+import { findHeir } from './store.ts'
 
 export interface NewMember {
   user: number
@@ -57,9 +58,10 @@ export const putMembers = command(
  * or the last admin, the longest-standing person who may write follows. Refuses with 403, 404 for who is no member,
  * 422 in private and agent chats.
  */
-export const removeMembers = command(
+export const removeMembers = loadingCommand(
   'removeMembers',
-  (work: Work, users: number[]) => {
+  findHeir,
+  (work, users: number[]) => {
     const isLeaving = users.length > 0 && users.every(user => user === work.by.user)
     // Whoever is kept out by an access of none could get around it by leaving, where the app is open to others.
     if (isLeaving) requireRead(work.state, work.by, work.people)
@@ -80,31 +82,29 @@ function isPlainAddition(before: Access | null, wanted: Access): boolean {
   return before === null ? wanted !== 'admin' : wanted === before
 }
 
-function requireOpenMembership({ app }: Work): void {
+function requireOpenMembership({ app }: Pick<Work, 'app'>): void {
   if (app.type === 'private_chat' || app.type === 'agent_chat') throw FixedMembers({ type: app.type })
 }
 
 /** The last admin stays one, and an owner who is made less gives the ownership up. */
 function requireAdminLeft(work: Work, list: NewMember[]): void {
   const wanted = new Map(list.map(({ user, access }) => [user, access]))
-  const admins = [...work.state.members()].filter(row => row.access === 'admin').map(row => row.user_id)
-  if (admins.length > 0 && ![...admins, ...wanted.keys()].some(user => (wanted.get(user) ?? 'admin') === 'admin')) {
-    throw LastAdmin()
-  }
+  const loses = list.some(({ user, access }) => access !== 'admin' && isAdmin(work.state.member(user)))
+  const gains = list.some(({ access }) => access === 'admin')
+  if (loses && !gains && !hasAdmin(work, wanted)) throw LastAdmin()
   const owner = work.app.owner_id
   if (owner === null || (wanted.get(owner) ?? 'admin') === 'admin') return
   work.emit(ownerChanged, { entity: work.app.id, body: { ...work.app, owner_id: null } })
 }
 
 /** Sees to it that an app which had an owner or an admin still has one, if there is anybody for it. */
-function passOn(work: Work, leaving: number[]): void {
-  const members = [...work.state.members()].filter(row => row.access !== null)
-  const left = members.filter(row => !leaving.includes(row.user_id))
-  const ownerLeft = work.app.owner_id !== null && leaving.includes(work.app.owner_id)
-  const adminsLeft = members.some(isAdmin) && !left.some(isAdmin)
+function passOn(work: Work<number | null>, users: number[]): void {
+  const leaving = new Set(users)
+  const ownerLeft = work.app.owner_id !== null && leaving.has(work.app.owner_id)
+  const adminsLeft = users.some(user => isAdmin(work.state.member(user))) && !hasAdmin(work, leaving)
   if (!ownerLeft && !adminsLeft) return
 
-  const heir = left.find(row => isAtLeast(row.access ?? 'none', 'write') && isActivePerson(work, row.user_id))
+  const heir = work.loaded === null ? undefined : work.state.member(work.loaded)
   if (ownerLeft) {
     work.emit(ownerChanged, { entity: work.app.id, body: { ...work.app, owner_id: heir?.user_id ?? null } })
   }
@@ -113,11 +113,12 @@ function passOn(work: Work, leaving: number[]): void {
   }
 }
 
-function isAdmin({ access }: MemberRow): boolean {
-  return access === 'admin'
+/** True where somebody else is an admin. Goes through the members until it meets one. */
+function hasAdmin({ state }: Pick<Work, 'state'>, others: { has(user: number): boolean }): boolean {
+  for (const row of state.members()) if (isAdmin(row) && !others.has(row.user_id)) return true
+  return false
 }
 
-function isActivePerson({ people }: Work, user: number): boolean {
-  const person = people.find(user)
-  return person !== undefined && !person.is_agent && person.trashed_at === null
+function isAdmin(row: MemberRow | undefined): boolean {
+  return row?.access === 'admin'
 }

@@ -3,18 +3,15 @@ import { Problem } from '../../lib/errors.ts'
 import { removeMembers } from './commands.ts'
 import { listMemberships } from './store.ts'
 
-type Request = Pick<Parts, 'sql' | 'apps' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Parts, 'sql' | 'apps'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /**
  * Ends the memberships of somebody who is about to be deleted, app by app. Private and agent chats keep theirs: who
  * takes part is part of what they are, and the other one goes on seeing whom they talked to, as the deleted user.
  */
-export async function leaveApps(user: number, { sql, apps, people, by }: Request): Promise<void> {
+export async function leaveApps(user: number, { sql, apps, by }: Request): Promise<void> {
   for (const app of await listMemberships(sql, user)) {
     try {
-      const state = await apps.state(app)
-      // Ownership may pass on: to a person, not to an agent.
-      await people.load(Array.from(state.members(), row => row.user_id))
       await apps.run(removeMembers, app, by, [user])
     } catch (error) {
       // Removed by somebody else, or the app is gone: either way there is nothing left to end.

@@ -174,12 +174,10 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
 }
 
 async function remove(refs: string[], request: Request): Promise<void> {
-  const { sql, by, apps, people } = request
+  const { sql, by, apps } = request
   const state = await findReadable(request)
   const ids = await resolvePeople(sql, refs)
   if (refs.some(ref => !ids.has(ref))) throw NotFound()
-  // Ownership may pass on: to a person, not to an agent.
-  await people.load([...state.members()].map(row => row.user_id))
   await apps.run(removeMembers, state.app.id, by, [...new Set(ids.values())])
 }
 

@@ -1,6 +1,6 @@
 import type { Principal } from '../../actors/principal.ts'
 import type { Page } from '../../storage/page.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Db, Sql } from '../../storage/sql.ts'
 import { listUserIds, restrictTo, toFound, toOthers, toVisible } from '../users/pages.ts'
 import { isAmong } from '../users/visible.ts'
 
@@ -47,4 +47,23 @@ export async function listMemberships(sql: Sql, user: number): Promise<number[]>
       and a.deleted_at is null and a.type not in ('private_chat', 'agent_chat')
     order by a.id`
   return rows.map(({ id }) => id)
+}
+
+/**
+ * Who is to follow where the owner of an app, or an admin, is among those who leave: the person who joined first of
+ * those who stay and may write. Null where nobody is, or none of them leaves: only then all members are looked at.
+ */
+export async function findHeir(db: Db, app: number, leaving: number[]): Promise<number | null> {
+  const [row] = await db<{ id: number }[]>`
+    select m.user_id as id from members m join users u on u.id = m.user_id
+    where (
+        exists (select from apps where id = ${app} and owner_id = any(${leaving}::bigint[]))
+        or exists (
+          select from members l
+          where l.app_id = ${app} and l.user_id = any(${leaving}::bigint[]) and l.access = 'admin')
+      )
+      and m.app_id = ${app} and m.access in ('write', 'admin') and m.user_id <> all(${leaving}::bigint[])
+      and not u.is_agent and u.trashed_at is null
+    order by m.joined_rev, m.user_id limit 1`
+  return row?.id ?? null
 }
