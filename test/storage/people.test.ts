@@ -15,7 +15,7 @@ const isTrashed = (user: number) => user % 97 === 0
 const isSelected = (user: number) => user % 7 === 0
 const inDirectory = (user: number) => (user <= 2_500 ? large : user <= 2_600 ? small : null)
 const isInRoom = (user: number) => user <= 10 || user > 3_500
-const follows = (user: number, other: number) => user === 4_001 && other > 2_000
+const follows = (user: number, other: number) => (user === 4_001 ? other : other === 7 ? user : 0) > 2_000
 let database: Database
 
 beforeAll(async () => {
@@ -38,7 +38,9 @@ beforeAll(async () => {
     insert into members (app_id, user_id, access, joined_rev)
     select ${room}::bigint, u, 'write', u from unnest(${users.filter(isInRoom)}::bigint[]) u
     union all select ${closed}::bigint, u, 'write', u from unnest(${users}::bigint[]) u`
-  await sql`insert into follows select 4001, u, now() from generate_series(2001, 6000) u`
+  await sql`
+    insert into follows select 4001, u, now() from generate_series(2001, 6000) u
+    union all select u, 7, now() from generate_series(2001, 6000) u where u <> 4001`
   // Rows whose visibility is not noted yet, because somebody may not see them, are looked at also where an index has all.
   await eventually(async () => {
     await sql`vacuum analyze`
@@ -89,6 +91,7 @@ const filters: [string, Partial<PersonFilter>, object, (user: number, by: Princi
   ],
   ['a small directory', { directories: ['2'] }, {}, (user, by) => isReadable(small, by) && inDirectory(user) === small],
   ['whom somebody follows', { followedBy: 4_001 }, {}, user => follows(4_001, user)],
+  ['who follows somebody', { followersOf: 7 }, {}, user => follows(user, 7)],
 ]
 
 function isReadable(directory: number, { kind, user }: Principal): boolean {
@@ -113,28 +116,40 @@ test.each(filters)('people are listed as they can be seen: %s', async (_, filter
   }
 })
 
+const asked: [order_by: string, skip: number, q: string | undefined, trashed: 'false' | 'null'][] = [
+  ['name', 40, undefined, 'false'],
+  ['name', 40, 'zeb', 'false'],
+  ['name', 40, 'person', 'false'],
+  ['name desc', 0, undefined, 'null'],
+  ['id', 1_200, undefined, 'false'],
+  ['created_at', 2_440, undefined, 'false'],
+  ['id desc', 2_470, undefined, 'null'],
+]
+
 test.each([true, false, null])(
   'of a room, members and others are listed as they can be seen: member=%s',
   async isMember => {
     for (const by of callers) {
-      for (const q of [undefined, 'zeb', 'person']) {
+      for (const [order_by, skip, q, trashed] of asked) {
         const isWanted = (user: number) =>
           isMember
             ? isInRoom(user)
             : isMember === false
               ? !isInRoom(user) && canSee(by, user)
               : isInRoom(user) || canSee(by, user)
+        const isShown = (user: number) => !isTrashed(user) || (trashed === 'null' && by.kind === 'key')
         const expected = await sorted(
-          users.filter(user => isWanted(user) && !isTrashed(user) && (q !== 'zeb' || isSelected(user))),
-          'name',
+          users.filter(user => isWanted(user) && isShown(user) && (q !== 'zeb' || isSelected(user))),
+          order_by,
         )
-        const filter = { app: room, by, isMember, isAgent: undefined, withSystem: false, isPrefix: true }
+        const memberCount = users.filter(isInRoom).length
+        const filter = { app: room, memberCount, by, isMember, isAgent: undefined, withSystem: false, isPrefix: true }
 
-        const found = await listMemberIds(database.sql, filter, pageOf('name', 40, { q }))
+        const found = await listMemberIds(database.sql, filter, pageOf(order_by, skip, { q, trashed }))
 
-        expect([found.count, found.ids], `${by.kind} ${by.user} ${q}`).toEqual([
+        expect([found.count, found.ids], `${by.kind} ${by.user} ${order_by} ${skip} ${q} ${trashed}`).toEqual([
           expected.length,
-          expected.slice(40, 60),
+          expected.slice(skip, skip + 20),
         ])
       }
     }

@@ -37,6 +37,7 @@ const list = route({
     const page = toPage(query, orderFields, 'name')
     const filter = {
       app: state.app.id,
+      memberCount: state.memberCount,
       by,
       isMember: query.member === 'null' ? null : query.member !== 'false',
       isAgent: query.agent,

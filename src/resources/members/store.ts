@@ -1,7 +1,9 @@
 import type { Principal } from '../../actors/principal.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Sql } from '../../storage/sql.ts'
-import { listUserIds, restrictTo, toFound, toOthers, toVisible } from '../users/pages.ts'
+import { listCrowd } from '../users/crowd.ts'
+import { restrictTo, toFound, toVisible } from '../users/pages.ts'
+import { listUserIds, toOthers } from '../users/user-ids.ts'
 import { isAmong } from '../users/visible.ts'
 
 export const orderFields = ['name', 'id', 'created_at'] as const
@@ -9,6 +11,8 @@ export type OrderField = (typeof orderFields)[number]
 
 export interface MemberFilter {
   app: number
+  /** How many members it has. */
+  memberCount: number
   by: Principal
   /** true: members; false: people who could become members; null: everybody with access, and visible people. */
   isMember: boolean | null
@@ -23,12 +27,19 @@ export async function listMemberIds(
   filter: MemberFilter,
   page: Page<OrderField>,
 ): Promise<{ ids: number[]; count: number }> {
-  const { app, by, isMember, isAgent, withSystem, isPrefix } = filter
+  const { app, memberCount, by, isMember, isAgent, withSystem, isPrefix } = filter
   if (page.trashed === true && by.kind !== 'key') return { ids: [], count: 0 }
+  const ofApp = sql`from members m where m.app_id = ${app} and m.access is not null`
+  const isOne = sql`${ofApp} and m.user_id = u.id`
+  const members = sql`select m.user_id ${ofApp}`
+  if (isMember && isAgent === undefined && !withSystem) {
+    const crowd = { ids: members, isIn: sql`(select true ${isOne})`, size: memberCount }
+    const whole = await listCrowd(sql, by, crowd, page)
+    if (whole !== null) return whole
+  }
   const found = await restrictTo(sql, toFound(sql, page.q, isPrefix))
-  const members = sql`select user_id from members where app_id = ${app} and access is not null`
   const isIn = found.isNarrow
-    ? sql`exists (select from members m where m.app_id = ${app} and m.user_id = u.id and m.access is not null)`
+    ? sql`exists (select ${isOne})`
     : isMember
       ? (await restrictTo(sql, [members])).where
       : isAmong(sql, members)

@@ -3,7 +3,8 @@ import { toPage, toPagedList } from '../../storage/page.ts'
 import { findFollowed } from '../follows/store.ts'
 import type { PersonListing } from './schema.ts'
 import { showPersons } from './show.ts'
-import { listPersons, type PersonOrder } from './pages.ts'
+import { listPersons } from './pages.ts'
+import type { PersonOrder } from './user-ids.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 

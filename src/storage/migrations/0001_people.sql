@@ -33,6 +33,8 @@ create index users_by_name on users (sort_name, id) include (created_at, is_agen
 create index users_by_creation on users (created_at, id) include (sort_name, is_agent, trashed_at);
 create index users_tags on users using gin (tags);
 create index users_agents on users (id) where is_agent;
+-- Few: they are taken off totals that are kept with everybody in them.
+create index users_trashed on users (id) where trashed_at is not null;
 
 -- 0 acts for API keys; -1 stands in for authors who were deleted. Neither is ever listed by default.
 insert into users (id, display_name, name, search, created_at) values
