@@ -184,9 +184,9 @@ test('an update changes what it names; null clears, lists and metadata are repla
   const patch = async (body: object) => (await ann.patch('/api/apps/plan', body)).body
 
   expect(await patch({ name: 'New' })).toMatchObject({ ...given, name: 'New', updated_at: timestamp })
-  expect(await patch({ metadata: { c: 3 }, tags: ['z', 'Z', ' z '] })).toMatchObject({
+  expect(await patch({ metadata: { c: 3 }, tags: ['Zed', ' zed ', 'ZED'] })).toMatchObject({
     metadata: { c: 3 },
-    tags: ['z'],
+    tags: ['Zed'],
   })
   expect(await patch({ access: null })).toMatchObject({ access: 'none' })
   expect(await patch({ name: '  ', type: 'files', members: [], unknown: true })).toMatchObject({ type: guids.chat })
