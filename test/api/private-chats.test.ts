@@ -41,6 +41,8 @@ test('a private chat is called by the other one, has their access alone, and kee
     await server.admin.put(`${path}/members/${eve!.id}`),
     await ann!.put(`${path}/members/${ben!.id}`, { access: 'read' }),
     await ann!.delete(`${path}/members/${ann!.id}`),
+    await ann!.delete(`${path}/members/${ben!.id}`),
+    await ann!.delete(`${path}/members`, [ben!.id]),
     await server.admin.delete(`${path}/members`, [ben!.id]),
   ]
   expect(changes.map(({ status, body }) => [status, Object.keys(body.errors)])).toEqual(

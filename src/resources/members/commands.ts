@@ -64,9 +64,9 @@ export const removeMembers = loadingCommand(
   (work, users: number[]) => {
     const isLeaving = users.length > 0 && users.every(user => user === work.by.user)
     // Whoever is kept out by an access of none could get around it by leaving, where the app is open to others.
-    if (isLeaving) requireRead(work.state, work.by, work.people)
-    else requireAdmin(work.state, work.by, work.people)
+    requireRead(work.state, work.by, work.people)
     requireOpenMembership(work)
+    if (!isLeaving) requireAdmin(work.state, work.by, work.people)
     for (const user of users) {
       if (work.state.member(user)?.access == null) throw NotFound()
       work.emit(memberRemoved, { entity: user, body: null })
