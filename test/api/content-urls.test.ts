@@ -12,6 +12,10 @@ async function addFile(server: Server, name: string, content: string | Uint8Arra
   return { ann, app, file }
 }
 
+function toInline(name: string): string {
+  return `inline; filename="${name}"; filename*=UTF-8''${name}`
+}
+
 test('a link opens its file without a credential, whole, and is the same in the next answer', async () => {
   await using server = await startServer()
   const content = randomBytes(3_000_000)
@@ -155,6 +159,27 @@ test('code and Markdown are previewed as safe HTML, text as text', async () => {
   expect(code!.text).toMatch(/^<pre><code class="hljs">/)
   expect(markdown!.text).toContain('<strong>bold</strong>')
   expect(text).toMatchObject({ type: 'text/plain; charset=utf-8', text: hostile })
+})
+
+test('a preview that the server makes is kept, cut and saved as the file itself is', async () => {
+  await using server = await startServer()
+  for (const [name, content] of Object.entries({ 'a.js': 'let a', 'b.md': '# Title', 'c.txt': 'plain', 'd.md': ' ' })) {
+    const { file } = await addFile(server, name, content)
+    const whole = await fetch(file.preview_url)
+    const text = await whole.text()
+    const etag = whole.headers.get('etag')!
+
+    const [known, part, saved] = await Promise.all([
+      fetch(file.preview_url, { headers: { 'if-none-match': etag } }),
+      fetch(file.preview_url, { headers: { range: 'bytes=0-1' } }),
+      fetch(`${file.preview_url}&d=1`),
+    ])
+
+    expect([whole.status, whole.headers.get('content-disposition')]).toEqual([200, toInline(name)])
+    expect([known.status, await known.text()]).toEqual([304, ''])
+    expect([part.status, await part.text()]).toEqual(text === '' ? [416, expect.anything()] : [206, text.slice(0, 2)])
+    expect(saved.headers.get('content-disposition')).toBe(toInline(name).replace('inline', 'attachment'))
+  }
 })
 
 test('pictures have a thumbnail and a preview of bounded size', async () => {

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { Download } from '../../http/download.ts'
 import { reply } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
@@ -65,9 +67,21 @@ export async function serveRendition(blob: Served, rendition: Rendition, { bytes
   return reply(200, download, { 'Content-Type': 'image/webp', 'Cache-Control': keep, ...guards })
 }
 
-/** HTML that this server has made: a fragment to be put into a page. */
-export function serveText(text: string, type: 'text/html' | 'text/plain') {
-  return reply(200, text, { 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': keep, ...guards })
+/** What this server has made of a file: plain text, or HTML as a fragment to be put into a page. */
+export function serveText(text: string, type: 'text/html' | 'text/plain', { name, isAttachment }: Serving) {
+  const content = Buffer.from(text)
+  const download = new Download({
+    sizeBytes: content.byteLength,
+    etag: `"${createHash('sha256').update(content).digest('base64url')}"`,
+    open: ({ first, last } = { first: 0, last: content.byteLength - 1 }) =>
+      Readable.from([content.subarray(first, last + 1)]),
+  })
+  return reply(200, download, {
+    'Content-Type': `${type}; charset=utf-8`,
+    'Content-Disposition': toDisposition(name, isAttachment),
+    'Cache-Control': keep,
+    ...guards,
+  })
 }
 
 interface RenditionParts {

@@ -34,7 +34,7 @@ const content = route({
 const preview = route({
   method: 'GET',
   path: '/content/files/{id}/{rev}/preview',
-  summary: 'A file in the form in which it can be looked at, by a signed link',
+  summary: 'A file in the form in which it can be looked at, by a signed link; d=1 makes it an attachment',
   auth: 'none',
   isDownload: true,
   params: VersionPath,
@@ -45,12 +45,13 @@ const preview = route({
     const { params, query, bytes } = request
     const { name, blob } = await openLink(params, '/preview', query, request)
     const format = previewFormatOf({ name, key: blob.key, embed: blob.embed })
-    if (format === 'code') return serveText(await showCode(name, blob, bytes), 'text/html')
-    if (format === 'html') return serveText(await showMarkdown(blob, bytes), 'text/html')
-    if (format === 'text') return serveText(await readText(blob, bytes), 'text/plain')
+    const serving = { name, isAttachment: query.d === '1' }
+    if (format === 'code') return serveText(await showCode(name, blob, bytes), 'text/html', serving)
+    if (format === 'html') return serveText(await showMarkdown(blob, bytes), 'text/html', serving)
+    if (format === 'text') return serveText(await readText(blob, bytes), 'text/plain', serving)
     // Of these a rendition would be still, or larger.
     const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg'].includes(blob.image)
-    if (isAsItIs) return serveBlob(blob, bytes, { name, isAttachment: false })
+    if (isAsItIs) return serveBlob(blob, bytes, serving)
     return serveRendition(blob, 'preview', request)
   },
 })
