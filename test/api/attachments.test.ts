@@ -132,6 +132,20 @@ test('attachments are hidden with their item, and go with it', async () => {
   })
 })
 
+test('an attachment takes no comments of its own', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const app = await appOf(server, 'posts', [ann])
+  const post = await create(ann, `/api/apps/${app}/posts`, { text: 'Hi', blobs: [await put(ann, 'a')] })
+  const path = `/api/files/${post.attachments.data[0].id}/comments`
+
+  const created = await ann.post(path, { text: 'Nice' })
+  const listed = await ann.get(path)
+
+  expect([created.status, created.body.code]).toEqual([400, 'file-is-attachment'])
+  expect([listed.status, listed.body]).toEqual([200, { start: '0', end: '0', count: '0' }])
+})
+
 test('a file is starred like anything else in an app', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]

@@ -1,6 +1,6 @@
 import type { AppState } from '../../actors/state.ts'
 import { reply, route, type Parts, type Route, type RouteRequest } from '../../http/route.ts'
-import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { pagedList } from '../../lib/shape.ts'
 import { requireShown, toId } from '../content/find.ts'
 import { listOfParent } from '../content/lists/list.ts'
@@ -10,23 +10,29 @@ import { prepareContent } from '../content/prepare.ts'
 import { itemRoutes } from '../content/routes.ts'
 import { ContentListing, ContentPath, IsEmpty, NewContent } from '../content/schema.ts'
 import { showItem, showPage } from '../content/show.ts'
-import { findCommentable } from '../files/find.ts'
+import { findCommented, requireCommentable } from '../files/find.ts'
+import { IsAttachment } from '../files/schema.ts'
 import { post } from '../posts/kind.ts'
 import { commentOn } from './commands.ts'
 import { comment, commentCommands } from './kind.ts'
 import { Comment, CommentSummary } from './schema.ts'
 
-/** What can be commented, and how it is found: 404 for what the caller may not see, and for what is in the trash. */
+/** Finds what can be commented: 404 for what the caller may not see, and for what is in the trash. */
+type Find = (
+  id: number,
+  caller: Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>,
+) => Promise<{ row: Parent; state: AppState }>
+
 interface Commented {
   type: ParentType
-  find: (
-    id: number,
-    caller: Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>,
-  ) => Promise<{ row: Parent; state: AppState }>
+  find: Find
+  /** Refuses what takes no comments. */
+  findCommentable: Find
+  problems: ProblemType[]
 }
 
 /** The comments of one kind of parent. */
-function commentRoutes({ type, find }: Commented): Route[] {
+function commentRoutes({ type, find, findCommentable, problems }: Commented): Route[] {
   const path = `/api/${type}s/{id}/comments`
 
   const create = route({
@@ -38,10 +44,10 @@ function commentRoutes({ type, find }: Commented): Route[] {
     body: NewContent,
     creates: true,
     replies: { 201: Comment },
-    problems: [Forbidden, NotFound, IsEmpty],
+    problems: [...problems, Forbidden, NotFound, IsEmpty],
     async handle(request) {
       const { params, body, by, apps, once } = request
-      const { row, state } = await find(toId(params.id), request)
+      const { row, state } = await findCommentable(toId(params.id), request)
       const content = await prepareContent(body, request)
       const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, once)
       return reply(201, await showItem(comment, item, state, request))
@@ -67,10 +73,17 @@ function commentRoutes({ type, find }: Commented): Route[] {
   return [create, list]
 }
 
+const findPost: Find = (id, caller) => requireShown(post, id, caller)
+
 /** Commenting, and what can be done with comments: see `content/` for what they share with messages and posts. */
 export const routes = [
   ...itemRoutes(comment, commentCommands, Comment),
   ...listRoutes(comment, { Item: Comment, Summary: CommentSummary, Listing: ContentListing }),
-  ...commentRoutes({ type: 'post', find: (id, caller) => requireShown(post, id, caller) }),
-  ...commentRoutes({ type: 'file', find: findCommentable }),
+  ...commentRoutes({ type: 'post', find: findPost, findCommentable: findPost, problems: [] }),
+  ...commentRoutes({
+    type: 'file',
+    find: findCommented,
+    findCommentable: requireCommentable,
+    problems: [IsAttachment],
+  }),
 ]

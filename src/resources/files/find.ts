@@ -7,7 +7,7 @@ import type { Sql } from '../../storage/sql.ts'
 import { requireShown as requireItem } from '../content/find.ts'
 import { kinds } from '../content/kinds.ts'
 import { isAtLeast, levelOf, requireRead } from '../members/access.ts'
-import type { FileRow } from './schema.ts'
+import { IsAttachment, type FileRow } from './schema.ts'
 import { findFile } from './store.ts'
 
 export interface Caller {
@@ -43,11 +43,17 @@ export async function requireShown(id: string, caller: Caller): Promise<{ file: 
   return found
 }
 
-/** A file as what comments are about: those of files apps, not attachments. */
-export async function findCommentable(id: number, caller: Caller): Promise<{ row: FileRow; state: AppState }> {
+/** A file as what comments are about; attachments have none. */
+export async function findCommented(id: number, caller: Caller): Promise<{ row: FileRow; state: AppState }> {
   const { file, state } = await requireShown(String(id), caller)
-  if (file.parent_id !== null) throw NotFound()
   return { row: file, state }
+}
+
+/** The same to comment on it: 400 for attachments. */
+export async function requireCommentable(id: number, caller: Caller): Promise<{ row: FileRow; state: AppState }> {
+  const found = await findCommented(id, caller)
+  if (found.row.parent_id !== null) throw IsAttachment()
+  return found
 }
 
 /** What is in the trash is shown to those who may take it out. */
