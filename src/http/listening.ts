@@ -18,11 +18,21 @@ export function createApp(uws: Uws, tls: { certFile: string; keyFile: string } |
   }
 }
 
+/**
+ * LIBUS_LISTEN_EXCLUSIVE_PORT. By default uWebSockets.js shares a port with any other program that does: two nodes that
+ * were given the same port by mistake would each get some of the requests.
+ */
+const exclusive = 1
+
+/** The types leave out that a host and options can be given together. */
+type ListenOnHost = (host: string, port: number, options: number, opened: Opened) => void
+type Opened = (socket: us_listen_socket | false) => void
+
 /** Resolves when the port is open; null for `host` opens it on all addresses. Rejects with a StartFault. */
 export async function openPort(app: TemplatedApp, port: number, host: string | null): Promise<us_listen_socket> {
   const socket = await new Promise<us_listen_socket | false>(resolve => {
-    if (host === null) app.listen(port, resolve)
-    else app.listen(host, port, resolve)
+    if (host === null) app.listen(port, exclusive, resolve)
+    else (app.listen as unknown as ListenOnHost).call(app, host, port, exclusive, resolve)
   })
   if (socket === false) throw new StartFault(await explain(port, host))
   return socket

@@ -2,7 +2,7 @@ import { chmodSync, existsSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
-import { createDirectory, launchProgram } from '../support/process.ts'
+import { createDirectory, launchProgram, startProgram } from '../support/process.ts'
 
 test('all faults of the configuration are named in one message, without their values', async () => {
   await using dir = createDirectory()
@@ -40,6 +40,18 @@ test('a port that is taken is named, with the way out', async () => {
   expect(program.output()).toContain(String(port))
   expect(program.output()).toContain('PORT')
   other.close()
+})
+
+test('a port that another node has is not shared with it', async () => {
+  await using dir = createDirectory({ name: 'first' })
+  await using other = createDirectory({ name: 'second' })
+  await using first = await startProgram(dir)
+  const { port } = new URL(first.url)
+
+  await using second = launchProgram(other, { PORT: port })
+
+  expect(await second.ended).toBe(1)
+  expect(second.output()).toContain(`Port ${port} on 127.0.0.1 is taken by another program.`)
 })
 
 test('a database that cannot be reached is named without its password', async () => {
