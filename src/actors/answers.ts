@@ -1,4 +1,4 @@
-import type { Outcome } from './flush.ts'
+import type { Outcome } from './decision.ts'
 
 /**
  * Answers in one turn of the event loop. Writing answers takes most of this process's time: in small portions, the

@@ -1,24 +1,24 @@
 import { overloaded, problem } from '../lib/errors.ts'
-import { WriteStatement, type Batch } from '../storage/batch.ts'
-import type { EventRow } from '../storage/events.ts'
-import { isRefusal, type AppActor, type OnceKey, type Task } from './app-actor.ts'
+import type { AppActor, Task } from './app-actor.ts'
 import { catchUp, type EventTypes } from './catch-up.ts'
-import { Numbers, Work, type Write } from './command.ts'
+import { Numbers } from './command.ts'
+import {
+  decide,
+  loadAndDecide,
+  type Decision,
+  type Follower,
+  type Job,
+  type Occasion,
+  type Outcome,
+} from './decision.ts'
 import type { Environment } from './environment.ts'
 import type { AppEvent } from './event.ts'
 import type { Lane, Locked } from './lane.ts'
 import type { People } from './people.ts'
-import { reviveDates } from './revive.ts'
-import { Draft, type AppState, type MemberRow } from './state.ts'
-import * as store from './store.ts'
+import type { AppState } from './state.ts'
+import { hasMoved, toStatement } from './writing.ts'
 
-export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotency-Key was used for another request.', {
-  errors: { 'Idempotency-Key': ['was used for another request'] },
-})
 const AppIsGone = problem(404, 'not-found', 'There is no such app, or it is not visible to you.')
-
-/** Rows that follow from an event and are written by the same commit, such as webhook deliveries. */
-export type Follower = (event: AppEvent, state: AppState) => Write[]
 
 /** Told of the events of one app after they were committed, in rev order, whichever node made them. */
 export type CommitListener = (state: AppState, events: AppEvent[]) => void
@@ -36,52 +36,60 @@ export interface FlushParts {
   now: () => Date
 }
 
-/** One app's part of a flush. */
-export interface Job {
-  actor: AppActor
-  tasks: Task[]
-}
-
-/** What became of a task. `isRepeat`: it was done before under the same idempotency key. */
-export type Outcome = { task: Task; result: unknown; isRepeat: boolean } | { task: Task; reason: unknown }
-
-/** What a job came to under the lock: written first; after the commit adopted, published and answered. */
-interface Decision {
-  job: Job
-  draft: Draft
-  outcomes: Outcome[]
-  events: AppEvent[]
-  writes: Write[]
-}
-
 /**
- * One group commit: lock the apps, bring their states to the rev found, decide every task, write everything in one
- * statement, commit; then memory and events. Resolves with what the callers are to be told. Rejects with OutcomeUnknown
- * where the commit may have happened; with anything else nothing was written, and the transaction is still to be
- * rolled back.
+ * One group commit: decides every task on the exact state of its app, writes everything in one statement, commits; then
+ * memory and events. Resolves with what the callers are to be told. Rejects with OutcomeUnknown where the commit may have
+ * happened; with anything else nothing was written, and a transaction may still have to be rolled back.
+ *
+ * Usually nobody else writes to the apps, so the tasks are decided on what memory holds, and the statement checks that
+ * this still is the newest. Where it is not, they are decided once more, under the lock.
  */
 export async function flush(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<Outcome[]> {
-  const tasks = jobs.flatMap(job => job.tasks)
+  const now = parts.now()
+  const decisions = (await flushUnlocked(parts, lane, jobs, now)) ?? (await flushLocked(parts, lane, jobs, now))
+  for (const decision of decisions) conclude(parts, decision)
+  return decisions.flatMap(({ outcomes }) => outcomes)
+}
+
+/** One round trip. Null where it could not be done: then nothing was written. */
+async function flushUnlocked(parts: FlushParts, lane: Lane, jobs: Job[], now: Date): Promise<Decision[] | null> {
+  if (jobs.some(isLoading)) return null
+  const count = countNumbers(jobs)
+  const drawn = lane.stock.take(count, Math.max(...jobs.map(({ actor }) => actor.state.app.head_rev)))
+  if (drawn === null) return null
+  const environment = parts.environment.rev
+  const occasion = toOccasion(parts, jobs, now, drawn.numbers, new Map())
+  const decisions = jobs.map(job => decide(occasion, job))
+  const drafts = decisions.map(({ draft }) => draft)
+  const isWritten = await lane.commitIf(toStatement(decisions, now), {
+    moved: drafts.filter(hasMoved).length,
+    still: drafts.filter(draft => !hasMoved(draft)).map(({ app }) => app),
+    environment,
+    drawnAtMs: drawn.atMs,
+    count,
+  })
+  return isWritten ? decisions : null
+}
+
+/** Locks the apps and brings their states to the revs found before it decides. Two round trips and what is loaded. */
+async function flushLocked(parts: FlushParts, lane: Lane, jobs: Job[], now: Date): Promise<Decision[]> {
   const locked = await lane.begin(
-    jobs.map(job => job.actor.id),
-    tasks.reduce((sum, { command, input }) => sum + (command.numbers?.(input) ?? 2), 0),
-    tasks.flatMap(task => (task.once ? [task.once.key] : [])),
+    jobs.map(({ actor }) => actor.id),
+    countNumbers(jobs),
+    jobs.flatMap(({ tasks }) => tasks.flatMap(({ once }) => (once ? [once.key] : []))),
   )
   await parts.environment.reach(locked.environment)
   const present = await requireExact(parts, lane, jobs, locked)
 
-  const now = parts.now()
-  const shared = { locked, numbers: new Numbers(locked.numbers), now }
+  const occasion = toOccasion(parts, jobs, now, locked.numbers, locked.once)
   // Together: what several of them have to load then takes one round trip.
-  const decisions = await Promise.all(present.map(job => decide(parts, lane, job, shared)))
-
-  const statement = new WriteStatement()
-  addRows(statement, decisions, now)
+  const decisions = await Promise.all(
+    present.map(job => (isLoading(job) ? loadAndDecide(occasion, job, lane) : decide(occasion, job))),
+  )
+  const statement = toStatement(decisions, now)
   if (statement.isEmpty) await lane.rollback()
   else await lane.commit(statement, locked.transaction)
-
-  for (const decision of decisions) conclude(parts, decision)
-  return decisions.flatMap(({ outcomes }) => outcomes)
+  return decisions
 }
 
 /** The jobs whose apps are there, each with its state at the rev that the lock found. Answers the others. */
@@ -103,132 +111,24 @@ async function requireExact(parts: FlushParts, lane: Lane, jobs: Job[], locked: 
   return exact
 }
 
-/** What all jobs of a flush have in common. */
-interface Shared {
-  locked: Locked
-  numbers: Numbers
-  now: Date
+function toOccasion(
+  { followers, people }: FlushParts,
+  jobs: Job[],
+  now: Date,
+  numbers: number[],
+  once: Occasion['once'],
+): Occasion {
+  const isAlone = jobs.length === 1 && jobs[0]!.tasks.length === 1
+  return { followers, people, numbers: new Numbers(numbers), now, once, isAlone }
 }
 
-async function decide(parts: FlushParts, lane: Lane, job: Job, { locked, numbers, now }: Shared): Promise<Decision> {
-  const draft = new Draft(job.actor.state)
-  const decision: Decision = { job, draft, outcomes: [], events: [], writes: [] }
-  for (const task of job.tasks) {
-    const earlier = task.once && findEarlier(task.once, locked, decision)
-    if (earlier !== undefined) {
-      decision.outcomes.push({ task, ...earlier })
-      continue
-    }
-    const { command, input, by } = task
-    try {
-      const loaded = await command.load?.(lane.db, draft.app.id, input, by)
-      const work = new Work({ draft, by, now, loaded, people: parts.people, numbers })
-      const result = command.decide(work, input)
-      work.settle()
-      decision.writes.push(...work.writes)
-      decision.events.push(...work.events)
-      decision.outcomes.push({ task, result, isRepeat: false })
-    } catch (reason) {
-      // A bug fails alone: the flush is repeated with this task by itself.
-      if (!isRefusal(reason) && (job.tasks.length > 1 || locked.heads.size > 1)) throw reason
-      decision.outcomes.push({ task, reason })
-    }
-  }
-  for (const event of decision.events) {
-    for (const follower of parts.followers) decision.writes.push(...follower(event, draft.base))
-  }
-  return decision
+function isLoading({ tasks }: Job): boolean {
+  return tasks[0]!.command.load !== undefined
 }
 
-/** What was answered to the same key before: in an earlier commit, or by a task of this flush. */
-function findEarlier(once: OnceKey, locked: Locked, { outcomes }: Decision) {
-  const stored = locked.once.get(once.key.toString('hex'))
-  if (stored !== undefined) {
-    if (!stored.request.equals(once.request)) return { reason: KeyReused() }
-    return { result: reviveDates(stored.result), isRepeat: true }
-  }
-  for (const outcome of outcomes) {
-    if (!('result' in outcome) || !outcome.task.once?.key.equals(once.key)) continue
-    if (!outcome.task.once.request.equals(once.request)) return { reason: KeyReused() }
-    return { result: outcome.result, isRepeat: true }
-  }
-  return undefined
-}
-
-function addRows(statement: WriteStatement, decisions: Decision[], now: Date): void {
-  const add = <Row extends object>(batch: Batch<Row>, rows: Row[]) => rows.length > 0 && statement.add(batch, rows)
-  const changed = decisions.map(({ draft }) => draft).filter(draft => draft.app !== draft.base.app)
-  add(
-    store.saveHeads,
-    changed.filter(isHeadOnly).map(draft => draft.app),
-  )
-  add(
-    store.saveApps,
-    changed.filter(draft => !isHeadOnly(draft)).map(draft => draft.app),
-  )
-  addMembers(add, changed)
-  for (const [batch, rows] of gather(decisions)) add(batch, [...rows.values()])
-  add(
-    store.insertEvents,
-    decisions.flatMap(({ events }) => events.map(event => ({ ...event, entity_type: event.kind.entity }) as EventRow)),
-  )
-  const first = decisions
-    .flatMap(({ outcomes }) => outcomes)
-    .filter(outcome => 'result' in outcome && !outcome.isRepeat)
-  add(
-    store.insertOnce,
-    first.flatMap(outcome =>
-      'result' in outcome && outcome.task.once
-        ? [{ ...outcome.task.once, result: outcome.result ?? null, created_at: now }]
-        : [],
-    ),
-  )
-}
-
-function addMembers(add: <Row extends object>(batch: Batch<Row>, rows: Row[]) => unknown, drafts: Draft[]): void {
-  const marks: MemberRow[] = []
-  const whole: MemberRow[] = []
-  const gone: { app_id: number; user_id: number }[] = []
-  for (const { base, changed } of drafts) {
-    for (const [user, row] of changed) {
-      if (row === null) gone.push({ app_id: base.app.id, user_id: user })
-      else if (isMarkOnly(row, base.member(user))) marks.push(row)
-      else whole.push(row)
-    }
-  }
-  add(store.saveMarks, marks)
-  add(store.saveMembers, whole)
-  add(store.removeMembers, gone)
-}
-
-/** The rows that handlers and followers declared, by what writes them; of rows with one key only the newest. */
-function gather(decisions: Decision[]): Map<Batch<object>, Map<unknown, object>> {
-  const rows = new Map<Batch<object>, Map<unknown, object>>()
-  for (const { writes } of decisions) {
-    for (const { batch, row } of writes) {
-      let kept = rows.get(batch)
-      if (kept === undefined) rows.set(batch, (kept = new Map()))
-      kept.set(batch.key === undefined ? kept.size : batch.key(row), row)
-    }
-  }
-  return rows
-}
-
-/** Nothing but what every event moves: the cheap statement will do. */
-function isHeadOnly({ app, base }: Draft): boolean {
-  return appColumns.every(column => app[column] === base.app[column])
-}
-
-/** What the cheap statements leave out. */
-const appColumns = columnsBeside(store.saveApps, store.saveHeads)
-const memberColumns = columnsBeside(store.saveMembers, store.saveMarks)
-
-function columnsBeside<Row>(whole: Batch<Row>, cheap: Batch<Row>): (keyof Row)[] {
-  return (Object.keys(whole.columns) as (keyof Row & string)[]).filter(column => !(column in cheap.columns))
-}
-
-function isMarkOnly(row: MemberRow, before: MemberRow | undefined): boolean {
-  return before !== undefined && memberColumns.every(column => row[column] === before[column])
+function countNumbers(jobs: Job[]): number {
+  const ofTask = ({ command, input }: Task) => command.numbers?.(input) ?? 2
+  return jobs.reduce((sum, { tasks }) => tasks.reduce((inner, task) => inner + ofTask(task), sum), 0)
 }
 
 function conclude({ published, committed }: FlushParts, { job, draft, events }: Decision): void {

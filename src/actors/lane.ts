@@ -1,5 +1,7 @@
+import { isFenced, type WriteStatement } from '../storage/batch.ts'
 import type { Db, Sql } from '../storage/sql.ts'
-import { WriteStatement } from '../storage/batch.ts'
+import { Stock, usableMs } from './stock.ts'
+import { isKeyTaken, saveApps, saveHeads } from './store.ts'
 
 /** Set when nobody can say whether a commit took place: the connection broke after it was sent. */
 export class OutcomeUnknown extends Error {}
@@ -18,6 +20,19 @@ export interface Locked {
   once: Map<string, { request: Buffer; result: unknown }>
 }
 
+/** What was known when a flush was decided without a lock. */
+interface Known {
+  /** How many apps the statement moves: it does so only from the rev that they were known to have. */
+  moved: number
+  /** The other apps that something was decided about. */
+  still: { id: number; head_rev: number }[]
+  environment: number
+  /** When the numbers that it uses were drawn. */
+  drawnAtMs: number
+  /** How many of them it could take. */
+  count: number
+}
+
 interface LaneOptions {
   /** Opens a pool of one connection. */
   open: () => Sql
@@ -32,6 +47,8 @@ interface LaneOptions {
 export class Lane {
   readonly #open: () => Sql
   readonly #deadlineMs: number
+  /** Numbers at hand for `commitIf`. */
+  readonly stock = new Stock(() => performance.now())
   #sql: Sql
 
   constructor({ open, deadlineMs }: LaneOptions) {
@@ -48,25 +65,29 @@ export class Lane {
   /**
    * Starts a transaction and locks the apps, in id order so that two nodes never wait for each other in a circle.
    * The numbers are drawn after the locks: PostgreSQL runs the statements of a connection one after the other.
-   * One round trip.
+   * One round trip. Fills the stock.
    */
   async begin(apps: number[], count: number, keys: Buffer[]): Promise<Locked> {
     const sql = this.#sql
+    const all = count + this.stock.toDraw(count)
     const [, rows, [drawn], stored] = await this.#inTime(
       Promise.all([
         sql.unsafe('begin').simple(),
         sql<{ id: number; head_rev: number }[]>`
           select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update`,
-        sql<{ numbers: string; transaction: string; environment: number }[]>`
-          select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${count}::int)) as numbers,
+        sql<{ numbers: string; transaction: string; environment: number; now_ms: number }[]>`
+          select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${all}::int)) as numbers,
+            (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
             pg_current_xact_id()::text as transaction, (select head_rev from environment) as environment`,
         keys.length === 0 ? [] : findOnce(sql, keys),
       ]),
     )
     if (drawn === undefined) throw new Error('The lock step found no environment row')
+    const numbers = toNumbers(drawn.numbers)
+    this.stock.put({ numbers: numbers.slice(count), atMs: drawn.now_ms })
     return {
       heads: new Map(rows.map(row => [row.id, row.head_rev])),
-      numbers: (drawn.numbers ?? '').split(',').map(Number),
+      numbers: numbers.slice(0, count),
       transaction: drawn.transaction,
       environment: drawn.environment,
       once: new Map(stored.map(row => [row.key.toString('hex'), row])),
@@ -78,7 +99,7 @@ export class Lane {
    * nothing was written.
    */
   async commit(statement: WriteStatement, transaction: string): Promise<void> {
-    const { text, params } = statement.finish(transaction)
+    const { text, params } = statement.finishIn(transaction)
     const sql = this.#sql
     const written = sql.unsafe(text, params, { prepare: true })
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
@@ -91,6 +112,51 @@ export class Lane {
       throw new OutcomeUnknown('The connection broke while committing', {
         cause: write.status === 'rejected' ? write.reason : (commit as PromiseRejectedResult).reason,
       })
+    }
+  }
+
+  /**
+   * Writes and commits without a lock what was decided on what was known, in one round trip. False where that no longer
+   * holds, or the numbers are too old: then nothing was written. Rejects as `commit` does. Fills the stock.
+   *
+   * The commit takes effect at one moment, in which the apps and the environment were as they were known to be: whoever
+   * has written since the statement began has moved the rev of an app's row, which is looked at when the row is written.
+   */
+  async commitIf(statement: WriteStatement, { moved, still, environment, drawnAtMs, count }: Known): Promise<boolean> {
+    const now = `(extract(epoch from clock_timestamp()) * 1000)::bigint`
+    const { text, params } = statement.finish(place => {
+      const ids = place(toIdArray(still.map(({ id }) => id)))
+      const heads = place(toIdArray(still.map(({ head_rev }) => head_rev)))
+      const written = [saveHeads, saveApps].filter(batch => statement.has(batch))
+      const counts = written.map(({ name }) => `(select count(*) from ${name})`)
+      // In this order: the age of numbers counts once the transaction has its place in the order of transactions.
+      return {
+        holds: `case when ${[0, ...counts].join(' + ')} = ${place(moved)}::int
+          and not exists (
+            select from unnest(${ids}::bigint[], ${heads}::bigint[]) k(id, head_rev)
+            left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)
+          and (select head_rev from environment) = ${place(environment)}::bigint
+          then ${now} - ${place(drawnAtMs)}::bigint < ${usableMs} else false end`,
+        returning: `${now} as now_ms,
+          (select string_agg(nextval('numbers')::text, ',')
+            from generate_series(1, ${place(this.stock.toDraw(count))}::int)) as numbers`,
+      }
+    })
+    const written = this.#sql.unsafe<{ now_ms: number; numbers: string }[]>(text, params, { prepare: true })
+    try {
+      const [drawn] = await this.#inTime(written)
+      this.stock.put({ numbers: toNumbers(drawn!.numbers), atMs: drawn!.now_ms })
+      this.stock.trust()
+      return true
+    } catch (error) {
+      if (isKeyTaken(error)) return false
+      if (isFenced(error) || isDeadlock(error)) {
+        this.stock.distrust()
+        return false
+      }
+      if (isAnswer(error) || error instanceof OutcomeUnknown) throw error
+      this.reset()
+      throw new OutcomeUnknown('The connection broke while committing', { cause: error })
     }
   }
 
@@ -136,6 +202,15 @@ export class Lane {
 function isAnswer(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   return (error as Error).name === 'PostgresError' && typeof code === 'string' && !code.startsWith('57P')
+}
+
+/** Two nodes moved the same apps, each waiting for the other. */
+function isDeadlock(error: unknown): boolean {
+  return (error as { code?: unknown }).code === '40P01'
+}
+
+function toNumbers(list: string | null): number[] {
+  return list === null ? [] : list.split(',').map(Number)
 }
 
 function findOnce(sql: Sql, keys: Buffer[]): Promise<{ key: Buffer; request: Buffer; result: unknown }[]> {

@@ -3,11 +3,15 @@ import type { EventRow } from '../storage/events.ts'
 import { violatedConstraint } from '../storage/sql.ts'
 import type { AppRow, MemberRow } from './state.ts'
 
-/** Moves the counters and revs of apps: what every message changes. */
-export const saveHeads = batch<AppRow>({
+/** An app as it is to be, and the rev that it had when that was decided: it is written only if it still has it. */
+export type MovedApp = AppRow & { known_rev: number }
+
+/** Moves the counters and revs of apps: what every message changes. Returns those that it wrote. */
+export const saveHeads = batch<MovedApp>({
   name: 'save_heads',
   columns: {
     id: 'bigint',
+    known_rev: 'bigint',
     rev: 'bigint',
     head_rev: 'bigint',
     head_at: 'timestamptz',
@@ -23,11 +27,12 @@ export const saveHeads = batch<AppRow>({
     update apps a set rev = r.rev, head_rev = r.head_rev, head_at = r.head_at, item_count = r.item_count,
       trashed_count = r.trashed_count, made_count = r.made_count, last_id = r.last_id, last_by = r.last_by,
       prior_id = r.prior_id
-    from ${rows} r where a.id = r.id`,
+    from ${rows} r where a.id = r.id and a.head_rev = r.known_rev
+    returning a.id`,
 })
 
-/** Writes whole rows of apps. */
-export const saveApps = batch<AppRow>({
+/** Writes whole rows of apps. Returns those that it wrote. */
+export const saveApps = batch<MovedApp>({
   name: 'save_apps',
   columns: {
     ...saveHeads.columns,
@@ -54,7 +59,8 @@ export const saveApps = batch<AppRow>({
       access = r.access, directory_id = r.directory_id, picture_id = r.picture_id, owner_id = r.owner_id,
       is_joinable = r.is_joinable, updated_at = r.updated_at, updated_by = r.updated_by,
       trashed_at = r.trashed_at, deleted_at = r.deleted_at
-    from ${rows} r where a.id = r.id`,
+    from ${rows} r where a.id = r.id and a.head_rev = r.known_rev
+    returning a.id`,
 })
 
 /** Moves read markers of people who have a row. */

@@ -1,3 +1,4 @@
+import postgres from 'postgres'
 import { quote } from './arrays.ts'
 
 type Param = string | number | boolean | null
@@ -26,11 +27,12 @@ export function batch<Row extends object>(declared: Batch<Row>): Batch<Row> {
 
 /**
  * Builds the one statement that a flush writes with: every batch is a `with` member of it. It is all or nothing even
- * where the transaction around it was lost, and then it fails, because `transaction` is not the current one.
+ * where the transaction around it was lost.
  */
 export class WriteStatement {
   readonly params: Param[] = []
   readonly #parts: string[] = []
+  readonly #names = new Set<string>()
 
   /** `rows` must not be empty. */
   add<Row extends object>({ name, columns, sql, uniform = [] }: Batch<Row>, rows: readonly Row[]): void {
@@ -51,6 +53,7 @@ export class WriteStatement {
     }
     const table = `(select ${picks.join(', ')} from unnest(${sources.join(', ')}) as r(${names.join(', ')}))`
     this.#parts.push(`${name} as (${sql(table)})`)
+    this.#names.add(name)
   }
 
   #place(param: Param): string {
@@ -62,12 +65,38 @@ export class WriteStatement {
     return this.#parts.length === 0
   }
 
-  /** `transaction`: the id of the transaction that holds the locks; any other makes the statement fail as a whole. */
-  finish(transaction: string): { text: string; params: Param[] } {
-    const place = this.#place(transaction)
-    const fence = `select 1 / coalesce(pg_current_xact_id_if_assigned() = ${place}::xid8, false)::int`
-    return { text: `with ${this.#parts.join(',\n')}\n${fence}`, params: this.params }
+  /** True where rows of this batch are to be written: a fence may then read what its statement returns. */
+  has({ name }: { name: string }): boolean {
+    return this.#names.has(name)
   }
+
+  /**
+   * The whole statement. It fails as a whole, with `isFenced` true of the error, unless `fence`, a condition, is true.
+   * `place` makes parameters for it. `returning`: what else to select.
+   */
+  finish(fence: (place: (param: Param) => string) => { holds: string; returning?: string }): Finished {
+    const { holds, returning } = fence(param => this.#place(param))
+    const parts = this.#parts.length === 0 ? '' : `with ${this.#parts.join(',\n')}\n`
+    const more = returning === undefined ? '' : `, ${returning}`
+    return { text: `${parts}select 1 / (${holds})::int${more}`, params: this.params }
+  }
+
+  /** What may only be written by one transaction: where it was lost, the statement fails as a whole. */
+  finishIn(transaction: string): Finished {
+    return this.finish(place => ({
+      holds: `coalesce(pg_current_xact_id_if_assigned() = ${place(transaction)}::xid8, false)`,
+    }))
+  }
+}
+
+interface Finished {
+  text: string
+  params: Param[]
+}
+
+/** True where a statement wrote nothing because its fence did not hold. */
+export function isFenced(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && error.code === '22012'
 }
 
 /** What postgres.js would write in a form of its own, given as text. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { usableMs } from '../../src/actors/stock.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import { openSql, type Db } from '../../src/storage/sql.ts'
 import { Moves } from '../../src/realtime/distant/moves.ts'
@@ -14,7 +15,8 @@ test('what is committed after something with a larger number is found, however m
   const { sql } = database
   await prepareEvents(sql, new Date())
   const slow = openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
-  const moves = new Moves(sql, Date.now)
+  let now = 0
+  const moves = new Moves(sql, () => (now += 1_000))
   const look = async () => {
     const moved = await moves.look()
     moves.settle()
@@ -41,4 +43,34 @@ test('what is committed after something with a larger number is found, however m
   expect(after.toSorted()).toEqual([1, 2])
   // Transactions of other databases on the same server count as well.
   await eventually(async () => expect(await look()).toEqual([]))
+})
+
+test('what is committed with a number from before a look is found, as long as PostgreSQL accepts it', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await prepareEvents(sql, new Date())
+  let now = 0
+  const moves = new Moves(sql, () => now)
+  const look = async () => {
+    const moved = await moves.look()
+    moves.settle()
+    return moved.map(({ app_id }) => app_id)
+  }
+  await moves.look()
+
+  const [drawn] = await sql<{ number: number }[]>`select nextval('numbers') as number`
+  await write(sql, 2)
+  const before = []
+  for (now = 0; now < usableMs; now += 500) before.push(await look())
+  await sql`
+    insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, created_at)
+    values (1, ${drawn!.number}, 0, 'app_updated', 0, 'app', 1, now())`
+  const after = await look()
+
+  expect(before).toEqual([[2], [2], [2], [2]])
+  expect(after.toSorted()).toEqual([1, 2])
+  await eventually(async () => {
+    now += 1_000
+    expect(await look()).toEqual([])
+  })
 })

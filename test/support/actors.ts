@@ -19,6 +19,7 @@ export async function openActors(
   const environment = new Environment(sql)
   await environment.start()
   const people = new People(sql)
+  people.follow(environment)
   await people.load([systemUser, deletedUser])
   const lanes = [1, 2].map(() => new Lane({ open: () => open(1), deadlineMs: 10_000 }))
   const apps = new Apps({

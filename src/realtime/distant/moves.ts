@@ -1,3 +1,4 @@
+import { usableMs } from '../../actors/stock.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { findLastNumber, findTransactions, listMoved } from './store.ts'
 
@@ -11,11 +12,16 @@ interface Mark {
   /** The newest number at that time, and the first transaction that had not begun. */
   readonly rev: number
   readonly next: number
+  /** When it was asked for, and when it was known. */
+  readonly fromMs: number
   readonly atMs: number
 }
 
 /** A transaction that is open for longer is nobody's commit: those are given up after 15 s. */
 const latestMs = 60_000
+
+/** Transactions that begin later do not use numbers from before; with room for clocks that do not run alike. */
+const usedMs = usableMs + 500
 
 /**
  * Finds which apps were written to, by any node. Numbers of one app are committed in the order in which they were
@@ -42,12 +48,14 @@ export class Moves {
 
   /** The first look only takes notice of where things are. Finding nothing new costs two small queries. */
   async look(): Promise<Moved[]> {
-    // In this order: a number that was drawn meanwhile belongs to a transaction that `next` leaves open.
+    // In this order: a number that was drawn meanwhile belongs to a transaction that a later `next` leaves open.
+    const fromMs = this.#nowMs()
     const rev = await findLastNumber(this.#sql)
     const { oldest, next } = await findTransactions(this.#sql)
     const atMs = this.#nowMs()
-    this.#over = this.#marks.findLastIndex(mark => mark.next <= oldest || mark.atMs < atMs - latestMs)
-    this.#marks.push({ rev, next, atMs })
+    const ended = this.#marks.findLast(mark => mark.next <= oldest)?.fromMs ?? Number.NEGATIVE_INFINITY
+    this.#over = this.#marks.findLastIndex(mark => mark.atMs <= ended - usedMs || mark.atMs < atMs - latestMs)
+    this.#marks.push({ rev, next, fromMs, atMs })
     return rev === this.from ? [] : listMoved(this.#sql, this.from)
   }
 

@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest'
+import type { OnceKey } from '../../src/actors/app-actor.ts'
+import { systemUser, type Principal } from '../../src/actors/principal.ts'
+import { parseText } from '../../src/resources/content/text/render.ts'
+import { putMembers, removeMembers } from '../../src/resources/members/commands.ts'
+import { messageCommands } from '../../src/resources/messages/kind.ts'
+import { prepareEvents } from '../../src/storage/housekeeping.ts'
+import { openActors } from '../support/actors.ts'
+import { createDatabase } from '../support/database.ts'
+
+const system: Principal = { kind: 'key', user: systemUser, credential: '' }
+
+/** Two nodes that hear nothing of each other, on one database with one chat room. */
+async function openNodes() {
+  const database = await createDatabase()
+  const { sql } = database
+  await prepareEvents(sql, new Date())
+  const [app] = await sql<{ id: number }[]>`
+    insert into apps (type, rev, head_rev, created_at, created_by) values ('chat_room', 1, 1, now(), 0) returning id`
+  const [ann] = await sql<{ id: number }[]>`
+    insert into users (uid, display_name, search, created_at) values ('ann', 'Ann', '', now()) returning id`
+  const [one, other] = [await openActors(database.url), await openActors(database.url)]
+  type Node = typeof one
+  const send = (node: Node, by: Principal, text = 'hello', once?: OnceKey) => {
+    const content = { text: parseText(text), metadata: null, tags: [], parts: null }
+    return node.apps.run(messageCommands.create, app!.id, by, content, once)
+  }
+  return {
+    sql,
+    app: app!.id,
+    ann: { kind: 'user', user: ann!.id, credential: 'ann' } satisfies Principal,
+    one,
+    other,
+    send,
+    async [Symbol.asyncDispose]() {
+      for (const part of [one, other, database]) await part[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('what another node has committed counts at once, also for who has been let in or sent away', async () => {
+  await using nodes = await openNodes()
+  const { app, ann, one, other, send } = nodes
+  const admit = (node: typeof one) => node.apps.run(putMembers, app, system, [{ user: ann.user, access: 'write' }])
+  const dismiss = (node: typeof one) => node.apps.run(removeMembers, app, system, [ann.user])
+  await send(one, system)
+  await expect(send(one, ann)).rejects.toMatchObject({ status: 404 })
+
+  for (const [here, there] of [
+    [one, other],
+    [other, one],
+    [one, other],
+  ] as const) {
+    await admit(there)
+    await send(here, ann)
+    await dismiss(there)
+    await expect(send(here, ann)).rejects.toMatchObject({ status: 404 })
+  }
+})
+
+test('what another node has committed about people counts at once as well', async () => {
+  await using nodes = await openNodes()
+  const { sql, app, ann, one, send } = nodes
+  await sql`insert into directories (id, name, search, created_at) values (1, 'staff', '', now())`
+  await sql`update apps set access = 'write', directory_id = 1 where id = ${app}`
+  await send(one, system)
+  await expect(send(one, ann)).rejects.toMatchObject({ status: 404 })
+
+  await sql.begin(async tx => {
+    await tx`insert into directory_members (directory_id, user_id) values (1, ${ann.user})`
+    await tx`
+      with changed as (
+        insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
+        select 0, nextval('numbers'), head_rev, 'directory_members_changed', 0, 'directory', 1,
+          ${JSON.stringify({ users: [ann.user] })}::text::jsonb, now()
+        from environment returning rev)
+      update environment set head_rev = (select rev from changed)`
+  })
+  await send(one, ann)
+})
+
+test('nodes that write to an app at the same time make one history of it', async () => {
+  await using nodes = await openNodes()
+  const { sql, app, one, other, send } = nodes
+  const burst = () => Promise.all(Array.from({ length: 40 }, (_, i) => send(i % 2 === 0 ? one : other, system)))
+
+  const sent = [...(await burst()), ...(await burst()), ...(await burst())]
+
+  const log = await sql<{ rev: number; prev: number; entity_id: number }[]>`
+    select rev, prev, entity_id from events where app_id = ${app} order by rev`
+  expect(log.map(({ prev }) => prev)).toEqual([1, ...log.slice(0, -1).map(({ rev }) => rev)])
+  expect(log.map(({ entity_id }) => entity_id)).toEqual(log.map(({ entity_id }) => entity_id).toSorted((a, b) => a - b))
+  expect(log.map(({ entity_id }) => entity_id)).toEqual(sent.map(({ id }) => id).toSorted((a, b) => a - b))
+  const [kept] = await sql`select head_rev, item_count::int from apps where id = ${app}`
+  expect(kept).toEqual({ head_rev: log.at(-1)!.rev, item_count: 120 })
+})
+
+test('numbers of a message are above those that another node has used in its app', async () => {
+  await using nodes = await openNodes()
+  const { one, other, send } = nodes
+  const sent = []
+  for (const node of [one, other, one, other, one]) {
+    await node.apps.look()
+    sent.push(await send(node, system))
+  }
+  expect(sent.map(({ id }) => id)).toEqual(sent.map(({ id }) => id).toSorted((a, b) => a - b))
+})
+
+test('a request that another node has done before is not done again', async () => {
+  await using nodes = await openNodes()
+  const { sql, app, one, other, send } = nodes
+  const once = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
+  await send(one, system)
+  await send(other, system)
+
+  const first = await send(one, system, 'once', once)
+  const again = await Promise.all([send(other, system, 'once', once), send(one, system, 'once', once)])
+
+  expect(again.map(({ id }) => id)).toEqual([first.id, first.id])
+  const [found] = await sql`select count(*)::int as count from messages where app_id = ${app}`
+  expect(found).toEqual({ count: 3 })
+})
