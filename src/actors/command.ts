@@ -7,7 +7,7 @@ import type { Principal } from './principal.ts'
 import type { AppRow, Draft, State } from './state.ts'
 
 /**
- * A wish to change an app. `decide` runs in the app's mailbox, under the lock, on exact state: it throws a Problem,
+ * A wish to change an app. `decide` runs in the app's mailbox, on exact state (see flush): it throws a Problem,
  * or declares rows and events and returns the result. It is synchronous and touches no SQL.
  */
 export interface Command<Input, Result, Loaded = undefined> {
@@ -69,7 +69,7 @@ interface WorkParts<Loaded> {
   numbers: Numbers
 }
 
-/** Numbers of the environment's one line, drawn under the lock: ascending. */
+/** Numbers of the environment's one line: ascending, and above every number in the apps of the flush. */
 export class Numbers {
   readonly #drawn: number[]
   #next = 0

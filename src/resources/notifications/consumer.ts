@@ -60,8 +60,8 @@ const idle: Omit<Reached, 'rev'> = { isMore: false, hasTold: false, events: 0, l
  *
  * The commit of an event notes, in one row for each app, that there is something to do. Making reads the app's events
  * after its cursor, and moves the cursor in the transaction that writes what follows from them: each event counts
- * exactly once, crash or not. An app's events are committed in the order of their revs, because its row is locked
- * while they are drawn, so no cursor ever passes one that is still to come. A row for each event would do the same,
+ * exactly once, crash or not. An app's events are committed in the order of their revs, because each commit moves the rev
+ * of its row to a larger one, so no cursor ever passes one that is still to come. A row for each event would do the same,
  * at the price of a write for every message; one position for all apps would have to wait for every transaction.
  *
  * Made by main, woken by what this node hears of and by a look about once a second. Any number of nodes may work at

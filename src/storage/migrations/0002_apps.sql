@@ -1,5 +1,5 @@
--- One number line for revs and for the ids of everything inside apps. Numbers for an app are drawn while its row is
--- locked, so within an app they only grow; numbers that a failed commit drew are lost.
+-- One number line for revs and for the ids of everything inside apps. A commit moves an app's row to a larger number, from
+-- the one that it was known to have, so within an app they only grow; numbers that no commit has used are lost.
 create sequence numbers as bigint;
 
 -- The rev of what belongs to no app: users, directories, tokens, webhooks. One row.

@@ -46,7 +46,7 @@ export function listNewMentions(before: string | null, after: string | null): nu
 
 const empty: Rendering = { text: null, html: null, plain: null }
 
-/** Finishes a text under the lock: only people who are there and may read the app are mentioned in it. */
+/** Finishes a text in the app's mailbox: only people who are there and may read the app are mentioned in it. */
 export function settleText<Loaded>(parsed: ParsedText | null, work: Work<Loaded>): Rendering {
   if (parsed === null) return empty
   return settleMentions(parsed, user => {

@@ -48,7 +48,7 @@ export function parseText(text: string | null | undefined, ids?: ReadonlyMap<str
 
 /**
  * Finishes a text: people for whom `isEffective` is false (nobody, trashed, without access to the app) are shown by
- * name only. Called under the app's lock; does nothing but that.
+ * name only. Called in the app's mailbox; does nothing but that.
  */
 export function settleMentions(parsed: ParsedText, isEffective: (user: number) => boolean): Rendering {
   const { text, html, markedText, mentions } = parsed
