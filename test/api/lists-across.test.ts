@@ -4,6 +4,7 @@ import type { Sql } from '../../src/storage/sql.ts'
 import { client } from '../support/client.ts'
 import { appOf, idsIn } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
+import { keepEdits } from '../support/edit-blocks.ts'
 import { expectedPage, type ListedItem } from '../support/expected-page.ts'
 import { startServer } from '../support/server.ts'
 
@@ -47,8 +48,8 @@ async function fill(sql: Sql, table: Table, apps: number[], authors: number[]): 
     for (let at = 0; at < own.length; at += 1_000) {
       const block = own.slice(at, at + 1_000)
       await sql`
-        insert into blocks (app_id, first_id, trashed_count, deleted_count)
-        values (${app}, ${block[0]!.item.id}, ${block.filter(one => one.item.isTrashed && !one.isDeleted).length},
+        insert into blocks (app_id, first_id, made_at, trashed_count, deleted_count)
+        values (${app}, ${block[0]!.item.id}, ${new Date(block[0]!.item.createdAt)}, ${block.filter(one => one.item.isTrashed && !one.isDeleted).length},
           ${block.filter(one => one.isDeleted).length})`
     }
     const visible = own.filter(one => !one.isDeleted && !one.item.isTrashed)
@@ -58,6 +59,7 @@ async function fill(sql: Sql, table: Table, apps: number[], authors: number[]): 
         last_id = ${visible.at(-1)!.item.id}, last_by = ${authors[0]!}
       where id = ${app}`
   }
+  await keepEdits(sql, table)
   return kept
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import type { Sql } from '../../src/storage/sql.ts'
 import { client, type Body, type Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
+import { keepEdits, listDrifted } from '../support/edit-blocks.ts'
 import { expectedPage, type ListedItem } from '../support/expected-page.ts'
 import { startServer } from '../support/server.ts'
 
@@ -62,9 +63,10 @@ async function fill(sql: Sql, { table, app, post }: Filled, authors: string[], c
     const trashed = own.filter(({ item, isDeleted }) => item.isTrashed && !isDeleted).length
     const deleted = own.filter(({ isDeleted }) => isDeleted).length
     await sql`
-      insert into blocks (app_id, parent_id, first_id, trashed_count, deleted_count)
-      values (${app}, ${post ?? 0}, ${own[0]!.item.id}, ${trashed}, ${deleted})`
+      insert into blocks (app_id, parent_id, first_id, made_at, trashed_count, deleted_count)
+      values (${app}, ${post ?? 0}, ${own[0]!.item.id}, ${new Date(own[0]!.item.createdAt)}, ${trashed}, ${deleted})`
   }
+  await keepEdits(sql, table)
   const visible = kept.filter(({ item }) => !item.isTrashed)
   if (post !== null) {
     await sql`update posts set made_count = ${count}, comment_count = ${visible.length} where id = ${post}`
@@ -82,6 +84,7 @@ const question = fc.record({
   isAdmin: fc.boolean(),
   order: fc.constantFrom('id', 'created_at', 'updated_at'),
   isDescending: fc.boolean(),
+  isCrossed: fc.boolean(),
   trashed: fc.constantFrom('false', 'true', 'null'),
   skip: fc.oneof(fc.nat(60), fc.nat(5_200)),
   take: fc.integer({ min: 1, max: 100 }),
@@ -134,10 +137,14 @@ test.each(['messages', 'posts', 'comments'] as const)(
         expect((await server.admin.delete(`/api/${table}/${item.id}`)).status).toBe(204)
         all.splice(all.indexOf(item), 1)
       } else if (i % 4 === 3 && !item.isTrashed) {
-        expect((await server.admin.patch(`/api/${table}/${item.id}`, { text: 'edited' })).status).toBe(200)
+        for (const text of ['edited', 'edited again']) {
+          expect((await server.admin.patch(`/api/${table}/${item.id}`, { text })).status).toBe(200)
+        }
         const [row] = await database.sql<{ updated_at: Date }[]>`
           select updated_at from ${database.sql(table)} where id = ${item.id}`
         item.updatedAt = row!.updated_at.getTime()
+        item.isTrashed = i % 8 === 3
+        if (item.isTrashed) await server.admin.post(`/api/${table}/${item.id}/trash`)
       } else {
         expect(
           (await server.admin.post(`/api/${table}/${item.id}/${item.isTrashed ? 'restore' : 'trash'}`)).status,
@@ -153,6 +160,7 @@ test.each(['messages', 'posts', 'comments'] as const)(
       all.push({ id: Number(body.id), author: String(ben.id), isTrashed: false, createdAt, updatedAt: createdAt })
     }
     await fc.assert(fc.asyncProperty(question, verify), { numRuns: 100 })
+    expect(await listDrifted(database.sql, table)).toEqual([])
   },
 )
 

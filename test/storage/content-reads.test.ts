@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { comment } from '../../src/resources/comments/kind.ts'
+import { findMoment } from '../../src/resources/content/lists/moment.ts'
 import { countBeforeIn, listAcross } from '../../src/resources/content/lists/across.ts'
 import { listById } from '../../src/resources/content/lists/by-id.ts'
 import { countBeforeByUpdate, listByUpdate } from '../../src/resources/content/lists/by-update.ts'
@@ -12,6 +13,7 @@ import { message } from '../../src/resources/messages/kind.ts'
 import { toPage } from '../../src/storage/page.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
+import { keepEdits } from '../support/edit-blocks.ts'
 
 const [older, newer, small] = [1, 2, 3]
 const half = 10_000
@@ -38,14 +40,16 @@ async function fill(sql: Sql, analyze: 'at the end' | 'before the newer app'): P
       insert into comments (id, app_id, parent_type, parent_id, created_at, created_by, updated_at)
       select id, app_id, 'post', app_id, created_at, created_by, updated_at from messages where app_id = ${app}`
     await sql`
-      insert into blocks (app_id, parent_id, first_id)
-      select ${app}, parent, id from unnest(array[0, ${app}::bigint]) parent,
+      insert into blocks (app_id, parent_id, first_id, made_at)
+      select ${app}, parent, id, now() + id * interval '1 second' from unnest(array[0, ${app}::bigint]) parent,
         generate_series(${first}::bigint, ${first + count - 1}::bigint, 1000) id`
   }
   await write(older, 1, half)
   if (analyze === 'before the newer app') await sql.unsafe('vacuum analyze messages, comments')
   await write(small, half + 1, 10)
   await write(newer, half + 11, half)
+  await keepEdits(sql, 'messages')
+  await keepEdits(sql, 'comments')
   if (analyze === 'at the end') await sql.unsafe('vacuum analyze messages, comments')
 }
 
@@ -110,12 +114,18 @@ function deepReadsOf(app: number): Record<string, (tx: Sql) => Promise<unknown>>
       reads[`${what} by id ${order}`] = tx => listById(tx, listed, { ...page, descending })
       reads[`${what} by update ${order}`] = tx => listByUpdate(tx, listed, { ...page, descending })
       reads[`${what} with own trash ${order}`] = tx => listById(tx, withOwn, { ...page, descending })
+      reads[`${what} with own trash by update ${order}`] = tx => listByUpdate(tx, withOwn, { ...page, descending })
     }
     reads[`the place of one of the ${what}`] = async tx => countBefore(tx, listed, (await find(tx, 7_500)).id)
-    reads[`the place of one of the ${what} by update`] = async tx =>
-      countBeforeByUpdate(tx, listed, await find(tx, 7_500))
-    reads[`the place of one of the ${what} that was edited`] = async tx =>
-      countBeforeByUpdate(tx, listed, await find(tx, 7_506))
+    for (const [which, skip] of [
+      ['one', 7_500],
+      ['an edited one', 7_506],
+    ] as const) {
+      reads[`the place of ${which} of the ${what} by update`] = async tx => {
+        const moment = await findMoment(tx, store.table, { by: 'update' }, (await find(tx, skip)).id)
+        return countBeforeByUpdate(tx, listed, moment!)
+      }
+    }
   }
   return reads
 }

@@ -98,6 +98,7 @@ test('an attachment that an edit takes away takes along what hangs on it', async
   const { server, sql, ann, ben } = house
   const chat = await appOf(server, 'chat_room', [ann, ben])
   const message = await create(ann, `/api/apps/${chat}/messages`, { text: 'Hello' })
+  await ann.patch(`/api/messages/${message.id}`, { text: 'Hello again' })
   const before = await settledCounts(house)
   const { body: blob } = await upload(ann, { name: 'note.txt', content: 'note' })
   const { body: edited } = await ann.patch(`/api/messages/${message.id}`, { blobs: [blob.id] })
@@ -244,7 +245,7 @@ async function lookAtSite(people: Person[], { port, requests }: Receiver): Promi
   return embed
 }
 
-/** Ben does with it what he can, and is told of what is attached to it. */
+/** Ben does with it what he can, and is told of what is attached to it; Ann edits it. */
 async function useItem({ server, ann, ben }: House, kind: string, { id }: Body): Promise<void> {
   const { body: item } = await ann.get(`/api/${kind}/${id}`)
   const attachment = item.attachments.data?.[0] ?? item.attachments[0]
@@ -255,6 +256,7 @@ async function useItem({ server, ann, ben }: House, kind: string, { id }: Body):
   await create(ben, `/api/files/${attachment.id}/stars`)
   const link = { type: 'file', id: attachment.id }
   await create(server.admin, '/api/notifications', { user: ben.uid, text: 'Look', link })
+  await ann.patch(`/api/${kind}/${id}`, { tags: ['edited'] })
 }
 
 type Counts = Record<string, number>

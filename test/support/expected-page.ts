@@ -9,6 +9,8 @@ export interface ListedItem {
 export interface AskedPage {
   order: string
   isDescending: boolean
+  /** What has the same time stands the other way round by id. */
+  isCrossed?: boolean
   trashed: string
   skip: number
   take: number
@@ -20,12 +22,12 @@ export interface AskedPage {
 
 /** The query for a page, and what must be on it, found by hand in all that the caller may see. */
 export function expectedPage(seen: readonly ListedItem[], asked: AskedPage) {
-  const { order, isDescending, trashed, skip, take, around, after, before } = asked
+  const { order, isDescending, isCrossed = false, trashed, skip, take, around, after, before } = asked
   const timeOf = (item: ListedItem) => (order === 'updated_at' ? item.updatedAt : order === 'id' ? 0 : item.createdAt)
   const shown = seen
     .filter(({ isTrashed }) => trashed === 'null' || isTrashed === (trashed === 'true'))
     .filter(({ id }) => (after === undefined || id > after) && (before === undefined || id < before))
-    .toSorted((a, b) => timeOf(a) - timeOf(b) || a.id - b.id)
+    .toSorted((a, b) => timeOf(a) - timeOf(b) || (isCrossed && order !== 'id' ? b.id - a.id : a.id - b.id))
     .map(({ id }) => id)
   if (isDescending) shown.reverse()
   const middle = around === undefined || shown.length === 0 ? undefined : shown[around % shown.length]!
@@ -34,7 +36,7 @@ export function expectedPage(seen: readonly ListedItem[], asked: AskedPage) {
       ? skip
       : Math.max(0, Math.min(shown.indexOf(middle) - Math.floor(take / 2), shown.length - take))
   const query = new URLSearchParams({
-    order_by: isDescending ? `${order} desc` : order,
+    order_by: `${order}${isDescending ? ' desc' : ''}${isCrossed ? `,id${isDescending ? '' : ' desc'}` : ''}`,
     trashed,
     skip: String(skip),
     take: String(take),

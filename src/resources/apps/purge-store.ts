@@ -65,6 +65,8 @@ export async function removeApps(sql: Sql, apps: number[]): Promise<number> {
       returning a.id
     ), blocks_gone as (
       delete from blocks b using gone g where b.app_id = g.id
+    ), edit_blocks_gone as (
+      delete from edit_blocks b using gone g where b.app_id = g.id
     ), totals_gone as (
       delete from comment_totals t using gone g where t.app_id = g.id
     ), forgotten as (

@@ -7,7 +7,7 @@ import { WrongKind } from '../apps/schema.ts'
 import { withMessage } from '../apps/unread.ts'
 import { changeTotal, insertBereavement } from '../comments/store.ts'
 import { isAtLeast, requireRead, requireWrite } from '../members/access.ts'
-import { changeBlock, removeBlocks } from './lists/blocks.ts'
+import { countEdit, countMove, dropBlocks } from './lists/blocks.ts'
 import { changeItem, numbersForChange, removeParts } from './change.ts'
 import type { Consequences, Newest } from './events.ts'
 import type { ContentKind } from './kind.ts'
@@ -79,6 +79,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         const updated = changeItem(work, kind, item, change)
         if (isSame(item, updated)) return item
         work.write(store.update, updated)
+        countEdit(work, item)
         const mentioned = listNewMentions(item.html, updated.html)
         const facts = { ...toFacts(work.loaded, 0, 0), ...(mentioned.length > 0 && { mentioned }) }
         work.emit(events.updated, { entity: item.id, body: updated, facts })
@@ -113,7 +114,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
       // There may be any number of comments: nobody sees them from now on, and they go in the background.
       if (kind.isCommented) {
         work.write(insertBereavement, { parent_id: item.id })
-        work.write(removeBlocks, { app_id: item.app_id, parent_id: item.id })
+        dropBlocks(work, item)
       }
       count(work, kind, { visible, trashed, deleted: 1 })
       const facts = toFacts(work.loaded, visible, trashed, newest)
@@ -144,8 +145,8 @@ function count(
   { parents, isCommented }: ContentKind,
   { visible, trashed, deleted }: { visible: number; trashed: number; deleted: number },
 ): void {
-  const { id, app_id, parent_type, parent_id, comment_count } = work.loaded.item
-  work.write(changeBlock, { app_id, parent_id: parent_id ?? 0, id, trashed, deleted })
+  const { app_id, parent_type, parent_id, comment_count } = work.loaded.item
+  countMove(work, work.loaded.item, { trashed, deleted })
   // Comments come and go with what they are about.
   const comments = visible * (isCommented ? comment_count : parent_id === null ? 0 : 1)
   if (comments !== 0) work.write(changeTotal, { app_id, comments })

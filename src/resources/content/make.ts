@@ -3,7 +3,7 @@ import { titleBy } from '../apps/naming.ts'
 import { changeTotal } from '../comments/store.ts'
 import { addAttachments } from '../files/attachments.ts'
 import { addOptions } from '../options/poll.ts'
-import { insertBlock } from './lists/blocks.ts'
+import { startBlock } from './lists/blocks.ts'
 import type { ContentKind } from './kind.ts'
 import { settleText } from './text/mentions.ts'
 import { toParentRef, type Parent, type ParentType } from './parent.ts'
@@ -37,7 +37,7 @@ export function makeItem<Loaded>(
   if (content.parts !== null) addParts(work, kind, item, content.parts)
   if (parent === null) {
     work.write(kind.store.insert, item)
-    if (app.made_count % blockSize === 0) work.write(insertBlock, { app_id: app.id, parent_id: 0, first_id: item.id })
+    if (app.made_count % blockSize === 0) startBlock(work, item)
     const title = titleBy(work, item.plain)
     work.emit(kind.events.created, { entity: item.id, body: item, ...(title !== null && { facts: { title } }) })
     return item
@@ -48,9 +48,7 @@ export function makeItem<Loaded>(
   const made = { id: parent.id, reactions: 0, comments: 1, made: 1, stars: 0 }
   work.write(kind.parents[parent.type]!.changeCounts, made)
   work.write(changeTotal, { app_id: app.id, comments: 1 })
-  if (parent.made_count % blockSize === 0) {
-    work.write(insertBlock, { app_id: app.id, parent_id: parent.id, first_id: item.id })
-  }
+  if (parent.made_count % blockSize === 0) startBlock(work, item)
   const facts = { parent: toParentRef(item), comments: parent.comment_count + 1 }
   work.emit(kind.events.created, { entity: item.id, body: item, facts })
   return item

@@ -4,7 +4,7 @@ import { NotFound } from '../../lib/errors.ts'
 import type { Db } from '../../storage/sql.ts'
 import { WrongKind } from '../apps/schema.ts'
 import { changeTotal, insertBereavement } from '../comments/store.ts'
-import { changeBlock, insertBlock, removeBlocks } from '../content/lists/blocks.ts'
+import { countMove, dropBlocks, startBlock } from '../content/lists/blocks.ts'
 import { blockSize } from '../content/lists/position.ts'
 import { requireMeant, type Removal } from '../content/trash.ts'
 import { requireRead, requireWrite } from '../members/access.ts'
@@ -61,7 +61,7 @@ export const createFile = loadingCommand(
     const file = newFile(work, { id: work.nextId(), name, metadata: metadata ?? null, tags: tags ?? [], blob })
     work.write(store.insertFile, file)
     work.write(store.insertVersion, toVersion(work, file))
-    if (app.made_count % blockSize === 0) work.write(insertBlock, { app_id: app.id, parent_id: 0, first_id: file.id })
+    if (app.made_count % blockSize === 0) startBlock(work, file)
     work.emit(fileCreated, { entity: file.id, body: file })
     return { file, isNew: true }
   },
@@ -141,8 +141,8 @@ export const deleteFile = loadingCommand('deleteFile', load, (work, removal: Rem
   work.write(store.removeVersionsOf, { id: file.id })
   if (file.star_count > 0) work.write(removeStarsOf, { id: file.id })
   work.write(insertBereavement, { parent_id: file.id })
-  work.write(removeBlocks, { app_id: file.app_id, parent_id: file.id })
-  work.write(changeBlock, { app_id: file.app_id, parent_id: 0, id: file.id, trashed, deleted: 1 })
+  dropBlocks(work, file)
+  countMove(work, { ...file, updated_at: null }, { trashed, deleted: 1 })
   work.write(changeTotal, { app_id: file.app_id, comments: visible * file.comment_count })
   const facts: FileFacts = { visible, trashed }
   work.emit(fileDeleted, { entity: file.id, body: null, facts })
@@ -209,7 +209,7 @@ function move<Loaded>(work: Work<Loaded>, file: FileRow, trashed_at: Date | null
   const trashed = trashed_at === null ? -1 : 1
   const moved: FileRow = { ...file, trashed_at }
   work.write(store.updateFile, moved)
-  work.write(changeBlock, { app_id: file.app_id, parent_id: 0, id: file.id, trashed, deleted: 0 })
+  countMove(work, { ...file, updated_at: null }, { trashed, deleted: 0 })
   // Comments come and go with what they are about.
   work.write(changeTotal, { app_id: file.app_id, comments: -trashed * file.comment_count })
   const facts: FileFacts = { visible: -trashed, trashed }

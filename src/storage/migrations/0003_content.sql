@@ -50,15 +50,33 @@ create index messages_trash on messages (app_id, created_by, id) where trashed_a
 create index posts_trash on posts (app_id, created_by, id) where trashed_at is not null;
 create index comments_trash on comments (app_id, created_by, id) where trashed_at is not null;
 
--- One row for each 1,000 items made directly in an app (parent 0), or about a post or file of it: where the block
--- starts and how many of its items are not visible. A deep skip adds up blocks instead of walking over rows.
+-- One row for each 1,000 items made directly in an app (parent 0), or about a post or file of it: where and when the
+-- block starts and how many of its items are not visible. A deep skip adds up blocks instead of walking over rows.
 create table blocks (
   app_id bigint not null,
   parent_id bigint not null default 0,
   first_id bigint not null,
+  made_at timestamptz not null,
   trashed_count int not null default 0,
   deleted_count int not null default 0,
+  -- Of those that are left, how many were edited; and how many of these are in the trash. Nothing is kept of files.
+  edited_count int not null default 0,
+  edited_trashed_count int not null default 0,
   primary key (app_id, parent_id, first_id)
+);
+
+-- One row for each 1,000 edits in such a place: those made from first_at until the next one begins. Counted are the
+-- items that were last edited then.
+create table edit_blocks (
+  app_id bigint not null,
+  parent_id bigint not null,
+  first_at timestamptz not null,
+  last_at timestamptz not null,
+  -- Edits, those of items that were edited again included.
+  made_count int not null,
+  item_count int not null,
+  trashed_count int not null,
+  primary key (app_id, parent_id, first_at)
 );
 
 -- Comments on the posts and files of an app: those that are visible, on what is visible.

@@ -62,7 +62,8 @@ export async function listInApp(
   }
   const listed: Listed = { table: store.table, place: { app: app.id, parent: null }, shown }
   const count = await countKept(reader.sql, listed, { visible: app.item_count, trashed: app.trashed_count })
-  const { recent } = shown === visible && walk.by === 'id' ? state : { recent: undefined }
+  const isInMemory = shown === visible && walk.by === 'id' && !walk.isCrossed
+  const { recent } = isInMemory ? state : { recent: undefined }
   return listPlace(reader.sql, { listed, page, walk, range, count, around: query.around, recent })
 }
 

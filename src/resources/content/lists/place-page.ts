@@ -7,10 +7,12 @@ import type { ContentRow } from '../schema.ts'
 import type { OrderField } from '../store.ts'
 import { listById, type IdPage, type Range } from './by-id.ts'
 import { countBeforeByUpdate, listByUpdate } from './by-update.ts'
+import { findMoment } from './moment.ts'
+import { findRun, listCrossed, type Run, type Stretch } from './crossed.ts'
 import type { ContentPage } from './list.ts'
 import type { Listed } from './place.ts'
 import type { Walk } from './walk.ts'
-import { countBefore, countTrashed, countTrashOf, findItem } from './position.ts'
+import { countBefore, countTrashed, countTrashOf, isListed } from './position.ts'
 
 /** How many items of a place are listed, from what its app or parent keeps. What is trashed is added up where it does not. */
 export async function countKept(
@@ -38,23 +40,43 @@ interface Asked {
 
 /** A page of one place, however deep it is and wherever its middle is. 404 for a middle that is not listed. */
 export async function listPlace(sql: Sql, asked: Asked): Promise<ContentPage> {
-  const { listed, page, walk, range, around } = asked
+  const { listed, page, walk, range, around, recent } = asked
   const { descending } = walk
   const { skipped, count } = await measure(sql, asked)
+  const runOf = async (id: number): Promise<Run | null> => {
+    const run = await findRun(sql, listed, walk, id)
+    return run && { start: Math.max(0, run.start - skipped), end: Math.min(count, run.end - skipped) }
+  }
   if (around !== undefined) {
-    const item = await findItem(sql, listed, toId(around))
-    if (item === null || !isIn(range, item.id)) throw NotFound()
-    const before =
-      walk.by === 'id' ? await countBefore(sql, listed, item.id) : await countBeforeByUpdate(sql, listed, item)
-    page.skip = centre(before - skipped, count, page.take, descending)
+    const id = toId(around)
+    if (!isIn(range, id) || !(await isListed(sql, listed, id))) throw NotFound()
+    const before = (await countBeforeItem(sql, listed, walk, id)) - skipped
+    const run = (walk.isCrossed && (await runOf(id))) || { start: before, end: before + 1 }
+    page.skip = centre(run.start + run.end - 1 - before, count, page.take, descending)
+  }
+  if (page.countOnly || page.skip >= count) return { rows: [], count, page }
+  const list: Stretch = async (skip, take) => {
+    if (walk.by === 'update') return listByUpdate(sql, listed, { count, skip, take, descending })
+    const part = { range, skipped, count, skip, take, descending }
+    return pickRecent(recent, part) ?? (await listById(sql, listed, part))
   }
   const { skip, take } = page
-  if (page.countOnly || skip >= count) return { rows: [], count, page }
-  if (walk.by === 'update')
-    return { rows: await listByUpdate(sql, listed, { count, skip, take, descending }), count, page }
-  const part = { range, skipped, count, skip, take, descending }
-  const rows = pickRecent(asked.recent, part) ?? (await listById(sql, listed, part))
-  return { rows, count, page }
+  if (!walk.isCrossed) return { rows: await list(skip, take), count, page }
+  const findOwn = async ({ id }: ContentRow): Promise<Run | null> => {
+    const run = await runOf(id)
+    return run && descending ? { start: count - run.end, end: count - run.start } : run
+  }
+  const timeOf = ({ created_at, updated_at }: ContentRow) =>
+    (walk.by === 'update' ? (updated_at ?? created_at) : created_at).getTime()
+  return { rows: await listCrossed({ count, skip, take, list, findRun: findOwn, timeOf }), count, page }
+}
+
+/** How many shown items of the place come before one of them. */
+async function countBeforeItem(sql: Sql, listed: Listed, walk: Walk, id: number): Promise<number> {
+  if (walk.by === 'id') return countBefore(sql, listed, id)
+  const moment = await findMoment(sql, listed.table, walk, id)
+  if (moment === null) throw NotFound()
+  return countBeforeByUpdate(sql, listed, moment)
 }
 
 /** How many items are before the range, and in it. */

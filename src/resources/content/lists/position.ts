@@ -1,5 +1,4 @@
 import type { Db, Fragment } from '../../../storage/sql.ts'
-import type { ContentRow } from '../schema.ts'
 import { isShown, isTrashOf, isWithin, type Listed, type Place, type Shown } from './place.ts'
 
 /** How many items a block is started for. Must never change: blocks that exist count on it. */
@@ -9,18 +8,20 @@ export const blockSize = 1_000
 export const walkLimit = 2_000
 
 /**
- * `select n, first_id, size`: the blocks of a place, numbered from the oldest, and how many shown items each has; the
- * newest is taken for full.
+ * `select n, first_id, made_at, size, unedited`: the blocks of a place, numbered from the oldest, with how many shown
+ * items each has, and how many of these were never edited; the newest is taken for full.
  */
 export function selectBlocks(db: Db, { table, place, shown }: Listed): Fragment {
   const from = db`from blocks where app_id = ${place.app} and parent_id = ${place.parent ?? 0}`
   const blocks = db`
-    select row_number() over (order by first_id)::int as n, first_id, ${sizeOf(db, shown)} as size ${from}`
+    select row_number() over (order by first_id)::int as n, first_id, made_at, ${sizeOf(db, shown)} as size,
+      ${sizeOf(db, shown)} - ${editedOf(db, shown)} as unedited ${from}`
   if (shown.ownTrash === undefined) return blocks
   return db`
-    select n, first_id, size + coalesce(own.count, 0) as size
+    select n, first_id, made_at, size + coalesce(own.count, 0) as size, b.unedited + coalesce(own.unedited, 0) as unedited
     from (${blocks}) b left join (
-      select width_bucket(id, (select array_agg(first_id order by first_id) ${from})) as n, count(*) as count
+      select width_bucket(id, (select array_agg(first_id order by first_id) ${from})) as n, count(*) as count,
+        count(*) filter (where updated_at is null) as unedited
       from ${db(table)} where ${isTrashOf(db, place, shown.ownTrash)}
       group by 1
     ) own using (n)`
@@ -31,6 +32,11 @@ function sizeOf(db: Db, { kept }: Shown): Fragment {
   if (kept === 'trashed') return db`trashed_count`
   if (kept === 'all') return db`${blockSize}::int - deleted_count`
   return db`${blockSize}::int - deleted_count - trashed_count`
+}
+
+function editedOf(db: Db, { kept }: Shown): Fragment {
+  if (kept === 'trashed') return db`edited_trashed_count`
+  return kept === 'all' ? db`edited_count` : db`(edited_count - edited_trashed_count)`
 }
 
 /**
@@ -51,15 +57,29 @@ export async function findStart(db: Db, listed: Listed, skip: number): Promise<{
 }
 
 /** How many shown items of a place have a smaller id. */
-export async function countBefore(db: Db, listed: Listed, id: number): Promise<number> {
+export function countBefore(db: Db, listed: Listed, id: number): Promise<number> {
+  return addUp(db, listed, id, { size: db`size`, filter: db`` })
+}
+
+/** Those of them that were never edited. */
+export function countUneditedBefore(db: Db, listed: Listed, id: number): Promise<number> {
+  return addUp(db, listed, id, { size: db`unedited`, filter: db`and updated_at is null` })
+}
+
+async function addUp(
+  db: Db,
+  listed: Listed,
+  id: number,
+  { size, filter }: { size: Fragment; filter: Fragment },
+): Promise<number> {
   const { table, place, shown } = listed
   const [block] = await db<{ first_id: number; before: number }[]>`
     select coalesce(max(first_id), 0) as first_id,
-      (coalesce(sum(size), 0) - coalesce((array_agg(size order by n desc))[1], 0))::bigint as before
+      (coalesce(sum(${size}), 0) - coalesce((array_agg(${size} order by n desc))[1], 0))::bigint as before
     from (${selectBlocks(db, listed)}) b where first_id <= ${id}`
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from ${db(table)}
-    where ${isWithin(db, place, { from: block!.first_id, before: id })} and ${isShown(db, shown)}`
+    where ${isWithin(db, place, { from: block!.first_id, before: id })} and ${isShown(db, shown)} ${filter}`
   return block!.before + row!.count
 }
 
@@ -78,14 +98,9 @@ export async function countTrashOf(db: Db, table: string, place: Place, author: 
   return row!.count
 }
 
-/** An item, if it is one of those listed. */
-export async function findItem(
-  db: Db,
-  { table, place, shown }: Listed,
-  id: number,
-): Promise<Pick<ContentRow, 'id' | 'updated_at'> | null> {
-  const [row] = await db<Pick<ContentRow, 'id' | 'updated_at'>[]>`
-    select id, updated_at from ${db(table)}
-    where id = ${id} and ${isWithin(db, place)} and ${isShown(db, shown)}`
-  return row ?? null
+/** True for one of the items listed. */
+export async function isListed(db: Db, { table, place, shown }: Listed, id: number): Promise<boolean> {
+  const rows = await db`
+    select from ${db(table)} where id = ${id} and ${isWithin(db, place)} and ${isShown(db, shown)}`
+  return rows.length > 0
 }

@@ -7,18 +7,21 @@ import { hasTerms } from './search.ts'
 export interface Walk {
   by: 'id' | 'update'
   descending: boolean
+  /** What has the same time follows the other way round by id: `created_at desc,id`. */
+  isCrossed: boolean
 }
 
 /**
  * How a page is walked to; null where something filters, and for orders that nothing is kept for. What is made later
- * in an app has a larger id and no earlier time, so `created_at` is the order by id, if the ids of one moment follow it.
+ * in an app has a larger id and no earlier time, so `created_at` is the order by id, but for the ids of one moment.
  */
 export function toWalk(page: Page<OrderField>, { after, before }: Range): Walk | null {
   const [key, next] = page.order
   if (key === undefined || hasTerms(page)) return null
   const { field, descending } = key
-  if (field === 'id') return { by: 'id', descending }
-  if (next?.field !== 'id' || next.descending !== descending) return null
-  if (field === 'created_at') return { by: 'id', descending }
-  return after === undefined && before === undefined ? { by: 'update', descending } : null
+  if (field === 'id') return { by: 'id', descending, isCrossed: false }
+  if (next?.field !== 'id') return null
+  const isCrossed = next.descending !== descending
+  if (field === 'created_at') return { by: 'id', descending, isCrossed }
+  return after === undefined && before === undefined ? { by: 'update', descending, isCrossed } : null
 }
