@@ -73,10 +73,12 @@ async function flushUnlocked(parts: FlushParts, lane: Lane, jobs: Job[], now: Da
 
 /** Locks the apps and brings their states to the revs found before it decides. Two round trips and what is loaded. */
 async function flushLocked(parts: FlushParts, lane: Lane, jobs: Job[], now: Date): Promise<Decision[]> {
+  const count = countNumbers(jobs)
   const locked = await lane.begin(
     jobs.map(({ actor }) => actor.id),
-    countNumbers(jobs),
     jobs.flatMap(({ tasks }) => tasks.flatMap(({ once }) => (once ? [once.key] : []))),
+    count,
+    jobs.some(isLoading) ? 0 : lane.stock.toDraw(count),
   )
   await parts.environment.reach(locked.environment)
   const present = await requireExact(parts, lane, jobs, locked)

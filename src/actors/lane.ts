@@ -64,19 +64,18 @@ export class Lane {
 
   /**
    * Starts a transaction and locks the apps, in id order so that two nodes never wait for each other in a circle.
-   * The numbers are drawn after the locks: PostgreSQL runs the statements of a connection one after the other.
-   * One round trip. Fills the stock.
+   * The numbers are drawn after the locks: PostgreSQL runs the statements of a connection one after the other; those
+   * beyond `count` go to the stock. One round trip.
    */
-  async begin(apps: number[], count: number, keys: Buffer[]): Promise<Locked> {
+  async begin(apps: number[], keys: Buffer[], count: number, ahead: number): Promise<Locked> {
     const sql = this.#sql
-    const all = count + this.stock.toDraw(count)
     const [, rows, [drawn], stored] = await this.#inTime(
       Promise.all([
         sql.unsafe('begin').simple(),
         sql<{ id: number; head_rev: number }[]>`
           select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update`,
         sql<{ numbers: string; transaction: string; environment: number; now_ms: number }[]>`
-          select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${all}::int)) as numbers,
+          select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${count + ahead}::int)) as numbers,
             (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
             pg_current_xact_id()::text as transaction, (select head_rev from environment) as environment`,
         keys.length === 0 ? [] : findOnce(sql, keys),
@@ -150,7 +149,7 @@ export class Lane {
       return true
     } catch (error) {
       if (isKeyTaken(error)) return false
-      if (isFenced(error) || isDeadlock(error)) {
+      if (isFenced(error) || isCollision(error)) {
         this.stock.distrust()
         return false
       }
@@ -204,9 +203,9 @@ function isAnswer(error: unknown): boolean {
   return (error as Error).name === 'PostgresError' && typeof code === 'string' && !code.startsWith('57P')
 }
 
-/** Two nodes moved the same apps, each waiting for the other. */
-function isDeadlock(error: unknown): boolean {
-  return (error as { code?: unknown }).code === '40P01'
+/** Two nodes moved the same apps, each waiting for the other, or where transactions are isolated by default. */
+function isCollision(error: unknown): boolean {
+  return ['40P01', '40001'].includes((error as { code: string }).code)
 }
 
 function toNumbers(list: string | null): number[] {
