@@ -67,19 +67,21 @@ interface ReadableApp {
   can_write: boolean
 }
 
-/** The apps that a user may read: by membership (members_user) or by default access (apps_open). */
-export function listReadable(sql: Sql, user: number, directories: number[]): Promise<ReadableApp[]> {
+/** The apps that a user may read: by membership (members_user) or by default access (apps_open); of some, where given. */
+export function listReadable(sql: Sql, user: number, directories: number[], within?: Fragment): Promise<ReadableApp[]> {
+  const isWithin = within === undefined ? sql`` : sql`and a.id in (${within})`
   return sql<ReadableApp[]>`
     select a.id, a.type, m.hidden_id, m.access = 'admin' or a.owner_id = ${user} as is_admin,
       m.access in ('write', 'admin') or coalesce(a.owner_id = ${user}, false) as can_write
     from members m join apps a on a.id = m.app_id
-    where m.user_id = ${user} and m.access <> 'none' and a.trashed_at is null and a.deleted_at is null
+    where m.user_id = ${user} and m.access <> 'none' and a.trashed_at is null and a.deleted_at is null ${isWithin}
     union all
     select a.id, a.type, null, coalesce(a.owner_id = ${user}, false), a.access = 'write' or coalesce(a.owner_id = ${user}, false)
     from apps a
     where a.access <> 'none' and a.trashed_at is null and a.deleted_at is null
       and (a.directory_id is null or a.directory_id = any(${directories}::bigint[]))
-      and not exists (select from members m where m.app_id = a.id and m.user_id = ${user} and m.access is not null)`
+      and not exists (select from members m where m.app_id = a.id and m.user_id = ${user} and m.access is not null)
+      ${isWithin}`
 }
 
 interface NewMemberRow {

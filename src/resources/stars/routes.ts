@@ -11,7 +11,7 @@ import { ContentPath } from '../content/schema.ts'
 import { requireShown as requireFile } from '../files/find.ts'
 import { changeStar } from './commands.ts'
 import { Star, StarListing, Stars, type StarRow } from './schema.ts'
-import { listStars } from './store.ts'
+import { listStars, selectStarredApps } from './pages.ts'
 
 const list = route({
   method: 'GET',
@@ -24,7 +24,8 @@ const list = route({
     const { skip = 0, take = 25, count_only: countOnly = false } = query
     await people.load([by.user])
     const directories = people.show(by.user).directories.map(({ id }) => id)
-    const sight = { user: by.user, apps: await listReadable(sql, by.user, directories) }
+    const apps = await listReadable(sql, by.user, directories, selectStarredApps(sql, by.user))
+    const sight = { user: by.user, apps }
     const { stars, count } = await listStars(sql, sight, { skip, take, countOnly })
     return reply(200, toPagedList({ skip, countOnly }, count, stars))
   },

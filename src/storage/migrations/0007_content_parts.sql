@@ -45,8 +45,17 @@ create table stars (
   primary key (user_id, entity_id)
 );
 create index stars_entity on stars (entity_id);
+create index stars_order on stars (user_id, created_at, entity_id) include (app_id, entity_type);
 alter table members add column starred_at timestamptz;
 create index members_starred on members (user_id) where starred_at is not null;
+
+-- What is starred and not seen: in the trash, or perhaps with what it belongs to.
+create index messages_hidden_star on messages (id) where trashed_at is not null and star_count > 0;
+create index posts_hidden_star on posts (id) where trashed_at is not null and star_count > 0;
+create index comments_hidden_star on comments (id) where trashed_at is not null and star_count > 0;
+create index files_hidden_star on files (id) where trashed_at is not null and star_count > 0;
+create index comments_star on comments (parent_id, id) where star_count > 0 and parent_id is not null;
+create index files_star on files (parent_id, id) where star_count > 0 and parent_id is not null;
 
 -- Posts and files that were deleted and whose comments are still to be removed. Nobody sees these any more.
 create table bereavements (
