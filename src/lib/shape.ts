@@ -46,7 +46,7 @@ export const MetadataInput = Metadata.refine(value => Buffer.byteLength(JSON.str
 /** Tags in a request: trimmed, each once without regard to case, as it was written first; at most 50 of 64 characters. */
 export const TagsInput = z
   .array(z.string().trim().min(1, 'must not be empty').max(64))
-  .transform(tags => [...new Map(tags.toReversed().map(tag => [tag.toLowerCase(), tag])).values()].toReversed())
+  .transform(tags => Array.from(Map.groupBy(tags, tag => tag.toLowerCase()).values(), ([first]) => first!))
   .refine(tags => tags.length <= 50, { message: 'must be at most 50' })
 
 /** A uid or a directory name: no whitespace, at least one non-digit. */

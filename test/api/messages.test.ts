@@ -25,7 +25,7 @@ test('a message comes back with all that was given, rendered, with its app and a
     html: '<p>Hello <strong>Ben</strong></p>',
     plain: 'Hello Ben',
     metadata: { a: null, b: [] },
-    tags: ['X', 'y'],
+    tags: ['x', 'y'],
     is_starred: false,
     is_subscribed: true,
     is_trashed: false,
