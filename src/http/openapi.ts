@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import type { ProblemType } from '../lib/errors.ts'
+import { answerHeaders, withHeaders, withProblemHeaders } from './about/answer-headers.ts'
 import { JsonSchemas, type JsonSchema } from './about/json-schemas.ts'
 import { namesOf } from './router.ts'
 import type { Auth, Route } from './route.ts'
@@ -65,7 +66,7 @@ export function describeApi(routes: readonly Route[], version: string): object {
     info: { title: 'Parley', version, description: 'Chat, posts, comments, files and more for your product.' },
     servers: [{ url: '/' }],
     paths,
-    components: { schemas: schemas.components, parameters, securitySchemes },
+    components: { schemas: schemas.components, parameters, headers: answerHeaders, securitySchemes },
   }
 }
 
@@ -136,9 +137,9 @@ function describeForm(part: string): object {
 function describeDownload(): Record<string, object> {
   const content = { '*/*': { schema: bytes } }
   return {
-    200: { description: 'The file', content },
-    206: { description: 'The range of it that was asked for', content },
-    304: { description: 'The client has it' },
+    200: { description: 'The file', ...withHeaders('Accept-Ranges', 'Content-Disposition', 'ETag'), content },
+    206: { description: 'The range of it that was asked for', ...withHeaders('Content-Range', 'ETag'), content },
+    304: { description: 'The client has it', ...withHeaders('ETag') },
   }
 }
 
@@ -146,8 +147,9 @@ function describeReplies(route: Route, schemas: JsonSchemas): object {
   const replies = Object.entries(route.replies).map(([status, schema]) => {
     const description = STATUS_CODES[Number(status)] ?? ''
     if (schema === null) return [status, { description }]
-    const type = schema.def.type === 'string' ? 'text/plain' : 'application/json'
-    return [status, { description, content: { [type]: { schema: schemas.output(schema) } } }]
+    const content = { schema: schemas.output(schema) }
+    if (schema.def.type === 'string') return [status, { description, content: { 'text/plain': content } }]
+    return [status, { description, ...withHeaders('Preference-Applied'), content: { 'application/json': content } }]
   })
   return Object.fromEntries(replies)
 }
@@ -160,7 +162,7 @@ function describeProblems(route: Route, schemas: JsonSchemas): object {
   const content = { 'application/problem+json': { schema: schemas.output(ProblemDetails) } }
   const problems = Array.from(details, ([status, texts]) => [
     status,
-    { description: [...new Set(texts)].join('\n\n'), content },
+    { description: [...new Set(texts)].join('\n\n'), ...withProblemHeaders(status), content },
   ])
   return { ...Object.fromEntries(problems), default: { description: 'Any other problem', content } }
 }
@@ -168,9 +170,12 @@ function describeProblems(route: Route, schemas: JsonSchemas): object {
 /** What the edge itself refuses. */
 function impliedProblems(route: Route): Pick<ProblemType, 'status' | 'detail'>[] {
   const implied: Pick<ProblemType, 'status' | 'detail'>[] = []
+  const isWrite = route.method !== 'GET'
   if (route.body) implied.push({ status: 400, detail: 'The body is not JSON.' })
+  else if (isWrite) implied.push({ status: 400, detail: 'This makes no sense for what the path names.' })
   if (route.auth !== 'none') implied.push({ status: 401, detail: 'The credential is missing or not valid.' })
   if (route.auth === 'key') implied.push({ status: 403, detail: 'Only an API key may do this.' })
+  if (route.auth === 'token or key' && isWrite) implied.push({ status: 403, detail: 'The caller may not do this.' })
   if (route.auth === 'token') implied.push({ status: 403, detail: 'Only an access token may do this.' })
   if (route.isDownload) implied.push({ status: 416, detail: 'The file has no such range of bytes.' })
   if (route.params) implied.push({ status: 404, detail: 'What the path names does not exist, or is not visible.' })

@@ -1,4 +1,4 @@
-import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
 import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
 import { levelOf, requireRead } from '../members/access.ts'
@@ -7,7 +7,18 @@ import { findApp, toAppId } from './find.ts'
 import { listPage } from './list.ts'
 import { makeApp } from './make.ts'
 import { toChange, toDraft } from './prepare.ts'
-import { App, AppList, AppListing, AppPath, AppQuery, AppUpdate, AppUpsert, NewApp, UidPath } from './schema.ts'
+import {
+  App,
+  AppList,
+  AppListing,
+  AppPath,
+  AppQuery,
+  AppUpdate,
+  AppUpsert,
+  NewApp,
+  PairHasChat,
+  UidPath,
+} from './schema.ts'
 import { showWhole } from './show.ts'
 import { upsertByUid } from './upsert.ts'
 
@@ -94,7 +105,7 @@ const list = route({
   },
 })
 
-const change = (verb: 'trash' | 'restore', command: typeof trashApp) =>
+const change = (verb: 'trash' | 'restore', command: typeof trashApp, problems: ProblemType[]) =>
   route({
     method: 'POST',
     path: `/api/apps/{app}/${verb}`,
@@ -102,7 +113,7 @@ const change = (verb: 'trash' | 'restore', command: typeof trashApp) =>
     auth: 'token or key',
     params: AppPath,
     replies: { 204: null },
-    problems: [Forbidden, NotFound],
+    problems: [...problems, Forbidden, NotFound],
     async handle(request) {
       await request.apps.run(command, await toAppId(request.params.app, request), request.by, undefined)
       return reply(204)
@@ -129,7 +140,7 @@ export const routes = [
   get,
   update,
   upsert,
-  change('trash', trashApp),
-  change('restore', restoreApp),
+  change('trash', trashApp, []),
+  change('restore', restoreApp, [PairHasChat]),
   remove,
 ]

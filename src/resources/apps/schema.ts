@@ -4,6 +4,8 @@ import { Int, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput
 import { Listing, QueryFlag } from '../../storage/page.ts'
 import { PictureInput } from '../blobs/picture-schema.ts'
 import { Blob } from '../blobs/schema.ts'
+import { ContentSummary } from '../content/summary-schema.ts'
+import { UserSummary } from '../users/schema.ts'
 import { toKind, type Kind } from './kinds.ts'
 
 export const AppPath = z.object({ app: z.string() })
@@ -115,10 +117,13 @@ export const MemberItem = z
 
 export const Members = pagedList(MemberItem)
 
-/** One app by itself. `last_message` is a message summary with its author. */
+/** Whole where whole items were asked for. */
+const LastMessage = z.looseObject({ ...ContentSummary.shape, created_by: UserSummary })
+
+/** One app by itself. */
 export const App = AppSummary.extend({
   picture: Blob.optional(),
-  last_message: z.looseObject({ id: Int }).optional(),
+  last_message: LastMessage.optional().describe('The newest one that the caller may see'),
   members: Members.optional(),
 }).meta({ id: 'App' })
 

@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { IdInput, Int, Metadata, MetadataInput, pagedList, TagsInput, Timestamp } from '../../lib/shape.ts'
+import { IdInput, Int, MetadataInput, pagedList, TagsInput } from '../../lib/shape.ts'
 import { Listing, QueryFlag } from '../../storage/page.ts'
 import { AppSummary } from '../apps/schema.ts'
 import { Embed } from '../embeds/schema.ts'
 import { File } from '../files/schema.ts'
 import { Meeting } from '../meetings/schema.ts'
+import { ContentSummary } from './summary-schema.ts'
 import { NewOptions, OptionChanges, OptionSummary } from '../options/schema.ts'
 import { Reaction } from '../reactions/schema.ts'
 import { UserSummary } from '../users/schema.ts'
@@ -32,25 +33,11 @@ export const ContentUpdate = NewContent.extend({
 })
 export type ContentUpdate = z.output<typeof ContentUpdate>
 
-/** What list items hold. */
-export const ContentSummary = z.object({
-  id: Int,
-  text: z.string().optional(),
-  html: z.string().optional(),
-  plain: z.string().optional(),
-  metadata: Metadata.optional(),
-  tags: z.array(z.string()).optional(),
-  is_starred: z.boolean(),
-  is_subscribed: z.boolean(),
-  is_trashed: z.boolean(),
-  created_at: Timestamp,
-  updated_at: Timestamp.optional(),
-})
-
 /** A message, post or comment by itself. */
 export const Content = ContentSummary.extend({
   app: AppSummary,
   parent: z.object({ id: Int, type: z.enum(['post', 'file']) }).optional(),
+  annotations: pagedList(File).optional().describe('Files that contributed to the answer of an agent'),
   attachments: pagedList(File).optional(),
   embed: Embed.optional(),
   meeting: Meeting.optional(),

@@ -38,7 +38,7 @@ export const File = z
   .object({
     id: Int,
     rev: Int.describe('Names the version'),
-    app: AppSummary.or(z.looseObject({ id: Int })).optional(),
+    app: AppSummary,
     parent: z.object({ id: Int, type: z.enum(['message', 'post', 'comment', 'file']) }).optional(),
     name: z.string(),
     kind: z.enum(fileKinds),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalid } from '../../lib/errors.ts'
-import { Int, LineInput, Timestamp } from '../../lib/shape.ts'
+import { Int, LineInput, Metadata, Timestamp } from '../../lib/shape.ts'
 import { inferProvider } from './provider.ts'
 
 const isHttps = (text: string) => URL.parse(text)?.protocol === 'https:'
@@ -30,6 +30,7 @@ export const Meeting = z
     join_url: z.string(),
     code: z.string().optional().describe('What people type to join'),
     created_at: Timestamp,
+    metadata: Metadata.optional().describe('What a provider adds; a meeting that is only linked to has none'),
   })
   .meta({ id: 'Meeting' })
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { Int } from '../../lib/shape.ts'
 import { QueryFlag } from '../../storage/page.ts'
-import { Content, ContentListing, ContentSummary } from '../content/schema.ts'
+import { Content, ContentListing } from '../content/schema.ts'
+import { ContentSummary } from '../content/summary-schema.ts'
 
 export const Post = Content.extend({ comments: z.object({ count: Int }) }).meta({ id: 'Post' })
 export const PostSummary = ContentSummary.meta({ id: 'PostSummary' })
