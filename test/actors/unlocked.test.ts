@@ -18,7 +18,7 @@ async function openNodes() {
   const [app] = await sql<{ id: number }[]>`
     insert into apps (type, rev, head_rev, created_at, created_by) values ('chat_room', 1, 1, now(), 0) returning id`
   const [ann] = await sql<{ id: number }[]>`
-    insert into users (uid, display_name, search, created_at) values ('ann', 'Ann', '', now()) returning id`
+    insert into users (uid, display_name, created_at) values ('ann', 'Ann', now()) returning id`
   const [one, other] = [await openActors(database.url), await openActors(database.url)]
   type Node = typeof one
   const send = (node: Node, by: Principal, text = 'hello', once?: OnceKey) => {
@@ -61,7 +61,7 @@ test('what another node has committed counts at once, also for who has been let 
 test('what another node has committed about people counts at once as well', async () => {
   await using nodes = await openNodes()
   const { sql, app, ann, one, send } = nodes
-  await sql`insert into directories (id, name, search, created_at) values (1, 'staff', '', now())`
+  await sql`insert into directories (id, name, created_at) values (1, 'staff', now())`
   await sql`update apps set access = 'write', directory_id = 1 where id = ${app}`
   await send(one, system)
   await expect(send(one, ann)).rejects.toMatchObject({ status: 404 })

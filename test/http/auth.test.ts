@@ -40,8 +40,8 @@ const routes = [
 async function startWithPeople(settings = {}) {
   const database = await createDatabase()
   const { sql } = database
-  await sql`insert into users (id, display_name, search, created_at, trashed_at)
-    values (7, 'Ann', '', now(), null), (8, 'Ben', '', now(), now())`
+  await sql`insert into users (id, display_name, created_at, trashed_at)
+    values (7, 'Ann', now(), null), (8, 'Ben', now(), now())`
   await sql`insert into tokens (hash, user_id, created_at, expires_at) values
     (${bytesOf('wyu_ann')}, 7, now(), now() + interval '1 hour'),
     (${bytesOf('wyu_ann_2')}, 7, now(), now() + interval '1 hour'),

@@ -16,7 +16,7 @@ test('a token that is revoked while it is being looked up is not kept', async ()
   const sql = openSql({ url: database.url, connections: 3, statementTimeoutMs: 10_000 })
   await using _ = { [Symbol.asyncDispose]: () => sql.end() }
   await addPartitions(sql, now())
-  await sql`insert into users (uid, display_name, search, created_at) values ('ann', 'ann', '', now())`
+  await sql`insert into users (uid, display_name, created_at) values ('ann', 'ann', now())`
   const environment = new Environment(sql)
   const direct = new Direct(sql, environment, now)
   const { slow, arrived, release } = slowed(sql)

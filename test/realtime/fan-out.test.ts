@@ -111,7 +111,7 @@ async function openStage() {
   })
   apps.listen((state, events) => fanOut.hear(state, events))
   const [user] = await sql<{ id: number }[]>`
-    insert into users (display_name, search, created_at) values ('Ann', '', now()) returning id`
+    insert into users (display_name, created_at) values ('Ann', now()) returning id`
   const [app] = await sql<{ id: number }[]>`
     insert into apps (type, access, rev, head_rev, created_at, created_by)
     values ('chat', 'read', nextval('numbers'), currval('numbers'), now(), 0) returning id`

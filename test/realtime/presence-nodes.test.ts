@@ -165,8 +165,8 @@ async function makeCrowd(sql: Sql, count: number): Promise<string[]> {
   const hashes = tokens.map(token => createHash('sha256').update(token).digest('hex'))
   await sql`
     with people as (
-      insert into users (display_name, name, search, created_at)
-      select 'Crowd', 'Crowd', '', now() from generate_series(1, ${count}::int) returning id
+      insert into users (display_name, name, created_at)
+      select 'Crowd', 'Crowd', now() from generate_series(1, ${count}::int) returning id
     ), numbered as (select id, row_number() over () as number from people)
     insert into tokens (hash, user_id, created_at, expires_at)
     select decode(h.hash, 'hex'), n.id, now(), now() + interval '1 hour'

@@ -14,8 +14,8 @@ beforeAll(async () => {
   database = await createDatabase()
   const { sql } = database
   await sql`
-    insert into users (id, display_name, search, created_at) select i, 'U' || i, '', now() from generate_series(1, 5) i`
-  await sql`insert into directories (id, name, search, created_at) values (7, 'seven', '', now())`
+    insert into users (id, display_name, created_at) select i, 'U' || i, now() from generate_series(1, 5) i`
+  await sql`insert into directories (id, name, created_at) values (7, 'seven', now())`
   await sql`
     insert into apps (id, type, rev, head_rev, created_at, created_by, directory_id, trashed_at, deleted_at)
     select i, 'posts', 1, 1, now(), 1, case when i = 2 then 7 end, case when i = 3 then now() end, case when i = 4 then now() end
@@ -131,7 +131,7 @@ test('words are found whatever their case and accents', async () => {
 test('nobody pays for what others have, whatever PostgreSQL expects', async () => {
   await using own = await createDatabase()
   const { sql } = own
-  await sql`insert into users (id, display_name, search, created_at) select i, 'U', '', now() from generate_series(1, 4) i`
+  await sql`insert into users (id, display_name, created_at) select i, 'U', now() from generate_series(1, 4) i`
   await sql`
     insert into notifications (id, user_id, type, action, actor_ids, template, created_at, changed_id, change)
     select i, case when i <= 10 then ${calm} when i > 20000 then 4 else 3 end, 'activity', 'custom', '{1}', '', now(), i, ''

@@ -22,12 +22,12 @@ beforeAll(async () => {
   database = await createDatabase()
   const { sql } = database
   await sql`
-    insert into users (id, uid, display_name, search, created_at, is_agent, trashed_at, tags)
-    select u, 'u' || u, 'Person ' || u * 37 % 6007, ('person' || case when u % 7 = 0 then ' zebra' else '' end)::tsvector,
+    insert into users (id, uid, display_name, nickname, created_at, is_agent, trashed_at, tags)
+    select u, 'u' || u, 'Person ' || u * 37 % 6007, case when u % 7 = 0 then 'Zebra' end,
       now() - u * 41 % 997 * interval '1 minute', u % 50 = 0, case when u % 97 = 0 then now() end,
       case when u % 7 = 0 then '{seven}'::text[] else '{}' end
     from unnest(${users}::bigint[]) u`
-  await sql`insert into directories (id, name, search, created_at) values (${large}, 'large', '', now()), (${small}, 'small', '', now())`
+  await sql`insert into directories (id, name, created_at) values (${large}, 'large', now()), (${small}, 'small', now())`
   await sql`
     insert into directory_members (directory_id, user_id)
     select case when u <= 2500 then ${large}::bigint else ${small}::bigint end, u from generate_series(1, 2600) u`

@@ -5,8 +5,8 @@ export async function insertAgent(url: string, uid: string, directories: string[
   const sql = openSql({ url, connections: 1, statementTimeoutMs: 10_000 })
   try {
     const [agent] = await sql<{ id: number }[]>`
-      insert into users (uid, name, display_name, is_agent, search, created_at)
-      values (${uid}, ${uid}, ${uid}, true, ${uid}, now()) returning id`
+      insert into users (uid, name, display_name, is_agent, created_at)
+      values (${uid}, ${uid}, ${uid}, true, now()) returning id`
     await sql`
       insert into directory_members (directory_id, user_id)
       select id, ${agent!.id} from directories where name = any(${directories}::text[])`

@@ -2,7 +2,7 @@ import { deletedUser, type Principal } from '../../actors/principal.ts'
 import type { Access, AppRow } from '../../actors/state.ts'
 import type { OrderKey, Page } from '../../storage/page.ts'
 import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
-import { containsWords, toSearchWords } from '../../storage/words.ts'
+import { nameFor, toCalled } from './names.ts'
 
 export const orderFields = ['id', 'name', 'created_at', 'updated_at', 'rev', 'pinned_at'] as const
 export type OrderField = (typeof orderFields)[number]
@@ -120,11 +120,21 @@ export interface AppFilter {
 
 /** One page of the ids of the apps that the caller is a member of, or of all for an API key, and how many there are. */
 export async function listApps(
-  sql: Sql,
+  sql: Db,
   filter: AppFilter,
   page: Page<OrderField>,
 ): Promise<{ ids: number[]; count: number }> {
-  const from = toSource(sql, filter, page)
+  const q = page.q?.trim()
+  const { isCalled } = q ? await toCalled(sql, q, filter.by) : { isCalled: sql`true` }
+  const from = toSource(sql, filter, page, isCalled)
+  if (q && !page.countOnly) {
+    // Each may have been looked at, so that is done only once.
+    const found = await sql<{ id: number; count: number }[]>`
+      select a.id, count(*) over () as count ${from}
+      order by ${toOrder(sql, page.order, filter.by)}
+      limit ${page.take} offset ${page.skip}`
+    if (found.length > 0) return { ids: found.map(row => row.id), count: found[0]!.count }
+  }
   const [total] = await sql<{ count: number }[]>`select count(*) as count ${from}`
   const count = total?.count ?? 0
   if (page.countOnly || count <= page.skip) return { ids: [], count }
@@ -136,11 +146,10 @@ export async function listApps(
 }
 
 /** For a token: from the user's memberships outwards, by members_user. */
-function toSource(sql: Sql, filter: AppFilter, page: Page): Fragment {
+function toSource(sql: Db, filter: AppFilter, page: Page, isCalled: Fragment): Fragment {
   const { by } = filter
   const user = by.kind === 'user' ? by.user : deletedUser
   const newest = sql`(case when a.last_by = ${user} then a.prior_id else a.last_id end)`
-  const words = toSearchWords(page.q)
   // An API key has read, archived and pinned nothing.
   const isUnread =
     by.kind === 'key'
@@ -154,7 +163,7 @@ function toSource(sql: Sql, filter: AppFilter, page: Page): Fragment {
       : sql`m.access <> 'none' and not (m.is_removed and coalesce(a.last_id, 0) <= coalesce(m.hidden_id, 0))`
   return sql`
     from apps a ${by.kind === 'key' ? sql`left` : sql``} join members m on m.app_id = a.id and m.user_id = ${user}
-    where a.deleted_at is null and ${own}
+    where a.deleted_at is null and ${own} and ${isCalled}
       ${filter.types.length === 0 ? sql`` : sql`and a.type = any(${filter.types})`}
       ${filter.directory === null ? sql`` : sql`and a.directory_id = ${filter.directory}`}
       ${filter.hasUid === null ? sql`` : filter.hasUid ? sql`and a.uid is not null` : sql`and a.uid is null`}
@@ -168,32 +177,20 @@ function toSource(sql: Sql, filter: AppFilter, page: Page): Fragment {
           : sql`and exists (
         select from members o where o.app_id = a.id and o.user_id = ${filter.member} and o.access is not null)`
       }
-      ${words === null ? sql`` : sql`and ${containsWords(sql, title(sql, by), words)}`}
       ${toTrashed(sql, by, page.trashed)}`
 }
 
 /** Trashed apps show themselves to those who may restore them. */
-function toTrashed(sql: Sql, by: Principal, trashed: boolean | null): Fragment {
+function toTrashed(sql: Db, by: Principal, trashed: boolean | null): Fragment {
   if (trashed === false) return sql`and a.trashed_at is null`
   const isMine = by.kind === 'key' ? sql`true` : sql`(m.access = 'admin' or a.owner_id = ${by.user})`
   if (trashed === true) return sql`and a.trashed_at is not null and ${isMine}`
   return sql`and (a.trashed_at is null or ${isMine})`
 }
 
-/** The title that naming.ts derives, in SQL. */
-function title(sql: Sql, by: Principal): Fragment {
-  const names = (who: Fragment) => sql`(
-    select left(string_agg(coalesce(u.display_name, 'Deleted user'), ', ' order by n.joined_rev), 256)
-    from members n left join users u on u.id = n.user_id
-    where n.app_id = a.id and n.access is not null and ${who})`
-  const others = names(sql`n.user_id <> ${by.user}`)
-  return sql`coalesce(a.name, case when a.type in ('private_chat', 'chat_room') then
-    coalesce(${others}, ${names(sql`true`)}) end, '')`
-}
-
-function toOrder(sql: Sql, order: OrderKey<OrderField>[], by: Principal): Fragment {
+function toOrder(sql: Db, order: OrderKey<OrderField>[], by: Principal): Fragment {
   const column = (field: OrderField) => {
-    if (field === 'name') return sql`lower(${title(sql, by)})`
+    if (field === 'name') return sql`lower(${nameFor(sql, by)})`
     if (field === 'pinned_at') return sql`m.pinned_at`
     if (field === 'updated_at') return sql`coalesce(a.updated_at, a.created_at)`
     return sql`a.${sql(field)}`

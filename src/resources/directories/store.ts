@@ -3,7 +3,6 @@ import { toReference } from '../../lib/reference.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment, Tx } from '../../storage/sql.ts'
-import { toTsQuery, toWords } from '../../storage/words.ts'
 
 export interface DirectoryRow {
   id: number
@@ -52,11 +51,10 @@ export async function countDirectories(db: Db, by: Principal, page: Page): Promi
   return row!.count
 }
 
-/** Directories have neither tags nor a trash. */
+/** Directories have neither tags nor a trash. Words are served by directories_search. */
 function matches(db: Db, by: Principal, { q, tags, trashed }: Page): Fragment {
   if (tags.length > 0 || trashed === true) return db`false`
-  const query = toTsQuery(q, true)
-  return db`${isVisible(db, by)} ${query === null ? db`` : db`and d.search @@ ${query}::tsquery`}`
+  return db`${isVisible(db, by)} ${q === undefined ? db`` : db`and name_terms(d.name) @@ name_query(${q}, true, false)`}`
 }
 
 /** Locked against changes until the transaction ends; `forDeletion` also against anything that would refer to it. */
@@ -70,14 +68,14 @@ export async function lockDirectory(tx: Tx, ref: string, forDeletion = false): P
 /** Null where there is one of this name. */
 export async function insertDirectory(tx: Tx, name: string, now: Date): Promise<number | null> {
   const [row] = await tx<{ id: number }[]>`
-    insert into directories (name, search, created_at) values (${name}, ${toWords([name]).join(' ')}, ${now})
+    insert into directories (name, created_at) values (${name}, ${now})
     on conflict (lower(name)) do nothing
     returning id`
   return row?.id ?? null
 }
 
 export async function renameDirectory(tx: Tx, id: number, name: string): Promise<void> {
-  await tx`update directories set name = ${name}, search = ${toWords([name]).join(' ')} where id = ${id}`
+  await tx`update directories set name = ${name} where id = ${id}`
 }
 
 export async function removeDirectory(tx: Tx, id: number): Promise<void> {

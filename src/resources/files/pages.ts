@@ -1,9 +1,8 @@
 import { fromNearerEnd, orderBy } from '../../storage/order.ts'
 import type { OrderKey, Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
-import { isSearch } from '../content/lists/search.ts'
 import type { FileRow } from './schema.ts'
-import { countFiles, findFiles, listAt, searchedApps, toFilter, type FileScope, type OrderField } from './store.ts'
+import { countFiles, findFiles, listAt, toFilter, type FileScope, type OrderField } from './store.ts'
 
 interface FilePage {
   rows: FileRow[]
@@ -100,7 +99,7 @@ async function listSorted(db: Db, scope: FileScope, page: Page<OrderField>, kept
   const count = kept ?? (await countFiles(db, where))
   if (page.countOnly || page.skip >= count) return { rows: [], count }
   // What was found by its terms is sorted: with the limit in sight, PostgreSQL may walk over all files until it has enough.
-  const fence = isSearch(scope.apps, page, searchedApps) ? db`offset 0` : db``
+  const fence = page.q !== undefined || page.tags.length > 0 ? db`offset 0` : db``
   const ids = await listIds(db`
     select f.id from (select f.* from files f where ${where} ${fence}) f
     ${orderBy(db, page.order, columns)} limit ${page.take} offset ${page.skip}`)

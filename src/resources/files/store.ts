@@ -1,7 +1,7 @@
 import { batch } from '../../storage/batch.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
-import { toTsQuery, toWords } from '../../storage/words.ts'
+import { hasLetters } from '../../storage/words.ts'
 import type { Shown } from '../content/lists/place.ts'
 import { findStart, walkLimit } from '../content/lists/position.ts'
 import { isSearch } from '../content/lists/search.ts'
@@ -152,7 +152,7 @@ export function listForArchive(db: Db, app: number): Promise<FileRow[]> {
     order by lower(f.name), f.id`
 }
 
-/** Apps in which files are found by their terms: 60 ms for as many, 500 for 2,000. In more, each file is looked at. */
+/** Apps in which files are looked for one by one: 60 ms for as many, 500 for 2,000. With more, it is done in all at once. */
 export const searchedApps = 500
 
 /** Where lists look, and whose trash they show. */
@@ -200,26 +200,36 @@ export function toFilter(db: Db, { apps, writable, parent }: FileScope, page: Pa
   const { trashed } = page
   const mine = writable === null ? db`true` : db`f.app_id = any(${writable}::bigint[])`
   return db`${parent === undefined ? db`f.parent_id is null` : db`f.parent_id = ${parent}`}
-    ${parent === undefined && isSearch(apps, page, searchedApps) ? isFoundIn(db, apps, page) : isFound(db, apps, page)}
+    ${parent === undefined ? isFoundIn(db, apps, page) : isFound(db, page)}
     ${trashed === false ? db`and f.trashed_at is null` : db``}
     ${trashed === true ? db`and f.trashed_at is not null and ${mine}` : db``}
     ${trashed === null ? db`and (f.trashed_at is null or ${mine})` : db``}`
 }
 
-/** Served by files_search, and by it alone: beside a condition on the app, PostgreSQL may read all that is in it. */
-function isFoundIn(db: Db, apps: number[], { q, tags }: Page): Fragment {
-  const words = toWords([q]).join(' ') || null
-  return words === null && tags.length === 0
-    ? isIn(db, apps)
-    : db`and search_terms(f.app_id, f.name, f.tags) @@ search_query(${apps}::bigint[], ${words}, ${tags})`
+/**
+ * Files of files apps. Served by files_search, and by it alone: beside a condition on the app, PostgreSQL may read all
+ * that is in it. In many apps, or all, served by files_search_all.
+ */
+function isFoundIn(db: Db, apps: number[] | null, page: Page): Fragment {
+  const { words, tags } = toAsked(page)
+  const isInApps = apps === null ? db`` : isIn(db, apps)
+  if (words === null && tags.length === 0) return isInApps
+  return isSearch(apps, page, searchedApps)
+    ? db`and search_terms(f.app_id, f.name, f.tags) @@ search_query(${apps}::bigint[], ${words}, ${tags})`
+    : db`and search_terms(0, f.name, f.tags) @@ search_query('{0}', ${words}, ${tags}) ${isInApps}`
 }
 
-/** The same for files of any app, or attachments; it looks at each of them. */
-function isFound(db: Db, apps: number[] | null, { q, tags }: Page): Fragment {
-  const query = toTsQuery(q, true)
-  return db`${apps === null ? db`` : isIn(db, apps)}
-    ${tags.length === 0 ? db`` : db`and f.tags && ${tags}`}
-    ${query === null ? db`` : db`and to_tsvector('simple', fold(translate(f.name, '._-', '   '))) @@ ${query}::tsquery`}`
+/** The attachments of one item, which are looked at one by one. */
+function isFound(db: Db, page: Page): Fragment {
+  const { words, tags } = toAsked(page)
+  return words === null && tags.length === 0
+    ? db``
+    : db`and search_terms(0, f.name, f.tags) @@ search_query('{0}', ${words}, ${tags})`
+}
+
+/** Symbols in `q` are passed over. */
+function toAsked({ q, tags }: Page): { words: string | null; tags: string[] } {
+  return { words: q !== undefined && hasLetters(q) ? q : null, tags }
 }
 
 /** One app is no equation, from which PostgreSQL would take that the order is by id alone: see `isWithin`. */

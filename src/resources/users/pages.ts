@@ -3,7 +3,6 @@ import type { Principal } from '../../actors/principal.ts'
 import { toReference } from '../../lib/reference.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
-import { toTsQuery } from '../../storage/words.ts'
 import { listCrowd, type Crowd } from './crowd.ts'
 import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, findSight, isAmong, isVisibleTo, visibleTo } from './visible.ts'
@@ -77,10 +76,9 @@ function toMembers(db: Db, directory: string, { kind, user }: Principal): Crowd 
   return { ids: db`select m.user_id ${from}`, isIn: db`(select true ${from} and m.user_id = u.id)` }
 }
 
-/** Those in whom words are found; nothing where there is no word to look for. Served by users_search. */
+/** Those in whom all words of `q` are found. Served by users_search. */
 export function toFound(db: Db, q: string | undefined, isPrefix: boolean): Fragment[] {
-  const query = toTsQuery(q, isPrefix)
-  return query === null ? [] : [db`select s.id from users s where s.search @@ ${query}::tsquery`]
+  return q === undefined ? [] : [db`select s.id from users s where s.search @@ name_query(${q}, ${isPrefix}, false)`]
 }
 
 /**

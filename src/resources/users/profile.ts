@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util'
 import type { DirectWork } from '../../actors/direct.ts'
 import { invalid } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../storage/sql.ts'
-import { toWords } from '../../storage/words.ts'
 import type { UserUpdate } from './schema.ts'
 import * as store from './store.ts'
 import type { StoredUser, UserRow } from './store.ts'
@@ -78,7 +77,7 @@ async function refusing<Result>(write: () => Promise<Result>): Promise<Result> {
   }
 }
 
-type Profile = Omit<UserRow, 'display_name' | 'search'>
+type Profile = Omit<UserRow, 'display_name'>
 
 const blank: Profile & { id: number | null } = {
   id: null,
@@ -116,15 +115,11 @@ function merge(before: Profile & { id: number | null }, given: UserChange): User
     metadata: pick('metadata'),
     tags: pick('tags') ?? [],
   }
-  return { ...profile, display_name: toDisplayName(before.id, profile), search: toSearch(profile) }
+  return { ...profile, display_name: toDisplayName(before.id, profile) }
 }
 
 /** What a user is called: the first of its names that was given. */
 function toDisplayName(id: number | null, { uid, name, nickname, username, ...parts }: Profile): string {
   const joined = [parts.given_name, parts.middle_name, parts.family_name].filter(part => part !== null).join(' ')
   return name ?? (joined || null) ?? nickname ?? username ?? uid ?? `User ${id}`
-}
-
-function toSearch({ uid, name, given_name, middle_name, family_name, nickname, email, username }: Profile): string {
-  return toWords([name, uid, given_name, middle_name, family_name, nickname, email, username]).join(' ')
 }

@@ -53,11 +53,9 @@ export interface UserRow {
   metadata: Record<string, unknown> | null
   tags: string[]
   display_name: string
-  /** Folded words of what q looks into: letters and digits only, which is how PostgreSQL writes a tsvector. */
-  search: string
 }
 
-export type StoredUser = Omit<UserRow, 'search'> & {
+export type StoredUser = UserRow & {
   id: number
   is_agent: boolean
   trashed_at: Date | null
@@ -114,9 +112,11 @@ export async function updateTrashed(tx: Tx, id: number, at: Date | null): Promis
   await tx`update users set trashed_at = ${at} where id = ${id}`
 }
 
-/** Profile, tokens and directory memberships. What the user wrote stays. */
+/** Profile, tokens and directory memberships. What the user wrote stays, and so does the other half of private chats. */
 export async function removeUser(tx: Tx, id: number): Promise<void> {
-  await tx`delete from users where id = ${id}`
+  await tx`
+    with gone as (delete from users where id = ${id} returning id)
+    insert into deleted_users select id from gone`
 }
 
 /** The ids behind references to directories, by reference; locked, so that nobody deletes them meanwhile. */

@@ -54,6 +54,10 @@ create unique index apps_agent_chat_uid on apps (lower(uid), owner_id) where del
 create unique index apps_pair on apps (pair) where deleted_at is null and trashed_at is null;
 create index apps_open on apps (id) where access <> 'none';
 create index apps_type on apps (type, id);
+-- The words of names that were given. Those of other apps are made of their members', which users_names finds.
+create index apps_search on apps using gin (name_terms(name)) where name is not null;
+-- Rows of apps change all the time: what names are like is not to be worked out each time that they are analyzed.
+alter index apps_search alter column 1 set statistics 0;
 create index apps_directory on apps (directory_id) where directory_id is not null;
 create index apps_hidden on apps (id) where trashed_at is not null or deleted_at is not null;
 create index apps_deleted on apps (deleted_at) where deleted_at is not null;

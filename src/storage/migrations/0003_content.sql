@@ -84,13 +84,3 @@ create table comment_totals (
   app_id bigint primary key,
   count bigint not null
 ) with (fillfactor = 50);
-
--- Lower case without accents, like fold() in storage/words.ts: what q is matched with.
-create function fold(text) returns text language plpgsql immutable strict parallel safe as $$
-begin
-  -- Most texts are plain ASCII, for which this takes a third of the time.
-  if octet_length($1) = length($1) then
-    return lower($1);
-  end if;
-  return lower(regexp_replace(normalize($1, nfkd), '[\u0300-\u036f]', '', 'g'));
-end $$;

@@ -1,38 +1,35 @@
 -- What lists of content and files are searched by: the words of each item, and its tags, each with the app in front, so
--- that a search costs what it finds in its app, however much the others hold. Calls no function of ours: PostgreSQL looks
--- for none when it makes an index or gathers statistics.
-create function search_terms(app_id bigint, plain text, tags text[]) returns tsvector
-  language plpgsql immutable parallel safe cost 1000 as $$
-declare
-  glue text := E'\n' || app_id || ' ';
-  terms text;
-  words text[];
+-- that a search costs what it finds in its app, however much the others hold. Our functions are called by their full
+-- names: by others, PostgreSQL finds none when it makes an index or restores a dump.
+do $make$
 begin
-  -- Most texts are plain ASCII, for which this takes a third of the time.
-  if octet_length(plain) = length(plain) then
-    terms := regexp_replace(lower(plain collate "C"), '[^a-z0-9]+' collate "C", glue, 'g');
-  else
-    -- Folded as by fold(); each character of scripts without spaces, and each pictograph, is a word.
-    terms := regexp_replace(
-      lower(regexp_replace(normalize(plain, nfkd), '[\u0300-\u036f]', '', 'g')),
-      '[\u0001-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u00bf\u2000-\u206f\u3000-\u303f\ufe00-\ufe0f]+'
-        '|(?=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2600-\u27bf\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff\U0001f000-\U0003ffff])'
-        '|(?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2600-\u27bf\u2e80-\u2fff\u3040-\u9fff\uf900-\ufaff\U0001f000-\U0003ffff])',
-      glue, 'g');
-  end if;
-  terms := app_id || ' ' || terms;
-  -- PostgreSQL refuses lexemes above 2 KiB.
-  if octet_length(terms) > 2000 then
-    terms := regexp_replace(terms, '([^ \n]{100})[^ \n]+', '\1', 'g');
-  end if;
-  -- There is nothing to split where an item has no text, but attachments or a poll.
-  words := coalesce(string_to_array(terms, E'\n'), '{}');
-  if tags = '{}' then
-    return array_to_tsvector(words);
-  end if;
-  return array_to_tsvector(
-    words || array(select app_id || '#' || encode(convert_to(t, 'utf8'), 'hex') from unnest(tags) t));
-end $$;
+  execute format($function$
+    create function search_terms(app_id bigint, plain text, tags text[]) returns tsvector
+      language plpgsql immutable parallel safe cost 1000 as $body$
+    declare
+      terms text;
+      words text[];
+    begin
+      -- Most texts are plain ASCII, for which nothing else needs to be called.
+      if octet_length(plain) = length(plain) then
+        terms := regexp_replace(lower(plain collate "C"), '[^a-z0-9]+' collate "C", E'\n' || app_id || ' ', 'g');
+      else
+        terms := %1$I.split_text(%1$I.fold(plain), E'\n' || app_id || ' ');
+      end if;
+      terms := app_id || ' ' || terms;
+      -- PostgreSQL refuses lexemes above 2 KiB.
+      if octet_length(terms) > 2000 then
+        terms := regexp_replace(terms, '([^ \n]{100})[^ \n]+', '\1', 'g');
+      end if;
+      -- There is nothing to split where an item has no text, but attachments or a poll.
+      words := coalesce(string_to_array(terms, E'\n'), '{}');
+      if tags = '{}' then
+        return array_to_tsvector(words);
+      end if;
+      return array_to_tsvector(
+        words || array(select app_id || '#' || encode(convert_to(t, 'utf8'), 'hex') from unnest(tags) t));
+    end $body$ $function$, current_schema());
+end $make$;
 
 -- Every word of `q`, as the beginning of a word, and any of the tags; `q` is null to look for tags alone. Null, which
 -- finds nothing, where there is nothing to look for.
@@ -63,3 +60,5 @@ create index messages_terms_search on messages_terms using gin (terms);
 create index posts_terms_search on posts_terms using gin (terms);
 create index comments_terms_search on comments_terms using gin (terms);
 create index files_search on files using gin (search_terms(app_id, name, tags)) where parent_id is null;
+-- The same for searches in many apps at once: files are few beside messages.
+create index files_search_all on files using gin (search_terms(0, name, tags)) where parent_id is null;

@@ -1,6 +1,6 @@
 import type { Page } from '../../../storage/page.ts'
 import type { Db, Fragment } from '../../../storage/sql.ts'
-import { containsWords, toSearchWords } from '../../../storage/words.ts'
+import { hasWords } from '../../../storage/words.ts'
 import type { ContentTable } from '../store.ts'
 
 /** Apps in which items are found by their terms: some 30 ms for each 1,000 of them. In more, each item is looked at. */
@@ -16,7 +16,7 @@ export function isSearch(apps: number[] | null, page: Page, limit = searchedApps
 
 /** True where a list asks for words or tags. */
 export function hasTerms({ q, tags }: Page): boolean {
-  return toSearchWords(q) !== null || tags.length > 0
+  return toWords(q).length > 0 || tags.length > 0
 }
 
 /**
@@ -27,13 +27,12 @@ export function hasTerms({ q, tags }: Page): boolean {
  * written since terms were made last, nearly always nothing, is looked at itself.
  */
 export function isFoundIn(db: Db, table: ContentTable, apps: number[], { q, tags }: Page): Fragment {
-  const words = toSearchWords(q)
   return db`t.id = any(array(
       with asked as materialized (
         select a.id as app_id, replace(replace(text, '''0 ', '''' || a.id || ' '), '''0#', '''' || a.id || '#')::tsquery as query
         from unnest(${apps}::bigint[]) a(id), (
           -- What is asked of app 0. The terms of others differ by their ids alone; to make them for each took 0.1 ms.
-          select search_query('{0}', ${words?.join(' ') ?? null}, ${tags})::text as text
+          select search_query('{0}', ${toAsked(q)}, ${tags})::text as text
         ) template
       ),
       fresh as materialized (
@@ -54,22 +53,35 @@ export function isFoundIn(db: Db, table: ContentTable, apps: number[], { q, tags
       select m.id from ${db(table)} m join asked on asked.app_id = m.app_id
       where m.id in (select id from fresh) and search_terms(m.app_id, m.plain, m.tags) @@ asked.query
     ))
-    ${contains(db, words?.filter(word => !isTerm(word)) ?? [])}`
+    ${isAsked(
+      db,
+      toWords(q).filter(word => !isTerm(word)),
+    )}`
 }
 
 const entities: Record<ContentTable, string> = { messages: 'message', posts: 'post', comments: 'comment' }
 
 /** The same for items of any app; it looks at each of them. */
 export function isFound(db: Db, { q, tags }: Page): Fragment {
-  const words = toSearchWords(q)
-  const hasWords = db`search_terms(0, t.plain, '{}') @@ search_query('{0}', ${words?.join(' ') ?? null}, '{}')`
+  const words = toWords(q)
+  const hasTerms = db`search_terms(0, t.plain, '{}') @@ search_query('{0}', ${toAsked(q)}, '{}')`
   return db`true
     ${tags.length === 0 ? db`` : db`and t.tags && ${tags}`}
-    ${words === null ? db`` : db`${contains(db, words)} and ${hasWords}`}`
+    ${words.length === 0 ? db`` : db`${isAsked(db, words)} and ${hasTerms}`}`
 }
 
-function contains(db: Db, words: string[]): Fragment {
-  return words.length === 0 ? db`` : db`and ${containsWords(db, db`t.plain`, words)}`
+/** What stands between the spaces of `q`. */
+function toWords(q: string | undefined): string[] {
+  return q?.split(/\s+/).filter(Boolean) ?? []
+}
+
+/** Null to look for tags alone. */
+function toAsked(q: string | undefined): string | null {
+  return toWords(q).join(' ') || null
+}
+
+function isAsked(db: Db, words: string[]): Fragment {
+  return words.length === 0 ? db`` : db`and ${hasWords(db, db`t.plain`, words.join(' '))}`
 }
 
 /** True for a word that is one term: no punctuation in it, and not of a script without spaces. */
