@@ -67,21 +67,28 @@ interface ReadableApp {
   can_write: boolean
 }
 
-/** The apps that a user may read: by membership (members_user) or by default access (apps_open); of some, where given. */
-export function listReadable(sql: Sql, user: number, directories: number[], within?: Fragment): Promise<ReadableApp[]> {
-  const isWithin = within === undefined ? sql`` : sql`and a.id in (${within})`
+/**
+ * The apps that a user may read, by membership (members_user) or by default access (apps_open), as far as `which`, a
+ * condition on `a`, a row of apps, holds for them.
+ */
+export function listReadable(sql: Sql, user: number, directories: number[], which: Fragment): Promise<ReadableApp[]> {
   return sql<ReadableApp[]>`
     select a.id, a.type, m.hidden_id, m.access = 'admin' or a.owner_id = ${user} as is_admin,
       m.access in ('write', 'admin') or coalesce(a.owner_id = ${user}, false) as can_write
     from members m join apps a on a.id = m.app_id
-    where m.user_id = ${user} and m.access <> 'none' and a.trashed_at is null and a.deleted_at is null ${isWithin}
+    where m.user_id = ${user} and m.access <> 'none' and a.trashed_at is null and a.deleted_at is null and ${which}
     union all
     select a.id, a.type, null, coalesce(a.owner_id = ${user}, false), a.access = 'write' or coalesce(a.owner_id = ${user}, false)
     from apps a
     where a.access <> 'none' and a.trashed_at is null and a.deleted_at is null
       and (a.directory_id is null or a.directory_id = any(${directories}::bigint[]))
       and not exists (select from members m where m.app_id = a.id and m.user_id = ${user} and m.access is not null)
-      ${isWithin}`
+      and ${which}`
+}
+
+/** A condition on `a`, a row of apps: something was made in it. Somebody may be in any number of apps where nothing was. */
+export function hasContent(sql: Sql): Fragment {
+  return sql`a.made_count > 0`
 }
 
 interface NewMemberRow {

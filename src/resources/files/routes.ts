@@ -3,7 +3,7 @@ import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toPage } from '../../storage/page.ts'
 import { findApp, toAppId } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
-import { listReadable } from '../apps/store.ts'
+import { hasContent, listReadable } from '../apps/store.ts'
 import { prepareBlobs } from '../blobs/find.ts'
 import { levelOf, isAtLeast, requireRead } from '../members/access.ts'
 import { createFile, deleteFile, restoreFile, trashFile, updateFile } from './commands.ts'
@@ -169,11 +169,9 @@ async function toBlob(id: number, caller: Caller & { now: () => Date }): Promise
 async function toScope({ by, people, sql }: Caller): Promise<FileScope> {
   if (by.kind === 'key') return { apps: null, writable: null }
   await people.load([by.user])
-  const apps = await listReadable(
-    sql,
-    by.user,
-    people.show(by.user).directories.map(({ id }) => id),
-  )
+  const directories = people.show(by.user).directories.map(({ id }) => id)
+  const which = sql`a.type = 'files' and ${hasContent(sql)}`
+  const apps = await listReadable(sql, by.user, directories, which)
   return { apps: apps.map(({ id }) => id), writable: apps.flatMap(app => (app.can_write ? [app.id] : [])) }
 }
 

@@ -24,7 +24,8 @@ const list = route({
     const { skip = 0, take = 25, count_only: countOnly = false } = query
     await people.load([by.user])
     const directories = people.show(by.user).directories.map(({ id }) => id)
-    const apps = await listReadable(sql, by.user, directories, selectStarredApps(sql, by.user))
+    const isStarred = sql`a.id in (${selectStarredApps(sql, by.user)})`
+    const apps = await listReadable(sql, by.user, directories, isStarred)
     const sight = { user: by.user, apps }
     const { stars, count } = await listStars(sql, sight, { skip, take, countOnly })
     return reply(200, toPagedList({ skip, countOnly }, count, stars))

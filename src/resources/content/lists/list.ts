@@ -5,7 +5,7 @@ import { NotFound } from '../../../lib/errors.ts'
 import { toPage, type Page } from '../../../storage/page.ts'
 import type { Sql } from '../../../storage/sql.ts'
 import { guids } from '../../apps/kinds.ts'
-import { listReadable } from '../../apps/store.ts'
+import { hasContent, listReadable } from '../../apps/store.ts'
 import { sumOfTotals } from '../../comments/store.ts'
 import { levelOf } from '../../members/access.ts'
 import { toId } from '../find.ts'
@@ -161,8 +161,10 @@ async function listPlaced(store: ContentStore, asked: Placed, sql: Sql): Promise
 async function toReach(kind: ContentKind, { sql, by, people }: Reader, wanted: number[] | undefined): Promise<Scope> {
   if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user }
   const directories = people.show(by.user).directories.map(({ id }) => id)
-  const readable = await listReadable(sql, by.user, directories)
-  const apps = readable.filter(({ id, type }) => isIn(kind, type) && (wanted === undefined || wanted.includes(id)))
+  const types = Object.keys(guids).filter(type => isIn(kind, type))
+  const which = sql`a.type = any(${types}) and ${hasContent(sql)}`
+  const readable = await listReadable(sql, by.user, directories, which)
+  const apps = wanted === undefined ? readable : readable.filter(({ id }) => wanted.includes(id))
   return {
     apps: apps.map(({ id }) => id),
     hidden: apps.flatMap(({ id, hidden_id }) => (hidden_id === null ? [] : [{ app: id, id: hidden_id }])),
