@@ -51,6 +51,7 @@ export interface MemberRow {
   is_removed: boolean
   hidden_id: number | null
   is_subscribed: boolean | null
+  subscribed_rev: number | null
 }
 
 /** What handlers read and folds change: the state itself, or a draft over it. */
@@ -82,6 +83,7 @@ export function blankMember(app: number, user: number): MemberRow {
     is_removed: false,
     hidden_id: null,
     is_subscribed: null,
+    subscribed_rev: null,
   }
 }
 

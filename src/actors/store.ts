@@ -86,16 +86,18 @@ export const saveMembers = batch<MemberRow>({
     is_removed: 'boolean',
     hidden_id: 'bigint',
     is_subscribed: 'boolean',
+    subscribed_rev: 'bigint',
   },
   sql: rows => `
     insert into members (app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, starred_at,
-      archived_id, is_removed, hidden_id, is_subscribed)
+      archived_id, is_removed, hidden_id, is_subscribed, subscribed_rev)
     select app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, starred_at,
-      archived_id, is_removed, hidden_id, is_subscribed from ${rows} r
+      archived_id, is_removed, hidden_id, is_subscribed, subscribed_rev from ${rows} r
     on conflict (app_id, user_id) do update set access = excluded.access, joined_rev = excluded.joined_rev,
       marked_id = excluded.marked_id, marked_at = excluded.marked_at, pinned_at = excluded.pinned_at,
       starred_at = excluded.starred_at, archived_id = excluded.archived_id, is_removed = excluded.is_removed,
-      hidden_id = excluded.hidden_id, is_subscribed = excluded.is_subscribed`,
+      hidden_id = excluded.hidden_id, is_subscribed = excluded.is_subscribed,
+      subscribed_rev = excluded.subscribed_rev`,
 })
 
 export const removeMembers = batch<Pick<MemberRow, 'app_id' | 'user_id'>>({

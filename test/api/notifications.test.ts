@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Body } from '../support/client.ts'
 import { appOf, create } from '../support/content.ts'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { listen } from '../support/realtime.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -477,6 +477,34 @@ test('every message is notified of exactly once and in order, with two nodes at 
   expect([await count(ann), await count(ben)]).toEqual(['60', '60'])
 })
 
+test('whoever subscribes is not told of what came before, however late notifications are made', async () => {
+  await using database = await createDatabase()
+  const first = await startServer({ DATABASE_URL: database.url })
+  const [ann, ben] = [await first.person('Ann'), await first.person('Ben')]
+  const make = async (type: string) => (await ann.post('/api/apps', { type, members: [ben.id] })).body.id
+  const [feed, files] = [await make('posts'), await make('files')]
+  const addAll = async (name: string) => {
+    await ann.post(`/api/apps/${feed}/posts`, { text: name })
+    const { body: blob } = await upload(ann, { name, content: 'x' })
+    await ann.post(`/api/apps/${files}/files`, { blob_id: blob.id })
+  }
+  await addAll('before')
+  for (const app of [feed, files]) await ben.post(`/api/apps/${app}/subscribe`)
+  await addAll('after')
+  await heard(ben, 2)
+  await first[Symbol.asyncDispose]()
+  await forgetNotifications(database)
+
+  await using second = await startServer({ DATABASE_URL: database.url })
+
+  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  const { body } = await second.request('GET', '/api/notifications', { token: ben.token })
+  expect(body.data.map((one: Body) => one.args)).toEqual([
+    ['Ann', 'after', expect.any(String)],
+    ['Ann', expect.any(String), 'after'],
+  ])
+})
+
 test('what was committed before a crash is notified of by the next node', async () => {
   await using database = await createDatabase()
   const first = await startServer({ DATABASE_URL: database.url })
@@ -485,10 +513,7 @@ test('what was committed before a crash is notified of by the next node', async 
   await ann.post(`/api/apps/${app}/messages`, { text: 'Hello' })
   await heard(ben, 1)
   await first[Symbol.asyncDispose]()
-  // As it is when a node dies between the commit of the message and that of its notification.
-  await database.sql`delete from notifications`
-  await database.sql`update notification_cursors set rev = 0`
-  await database.sql`insert into notifiable select id, head_rev from apps`
+  await forgetNotifications(database)
 
   await using second = await startServer({ DATABASE_URL: database.url })
 
@@ -498,6 +523,13 @@ test('what was committed before a crash is notified of by the next node', async 
   })
   await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
 })
+
+/** As it is when a node dies between the commits of messages and those of their notifications. */
+async function forgetNotifications({ sql }: Database): Promise<void> {
+  await sql`delete from notifications`
+  await sql`update notification_cursors set rev = 0`
+  await sql`insert into notifiable select id, head_rev from apps`
+}
 
 /** A feed in which three people may write. */
 async function feed({ admin, person }: Server): Promise<{ app: string; ann: Person; ben: Person; eve: Person }> {

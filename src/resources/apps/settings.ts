@@ -2,6 +2,7 @@ import { command, type Work } from '../../actors/command.ts'
 import { blankMember, type MemberRow } from '../../actors/state.ts'
 import { requireRead } from '../members/access.ts'
 import { appDeleted, settingsChanged } from './events.ts'
+import { isSubscribed } from './represent.ts'
 import { isArchived, isHidden } from './unread.ts'
 import { WrongKind } from './schema.ts'
 
@@ -23,6 +24,7 @@ export const changeSettings = command('changeSettings', (work: Work, settings: S
     starred_at: toInstant(work, row.starred_at, settings.isStarred),
     archived_id: toArchived(work, row, settings.isArchived),
     is_subscribed: settings.isSubscribed ?? row.is_subscribed,
+    subscribed_rev: toSubscribed(work, row, settings.isSubscribed),
   }
   saveSettings(work, row, changed)
 })
@@ -72,6 +74,12 @@ function toInstant(work: Work, before: Date | null, isSet: boolean | undefined):
 /** Everything so far is archived; what somebody else writes from now on brings the app back. */
 function toArchived({ app, by }: Work, row: MemberRow, isWanted: boolean | undefined): number | null {
   if (isWanted === undefined || isWanted === isArchived(app, by.user, row)) return row.archived_id
+  return isWanted ? app.head_rev : null
+}
+
+/** Who is subscribed from now on is told of nothing before; choosing it once more changes nothing. */
+function toSubscribed({ app, state, by }: Work, row: MemberRow, isWanted: boolean | undefined): number | null {
+  if (isWanted === undefined || isWanted === isSubscribed(state, by.user)) return row.subscribed_rev
   return isWanted ? app.head_rev : null
 }
 

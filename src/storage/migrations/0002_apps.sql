@@ -78,6 +78,8 @@ create table members (
   hidden_id bigint,
   -- null: never chosen, so the automatic rules hold.
   is_subscribed boolean,
+  -- Where the app's history stood when the user chose to be subscribed.
+  subscribed_rev bigint,
   primary key (app_id, user_id)
 ) with (fillfactor = 80);
 create index members_user on members (user_id, app_id);

@@ -1,5 +1,4 @@
 import type { AppEvent } from '../../../actors/event.ts'
-import { isSubscribed } from '../../apps/represent.ts'
 import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
 import { listMentions } from '../../content/text/render.ts'
@@ -7,7 +6,7 @@ import type { ContentRow } from '../../content/schema.ts'
 import { listSubscribers } from '../../subscriptions/store.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
-import { mayKnow, nameFor, namesIn, type Scene } from './scene.ts'
+import { mayKnow, nameFor, namesIn, subscribersAt, type Scene } from './scene.ts'
 
 /** Whom a new item concerns besides those whom it mentions, and how they are told. The first reason counts. */
 interface Reason {
@@ -77,9 +76,7 @@ async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, sc
       { users, template: '**{0}** replied to a post: "{1}"', args: brief },
     ]
   }
-  // Who has joined since is not told of what was said before.
-  const there = [...state.members()].filter(({ joined_rev }) => joined_rev === null || joined_rev < rev)
-  const users = there.flatMap(({ user_id }) => (isSubscribed(state, user_id) ? user_id : []))
+  const users = subscribersAt(state, rev)
   if (entity === 'post') return [{ users, template: '**{0}** posted in **{1}**: "{2}"', args: inApp }]
   if (entity === 'comment') return [{ users, template: '**{0}** commented on **{1}**: "{2}"', args: inApp }]
   if (state.app.type === 'private_chat' || state.app.type === 'agent_chat') {

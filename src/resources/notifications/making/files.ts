@@ -1,20 +1,16 @@
 import type { AppEvent } from '../../../actors/event.ts'
-import { isSubscribed } from '../../apps/represent.ts'
 import type { FileFacts } from '../../files/events.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { listSubscribers } from '../../subscriptions/store.ts'
 import type { Draft } from '../schema.ts'
-import { mayKnow, nameFor, namesIn, type Scene } from './scene.ts'
+import { mayKnow, nameFor, namesIn, subscribersAt, type Scene } from './scene.ts'
 
 /** Whom a new file, or new content of one, concerns: subscribers of the app, or of the file. */
 export async function ofFile(event: AppEvent, file: FileRow, scene: Scene): Promise<Draft[]> {
   const { tx, state, people } = scene
   const isNew = event.type === 'file_created'
   if (!isNew && (event.facts as FileFacts | null)?.hasNewContent !== true) return []
-  const there = [...state.members()].filter(({ joined_rev }) => joined_rev === null || joined_rev < event.rev)
-  const users = isNew
-    ? there.flatMap(({ user_id }) => (isSubscribed(state, user_id) ? user_id : []))
-    : await listSubscribers(tx, file.id, event.rev)
+  const users = isNew ? subscribersAt(state, event.rev) : await listSubscribers(tx, file.id, event.rev)
   await people.load([event.actor_id, ...namesIn(state), ...users])
   const { display_name: name } = people.show(event.actor_id)
   const concerned = users.filter(user => user !== event.actor_id && mayKnow(scene, user))

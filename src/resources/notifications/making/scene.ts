@@ -3,6 +3,7 @@ import type { AppState } from '../../../actors/state.ts'
 import type { Tx } from '../../../storage/sql.ts'
 import { isConversation } from '../../apps/kinds.ts'
 import { namesakes, titleOf } from '../../apps/naming.ts'
+import { isSubscribed } from '../../apps/represent.ts'
 import { canRead } from '../../members/access.ts'
 
 /** What deciding about an app's notifications needs. */
@@ -17,6 +18,14 @@ export function mayKnow({ state, people }: Scene, user: number): boolean {
   const person = people.find(user)
   if (person === undefined || person.id <= 0 || person.is_agent || person.trashed_at !== null) return false
   return canRead(state, user, people)
+}
+
+/** Who is subscribed to the app and was so at `rev`: who has joined or subscribed since is not told of what was before. */
+export function subscribersAt(state: AppState, rev: number): number[] {
+  const there = [...state.members()].filter(
+    ({ joined_rev, subscribed_rev }) => (joined_rev ?? 0) < rev && (subscribed_rev ?? 0) < rev,
+  )
+  return there.map(({ user_id }) => user_id).filter(user => isSubscribed(state, user))
 }
 
 /** What an app is called towards somebody: its name, its uid, or what it is titled for them. */
