@@ -85,8 +85,9 @@ async function addMessages(parley: Parley, app: string, people: Person[], count:
   const { sql } = parley
   const authors = people.map(({ id }) => id)
   await sql`
-    insert into messages (id, app_id, text, html, plain, created_at, created_by)
-    select nextval('numbers'), ${app}, text, '<p>' || text || '</p>', text,
+    insert into messages (id, app_id, text, html, created_at, created_by)
+    select nextval('numbers'), ${app}, text,
+      case when text like '%&%' then '<p>' || replace(text, '&', '&amp;') || '</p>' end,
       now() - (${count} - i) * interval '1 second', (${authors}::bigint[])[1 + i % ${authors.length}]
     from generate_series(1, ${count}::int) i
     cross join lateral (select (${texts.slice(0, 15)}::text[])[1 + i % 15] as text) t`

@@ -5,6 +5,7 @@ import { addAttachments } from '../files/attachments.ts'
 import { addOptions } from '../options/poll.ts'
 import { startBlock } from './lists/blocks.ts'
 import type { ContentKind } from './kind.ts'
+import { plainOf } from './text/kept.ts'
 import { settleText } from './text/mentions.ts'
 import { toParentRef, type Parent, type ParentType } from './parent.ts'
 import { noParts, type ContentItem, type Parts } from './parts.ts'
@@ -38,7 +39,7 @@ export function makeItem<Loaded>(
   if (parent === null) {
     work.write(kind.store.insert, item)
     if (app.made_count % blockSize === 0) startBlock(work, item)
-    const title = titleBy(work, item.plain)
+    const title = titleBy(work, plainOf(item))
     work.emit(kind.events.created, { entity: item.id, body: item, ...(title !== null && { facts: { title } }) })
     return item
   }

@@ -16,6 +16,7 @@ import { subscriptionOf, type Mine } from './mine.ts'
 import { toParentRef } from './parent.ts'
 import { noParts, type ContentItem, type Parts } from './parts.ts'
 import type { ContentRow } from './schema.ts'
+import { htmlOf, plainOf } from './text/kept.ts'
 
 const fixedRows = new WeakMap<ContentRow, Fixed>()
 
@@ -36,8 +37,8 @@ function showRow(row: ContentRow) {
   return {
     id: row.id,
     text: row.text,
-    html: row.html,
-    plain: row.plain,
+    html: htmlOf(row),
+    plain: plainOf(row),
     metadata: verbatim(row.metadata),
     tags: row.tags,
     is_trashed: row.trashed_at !== null,

@@ -64,6 +64,7 @@ export interface ContentRow {
   parent_type: 'post' | 'file' | null
   parent_id: number | null
   text: string | null
+  /** Null where they follow from the text; see text/kept.ts. */
   html: string | null
   plain: string | null
   metadata: Record<string, unknown> | null

@@ -15,7 +15,7 @@ export async function keepTerms(tx: Tx, rows: readonly EventRow[]): Promise<void
     if (written.length > 0) {
       await tx`
         insert into ${terms} as kept (id, terms)
-        select id, search_terms(app_id, plain, tags) from ${tx(store.table)} where id = any(${written}::bigint[])
+        select id, search_terms(app_id, coalesce(plain, text), tags) from ${tx(store.table)} where id = any(${written}::bigint[])
         on conflict (id) do update set terms = excluded.terms where kept.terms <> excluded.terms`
     }
     if (deleted.length > 0) await tx`delete from ${terms} where id = any(${deleted}::bigint[])`

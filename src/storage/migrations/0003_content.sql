@@ -7,6 +7,7 @@ create table messages (
   parent_type text,
   parent_id bigint,
   text text,
+  -- Null where they follow from the text: most texts are a paragraph without anything to render.
   html text,
   plain text,
   metadata jsonb,

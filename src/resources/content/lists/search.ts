@@ -51,7 +51,7 @@ export function isFoundIn(db: Db, table: ContentTable, apps: number[], { q, tags
       where f.id not in (select id from fresh)
       union all
       select m.id from ${db(table)} m join asked on asked.app_id = m.app_id
-      where m.id in (select id from fresh) and search_terms(m.app_id, m.plain, m.tags) @@ asked.query
+      where m.id in (select id from fresh) and search_terms(m.app_id, coalesce(m.plain, m.text), m.tags) @@ asked.query
     ))
     ${isAsked(
       db,
@@ -64,7 +64,7 @@ const entities: Record<ContentTable, string> = { messages: 'message', posts: 'po
 /** The same for items of any app; it looks at each of them. */
 export function isFound(db: Db, { q, tags }: Page): Fragment {
   const words = toWords(q)
-  const hasTerms = db`search_terms(0, t.plain, '{}') @@ search_query('{0}', ${toAsked(q)}, '{}')`
+  const hasTerms = db`search_terms(0, coalesce(t.plain, t.text), '{}') @@ search_query('{0}', ${toAsked(q)}, '{}')`
   return db`true
     ${tags.length === 0 ? db`` : db`and t.tags && ${tags}`}
     ${words.length === 0 ? db`` : db`${isAsked(db, words)} and ${hasTerms}`}`
@@ -81,7 +81,7 @@ function toAsked(q: string | undefined): string | null {
 }
 
 function isAsked(db: Db, words: string[]): Fragment {
-  return words.length === 0 ? db`` : db`and ${hasWords(db, db`t.plain`, words.join(' '))}`
+  return words.length === 0 ? db`` : db`and ${hasWords(db, db`coalesce(t.plain, t.text)`, words.join(' '))}`
 }
 
 /** True for a word that is one term: no punctuation in it, and not of a script without spaces. */

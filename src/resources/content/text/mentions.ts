@@ -3,6 +3,7 @@ import type { People } from '../../../actors/people.ts'
 import { accessOf } from '../../members/access.ts'
 import { resolvePeople } from '../../users/store.ts'
 import type { Sql } from '../../../storage/sql.ts'
+import { toKept } from './kept.ts'
 import {
   listMentionedUids,
   listMentions,
@@ -46,11 +47,12 @@ export function listNewMentions(before: string | null, after: string | null): nu
 
 const empty: Rendering = { text: null, html: null, plain: null }
 
-/** Finishes a text in the app's mailbox: only people who are there and may read the app are mentioned in it. */
+/** What to keep of a text, decided in the app's mailbox: only people who are there and may read the app are mentioned. */
 export function settleText<Loaded>(parsed: ParsedText | null, work: Work<Loaded>): Rendering {
   if (parsed === null) return empty
-  return settleMentions(parsed, user => {
+  const rendering = settleMentions(parsed, user => {
     const person = work.people.find(user)
     return person !== undefined && person.trashed_at === null && accessOf(work.state, user, work.people) !== 'none'
   })
+  return toKept(rendering)
 }

@@ -1,6 +1,7 @@
 import type { AppEvent } from '../../../actors/event.ts'
 import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
+import { plainOf } from '../../content/text/kept.ts'
 import { listMentions } from '../../content/text/render.ts'
 import type { ContentRow } from '../../content/schema.ts'
 import { listSubscribers } from '../../subscriptions/store.ts'
@@ -47,7 +48,7 @@ export async function ofUpdated(event: AppEvent, item: ContentRow, scene: Scene)
 
 function ofMentions(event: AppEvent, item: ContentRow, users: number[], scene: Scene): Draft[] {
   const template = `**{0}** mentioned you in a ${event.kind.entity}: "{1}"`
-  const args = [scene.people.show(event.actor_id).display_name, toSnippet(item.plain)]
+  const args = [scene.people.show(event.actor_id).display_name, toSnippet(plainOf(item))]
   const concerned = users.filter(user => user !== event.actor_id && mayKnow(scene, user))
   return concerned.map(user => ({ ...toDraft(event, item), user_id: user, type: 'mention', template, args }))
 }
@@ -55,7 +56,7 @@ function ofMentions(event: AppEvent, item: ContentRow, users: number[], scene: S
 async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, scene: Scene): Promise<Reason[]> {
   const { entity } = kind
   const { tx, state, people } = scene
-  const snippet = toSnippet(item.plain)
+  const snippet = toSnippet(plainOf(item))
   const name = () => people.show(actor_id).display_name
   const inApp = (user: number) => [name(), nameFor(scene, user), snippet]
   const brief = () => [name(), snippet]

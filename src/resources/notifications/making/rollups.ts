@@ -2,6 +2,7 @@ import type { AppEvent } from '../../../actors/event.ts'
 import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
 import type { ContentRow } from '../../content/schema.ts'
+import { plainOf } from '../../content/text/kept.ts'
 import { findOptions } from '../../options/store.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
@@ -34,7 +35,7 @@ export async function ofReaction(event: AppEvent, scene: Scene): Promise<RollUp>
     return nothing
   }
   if (event.type === 'reaction_removed') return nothing
-  const args = [people.show(actor_id).display_name, content, toSnippet(item.plain)]
+  const args = [people.show(actor_id).display_name, content, toSnippet(plainOf(item))]
   const template = `**{0}** reacted {1} to your ${type}: "{2}"`
   if (rolled === null) return { draft: toDraft(event, type, item, { type: 'reaction', template, args }) }
   await updateRolled(tx, { id: rolled.id, actor_ids: [actor_id], template, args, now: event.created_at })
