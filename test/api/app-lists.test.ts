@@ -88,6 +88,38 @@ test('names are found by what they contain, without regard to case, accents and 
   expect((await ann.get(`/api/apps?q=${'x'.repeat(513)}`)).status).toBe(422)
 })
 
+test('what is trashed, deleted, closed to somebody or removed by them is neither listed nor counted', async () => {
+  await using server = await startServer()
+  const [ann, ben, eve] = [await server.person('Ann'), await server.person('Ben'), await server.person('Eve')]
+  const open = async (type: string, members: string[] = [ann.id, ben.id]) =>
+    (await server.admin.post('/api/apps', { type, members })).body.id as string
+  const [kept, trashed, deleted, closed] = [
+    await open('posts'),
+    await open('posts'),
+    await open('posts'),
+    await open('posts'),
+  ]
+  const [removed, revived] = [await open('private_chat'), await open('private_chat', [ann.id, eve.id])]
+  const listed = async () => {
+    const { body } = await ann.get('/api/apps')
+    return { ids: body.data.map(({ id }: Body) => id), count: body.count }
+  }
+  const all = await listed()
+
+  await server.admin.post(`/api/apps/${trashed}/trash`)
+  await server.admin.delete(`/api/apps/${deleted}`)
+  await server.admin.put(`/api/apps/${closed}/members/${ann.id}`, { access: 'none' })
+  for (const chat of [removed, revived]) await ann.post(`/api/apps/${chat}/remove`)
+  await eve.post(`/api/apps/${revived}/messages`, { text: 'Still there?' })
+
+  expect(all).toEqual({ ids: [kept, trashed, deleted, closed, removed, revived], count: '6' })
+  expect(await listed()).toEqual({ ids: [kept, revived], count: '2' })
+  expect((await ann.get('/api/apps?count_only=true')).body).toEqual({ count: '2' })
+  expect((await ann.get('/api/apps?count_only=true&type=posts')).body).toEqual({ count: '1' })
+  await server.admin.post(`/api/apps/${trashed}/restore`)
+  expect(await listed()).toMatchObject({ count: '3' })
+})
+
 test('lists are sorted by several keys, those who were never pinned last', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')

