@@ -198,7 +198,7 @@ export async function startNode(config: Config): Promise<Node> {
     const deliveries = deliveryChores({ deliverer, subscriptions, sql, now, log })
     const choreParts = { sql, apps, bytes, trashDays: config.trashDays, now }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
-    const notifications = notificationChores({ notifier, feed, sql, now })
+    const notifications = notificationChores({ notifier, feed, apps, sql, now })
     const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries, ...notifications, ...ofResources]
     const kept = keepHouse(chores, { clock, log, signal: housekeeping.signal })
     teardown.add('housekeeping', () => {

@@ -1,8 +1,10 @@
+import type { Apps } from '../../actors/apps.ts'
 import { inPortions, type Chore } from '../../storage/housekeeping.ts'
 import type { Sql } from '../../storage/sql.ts'
 import type { Feed } from './feed.ts'
 import type { Notifier } from './consumer.ts'
 import { removeOld } from './store.ts'
+import { removeForgotten, termChore } from './terms.ts'
 
 /** Notifications that are older are removed. */
 const keepDays = 90
@@ -13,19 +15,22 @@ const batchSize = 1_000
 interface ChoreParts {
   notifier: Notifier
   feed: Feed
+  apps: Pick<Apps, 'waiting'>
   sql: Sql
   now: () => Date
 }
 
 /** What notifications need to be done again and again. */
-export function notificationChores({ notifier, feed, sql, now }: ChoreParts): Chore[] {
+export function notificationChores({ notifier, feed, apps, sql, now }: ChoreParts): Chore[] {
   const forget = async (signal: AbortSignal) => {
     const before = new Date(now().getTime() - keepDays * 86_400_000)
     await inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
+    await inPortions(batchSize, signal, () => removeForgotten(sql, batchSize))
   }
   return [
     { name: 'look for notifications to make', periodMs: 1_000, run: () => notifier.look() },
     { name: 'look for notifications to tell', periodMs: 1_000, run: () => feed.look() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
+    termChore({ sql, waiting: () => apps.waiting }),
   ]
 }

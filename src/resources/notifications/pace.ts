@@ -1,5 +1,5 @@
 /** While this many commands wait for commits, people who write come first. A guess. */
-const busyCommands = 16
+export const busyCommands = 16
 
 /** So many notifications at a time take long enough to be felt by those who write meanwhile. A guess. */
 const manyTold = 100

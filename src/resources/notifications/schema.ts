@@ -23,7 +23,7 @@ const TypeFilter = z
   .describe('Only of this type; empty: all')
 
 export const AppNotificationListing = Listing.extend({
-  q: Listing.shape.q.describe('Matches the text, of the newest 10,000'),
+  q: Listing.shape.q.describe('Matches beginnings of words of the text'),
   action: z.string().max(64).optional().describe('Only of this action, such as message_created'),
   type: TypeFilter,
   unread: QueryFlag.optional().describe('true: only unread ones; false: only those that were read'),

@@ -44,6 +44,25 @@ create index notifications_parent on notifications (parent_id, user_id) where pa
 create index notifications_app on notifications (app_id, user_id) where app_id is not null;
 create index notifications_age on notifications (created_at);
 
+-- The words of notifications, for those who have many: one row for all who are told the same of the same link, under the
+-- id of the first of them. They are kept by a chore, so that telling costs nothing more; there may be too many of them.
+create table notification_terms (
+  id bigint primary key,
+  link_id bigint,
+  terms tsvector not null
+);
+create index notification_terms_search on notification_terms using gin (terms);
+
+-- Words are kept of the notifications up to `id`, and next of those up to `next_id`: when all transactions before
+-- `next_xid` are over, none of them is still to be committed.
+create table notification_terms_cursor (
+  single boolean primary key default true check (single),
+  id bigint not null,
+  next_id bigint not null,
+  next_xid xid8
+);
+insert into notification_terms_cursor (id, next_id) values (0, 0);
+
 -- Apps with events that may notify somebody: written by the commit of the event, one row for each app, so that
 -- nothing is missed and a lively app costs a commit no more than a quiet one. Removed when the cursor has reached rev.
 create table notifiable (

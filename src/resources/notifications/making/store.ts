@@ -1,4 +1,5 @@
 import type { Tx } from '../../../storage/sql.ts'
+import { keepChanged } from '../terms.ts'
 
 interface Rolled {
   id: number
@@ -41,6 +42,7 @@ export async function updateRolled(tx: Tx, { id, actor_ids, template, args, now 
     set actor_ids = ${actor_ids}::bigint[], template = ${template}, args = ${args}, updated_at = ${now},
       is_unread = true, changed_id = nextval('notification_changes'), change = 'notification_updated'
     where id = ${id}`
+  await keepChanged(tx, id)
 }
 
 export async function removeRolled(tx: Tx, id: number): Promise<void> {
