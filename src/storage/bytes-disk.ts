@@ -73,7 +73,7 @@ export class DiskBytes implements Bytes {
 }
 
 async function write(path: string, source: AsyncIterable<Uint8Array>): Promise<void> {
-  const file = await open(path, 'wx')
+  const file = await open(path, 'wx', 0o600)
   try {
     for await (const chunk of source) await file.writeFile(chunk)
     await file.sync()

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -57,6 +57,15 @@ test.each(bodies)('what was removed is gone, and may be removed again (%s)', asy
 
   expect(await place.bytes.open('abcdef')).toBeNull()
   expect(await read(place.bytes, 'abcdef.thumbnail')).toBe('y')
+})
+
+test('what is on disk is for the user alone that the server runs as', async () => {
+  await using place = await onDisk()
+  await place.bytes.put('abcdef', pieces('x'))
+
+  const mode = await place.bytes.withFile('abcdef', async path => statSync(path).mode & 0o777)
+
+  expect(mode).toBe(0o600)
 })
 
 test('no key leads out of the folder', async () => {
