@@ -93,6 +93,57 @@ test('two nodes that write to the same apps at once make one history of each, wi
   }
 })
 
+test('what is acknowledged is there exactly once, while connections of two busy nodes are ended again and again', async () => {
+  await using pair = await startPair()
+  const ann = await pair.visit('Ann')
+  const apps = await Promise.all([1, 2].map(() => ann.here.post('/api/apps', { type: 'chat' })))
+  const ids = apps.map(({ body }) => body.id as string)
+  const ending = new AbortController()
+  const acknowledged: string[] = []
+  let refused = 0
+
+  const writing = Array.from({ length: 8 }, async (_, writer) => {
+    const path = `/api/apps/${ids[writer % 2]}/messages`
+    for (let turn = 0; !ending.signal.aborted; turn++) {
+      const text = `${writer}:${turn}`
+      // Half of them ask the other node again under the same key until they know; the others give up.
+      const isSure = writer % 4 < 2
+      for (let attempt = 0; ; attempt++) {
+        const one = (writer + turn + attempt) % 3 === 0 ? ann.there : ann.here
+        const { status } = await one.post(path, { text }, isSure ? { 'idempotency-key': text } : {})
+        expect([201, 503]).toContain(status)
+        if (status === 201) acknowledged.push(text)
+        else refused++
+        if (status === 201 || !isSure) break
+      }
+    }
+  })
+  for (let kills = 0; kills < 15 || refused === 0; kills++) {
+    const before = acknowledged.length
+    await eventually(() => expect(acknowledged.length).toBeGreaterThan(before + (kills % 9)), {
+      everyMs: 1,
+      timeoutMs: 15_000,
+    })
+    await pair.sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`
+  }
+  ending.abort()
+  await Promise.all(writing)
+
+  const stored = await pair.sql<{ text: string }[]>`select text from messages order by text`
+  expect(new Set(stored.map(({ text }) => text)).size).toBe(stored.length)
+  expect(stored.map(({ text }) => text)).toEqual(expect.arrayContaining(acknowledged))
+  for (const id of ids) {
+    const log = await pair.sql<{ rev: number; prev: number }[]>`
+      select rev, prev from events where app_id = ${id} order by rev`
+    expect(log.map(({ prev }) => prev)).toEqual([0, ...log.slice(0, -1).map(({ rev }) => rev)])
+    const [kept] = await pair.sql`select head_rev, item_count::int from apps where id = ${id}`
+    const [found] = await pair.sql`select count(*)::int as item_count from messages where app_id = ${id}`
+    expect(kept).toEqual({ head_rev: log.at(-1)!.rev, ...found })
+  }
+})
+
 test('what may happen only once happens once, whichever nodes are asked at the same moment', async () => {
   await using pair = await startPair()
   const [ann, ben] = [await pair.visit('Ann'), await pair.visit('Ben')]
