@@ -12,6 +12,8 @@ import { toId } from '../find.ts'
 import type { ContentKind } from '../kind.ts'
 import type { Parent, ParentType } from '../parent.ts'
 import { countBeforeIn, listAcross, placedApps, type Mark } from './across.ts'
+import { countBeforeMoment, findInOrder, listIdsAt, readTimeline } from './across-times.ts'
+import { findMoment } from './moment.ts'
 import { centre, countKept, listPlace } from './place-page.ts'
 import { toWalk } from './walk.ts'
 import { walkLimit } from './position.ts'
@@ -104,11 +106,13 @@ export async function listEverywhere(
   const isFar = isRange || page.skip > walkLimit || query.around !== undefined
   const isById = page.order[0]?.field === 'id'
   if (hasTerms(page)) scope.apps = await narrowToHolding(kind, sql, scope.apps, searchedApps)
-  // The first pages by id are walked to, and where too much is before others, all that there is is sorted.
-  else if (isById ? isFar : !isFar) scope.apps = await narrowToHolding(kind, sql, scope.apps, placedApps)
+  // The first pages by id are walked to.
+  else if (isFar || !isById) scope.apps = await narrowToHolding(kind, sql, scope.apps, placedApps)
   const count = await countWhole(kind, sql, scope, page)
   if (count !== undefined && !isRange && isPlaced(kind, scope, page)) {
-    return listPlaced(kind.store, { scope, page, count, around: query.around }, sql)
+    const asked = { scope, page, count, around: query.around }
+    if (isById) return listPlaced(kind.store, asked, sql)
+    if (isFar) return listTimed(kind.store, asked, sql)
   }
   return listFiltered(store, { scope, page, around: query.around, kept: count }, sql)
 }
@@ -127,13 +131,10 @@ async function narrowToHolding(
 }
 
 /** True where the position of each item follows from what its app keeps. */
-function isPlaced(
-  { parents }: ContentKind,
-  scope: Scope,
-  { order, trashed }: Page<OrderField>,
-): scope is Scope & { apps: number[] } {
+function isPlaced({ parents }: ContentKind, scope: Scope, page: Page<OrderField>): scope is Scope & { apps: number[] } {
   const { apps } = scope
-  if (Object.keys(parents).length > 0 || trashed !== false || order[0]?.field !== 'id') return false
+  const walk = toWalk(page, {})
+  if (Object.keys(parents).length > 0 || page.trashed !== false || walk === null || walk.isCrossed) return false
   return apps !== null && apps.length <= placedApps
 }
 
@@ -155,6 +156,23 @@ async function listPlaced(store: ContentStore, asked: Placed, sql: Sql): Promise
   }
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }
   return { rows: await listAcross(sql, store, { scope, page, count, mark }), count, page }
+}
+
+/** The same by a time. */
+async function listTimed(store: ContentStore, { scope, page, count, around }: Placed, sql: Sql): Promise<ContentPage> {
+  const { table } = store
+  const { by, descending } = toWalk(page, {})!
+  const timeline = await readTimeline(sql, { table, apps: scope.apps, by, count })
+  if (around !== undefined) {
+    const item = await store.find(sql, toId(around))
+    const moment = item && (await findMoment(sql, table, { by }, item.id))
+    if (moment === null || item!.trashed_at !== null || !scope.apps.includes(item!.app_id)) throw NotFound()
+    page.skip = centre(await countBeforeMoment(timeline, moment), count, page.take, descending)
+  }
+  if (page.countOnly || page.skip >= count) return { rows: [], count, page }
+  const take = Math.min(page.take, count - page.skip)
+  const ids = await listIdsAt(timeline, descending ? count - page.skip - take : page.skip, take)
+  return { rows: await findInOrder(sql, table, descending ? ids.toReversed() : ids), count, page }
 }
 
 /** Where the caller may look: everywhere with an API key. */
@@ -188,7 +206,7 @@ async function countWhole(
   const { after, before, followedBy, hidden, apps } = scope
   if (hasTerms(page) || hidden.length > 0 || page.trashed === true || followedBy !== undefined) return undefined
   if (after !== undefined || before !== undefined) {
-    if (!isPlaced(kind, scope, page)) return undefined
+    if (page.order[0]!.field !== 'id' || !isPlaced(kind, scope, page)) return undefined
     const { table } = kind.store
     const skipped = after === undefined ? 0 : await countBeforeIn(sql, table, scope.apps, after + 1)
     const end =

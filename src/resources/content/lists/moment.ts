@@ -1,4 +1,4 @@
-import type { Db } from '../../../storage/sql.ts'
+import type { Db, Fragment } from '../../../storage/sql.ts'
 import { isWithin, toKey, type Place } from './place.ts'
 import type { Walk } from './walk.ts'
 
@@ -8,10 +8,19 @@ export interface Moment {
   id: number
 }
 
+/** A time as moments have it: texts follow each other as their times do, whatever zone the session is in. */
+export function toText(db: Db, time: Fragment): Fragment {
+  return db`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US"Z"')`
+}
+
+export function isBefore(a: Moment, b: Moment): boolean {
+  return a.time === b.time ? a.id < b.id : a.time < b.time
+}
+
 /** When an item of a table was made, or last edited where it was; null where it has been deleted. */
 export async function findMoment(db: Db, table: string, { by }: Pick<Walk, 'by'>, id: number): Promise<Moment | null> {
   const time = by === 'id' ? db`created_at` : db`coalesce(updated_at, created_at)`
-  const [row] = await db<Moment[]>`select ${time}::text as time, id from ${db(table)} where id = ${id}`
+  const [row] = await db<Moment[]>`select ${toText(db, time)} as time, id from ${db(table)} where id = ${id}`
   return row ?? null
 }
 
