@@ -148,9 +148,9 @@ export async function startNode(config: Config): Promise<Node> {
     const bus = await connectBus(config, log)
     if (bus !== null) {
       teardown.add('bus', () => bus.close())
-      spreadNews({ bus, apps, direct, environment, typing, clock, log })
       const talking = new AbortController()
-      teardown.add('presence', () => talking.abort())
+      teardown.add('news', () => talking.abort())
+      spreadNews({ bus, apps, direct, environment, typing, clock, log, signal: talking.signal })
       spreadPresence({ bus, presence, clock, signal: talking.signal })
     }
 

@@ -14,6 +14,8 @@ interface NewsParts {
   typing: Typing
   clock: Clock
   log: Log
+  /** Aborted when this node stops: then there is nobody left to read news for. */
+  signal: AbortSignal
 }
 
 interface Committed {
@@ -44,7 +46,7 @@ const channelOf = (app: number) => `parley:app:${app}`
  * reads what is new at once instead of at the next look. Which apps a node has written to is told to all, a few times
  * a second, for the people there who have a part in them. Nothing depends on it: messages that get lost cost a second.
  */
-export function spreadNews({ bus, apps, direct, environment, typing, clock, log }: NewsParts): void {
+export function spreadNews({ bus, apps, direct, environment, typing, clock, log, signal }: NewsParts): void {
   const written = new Set<number>()
   const subscribed = new Map<number, () => void>()
   const moved = new Set<number>()
@@ -76,7 +78,9 @@ export function spreadNews({ bus, apps, direct, environment, typing, clock, log 
     bus.publish(movedChannel, { apps: [...written] } satisfies Moved)
     written.clear()
   }
-  const failed = (error: unknown) => log.warn({ error }, 'News of other nodes could not be read; the next look will')
+  const failed = (error: unknown) => {
+    if (!signal.aborted) log.warn({ error }, 'News of other nodes could not be read; the next look will')
+  }
 
   apps.watch({
     onLoaded(app) {
