@@ -42,13 +42,13 @@ export interface Occasion {
 }
 
 /**
- * Turns anything thrown into an answer. A Problem says what it is; a database that is away is 503; everything else is a
+ * Turns anything thrown into an answer. A Problem says what it is; a database or store that is away is 503; everything else is a
  * bug, of which the caller gets nothing but the id under which it is logged here.
  */
 export function toProblemAnswer(error: unknown, occasion: Occasion, log: Log): Answer {
   if (error instanceof Problem) return describe(error, occasion.path)
   if (isUnavailable(error)) {
-    log.warn({ ...occasion, error }, 'A request failed because PostgreSQL is away')
+    log.warn({ ...occasion, error }, 'A request failed because what it needs could not be reached')
     return describe(overloaded(2), occasion.path)
   }
   const trace_id = randomUUID()

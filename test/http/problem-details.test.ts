@@ -173,3 +173,20 @@ test('a database that is away is 503, and not the fault of the request', async (
   expect(headers.get('retry-after')).toBe('2')
   expect(edge.logged).toEqual([expect.objectContaining({ level: 'warn' })])
 })
+
+test('a store of uploads that is away is 503 as well, and is not taken for the database', async () => {
+  const reason = 'connect ECONNREFUSED 127.0.0.1:9000'
+  const refused = () => Object.assign(new Error(reason), { code: 'ECONNREFUSED', syscall: 'connect' })
+  await using edge = await startEdge([failing('/api/x', refused)])
+
+  const { status } = await edge.post('/api/x', {})
+
+  expect(status).toBe(503)
+  expect(edge.logged).toMatchObject([
+    {
+      level: 'warn',
+      message: 'A request failed because what it needs could not be reached',
+      error: { message: reason },
+    },
+  ])
+})
