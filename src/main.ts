@@ -139,6 +139,9 @@ export async function startNode(config: Config): Promise<Node> {
     })
     teardown.add('mailboxes', () => apps.idle())
     metrics.gauge('parley_mailbox_commands', 'Commands that wait or are being committed.', () => apps.waiting)
+    metrics.counter('parley_commit_collisions', 'Commits that were decided again, because others had written.', () =>
+      lanes.reduce((sum, { collisions }) => sum + collisions, 0),
+    )
     metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
     const typing = new Typing(clock)
     const presence = new Presence({ seen: credentials.seenAt, clock })

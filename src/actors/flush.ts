@@ -45,19 +45,19 @@ export interface FlushParts {
  * this still is the newest. Where it is not, they are decided once more, under the lock.
  */
 export async function flush(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<Outcome[]> {
-  const now = parts.now()
-  const decisions = (await flushUnlocked(parts, lane, jobs, now)) ?? (await flushLocked(parts, lane, jobs, now))
+  const decisions = (await flushUnlocked(parts, lane, jobs)) ?? (await flushLocked(parts, lane, jobs))
   for (const decision of decisions) conclude(parts, decision)
   return decisions.flatMap(({ outcomes }) => outcomes)
 }
 
 /** One round trip. Null where it could not be done: then nothing was written. */
-async function flushUnlocked(parts: FlushParts, lane: Lane, jobs: Job[], now: Date): Promise<Decision[] | null> {
+async function flushUnlocked(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<Decision[] | null> {
   if (jobs.some(isLoading)) return null
   const count = countNumbers(jobs)
   const drawn = lane.stock.take(count, Math.max(...jobs.map(({ actor }) => actor.state.app.head_rev)))
   if (drawn === null) return null
   const environment = parts.environment.rev
+  const now = parts.now()
   const occasion = toOccasion(parts, jobs, now, drawn.numbers, new Map())
   const decisions = jobs.map(job => decide(occasion, job))
   const drafts = decisions.map(({ draft }) => draft)
@@ -72,7 +72,7 @@ async function flushUnlocked(parts: FlushParts, lane: Lane, jobs: Job[], now: Da
 }
 
 /** Locks the apps and brings their states to the revs found before it decides. Two round trips and what is loaded. */
-async function flushLocked(parts: FlushParts, lane: Lane, jobs: Job[], now: Date): Promise<Decision[]> {
+async function flushLocked(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<Decision[]> {
   const count = countNumbers(jobs)
   const locked = await lane.begin(
     jobs.map(({ actor }) => actor.id),
@@ -82,6 +82,8 @@ async function flushLocked(parts: FlushParts, lane: Lane, jobs: Job[], now: Date
   )
   await parts.environment.reach(locked.environment)
   const present = await requireExact(parts, lane, jobs, locked)
+
+  const now = parts.now()
 
   const occasion = toOccasion(parts, jobs, now, locked.numbers, locked.once)
   // Together: what several of them have to load then takes one round trip.

@@ -49,12 +49,18 @@ export class Lane {
   readonly #deadlineMs: number
   /** Numbers at hand for `commitIf`. */
   readonly stock = new Stock(() => performance.now())
+  #collisions = 0
   #sql: Sql
 
   constructor({ open, deadlineMs }: LaneOptions) {
     this.#open = open
     this.#deadlineMs = deadlineMs
     this.#sql = open()
+  }
+
+  /** How often `commitIf` has come to nothing so far. */
+  get collisions(): number {
+    return this.#collisions
   }
 
   /** For reads that belong to the transaction. */
@@ -148,9 +154,9 @@ export class Lane {
       this.stock.trust()
       return true
     } catch (error) {
-      if (isKeyTaken(error)) return false
-      if (isFenced(error) || isCollision(error)) {
-        this.stock.distrust()
+      if (isFenced(error) || isCollision(error) || isKeyTaken(error)) {
+        this.#collisions++
+        if (!isKeyTaken(error)) this.stock.distrust()
         return false
       }
       if (isAnswer(error) || error instanceof OutcomeUnknown) throw error

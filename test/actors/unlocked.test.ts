@@ -56,6 +56,7 @@ test('what another node has committed counts at once, also for who has been let 
     await dismiss(there)
     await expect(send(here, ann)).rejects.toMatchObject({ status: 404 })
   }
+  expect(one.collisions() + other.collisions()).toBeGreaterThan(0)
 })
 
 test('what another node has committed about people counts at once as well', async () => {
@@ -77,6 +78,7 @@ test('what another node has committed about people counts at once as well', asyn
       update environment set head_rev = (select rev from changed)`
   })
   await send(one, ann)
+  expect(one.collisions()).toBe(1)
 })
 
 test('nodes that write to an app at the same time make one history of it', async () => {
@@ -93,6 +95,17 @@ test('nodes that write to an app at the same time make one history of it', async
   expect(log.map(({ entity_id }) => entity_id)).toEqual(sent.map(({ id }) => id).toSorted((a, b) => a - b))
   const [kept] = await sql`select head_rev, item_count::int from apps where id = ${app}`
   expect(kept).toEqual({ head_rev: log.at(-1)!.rev, item_count: 120 })
+})
+
+test('a node that is alone with its apps never decides twice', async () => {
+  await using nodes = await openNodes()
+  const { app, ann, one, send } = nodes
+  await one.apps.run(putMembers, app, system, [{ user: ann.user, access: 'read' }])
+  for (let i = 0; i < 20; i++) {
+    const [sent, refused] = await Promise.allSettled([send(one, system), send(one, ann)])
+    expect([sent.status, refused.status]).toEqual(['fulfilled', 'rejected'])
+  }
+  expect(one.collisions()).toBe(0)
 })
 
 test('numbers of a message are above those that another node has used in its app', async () => {
@@ -119,4 +132,5 @@ test('a request that another node has done before is not done again', async () =
   expect(again.map(({ id }) => id)).toEqual([first.id, first.id])
   const [found] = await sql`select count(*)::int as count from messages where app_id = ${app}`
   expect(found).toEqual({ count: 3 })
+  expect(one.collisions() + other.collisions()).toBeGreaterThan(0)
 })

@@ -13,7 +13,7 @@ import { openSql } from '../../src/storage/sql.ts'
 export async function openActors(
   url: string,
   now: () => Date = () => new Date(),
-): Promise<AsyncDisposable & { apps: Apps }> {
+): Promise<AsyncDisposable & { apps: Apps; collisions: () => number }> {
   const open = (connections: number) => openSql({ url, connections, statementTimeoutMs: 10_000 })
   const sql = open(2)
   const environment = new Environment(sql)
@@ -41,6 +41,8 @@ export async function openActors(
   })
   return {
     apps,
+    /** Commits that were decided again, because others had written. */
+    collisions: () => lanes.reduce((sum, lane) => sum + lane.collisions, 0),
     async [Symbol.asyncDispose]() {
       await apps.idle()
       await Promise.all([sql.end({ timeout: 1 }), ...lanes.map(lane => lane.close())])
