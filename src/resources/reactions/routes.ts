@@ -48,7 +48,7 @@ function reactionRoutes(kind: ContentKind): Route[] {
       const { row } = await requireShown(kind, toId(params.id), request)
       // What is no emoji matches what equals it, which is nothing.
       const content = query.content && (toEmoji(query.content) ?? query.content)
-      const { rows, count } = await listReactions(sql, row.id, content, page)
+      const { rows, count } = await listReactions(sql, row, content, page)
       if (form.items === 'summary') return reply(200, toPagedList(page, count, rows.map(showReactionSummary)))
       await people.load(rows.map(({ user_id }) => user_id))
       const items = rows.map(reaction => showReaction(reaction, people, origin))

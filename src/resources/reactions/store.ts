@@ -1,5 +1,5 @@
 import { batch } from '../../storage/batch.ts'
-import { orderBy } from '../../storage/order.ts'
+import { fromNearerEnd, orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment, Sql } from '../../storage/sql.ts'
 import type { ReactionRow } from './schema.ts'
@@ -54,23 +54,31 @@ export async function listFirst(db: Db, items: number[], most: number): Promise<
   return Map.groupBy(rows, row => row.item_id)
 }
 
-/** A page of the reactions to an item, or of those with one emoji, and how many there are. */
+/**
+ * A page of the reactions to an item, which knows how many it has, or of those with one emoji, and how many there are.
+ * Served by reactions_order, walked from the nearer end.
+ */
 export async function listReactions(
   sql: Sql,
-  item: number,
+  { id: item, reaction_count }: { id: number; reaction_count: number },
   content: string | undefined,
   page: Page<OrderField>,
 ): Promise<{ rows: ReactionRow[]; count: number }> {
   // Reactions have neither names nor tags nor a trash.
   if (page.q !== undefined || page.tags.length > 0 || page.trashed === true) return { rows: [], count: 0 }
   const from = toSource(sql, item, content)
-  const [total] = await sql<{ count: number }[]>`select count(*) as count ${from}`
-  const count = total?.count ?? 0
+  const count = content === undefined ? reaction_count : await countOf(sql, from)
   if (page.countOnly || page.skip >= count) return { rows: [], count }
+  const walk = fromNearerEnd(page, count)
   const rows = await sql<ReactionRow[]>`
-    select * ${from} ${orderBy(sql, page.order, { id: 'id', created_at: 'created_at' })}
-    limit ${page.take} offset ${page.skip}`
-  return { rows, count }
+    select * ${from} ${orderBy(sql, walk.order, { id: 'id', created_at: 'created_at' })}
+    limit ${walk.limit} offset ${walk.offset}`
+  return { rows: walk.restore(Array.from(rows)), count }
+}
+
+async function countOf(sql: Sql, from: Fragment): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`select count(*) as count ${from}`
+  return row!.count
 }
 
 function toSource(sql: Sql, item: number, content: string | undefined): Fragment {
