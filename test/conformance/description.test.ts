@@ -71,6 +71,15 @@ test('what is part of something else is described no less', () => {
   expect(File.required).toContain('app')
 })
 
+test('lists that content may lack say when it does', () => {
+  const { Message } = description.components.schemas
+
+  for (const name of ['annotations', 'attachments', 'options', 'reactions']) {
+    expect(Message.required).not.toContain(name)
+    expect(Message.properties[name].description).toMatch(/^Only |left out|contributed/i)
+  }
+})
+
 test('answers are described with their headers', () => {
   const { paths, components } = description
   const headersOf = (path: string, method: string, status: number) =>
