@@ -23,13 +23,17 @@ const dayMs = 24 * 3_600_000
 const unrelated = new Set([
   ...['users', 'directories', 'directory_members', 'tokens', 'api_keys', 'follows', 'environment', 'migrations'],
   ...['agents', 'agent_functions', 'agent_servers', 'webhooks', 'deliveries', 'idempotency'],
+  ...['deleted_users', 'notification_terms_cursor'],
 ])
 
-/** What is there for a moment only, while something is being done. */
-const passing = new Set(['bereavements', 'loose_bytes', 'notifiable'])
+/** What is there for a moment only, while something is being done, or some time after it. */
+const passing = new Set(['bereavements', 'loose_bytes', 'notifiable', 'notification_terms'])
 
-/** What outlives an app: its history, for as long as histories are kept, and calls, which items elsewhere may name. */
-const outliving = new Set(['events', 'meetings'])
+/**
+ * What outlives an app: its history, for as long as histories are kept, calls, which items elsewhere may name, and the
+ * words of notifications, as long as there are older ones.
+ */
+const outliving = new Set(['events', 'meetings', 'notification_terms'])
 
 test('of apps that were deleted nothing is left in any table, and of others everything', async () => {
   await using house = await startHouse()
