@@ -256,7 +256,7 @@ describe.each(kinds)('in an app of type %s, one of the %s', (type, plural) => {
   })
 
   test('has all fields by itself', () => {
-    const whole = 'app attachments created_by embed meeting options reactions updated_by'
+    const whole = 'annotations app attachments created_by embed meeting options reactions updated_by'
     expect(fieldsOf(item)).toEqual(fields(contentSummary, whole, ...(plural === 'posts' ? ['comments'] : [])))
     for (const list of ['attachments', 'options', 'reactions']) {
       expect(item[list]).toMatchObject({ start: '0', end: '1', count: '1', data: [expect.any(Object)] })

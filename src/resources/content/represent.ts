@@ -81,16 +81,22 @@ export function showContent(
   const { by, people, origin } = viewer
   const own = parts.get(item.id)
   const app = showAppSummary(state, viewer)
+  const around = showAround(entity, item, own, people, origin)
   const head = {
     is_starred: mine.starred.has(item.id),
     is_subscribed: isSubscribedTo(subscriptionOf(entity, item), mine.subscribed, state, by),
     app,
-    ...showAround(entity, item, own, people, origin),
-    attachments: toPart((own?.attachments ?? []).map(file => ({ ...showFile(file, viewer, mine), app }))),
-    options: toPart(showOptions(own?.options ?? [], mine.votes.get(item.id))),
+    ...around,
+    reactions: around.reactions ?? noItems,
+    annotations: noItems,
+    attachments: toPart((own?.attachments ?? []).map(file => ({ ...showFile(file, viewer, mine), app }))) ?? noItems,
+    options: toPart(showOptions(own?.options ?? [], mine.votes.get(item.id))) ?? noItems,
   }
   return new Extended(head, row)
 }
+
+/** A list inside an item that has nothing in it, as nearly all are: answers say so, events leave it out. */
+const noItems = new Fixed(toFirstItems([]))
 
 /** The whole item as events carry it: one text for everybody. */
 export function presentContent(entity: ContentEntity, item: ContentItem, scene: Scene) {

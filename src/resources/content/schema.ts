@@ -37,12 +37,12 @@ export type ContentUpdate = z.output<typeof ContentUpdate>
 export const Content = ContentSummary.extend({
   app: AppSummary,
   parent: z.object({ id: Int, type: z.enum(['post', 'file']) }).optional(),
-  annotations: pagedList(File).optional().describe('Files that contributed to the answer of an agent'),
-  attachments: pagedList(File).optional().describe('Left out where there are none'),
+  annotations: pagedList(File).describe('Files that contributed to the answer of an agent'),
+  attachments: pagedList(File),
   embed: Embed.optional(),
   meeting: Meeting.optional(),
-  options: pagedList(OptionSummary).optional().describe('Only of polls'),
-  reactions: pagedList(Reaction).optional().describe('The first 100; left out where there are none'),
+  options: pagedList(OptionSummary).describe('Empty where it is no poll'),
+  reactions: pagedList(Reaction).describe('The first 100'),
   created_by: UserSummary,
   updated_by: UserSummary.optional(),
 })
