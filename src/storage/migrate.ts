@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartFault } from '../lib/errors.ts'
@@ -8,30 +9,31 @@ const folder = join(import.meta.dirname, 'migrations')
 /** Any fixed number: two nodes that start together take turns on it. */
 const migrationLock = 7_213_001
 
+/** A numbered file, and what tells it from one of the same name in another version. */
+interface Migration {
+  name: string
+  text: string
+  digest: string
+}
+
 /**
- * Brings the schema up to date: each numbered file once, in order, each in a transaction of its own.
- * Refuses a database that was migrated by a newer version, and PostgreSQL older than 15.
+ * Brings the schema up to date: each numbered file once, in order, each in a transaction of its own. Refuses a database
+ * whose schema was made by a newer version, or by other files than these, and PostgreSQL older than 15.
  */
 export async function migrate(sql: Sql): Promise<void> {
   await requireVersion(sql)
-  const files = readdirSync(folder)
-    .filter(name => name.endsWith('.sql'))
-    .sort()
+  const migrations = readMigrations()
   const connection = await sql.reserve()
   try {
     await connection`select pg_advisory_lock(${migrationLock})`
     await connection`create table if not exists migrations (name text primary key, applied_at timestamptz not null)`
-    const applied = new Set((await connection<{ name: string }[]>`select name from migrations`).map(row => row.name))
-    const unknown = [...applied].filter(name => !files.includes(name))
-    if (unknown.length > 0) {
-      throw new StartFault(
-        `The database was migrated by a newer version of Parley (it has ${unknown.join(', ')}). Start that version.`,
-      )
-    }
-    for (const name of files) {
-      if (applied.has(name)) continue
-      const text = readFileSync(join(folder, name), 'utf8')
-      await connection.unsafe(`begin; ${text}; insert into migrations values ('${name}', now()); commit`)
+    await connection`alter table migrations add column if not exists digest text`
+    const applied = await connection<Omit<Migration, 'text'>[]>`select name, digest from migrations`
+    requireSame(migrations, applied)
+    const done = new Set(applied.map(({ name }) => name))
+    for (const { name, text, digest } of migrations) {
+      if (done.has(name)) continue
+      await connection.unsafe(`begin; ${text}; insert into migrations values ('${name}', now(), '${digest}'); commit`)
     }
   } finally {
     await connection`select pg_advisory_unlock(${migrationLock})`
@@ -43,4 +45,30 @@ async function requireVersion(sql: Sql): Promise<void> {
   const [row] = await sql<{ server_version_num: string }[]>`show server_version_num`
   const major = Math.floor(Number(row?.server_version_num) / 10_000)
   if (major < 15) throw new StartFault(`PostgreSQL ${major} is too old: Parley needs PostgreSQL 15 or newer.`)
+}
+
+function readMigrations(): Migration[] {
+  const names = readdirSync(folder).filter(name => name.endsWith('.sql'))
+  return names.sort().map(name => {
+    const text = readFileSync(join(folder, name), 'utf8')
+    return { name, text, digest: createHash('sha256').update(text).digest('hex') }
+  })
+}
+
+/** What was applied must be among the files, as they are. */
+function requireSame(migrations: Migration[], applied: Omit<Migration, 'text'>[]): void {
+  const known = new Map(migrations.map(({ name, digest }) => [name, digest]))
+  const unknown = applied.filter(({ name }) => !known.has(name)).map(({ name }) => name)
+  if (unknown.length > 0) {
+    throw new StartFault(
+      `The database was migrated by a newer version of Parley (it has ${unknown.join(', ')}). Start that version.`,
+    )
+  }
+  const other = applied.filter(({ name, digest }) => known.get(name) !== digest).map(({ name }) => name)
+  if (other.length > 0) {
+    throw new StartFault(
+      `The database was made by another build of Parley (its ${other.join(', ')} differ). Start that build, or this one ` +
+        'with another DATA_DIR or DATABASE_URL.',
+    )
+  }
 }

@@ -77,6 +77,18 @@ test('a database of a newer version is left alone', async () => {
   expect(program.output()).toContain('9999_from_the_future.sql')
 })
 
+test('a database whose schema was made by another build is left alone', async () => {
+  await using dir = createDirectory()
+  await using database = await createDatabase()
+  await database.sql`update migrations set digest = 'other' where name = '0002_apps.sql'`
+
+  await using program = launchProgram(dir, { DATABASE_URL: database.url })
+
+  expect(await program.ended).toBe(1)
+  expect(program.output()).toContain('another build of Parley (its 0002_apps.sql differ')
+  expect(program.output()).toContain('DATA_DIR or DATABASE_URL')
+})
+
 test('a data directory that cannot be written is named, with the way out', async () => {
   await using dir = createDirectory()
   chmodSync(dir.path, 0o555)
