@@ -56,6 +56,22 @@ test('nor does it matter in how many apps it is looked for', async () => {
   expect({ count, reads }).toEqual({ count: 20, reads: 40 })
 })
 
+test('who searches in many apps puts in order what was written lately, once for all of them', async () => {
+  const { sql } = database
+  await sql`
+    insert into messages_terms select 10_000 + i, search_terms(${quiet}, 'recent ' || i, '{}') from generate_series(1, 500) i`
+  const unsorted = async () =>
+    (await sql<{ pages: number }[]>`select gin_clean_pending_list('messages_terms_search') as pages`)[0]!.pages
+
+  await store.search(
+    sql,
+    { ...scopeOf(quiet), apps: Array.from({ length: 100 }, (_, i) => i + 1) },
+    { ...wholePage, q: 'zeb' },
+  )
+
+  expect(await unsorted()).toBe(0)
+})
+
 const wholePage: Page<OrderField> = {
   skip: 0,
   take: 100,

@@ -3,6 +3,7 @@ import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db } from '../../storage/sql.ts'
 import { isWithin } from './lists/place.ts'
+import { settleTerms } from './lists/search.ts'
 import type { ContentRow } from './schema.ts'
 import { selectFrom, toFilter, type Scope } from './lists/scope.ts'
 
@@ -178,6 +179,7 @@ export function contentStore(table: ContentTable): ContentStore {
       ${orderBy(db, page.order, orderColumns)}`,
     /** A page of what was found and how much that is, by looking for it once. */
     async search(db, scope, page) {
+      await settleTerms(db, table, scope)
       const [found] = await db<{ count: number; ids: number[] }[]>`
         with found as materialized (
           select t.id, t.created_at, t.updated_at from ${db(table)} t where ${toFilter(db, table, scope, page)})

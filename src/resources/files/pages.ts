@@ -24,9 +24,11 @@ const mergedFiles = 1_000
 /** A page of files of files apps, or of attachments, and how many there are in all. */
 export async function listFiles(db: Db, scope: FileScope, page: Page<OrderField>): Promise<FilePage> {
   if (scope.parent !== undefined) return listSorted(db, scope, page)
+  const isSearch = page.q !== undefined || page.tags.length > 0
+  if (isSearch && scope.apps === null) return listSorted(db, scope, page)
   const apps = await listHolding(db, scope)
   const narrow = { ...scope, apps: apps.map(({ id }) => id) }
-  if (page.q !== undefined || page.tags.length > 0) return listSorted(db, narrow, page)
+  if (isSearch) return listSorted(db, narrow, page)
   const count = apps.reduce((sum, app) => sum + countIn(app, page.trashed, scope), 0)
   if (page.countOnly || page.skip >= count) return { rows: [], count }
   if (apps.length === 1) return { rows: await listOfApp(db, narrow, toSeen(page, narrow), count), count }

@@ -212,11 +212,22 @@ export function toFilter(db: Db, { apps, writable, parent }: FileScope, page: Pa
  */
 function isFoundIn(db: Db, apps: number[] | null, page: Page): Fragment {
   const { words, tags } = toAsked(page)
-  const isInApps = apps === null ? db`` : isIn(db, apps)
-  if (words === null && tags.length === 0) return isInApps
-  return isSearch(apps, page, searchedApps)
-    ? db`and search_terms(f.app_id, f.name, f.tags) @@ search_query(${apps}::bigint[], ${words}, ${tags})`
-    : db`and search_terms(0, f.name, f.tags) @@ search_query('{0}', ${words}, ${tags}) ${isInApps}`
+  if (words === null && tags.length === 0) return apps === null ? db`and ${isInUse(db)}` : isIn(db, apps)
+  if (isSearch(apps, page, searchedApps)) {
+    return db`and search_terms(f.app_id, f.name, f.tags) @@ (select search_query(${apps}::bigint[], ${words}, ${tags}))`
+  }
+  // As arrays, because PostgreSQL may go through all files of the apps, or all apps for each file, otherwise.
+  return db`
+    and f.id = any(array(
+      select s.id from files s
+      where s.parent_id is null and search_terms(0, s.name, s.tags) @@ (select search_query('{0}', ${words}, ${tags}))))
+    and ${apps === null ? isInUse(db) : db`(f.app_id in (select unnest(${apps}::bigint[])) is true)`}`
+}
+
+/** For API keys: anybody else asks for the apps that they may read. Served by apps_hidden. */
+function isInUse(db: Db): Fragment {
+  return db`not exists (
+    select from apps a where a.id = f.app_id and (a.trashed_at is not null or a.deleted_at is not null))`
 }
 
 /** The attachments of one item, which are looked at one by one. */
@@ -224,7 +235,7 @@ function isFound(db: Db, page: Page): Fragment {
   const { words, tags } = toAsked(page)
   return words === null && tags.length === 0
     ? db``
-    : db`and search_terms(0, f.name, f.tags) @@ search_query('{0}', ${words}, ${tags})`
+    : db`and search_terms(0, f.name, f.tags) @@ (select search_query('{0}', ${words}, ${tags}))`
 }
 
 /** Symbols in `q` are passed over. */
