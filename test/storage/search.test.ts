@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Scope } from '../../src/resources/content/lists/scope.ts'
 import { contentStore, type OrderField } from '../../src/resources/content/store.ts'
 import type { Page } from '../../src/storage/page.ts'
+import type { Tx } from '../../src/storage/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
 
@@ -54,6 +55,20 @@ test('nor does it matter in how many apps it is looked for', async () => {
   })
 
   expect({ count, reads }).toEqual({ count: 20, reads: 40 })
+})
+
+test.each(['custom', 'generic'])('what is looked for is worked out once for all apps: %s plan', async plan => {
+  const apps = Array.from({ length: 1_000 }, (_, i) => i + 1)
+
+  const calls = await database.sql.begin(async tx => {
+    await tx.unsafe(`set local plan_cache_mode = force_${plan}_plan; set local track_functions = 'all'`)
+    await store.search(tx as unknown as Tx, { ...scopeOf(quiet), apps }, { ...wholePage, q: 'zeb' })
+    const [row] = await tx`select calls from pg_stat_xact_user_functions where funcname = 'search_query'`
+    return row?.calls ?? 0
+  })
+
+  // Planning may try it, too.
+  expect(calls).toBeLessThan(20)
 })
 
 test('who searches in many apps puts in order what was written lately, once for all of them', async () => {
