@@ -3,10 +3,11 @@ import { updateRolled } from '../../src/resources/notifications/making/store.ts'
 import { listNotifications, orderFields } from '../../src/resources/notifications/pages.ts'
 import type { Draft } from '../../src/resources/notifications/schema.ts'
 import { insertDrafts } from '../../src/resources/notifications/store.ts'
-import { removeForgotten, termChore } from '../../src/resources/notifications/terms.ts'
+import { termChore } from '../../src/resources/notifications/terms.ts'
 import { toPage } from '../../src/storage/page.ts'
 import type { Db, Sql, Tx } from '../../src/storage/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { rowsRead } from '../support/rows-read.ts'
 
 /** Two who are told the same of 6,000 messages, and one of whom little is known. */
@@ -48,6 +49,17 @@ async function keep(sql: Sql): Promise<void> {
   for (let turn = 0; turn < 4; turn++) await chore.run(new AbortController().signal)
 }
 
+/** All that was told, also while others of the same PostgreSQL are in transactions that began before. */
+async function keepAll(sql: Sql): Promise<void> {
+  const isKept = async () => {
+    await keep(sql)
+    const [cursor] = await sql<{ is_last: boolean }[]>`
+      select id >= (select max(id) from notifications) as is_last from notification_terms_cursor`
+    expect(cursor!.is_last).toBe(true)
+  }
+  await eventually(isKept, { timeoutMs: 20_000 })
+}
+
 async function found(db: Db, user: number | null, q: string): Promise<number[]> {
   const { rows, count } = await listNotifications(db, { user }, toPage({ q, take: 100 }, orderFields, 'id'))
   expect(count).toBe(rows.length)
@@ -66,7 +78,7 @@ test('what was told, changed, and is told just now is found, and nothing else is
     ids.push(...(await told(sql, drafts.slice(first, first + 1_000).flat())))
   const zebras = (user: number) => [9, 2_009, 4_009].map(i => ids[2 * i + user - 1]!)
   const [custom] = await told(sql, [tell(ann, null, 'Straße v1.2')])
-  await keep(sql)
+  await keepAll(sql)
   const [fresh] = await told(sql, [tell(ann, 9_001, 'one more zebra')])
   await sql.begin(tx =>
     updateRolled(tx as unknown as Tx, {
@@ -136,7 +148,7 @@ test('what is committed late is found', async () => {
   const [id] = await late
 
   expect(await found(sql, ann, 'giraffe')).toEqual([id, early])
-  await keep(sql)
+  await keepAll(sql)
   expect(await found(sql, ann, 'giraffe')).toEqual([id, early])
 })
 
@@ -144,15 +156,16 @@ test('words go with the last notification that has them', async () => {
   await using database = await createWorld()
   const { sql } = database
   const texts = async () => (await sql`select from notification_terms`).length
-  await told(sql, [tell(ann, 2, 'a lion'), tell(ann, 1, 'a zebra'), tell(ben, 1, 'a zebra')])
-  await keep(sql)
+  const links = [2, 1, null]
+  await told(sql, [...links.map(link => tell(ann, link, 'a lion')), tell(ben, 1, 'a lion'), tell(ben, null, 'a lion')])
+  await keepAll(sql)
+  expect(await texts()).toBe(4)
+
   await sql`delete from notifications where user_id = ${ann}`
-  while ((await removeForgotten(sql, 1)) > 0);
-  expect(await texts()).toBe(1)
+  expect(await texts()).toBe(2)
+  expect(await found(sql, ben, 'lion')).toHaveLength(2)
 
   await sql`delete from notifications`
-  while ((await removeForgotten(sql, 1)) > 0);
-
   expect(await texts()).toBe(0)
 })
 
@@ -166,6 +179,6 @@ test('nothing is kept while many write', async () => {
   for (let turn = 0; turn < 4; turn++) await chore.run(new AbortController().signal)
 
   expect(await isKept()).toBe(false)
-  await keep(sql)
+  await keepAll(sql)
   expect(await isKept()).toBe(true)
 })

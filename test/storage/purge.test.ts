@@ -29,11 +29,8 @@ const unrelated = new Set([
 /** What is there for a moment only, while something is being done, or some time after it. */
 const passing = new Set(['bereavements', 'loose_bytes', 'notifiable', 'notification_terms'])
 
-/**
- * What outlives an app: its history, for as long as histories are kept, calls, which items elsewhere may name, and the
- * words of notifications, as long as there are older ones.
- */
-const outliving = new Set(['events', 'meetings', 'notification_terms'])
+/** What outlives an app: its history, for as long as histories are kept, and calls, which items elsewhere may name. */
+const outliving = new Set(['events', 'meetings'])
 
 test('of apps that were deleted nothing is left in any table, and of others everything', async () => {
   await using house = await startHouse()

@@ -4,7 +4,7 @@ import type { Sql } from '../../storage/sql.ts'
 import type { Feed } from './feed.ts'
 import type { Notifier } from './consumer.ts'
 import { removeOld } from './store.ts'
-import { removeForgotten, termChore } from './terms.ts'
+import { termChore } from './terms.ts'
 
 /** Notifications that are older are removed. */
 const keepDays = 90
@@ -25,7 +25,6 @@ export function notificationChores({ notifier, feed, apps, sql, now }: ChorePart
   const forget = async (signal: AbortSignal) => {
     const before = new Date(now().getTime() - keepDays * 86_400_000)
     await inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
-    await inPortions(batchSize, signal, () => removeForgotten(sql, batchSize))
   }
   return [
     { name: 'look for notifications to make', periodMs: 1_000, run: () => notifier.look() },

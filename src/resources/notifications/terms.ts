@@ -53,11 +53,14 @@ function textOf(db: Db): Fragment {
   return db`regexp_replace(n.template, '[{][0-9][}]', ' ', 'g') || ' ' || array_to_string(n.args, ' ')`
 }
 
-/** Adds the words of some notifications, a query for `n`: a row for all who are told the same of the same. */
+/**
+ * Adds the words of some notifications, a query for `n`: a row for all who are told the same of the same. Whoever removes
+ * one of them meanwhile waits, and removes its words as well.
+ */
 function addTerms(tx: Tx, said: Fragment): Fragment {
   return tx`
     insert into notification_terms as kept (id, link_id, terms)
-    select min(n.id), n.link_id, name_terms(${textOf(tx)}) from (${said}) n
+    select min(n.id), n.link_id, name_terms(${textOf(tx)}) from (${said} for key share) n
     group by n.link_id, n.template, n.args, case when n.link_id is null then n.id end
     on conflict (id) do update set terms = kept.terms || excluded.terms`
 }
@@ -76,7 +79,7 @@ interface ChoreParts {
 }
 
 /**
- * Adds the words of what is new, and forgets those of what is gone; not while many write. Ids are drawn in order, but
+ * Adds the words of what is new; not while many write. Ids are drawn in order, but
  * committed in any: the cursor moves over those that were drawn before all transactions began that are under way.
  */
 export function termChore({ sql, waiting }: ChoreParts): Chore {
@@ -122,17 +125,5 @@ async function advance(tx: Tx): Promise<number> {
       update notification_terms_cursor
       set id = next_id, next_id = ${await findNewestChange(tx)}, next_xid = null`
   }
-  return count
-}
-
-/** Forgets up to `limit` texts that are older than all notifications; how many there were. */
-export async function removeForgotten(db: Db, limit: number): Promise<number> {
-  const { count } = await db`
-    delete from notification_terms where id in (
-      select t.id from notification_terms t
-      where t.id < (select coalesce(min(id), (select id from notification_terms_cursor)) from notifications)
-        and not exists (select from notifications n where n.id = t.id)
-        and not exists (select from notifications n where n.link_id = t.link_id)
-      limit ${limit} for update skip locked)`
   return count
 }

@@ -52,6 +52,18 @@ create table notification_terms (
   terms tsvector not null
 );
 create index notification_terms_search on notification_terms using gin (terms);
+create index notification_terms_link on notification_terms (link_id);
+
+-- What nobody is told any more leaves no words behind, whatever removes it.
+create function forget_terms() returns trigger language plpgsql as $$
+begin
+  delete from notification_terms t using gone g where t.id = g.id and t.link_id is null;
+  delete from notification_terms t using (select distinct link_id from gone) g
+  where t.link_id = g.link_id and not exists (select from notifications n where n.link_id = g.link_id);
+  return null;
+end $$;
+create trigger notifications_gone after delete on notifications
+  referencing old table as gone for each statement execute function forget_terms();
 
 -- Words are kept of the notifications up to `id`, and next of those up to `next_id`: when all transactions before
 -- `next_xid` are over, none of them is still to be committed.
