@@ -147,7 +147,7 @@ describe('what the UI kit asks for about apps, agents and people', () => {
     expect((await here.get(`/api/apps/${chat.id}`)).name).toBe('How are you?')
     expect(await here.patch(`/api/apps/${chat.id}`, { name: 'Health' })).toMatchObject({ name: 'Health' })
     const [message] = await here.list(`/api/apps/${chat.id}/messages?order_by=id+desc&skip=0`)
-    expect(message).not.toHaveProperty('attachments')
+    expect(message).toMatchObject({ attachments: { count: 0 } })
     // A copilot's chat has a uid, and is no conversation of the messenger.
     expect(await here.list(`/api/apps?member=assistant&type=${guid.agentChat}&${byActivity}`)).toMatchObject([
       { id: chat.id, last_message: { plain: 'How are you? Fine.' } },
