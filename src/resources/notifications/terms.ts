@@ -72,6 +72,11 @@ export async function keepChanged(tx: Tx, id: number): Promise<void> {
   await addTerms(tx, tx`select id, link_id, template, args from notifications where id = ${id}`)
 }
 
+const periodMs = 5_000
+
+/** How long it works in each period: a tenth of one connection's time, whatever is left. A guess. */
+const workMs = 500
+
 interface ChoreParts {
   sql: Sql
   /** Commands that wait for commits now. */
@@ -79,17 +84,19 @@ interface ChoreParts {
 }
 
 /**
- * Adds the words of what is new; not while many write. Ids are drawn in order, but
- * committed in any: the cursor moves over those that were drawn before all transactions began that are under way.
+ * Adds the words of what is new; not while many write, and never for long, because people who are told live would feel
+ * it. Ids are drawn in order, but committed in any: the cursor moves over those that were drawn before all transactions
+ * began that are under way.
  */
 export function termChore({ sql, waiting }: ChoreParts): Chore {
   const portion = async () =>
     waiting() > busyCommands ? 0 : ((await sql.begin(tx => advance(tx as unknown as Tx))) as number)
   return {
     name: 'keep the words of notifications',
-    periodMs: 5_000,
+    periodMs,
     async run(signal) {
-      await inPortions(portionSize, signal, portion)
+      const endMs = performance.now() + workMs
+      await inPortions(portionSize, signal, async () => (performance.now() < endMs ? await portion() : 0))
     },
   }
 }
