@@ -12,9 +12,9 @@ const fewFound = 2_000
 const comparedWords = 5
 
 /**
- * A condition on `a`, a row of apps, and `m`, the caller's membership: each word of `q` is the beginning of a word of what the app is called for the
- * caller. Of what names are made of, nothing is kept but the words of given names and of people, each in an index of its
- * own row; so there is nothing that could be outdated.
+ * A condition on `a`, a row of apps, and `m`, the caller's membership: each word of `q` is the beginning of a word of
+ * what the app is called for the caller. Of what names are made of, nothing is kept but the words of given names and of
+ * people, each in an index of its own row; so there is nothing that could be outdated.
  *
  * Where the words are rare, some ms. Otherwise each of the caller's apps is looked at: 3 to 10 µs for each.
  */

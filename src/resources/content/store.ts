@@ -70,6 +70,7 @@ export interface ContentStore {
   changeCounts: Batch<CountChange>
   find: (db: Db, id: number) => Promise<ContentRow | null>
   findMany: (db: Db, app: number, ids: number[]) => Promise<Map<number, ContentRow>>
+  findInOrder: (db: Db, ids: number[]) => Promise<ContentRow[]>
   listRecent: (db: Db, app: number, limit: number) => Promise<ContentRow[]>
   count: (db: Db, scope: Scope, page: Page) => Promise<number>
   sumOfApps: (db: Db, types: string[], apps: number[] | null) => Promise<number>
@@ -131,6 +132,13 @@ export function contentStore(table: ContentTable): ContentStore {
       const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
       return new Map(rows.map(row => [row.id, row]))
     },
+    /** Items by id, in the order in which these are given; those that were deleted since are missing. */
+    async findInOrder(db, ids) {
+      if (ids.length === 0) return []
+      const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
+      const byId = new Map(rows.map(row => [row.id, row]))
+      return ids.flatMap(id => byId.get(id) ?? [])
+    },
     /** An app's newest visible items, newest first. Served by (app_id, id). */
     listRecent: (db, app, limit) => db<ContentRow[]>`
       select * from ${db(table)} where ${isWithin(db, { app, parent: null })} and trashed_at is null
@@ -187,14 +195,7 @@ export function contentStore(table: ContentTable): ContentStore {
           array(select t.id from found t ${orderBy(db, page.order, orderColumns)}
             limit ${page.countOnly ? 0 : page.take} offset ${page.skip}) as ids`
       const { count, ids } = found!
-      const rows =
-        ids.length === 0
-          ? []
-          : await db<ContentRow[]>`
-        select * from ${db(table)} where id = any(${ids}::bigint[])`
-      const byId = new Map(rows.map(row => [row.id, row]))
-      // Whatever was deleted between the two is missing.
-      return { rows: ids.flatMap(id => byId.get(id) ?? []), count }
+      return { rows: await this.findInOrder(db, ids), count }
     },
   }
 }

@@ -1,5 +1,4 @@
 import type { Db } from '../../../storage/sql.ts'
-import type { ContentRow } from '../schema.ts'
 import type { ContentTable } from '../store.ts'
 import { isBefore, toText, type Moment } from './moment.ts'
 import { blockSize } from './position.ts'
@@ -176,11 +175,4 @@ async function findNear(timeline: Timeline, skip: number): Promise<Start> {
     else high = { before, at }
   }
   return low
-}
-
-/** Items by id, in the order in which these are given; those that were deleted since are missing. */
-export async function findInOrder(db: Db, table: ContentTable, ids: number[]): Promise<ContentRow[]> {
-  const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
-  const byId = new Map(rows.map(row => [row.id, row]))
-  return ids.flatMap(id => byId.get(id) ?? [])
 }

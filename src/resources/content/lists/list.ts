@@ -12,7 +12,7 @@ import { toId } from '../find.ts'
 import type { ContentKind } from '../kind.ts'
 import type { Parent, ParentType } from '../parent.ts'
 import { countBeforeIn, listAcross, placedApps, type Mark } from './across.ts'
-import { countBeforeMoment, findInOrder, listIdsAt, readTimeline } from './across-times.ts'
+import { countBeforeMoment, listIdsAt, readTimeline } from './across-times.ts'
 import { findMoment } from './moment.ts'
 import { centre, countKept, listPlace } from './place-page.ts'
 import { toWalk } from './walk.ts'
@@ -172,7 +172,7 @@ async function listTimed(store: ContentStore, { scope, page, count, around }: Pl
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }
   const take = Math.min(page.take, count - page.skip)
   const ids = await listIdsAt(timeline, descending ? count - page.skip - take : page.skip, take)
-  return { rows: await findInOrder(sql, table, descending ? ids.toReversed() : ids), count, page }
+  return { rows: await store.findInOrder(sql, descending ? ids.toReversed() : ids), count, page }
 }
 
 /** Where the caller may look: everywhere with an API key. */
