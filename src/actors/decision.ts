@@ -5,14 +5,14 @@ import type { AppEvent } from './event.ts'
 import type { Lane } from './lane.ts'
 import type { People } from './people.ts'
 import { reviveDates } from './revive.ts'
-import { Draft, type AppState } from './state.ts'
+import { Draft } from './state.ts'
 
 export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotency-Key was used for another request.', {
   errors: { 'Idempotency-Key': ['was used for another request'] },
 })
 
 /** Rows that follow from an event and are written by the same commit, such as webhook deliveries. */
-export type Follower = (event: AppEvent, state: AppState) => Write[]
+export type Follower = (event: AppEvent) => Write[]
 
 /** One app's part of a flush. */
 export interface Job {
@@ -71,7 +71,8 @@ function begin(job: Job): Decision {
   return { job, draft: new Draft(job.actor.state), outcomes: [], events: [], writes: [] }
 }
 
-function take({ people, numbers, now, isAlone }: Occasion, decision: Decision, task: Task, loaded: unknown): void {
+function take(occasion: Occasion, decision: Decision, task: Task, loaded: unknown): void {
+  const { people, numbers, now } = occasion
   const { command, input, by } = task
   try {
     const work = new Work({ draft: decision.draft, by, now, loaded, people, numbers })
@@ -81,19 +82,19 @@ function take({ people, numbers, now, isAlone }: Occasion, decision: Decision, t
     decision.events.push(...work.events)
     decision.outcomes.push({ task, result, isRepeat: false })
   } catch (reason) {
-    fail({ isAlone }, decision, task, reason)
+    fail(occasion, decision, task, reason)
   }
 }
 
 /** A bug fails alone: the flush is repeated with this task by itself. */
-function fail({ isAlone }: Pick<Occasion, 'isAlone'>, decision: Decision, task: Task, reason: unknown): void {
+function fail({ isAlone }: Occasion, decision: Decision, task: Task, reason: unknown): void {
   if (!isRefusal(reason) && !isAlone) throw reason
   decision.outcomes.push({ task, reason })
 }
 
 function follow({ followers }: Occasion, decision: Decision): Decision {
   for (const event of decision.events) {
-    for (const follower of followers) decision.writes.push(...follower(event, decision.draft.base))
+    for (const follower of followers) decision.writes.push(...follower(event))
   }
   return decision
 }

@@ -84,7 +84,6 @@ async function flushLocked(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<
   const present = await requireExact(parts, lane, jobs, locked)
 
   const now = parts.now()
-
   const occasion = toOccasion(parts, jobs, now, locked.numbers, locked.once)
   // Together: what several of them have to load then takes one round trip.
   const decisions = await Promise.all(
