@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { canBatch } from './batch.ts'
 import { medians } from './figures.ts'
 import { Generator } from './load/generator.ts'
 import { describeMachine } from './machine.ts'
@@ -34,6 +35,7 @@ async function run({ scenarios, seconds, rounds, profile }: Options): Promise<vo
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void end().finally(() => process.exit(130)))
 
   try {
+    if (!canBatch) say('there is no chrt: the load generator will cut into the work of the servers')
     say('starts the server')
     await parley.start()
     const machine = await describeMachine(parley)

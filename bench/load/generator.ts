@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
+import { asBatch } from '../batch.ts'
 import type { FromLoad, HoldJob, Job, Notice, Result, ToLoad } from './process.ts'
 
 /** The process that makes the load, as its parent sees it. Started once, ended by `stop`; runs one job at a time. */
@@ -7,7 +8,8 @@ export class Generator {
   readonly #child: ChildProcess
 
   constructor() {
-    this.#child = fork(join(import.meta.dirname, 'process.ts'), { execArgv: ['--disable-warning=ExperimentalWarning'] })
+    const [execPath, execArgv] = asBatch(process.execPath, ['--disable-warning=ExperimentalWarning'])
+    this.#child = fork(join(import.meta.dirname, 'process.ts'), { execPath, execArgv })
   }
 
   get pid(): number {
