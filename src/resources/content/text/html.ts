@@ -101,7 +101,7 @@ function writeMention(token: Token): string {
 }
 
 /** Empty for a link that leads nowhere: `[text]()`. */
-function openLink(url: string | number | null): string {
+export function openLink(url: string | number | null): string {
   if (url === null || url === '') return ''
   return writeTag('a', { href: url, target: '_blank', rel: 'noopener noreferrer nofollow' })
 }

@@ -1,8 +1,9 @@
 import type { Token } from 'markdown-it'
-import { dropMentions, escapeText, findMentions, toHtml } from './html.ts'
+import { dropMentions, findMentions, toHtml } from './html.ts'
 import { createParser } from './markdown.ts'
 import { listUids, mentionOf, numberUids, replaceUids } from './mention-syntax.ts'
 import { listMarks, settleMarks, toMarkedText } from './plain-text.ts'
+import { parseSimple } from './simple-text.ts'
 
 /** What rendering can know of a text before it knows the app. Made at the edge, once; `settleMentions` finishes it. */
 export interface ParsedText {
@@ -42,8 +43,7 @@ export function listMentionedUids(text: string | null | undefined): string[] {
 export function parseText(text: string | null | undefined, ids?: ReadonlyMap<string, number>): ParsedText {
   if (!text || text.trim() === '') return { text: null, mentions: [], html: null, markedText: null }
   const source = ids && ids.size > 0 ? writeIds(normalise(text), ids) : normalise(text)
-  if (isUnformatted(source)) return parseUnformatted(source)
-  return parseMarkdown(source)
+  return parseSimple(source) ?? parseMarkdown(source)
 }
 
 /**
@@ -69,24 +69,6 @@ export function listMentions(html: string | null): number[] {
 function normalise(text: string): string {
   const lines = /[\r\0]/.test(text) ? text.replace(/\r\n?/g, '\n').replaceAll('\0', '') : text
   return lines.isWellFormed() ? lines : lines.toWellFormed()
-}
-
-/**
- * Everything that could mean something in Markdown, or is linked, and some that could not. What it does not find is
- * shown as it is; the tests hold it against the parser.
- */
-const formatted =
-  /[\\`*_[<|@]|~~|&[#a-z]|:\/|www\.|^(?:[ \t>=-]|#{1,6}(?:\s|$)|\+(?:\s|$)|\d{1,9}[.)](?:\s|$))|[ \t]$/im
-
-function isUnformatted(text: string): boolean {
-  return !formatted.test(text) && !text.startsWith('\n') && !text.endsWith('\n')
-}
-
-function parseUnformatted(text: string): ParsedText {
-  const escaped = escapeText(text)
-  if (!text.includes('\n')) return { text, mentions: [], html: `<p>${escaped}</p>`, markedText: text }
-  const html = `<p>${escaped.replace(/\n\n+/g, '</p><p>').replaceAll('\n', '<br>')}</p>`
-  return { text, mentions: [], html, markedText: text.replace(/\n\n+/g, '\n') }
 }
 
 function parseMarkdown(text: string): ParsedText {

@@ -4,6 +4,7 @@ import { toHtml } from '../../src/resources/content/text/html.ts'
 import { createParser } from '../../src/resources/content/text/markdown.ts'
 import { toMarkedText } from '../../src/resources/content/text/plain-text.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
+import { parseSimple } from '../../src/resources/content/text/simple-text.ts'
 
 const parse = createParser()
 
@@ -31,11 +32,41 @@ const formatted = fc.constantFrom(
 )
 const paired = fc.tuple(calm, formatted, calm).map(pieces => pieces.flat())
 
+/** Links and emphasis, most of them such as go the short way, and what may stand beside them. */
+const label = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom('a', '2', 'b-c', 'x--y') },
+  { weight: 1, arbitrary: fc.constantFrom('-', 'É', 'A', 'a'.repeat(63), 'a'.repeat(64)) },
+)
+const labels = fc.oneof(
+  fc.array(label, { minLength: 1, maxLength: 4 }).map(all => all.join('.')),
+  fc.nat(7).map(more => 'a.'.repeat(more + 4) + 'b'),
+)
+const path = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom('a', 'B', '1') },
+    { weight: 2, arbitrary: fc.constantFrom(...'/?#=&.+_~-') },
+    { weight: 1, arbitrary: fc.constantFrom(...'%,!;)*:') },
+  ),
+  { maxLength: 4 },
+)
+const link = fc.tuple(fc.constantFrom('http://', 'https://'), labels, fc.constantFrom('', '/'), path)
+const emphasis = fc
+  .tuple(fc.constantFrom('*', '**'), fc.array(fc.constantFrom(...'ab Ü1.-,私(&"'), { minLength: 1, maxLength: 4 }))
+  .map(([stars, words]) => [stars, ...words, stars])
+const beside = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom('', ' ', '\n', '. ', ', ') },
+  { weight: 1, arbitrary: fc.constantFrom(...'.,!?():;&-_*"', '\u00a0', 'a') },
+)
+const lightly = fc
+  .tuple(beside, fc.oneof(link, emphasis), beside, fc.oneof(link, emphasis, beside))
+  .map(pieces => pieces.flat(3))
+
 test.each([
   ['mixed', mixed],
   ['calm', calm],
   ['paired', paired],
-])('a %s text without Markdown is rendered the same by the short way and by the parser', (_name, texts) => {
+  ['lightly formatted', lightly],
+])('a %s text is rendered the same by the short way and by the parser', (_name, texts) => {
   fc.assert(
     fc.property(texts, pieces => {
       const { text, html, markedText } = parseText(pieces.join(''))
@@ -47,4 +78,16 @@ test.each([
     }),
     { numRuns: 5_000 },
   )
+})
+
+test.each([
+  'yes',
+  'see https://a-b.example.com/c_d?e=f&g=h#i.',
+  '**a**, *b c*!',
+  'a\n*b*\n\nhttps://c.de',
+  '**a** '.repeat(300).trim(),
+])('%j takes the short way', text => {
+  const tokens = parse(text)
+
+  expect(parseSimple(text)).toEqual({ text, mentions: [], html: toHtml(tokens), markedText: toMarkedText(tokens) })
 })
