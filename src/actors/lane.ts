@@ -1,6 +1,6 @@
 import { isFenced, type WriteStatement } from '../storage/batch.ts'
 import type { Db, Sql } from '../storage/sql.ts'
-import { Stock, usableMs } from './stock.ts'
+import { drawnAtOnce, Stock, usableMs } from './stock.ts'
 import { isKeyTaken, saveApps, saveHeads } from './store.ts'
 
 /** Set when nobody can say whether a commit took place: the connection broke after it was sent. */
@@ -81,7 +81,7 @@ export class Lane {
         sql<{ id: number; head_rev: number }[]>`
           select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update`,
         sql<{ numbers: string; transaction: string; environment: number; now_ms: number }[]>`
-          select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${count + ahead}::int)) as numbers,
+          select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${toDraws(count + ahead)}::int)) as numbers,
             (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
             pg_current_xact_id()::text as transaction, (select head_rev from environment) as environment`,
         keys.length === 0 ? [] : findOnce(sql, keys),
@@ -144,7 +144,7 @@ export class Lane {
           then ${now} - ${place(drawnAtMs)}::bigint < ${usableMs} else false end`,
         returning: `${now} as now_ms,
           (select string_agg(nextval('numbers')::text, ',')
-            from generate_series(1, ${place(this.stock.toDraw(count))}::int)) as numbers`,
+            from generate_series(1, ${place(toDraws(this.stock.toDraw(count)))}::int)) as numbers`,
       }
     })
     const written = this.#sql.unsafe<{ now_ms: number; numbers: string }[]>(text, params, { prepare: true })
@@ -214,8 +214,14 @@ function isCollision(error: unknown): boolean {
   return ['40P01', '40001'].includes((error as { code: string }).code)
 }
 
-function toNumbers(list: string | null): number[] {
-  return list === null ? [] : list.split(',').map(Number)
+function toDraws(numbers: number): number {
+  return Math.ceil(numbers / drawnAtOnce)
+}
+
+/** All that were drawn, ascending, from the first of each draw. */
+function toNumbers(firsts: string | null): number[] {
+  if (firsts === null) return []
+  return firsts.split(',').flatMap(first => Array.from({ length: drawnAtOnce }, (_, at) => Number(first) + at))
 }
 
 function findOnce(sql: Sql, keys: Buffer[]): Promise<{ key: Buffer; request: Buffer; result: unknown }[]> {

@@ -1,3 +1,6 @@
+/** What drawing one number from the sequence gives: it and those after it. The sequence counts in these steps. */
+export const drawnAtOnce = 64
+
 /** Numbers of the environment's one line, ascending, that no commit has used. */
 export interface Drawn {
   numbers: number[]

@@ -38,20 +38,20 @@ export class WriteStatement {
   add<Row extends object>({ name, columns, sql, uniform = [] }: Batch<Row>, rows: readonly Row[]): void {
     const single = uniform.every(column => isUniform(rows, column, columns[column]!)) ? uniform : []
     const sources: string[] = []
-    const names: string[] = []
     const picks: string[] = []
     for (const [column, type] of Object.entries(columns) as [keyof Row & string, ColumnType][]) {
       if (single.includes(column)) {
         const place = this.#place(toParam(rows[0]![column], type))
-        picks.push(`${place}::${throughText.has(type) ? `text::${type}` : type} as ${column}`)
+        // As a query of its own, text is read once instead of once a row.
+        picks.push(`${throughText.has(type) ? `(select ${place}::text::${type})` : `${place}::${type}`} as ${column}`)
         continue
       }
       // An array of arrays would be flattened by unnest: these travel as text and become arrays row by row.
-      sources.push(`${this.#place(toArrayLiteral(rows, column, type))}::${type === 'text[]' ? 'text' : type}[]`)
-      names.push(column)
+      const element = type === 'text[]' ? 'text' : type
+      sources.push(`unnest(${this.#place(toArrayLiteral(rows, column, type))}::${element}[]) as ${column}`)
       picks.push(type === 'text[]' ? `${column}::text[] as ${column}` : column)
     }
-    const table = `(select ${picks.join(', ')} from unnest(${sources.join(', ')}) as r(${names.join(', ')}))`
+    const table = `(select ${picks.join(', ')} from (select ${sources.join(', ')}) as r)`
     this.#parts.push(`${name} as (${sql(table)})`)
     this.#names.add(name)
   }

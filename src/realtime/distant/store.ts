@@ -2,7 +2,7 @@ import type { AppRow, MemberRow } from '../../actors/state.ts'
 import type { EventRow } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
 
-/** The newest number that was drawn for a rev or an id. */
+/** Where the newest draw of numbers for revs and ids begins: what is drawn later is larger. */
 export async function findLastNumber(sql: Sql): Promise<number> {
   const [row] = await sql<{ number: number }[]>`
     select case when is_called then last_value else 0 end as number from numbers`
