@@ -12,6 +12,9 @@ const exposed = [
   'Retry-After',
 ].join(', ')
 
+/** Follows the origin in answers to a page that may read them. */
+const allowed = `\r\nAccess-Control-Allow-Credentials: true\r\nAccess-Control-Expose-Headers: ${exposed}`
+
 /** Headers that a page may send. With credentials allowed, `*` would be taken by its letter. */
 const accepted = [
   'authorization',
@@ -26,7 +29,7 @@ const accepted = [
 ].join(', ')
 
 /** What any answer to a request without an allowed origin says: caches must not give it to another origin. */
-const plain: readonly string[] = ['Vary', 'Origin']
+const plain = '\r\nVary: Origin'
 
 /** Headers of an answer to a preflight, beside those that every answer has. */
 export const preflightHeaders: Readonly<Record<string, string>> = {
@@ -49,21 +52,13 @@ export class Cors {
     this.#allowed = origins === 'any' ? null : new Set(origins)
   }
 
-  /** Names and values in turn, for an answer of any kind to a request of this origin; '' where it has none. */
-  headersFor(origin: string): readonly string[] {
+  /**
+   * For an answer of any kind to a request of this origin ('' where it has none): each `name: value` after a line end.
+   */
+  headersFor(origin: string): string {
     // Most requests come from the same page as the one before.
     if (origin === this.#lastOrigin) return this.#lastHeaders
-    this.#lastHeaders = this.#isAllowed(origin)
-      ? [
-          ...plain,
-          'Access-Control-Allow-Origin',
-          origin,
-          'Access-Control-Allow-Credentials',
-          'true',
-          'Access-Control-Expose-Headers',
-          exposed,
-        ]
-      : plain
+    this.#lastHeaders = this.#isAllowed(origin) ? `${plain}\r\nAccess-Control-Allow-Origin: ${origin}${allowed}` : plain
     this.#lastOrigin = origin
     return this.#lastHeaders
   }

@@ -37,8 +37,8 @@ export class Exchange {
   /** Without the question mark; empty if there is none. */
   readonly query: string
   readonly startedAt = performance.now()
-  /** Sent with every answer, problem or not: names and values in turn. */
-  standing: readonly string[] = []
+  /** Headers of every answer, problem or not: each `name: value` after a line end. */
+  standing = ''
   /** Where the time it takes is counted, once the route is known. */
   durations: RouteDurations | undefined
   /** Ends the connection with the answer. */
@@ -162,10 +162,12 @@ export class Exchange {
   }
 
   #writeHead(res: HttpResponse, { status, type, headers }: Answer): void {
-    res.writeStatus(statusLines[status] ?? String(status))
-    if (type !== undefined) res.writeHeader('Content-Type', type)
-    for (let i = 0; i < this.standing.length; i += 2) res.writeHeader(this.standing[i]!, this.standing[i + 1]!)
-    for (const name in headers) res.writeHeader(name, headers[name]!)
+    // uWebSockets.js writes a status as it is, so the headers go with it: one call, not one for each of them.
+    let head = statusLines[status] ?? String(status)
+    if (type !== undefined) head += `\r\nContent-Type: ${type}`
+    head += this.standing
+    for (const name in headers) head += `\r\n${name}: ${headers[name]!}`
+    res.writeStatus(head)
   }
 
   #write(res: HttpResponse, answer: Answer): void {
