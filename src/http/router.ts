@@ -31,12 +31,9 @@ export class Router<Target> {
 
   /** `path` begins with a slash and is percent-encoded; the values are decoded. */
   find(method: string, path: string): Match<Target> {
-    const segments = path.split('/')
-    if (path.includes('%') && !decodeAll(segments)) return { allowed: [] }
-    const values: string[] = []
-    const allowed = new Set<string>()
-    const target = walk(this.#root, { method, segments, values, allowed }, 1)
-    return target === undefined ? { allowed: [...allowed] } : { target, values }
+    const search: Search = { method, path, values: [], allowed: null }
+    const target = walk(this.#root, search, 1)
+    return target === undefined ? { allowed: [...(search.allowed ?? [])] } : { target, values: search.values }
   }
 }
 
@@ -47,36 +44,43 @@ export function namesOf(template: string): string[] {
 
 interface Search {
   method: string
-  segments: string[]
+  path: string
   values: string[]
-  allowed: Set<string>
+  /** What can be done where the path leads, once that is found to be something else. */
+  allowed: Set<string> | null
 }
 
-function walk<Target>(branch: Branch<Target>, search: Search, depth: number): Target | undefined {
-  const segment = search.segments[depth]
-  if (segment === undefined) {
-    const target = branch.targets.get(search.method)
-    if (target === undefined) for (const method of branch.targets.keys()) search.allowed.add(method)
+/** `start` is where the next segment begins: beyond the end of the path if there is none. */
+function walk<Target>(branch: Branch<Target>, search: Search, start: number): Target | undefined {
+  const { method, path, values } = search
+  if (start > path.length) {
+    const target = branch.targets.get(method)
+    if (target === undefined) search.allowed = new Set([...(search.allowed ?? []), ...branch.targets.keys()])
     return target
   }
+  const slash = path.indexOf('/', start)
+  const end = slash === -1 ? path.length : slash
+  const segment = decode(path.slice(start, end))
+  if (segment === undefined) return undefined
   const fixed = branch.fixed.get(segment)
-  const target = fixed && walk(fixed, search, depth + 1)
+  const target = fixed && walk(fixed, search, end + 1)
   if (target !== undefined || branch.any === null || segment === '') return target
-  search.values.push(segment)
-  const found = walk(branch.any, search, depth + 1)
-  if (found === undefined) search.values.pop()
+  values.push(segment)
+  const found = walk(branch.any, search, end + 1)
+  if (found === undefined) values.pop()
   return found
 }
 
-/** In place. False where a segment is not valid percent-encoding, or holds NUL, which no name does. */
-function decodeAll(segments: string[]): boolean {
+/** Undefined where the segment is not valid percent-encoding, or holds NUL, which no name does. */
+function decode(segment: string): string | undefined {
+  if (!segment.includes('%')) return segment
   try {
-    for (let i = 0; i < segments.length; i++) segments[i] = decodeURIComponent(segments[i]!)
+    const decoded = decodeURIComponent(segment)
+    return decoded.includes('\0') ? undefined : decoded
   } catch {
     // A URIError: such a path names nothing.
-    return false
+    return undefined
   }
-  return !segments.some(segment => segment.includes('\0'))
 }
 
 function createBranch<Target>(): Branch<Target> {
