@@ -28,8 +28,8 @@ export class AppActor {
   readonly state: AppState
   /** True while a commit or a catch-up works on the state; nobody else may start one. */
   isBusy = false
-  /** When it was last asked for anything, in milliseconds; the longest unused goes first. */
-  usedAt = 0
+  /** Which of all uses of actors was its last; the longest unused goes first. */
+  lastUse = 0
   readonly #mailbox: Task[] = []
   readonly #limit: number
 

@@ -26,10 +26,6 @@ export interface AppsOptions extends Omit<CommitterParts, 'published' | 'committ
   log: Log
 }
 
-/**
- * The door to the actors: `run` for writes, `state` for reads. Made at start; an app's actor is made on first use and
- * dropped when the memory budget needs it. Refuses with 503 when too many commands wait.
- */
 /** Told which apps this node has in memory, and what it commits to them. */
 export interface AppsWatcher {
   onLoaded(app: number): void
@@ -37,6 +33,10 @@ export interface AppsWatcher {
   onCommitted(app: number, rev: number): void
 }
 
+/**
+ * The door to the actors: `run` for writes, `state` for reads. Made at start; an app's actor is made on first use and
+ * dropped when the memory budget needs it. Refuses with 503 when too many commands wait.
+ */
 export class Apps {
   readonly #options: AppsOptions
   readonly #committer: Committer
@@ -47,6 +47,7 @@ export class Apps {
   readonly #pins = new Map<number, number>()
   #watcher: AppsWatcher | null = null
   #waiting = 0
+  #uses = 0
   #cost = 0
 
   constructor(options: AppsOptions) {
@@ -179,7 +180,7 @@ export class Apps {
 
   #find(app: number): AppActor | undefined {
     const actor = this.#actors.get(app)
-    if (actor !== undefined) actor.usedAt = this.#options.now().getTime()
+    if (actor !== undefined) actor.lastUse = ++this.#uses
     return actor
   }
 
@@ -199,7 +200,7 @@ export class Apps {
       return new AppState(row, members, new Recent(items.reverse(), items.length < recentLimit))
     })
     const actor = new AppActor(state, mailboxLimit)
-    actor.usedAt = this.#options.now().getTime()
+    actor.lastUse = ++this.#uses
     this.#actors.set(app, actor)
     this.#watcher?.onLoaded(app)
     this.#cost += state.cost()
@@ -214,7 +215,7 @@ export class Apps {
     // Costs change with use; before anything is dropped they are taken anew.
     this.#cost = 0
     for (const actor of this.#actors.values()) this.#cost += actor.state.cost()
-    for (const actor of [...this.#actors.values()].sort((a, b) => a.usedAt - b.usedAt)) {
+    for (const actor of [...this.#actors.values()].sort((a, b) => a.lastUse - b.lastUse)) {
       if (this.#cost <= this.#options.memoryBytes * 0.9) break
       if (this.#pins.has(actor.id) || actor.isBusy || actor.waiting > 0) continue
       this.#actors.delete(actor.id)

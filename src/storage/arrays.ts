@@ -18,7 +18,8 @@ function toLiteral(toElement: (item: unknown) => string) {
 
 /** A text as an element of an array literal. */
 export function quote(text: string): string {
-  return /["\\]/.test(text) ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`
+  // Most have neither; to look for one at a time is faster than a pattern.
+  return text.includes('"') || text.includes('\\') ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`
 }
 
 function parseBigints(literal: string): (number | null)[] {

@@ -104,8 +104,16 @@ const throughText = new Set<ColumnType>(['jsonb', 'text[]', 'bytea'])
 
 function isUniform<Row>(rows: readonly Row[], column: keyof Row, type: ColumnType): boolean {
   const value = rows[0]![column]
-  const element = toElement(value, type)
-  return rows.every(row => row[column] === value || toElement(row[column], type) === element)
+  return rows.every(row => row[column] === value || isAlike(row[column], value, type))
+}
+
+/** True where both are written as the same; some that are may go unnoticed. */
+function isAlike(a: unknown, b: unknown, type: ColumnType): boolean {
+  if (a === null || a === undefined || b === null || b === undefined) return (a ?? null) === (b ?? null)
+  if (type === 'timestamptz') return (a as Date).getTime() === (b as Date).getTime()
+  if (type !== 'text[]') return false
+  const [texts, others] = [a as string[], b as string[]]
+  return texts.length === others.length && texts.every((text, at) => text === others[at])
 }
 
 /** A value in the form in which postgres.js passes it on as a parameter of this type. */
@@ -135,7 +143,10 @@ function toArrayLiteral<Row>(rows: readonly Row[], column: keyof Row, type: Colu
     const element = toElement(rows[0]![column], type)
     return `{${element}${`,${element}`.repeat(rows.length - 1)}}`
   }
-  return `{${rows.map(row => toElement(row[column], type)).join()}}`
+  let elements = ''
+  for (const row of rows)
+    elements += elements === '' ? toElement(row[column], type) : `,${toElement(row[column], type)}`
+  return `{${elements}}`
 }
 
 /** What stands for a value in an array literal. */
