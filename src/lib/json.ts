@@ -31,17 +31,29 @@ export class Fixed {
 
   /** Without the braces. */
   members(quoted: boolean): string {
-    if (quoted) return (this.#strings ??= writeMembers(this.#value, true))
-    return (this.#numbers ??= writeMembers(this.#value, false))
+    if (quoted) return (this.#strings ??= flatten(writeMembers(this.#value, true)))
+    return (this.#numbers ??= flatten(writeMembers(this.#value, false)))
   }
 }
 
-/** An object whose last members never change, such as an item of content behind what depends on who reads it. */
+const anything = /./
+
+/**
+ * Makes one piece of a text that V8 keeps as a tree of what it was joined from, and would walk through again with each
+ * answer that it is part of: sending one took 1.2 us instead of 0.3 (measured).
+ */
+function flatten(text: string): string {
+  // Whatever looks for a pattern needs the text in one piece, and V8 keeps it so.
+  anything.test(text)
+  return text
+}
+
+/** An object with the members of two, such as what depends on who reads an item of content, and what does not. */
 export class Extended {
   readonly #head: object
-  readonly #tail: Fixed
+  readonly #tail: object
 
-  constructor(head: object, tail: Fixed) {
+  constructor(head: object, tail: object) {
     this.#head = head
     this.#tail = tail
   }
@@ -49,7 +61,7 @@ export class Extended {
   /** Without the braces. */
   members(quoted: boolean): string {
     const head = writeMembers(this.#head, quoted)
-    const tail = this.#tail.members(quoted)
+    const tail = this.#tail instanceof Fixed ? this.#tail.members(quoted) : writeMembers(this.#tail, quoted)
     return head === '' || tail === '' ? head + tail : `${head},${tail}`
   }
 }

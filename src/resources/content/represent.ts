@@ -20,20 +20,15 @@ import { htmlOf, plainOf } from './text/kept.ts'
 
 const fixedRows = new WeakMap<ContentRow, Fixed>()
 
-/** The same for a row that is shown once: to whoever wrote it. */
-export function showOnce(row: ContentRow): Fixed {
-  return new Fixed(showRow(row))
-}
-
-/** The same, written once for as long as the row is in memory: lists read it again and again. */
+/** What of an item depends on nobody, written once for as long as the row is in memory: lists read it again and again. */
 function fixRow(row: ContentRow): Fixed {
   let fixed = fixedRows.get(row)
   if (fixed === undefined) fixedRows.set(row, (fixed = new Fixed(showRow(row))))
   return fixed
 }
 
-/** What of an item depends on nobody, and is in lists as well. */
-function showRow(row: ContentRow) {
+/** The same for a row that is shown once: to whoever wrote it. */
+export function showRow(row: ContentRow) {
   return {
     id: row.id,
     text: row.text,
@@ -76,7 +71,7 @@ export function showContent(
   state: AppState,
   { parts, mine }: Reading,
   viewer: Viewer,
-  row = fixRow(item),
+  row: object = fixRow(item),
 ) {
   const { by, people, origin } = viewer
   const own = parts.get(item.id)

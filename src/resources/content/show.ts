@@ -12,7 +12,7 @@ import type { ContentEntity, ContentKind } from './kind.ts'
 import type { ContentPage } from './lists/list.ts'
 import { loadMine, loadStarred, loadSubscribed, noMine, subscriptionOf, withStarredFiles } from './mine.ts'
 import { hasParts, loadParts, type ContentItem } from './parts.ts'
-import { isSubscribedTo, showContent, showContentSummary, showOnce, type Reading } from './represent.ts'
+import { isSubscribedTo, showContent, showContentSummary, showRow, type Reading } from './represent.ts'
 
 interface Reader extends Viewer {
   sql: Db
@@ -32,7 +32,7 @@ export async function showItem(
 ): Promise<object> {
   const reading = await read(entity, [item], reader)
   await reader.people.load([...namesOf(item, reading.parts.get(item.id)), ...namesakes(state)])
-  return showContent(entity, item, state, reading, reader, showOnce(item))
+  return showContent(entity, item, state, reading, reader, showRow(item))
 }
 
 /** What there is to be known about some items for one caller. */
