@@ -23,13 +23,21 @@ interface ContentRequest extends Reader {
   form: Form
 }
 
-/** The detailed item, with its parts, and everybody it names brought into memory. */
-export async function showItem(
+/** The detailed item, with its parts, and everybody it names brought into memory. At once where all of it is there. */
+export function showItem(
   { entity }: ContentKind,
   item: ContentItem,
   state: AppState,
   reader: Reader,
-): Promise<object> {
+): object | Promise<object> {
+  const { by, people } = reader
+  const isThere = isPlain(entity, item, by) && [...namesOf(item), ...namesakes(state)].every(id => people.find(id))
+  return isThere
+    ? showContent(entity, item, state, nothing, reader, showRow(item))
+    : showWhole(entity, item, state, reader)
+}
+
+async function showWhole(entity: ContentEntity, item: ContentItem, state: AppState, reader: Reader): Promise<object> {
   const reading = await read(entity, [item], reader)
   await reader.people.load([...namesOf(item, reading.parts.get(item.id)), ...namesakes(state)])
   return showContent(entity, item, state, reading, reader, showRow(item))
