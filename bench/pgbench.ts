@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { asBatch } from './batch.ts'
 import type { Parley } from './parley.ts'
 import { readMachineSeconds, readSeconds, readTreeSeconds, shareOfOthers, usageBetween, type Usage } from './usage.ts'
+import { yielding } from './yielding.ts'
 
 const run = promisify(execFile)
 
@@ -77,7 +77,7 @@ export class Pgbench {
     const before = readAll()
     const load = ['--no-vacuum', '--protocol=prepared', `--client=${clients}`, `--jobs=${jobs}`, `--time=${seconds}`]
     const place = [`--host=${this.#parley.databaseDir}`, '--username=parley', 'postgres']
-    const { stdout } = await run(...asBatch('pgbench', [...load, `--file=${this.#script}`, ...place]))
+    const { stdout } = await run(...yielding('pgbench', [...load, `--file=${this.#script}`, ...place]))
     // The database's processes of these connections end after pgbench; their time must have been counted.
     await delay(exitMs)
     const read = (pattern: RegExp) => Number(pattern.exec(stdout)?.[1])

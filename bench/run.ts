@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { canBatch } from './batch.ts'
 import { medians } from './figures.ts'
 import { Generator } from './load/generator.ts'
 import { describeMachine } from './machine.ts'
@@ -12,6 +11,7 @@ import { describeProfiles } from './profile.ts'
 import { toPage, type Report, type ScenarioReport } from './report.ts'
 import type { Scenario } from './stage.ts'
 import { makeRooms, type Need, type Room } from './world.ts'
+import { canYield } from './yielding.ts'
 
 const results = join(import.meta.dirname, 'results')
 
@@ -35,7 +35,7 @@ async function run({ scenarios, seconds, rounds, profile }: Options): Promise<vo
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void end().finally(() => process.exit(130)))
 
   try {
-    if (!canBatch) say('there is no chrt: the load generator will cut into the work of the servers')
+    if (!canYield) say('there is no chrt: the load generator will cut into the work of the servers')
     say('starts the server')
     await parley.start()
     const machine = await describeMachine(parley)

@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
-import { asBatch } from '../batch.ts'
+import { yielding } from '../yielding.ts'
 import type { FromLoad, HoldJob, Job, Notice, Result, ToLoad } from './process.ts'
 
 /** The process that makes the load, as its parent sees it. Started once, ended by `stop`; runs one job at a time. */
@@ -8,7 +8,7 @@ export class Generator {
   readonly #child: ChildProcess
 
   constructor() {
-    const [execPath, execArgv] = asBatch(process.execPath, ['--disable-warning=ExperimentalWarning'])
+    const [execPath, execArgv] = yielding(process.execPath, ['--disable-warning=ExperimentalWarning'])
     this.#child = fork(join(import.meta.dirname, 'process.ts'), { execPath, execArgv })
   }
 

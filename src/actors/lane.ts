@@ -81,7 +81,7 @@ export class Lane {
         sql<{ id: number; head_rev: number }[]>`
           select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update`,
         sql<{ numbers: string; transaction: string; environment: number; now_ms: number }[]>`
-          select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${toDraws(count + ahead)}::int)) as numbers,
+          select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsFor(count + ahead)}::int)) as numbers,
             (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
             pg_current_xact_id()::text as transaction, (select head_rev from environment) as environment`,
         keys.length === 0 ? [] : findOnce(sql, keys),
@@ -144,7 +144,7 @@ export class Lane {
           then ${now} - ${place(drawnAtMs)}::bigint < ${usableMs} else false end`,
         returning: `${now} as now_ms,
           (select string_agg(nextval('numbers')::text, ',')
-            from generate_series(1, ${place(toDraws(this.stock.toDraw(count)))}::int)) as numbers`,
+            from generate_series(1, ${place(drawsFor(this.stock.toDraw(count)))}::int)) as numbers`,
       }
     })
     const written = this.#sql.unsafe<{ now_ms: number; numbers: string }[]>(text, params, { prepare: true })
@@ -214,7 +214,7 @@ function isCollision(error: unknown): boolean {
   return ['40P01', '40001'].includes((error as { code: string }).code)
 }
 
-function toDraws(numbers: number): number {
+function drawsFor(numbers: number): number {
   return Math.ceil(numbers / drawnAtOnce)
 }
 

@@ -5,12 +5,12 @@ import { execFileSync } from 'node:child_process'
  * processor for it from whoever is writing the next answer (SCHED_BATCH). Otherwise it cuts into the server 4,000 times
  * a second, which costs the server a tenth of its sends. The baselines are given the same.
  */
-export function asBatch(program: string, args: readonly string[]): [program: string, args: string[]] {
-  return canBatch ? ['chrt', ['--batch', '0', program, ...args]] : [program, [...args]]
+export function yielding(program: string, args: readonly string[]): [program: string, args: string[]] {
+  return canYield ? ['chrt', ['--batch', '0', program, ...args]] : [program, [...args]]
 }
 
 /** False where there is no `chrt`: on other systems than Linux. */
-export const canBatch = ((): boolean => {
+export const canYield = ((): boolean => {
   try {
     execFileSync('chrt', ['--batch', '0', 'true'], { stdio: 'ignore' })
     return true
