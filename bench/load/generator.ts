@@ -1,6 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
-import { yielding } from '../yielding.ts'
+import { setYielding } from '../yielding.ts'
 import type { FromLoad, HoldJob, Job, Notice, Result, ToLoad } from './process.ts'
 
 /** The process that makes the load, as its parent sees it. Started once, ended by `stop`; runs one job at a time. */
@@ -8,8 +8,7 @@ export class Generator {
   readonly #child: ChildProcess
 
   constructor() {
-    const [execPath, execArgv] = yielding(process.execPath, ['--disable-warning=ExperimentalWarning'])
-    this.#child = fork(join(import.meta.dirname, 'process.ts'), { execPath, execArgv })
+    this.#child = fork(join(import.meta.dirname, 'process.ts'), { execArgv: ['--disable-warning=ExperimentalWarning'] })
   }
 
   get pid(): number {
@@ -36,6 +35,7 @@ export class Generator {
   }
 
   #ask(job: Job, hear: (notice: Notice) => void): Promise<unknown> {
+    setYielding(this.pid, job.kind === 'exchange')
     return new Promise((resolve, reject) => {
       const settle = (done: () => void) => {
         this.#child.off('message', take).off('exit', exited)
