@@ -524,6 +524,36 @@ test('what was committed before a crash is notified of by the next node', async 
   await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
 })
 
+test('a crowd is told a stretch at a time, and whoever is left after a crash once each by the next node', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  const first = await startServer({ DATABASE_URL: database.url })
+  const { app, people } = await first.chatWith(250)
+  await people[0]!.post(`/api/apps/${app}/messages`, { text: 'Hello' })
+  const told = people.slice(1).map(({ id }) => Number(id))
+  const listTold = async () =>
+    (await sql<{ id: number }[]>`select user_id::int as id from notifications order by 1`).map(({ id }) => id)
+  const everybody = () =>
+    eventually(async () => expect(await listTold()).toEqual(told.toSorted((a, b) => a - b)), { timeoutMs: 15_000 })
+  await everybody()
+  expect(await sql`select from notifications group by xmin::text`).toHaveLength(3)
+  await first[Symbol.asyncDispose]()
+
+  const last = told[100]!
+  await sql`delete from notifications where user_id > ${last}`
+  await sql`
+    update notification_cursors set told_to = ${last},
+      rev = (select max(rev) from events where app_id = ${app} and type <> 'message_created')`
+  await sql`insert into notifiable select id, head_rev from apps`
+  await using second = await startServer({ DATABASE_URL: database.url })
+
+  await everybody()
+  await eventually(async () => expect(await sql`select from notifiable`).toHaveLength(0))
+  const { body } = await second.request('GET', '/api/notifications', { token: people[249]!.token })
+  expect(body).toMatchObject({ count: '1', data: [{ args: ['Ann', expect.any(String), 'Hello'] }] })
+  expect(await listTold()).toHaveLength(told.length)
+})
+
 /** As it is when a node dies between the commits of messages and those of their notifications. */
 async function forgetNotifications({ sql }: Database): Promise<void> {
   await sql`delete from notifications`

@@ -24,7 +24,7 @@ test('the later they are, the more time they are given, until they follow what i
   expect(shareOf({ ...rush, lateMs: 6_000_000 })).toBeGreaterThan(0.5)
 })
 
-test('a rest ends after five seconds, and clocks that disagree make none longer', () => {
-  expect(toRestMs({ ...crowd, tookMs: 60_000 })).toBe(5_000)
+test('a rest ends after a second, and clocks that disagree make none longer', () => {
+  expect(toRestMs({ ...crowd, tookMs: 60_000 })).toBe(1_000)
   expect(toRestMs({ ...crowd, lateMs: -5_000 })).toBe(toRestMs(crowd))
 })

@@ -26,22 +26,30 @@ export async function removeNotifiable(db: Db, { app_id, rev }: Notifiable): Pro
   await db`delete from notifiable where app_id = ${app_id} and rev <= ${rev}`
 }
 
-/** For an app that is gone there is none, and none is made. */
-export async function ensureCursor(db: Db, app: number): Promise<void> {
-  await db`
+/** False where there is one, or the app is gone. */
+export async function addCursor(db: Db, app: number): Promise<boolean> {
+  const { count } = await db`
     insert into notification_cursors (app_id, rev) select id, 0 from apps where id = ${app} and deleted_at is null
     on conflict do nothing`
+  return count > 0
 }
 
-/** How far an app's events have been worked through; null while another node works on them, or where it is gone. */
-export async function lockCursor(tx: Tx, app: number): Promise<number | null> {
-  const [row] = await tx<{ rev: number }[]>`
-    select rev from notification_cursors where app_id = ${app} for update skip locked`
-  return row?.rev ?? null
+/** How far an app's events have been worked through. */
+export interface Cursor {
+  rev: number
+  /** Of the event after `rev`, everybody up to this id was told; 0 where nobody was. */
+  told_to: number
 }
 
-export async function moveCursor(tx: Tx, { app_id, rev }: Notifiable): Promise<void> {
-  await tx`update notification_cursors set rev = ${rev} where app_id = ${app_id}`
+/** Null while another node works on the app's events, and where there is none. */
+export async function lockCursor(tx: Tx, app: number): Promise<Cursor | null> {
+  const [row] = await tx<Cursor[]>`
+    select rev, told_to from notification_cursors where app_id = ${app} for update skip locked`
+  return row ?? null
+}
+
+export async function moveCursor(tx: Tx, app: number, { rev, told_to }: Cursor): Promise<void> {
+  await tx`update notification_cursors set rev = ${rev}, told_to = ${told_to} where app_id = ${app}`
 }
 
 /** The app is gone: nothing is to be told of it. What was told goes with its content. */

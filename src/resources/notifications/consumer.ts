@@ -11,7 +11,7 @@ import { listEvents } from '../../storage/events.ts'
 import type { Sql, Tx } from '../../storage/sql.ts'
 import { keepTerms } from '../content/terms.ts'
 import * as backlog from './backlog.ts'
-import { Making, notifying } from './making/making.ts'
+import { draftLimit, Making, notifying } from './making/making.ts'
 import { toRestMs } from './pace.ts'
 
 const nothing: Write[] = []
@@ -33,8 +33,8 @@ export interface NotifierParts {
   log: Log
 }
 
-/** Events in one transaction, at most. A guess. */
-const eventLimit = 200
+/** Events in one transaction, at most, where they tell few, and where they tell many. Guesses. */
+const eventLimit = { most: 200, least: 16 }
 
 /** Apps that this node remembers to look at. The rest is found in the database when these are done. */
 const awakeLimit = 1_000
@@ -129,8 +129,8 @@ export class Notifier {
       await backlog.forgetApp(sql, app)
       return idle
     }
-    await backlog.ensureCursor(sql, app)
-    const reached = await sql.begin(tx => this.#make(tx as unknown as Tx, state))
+    const make = () => sql.begin(tx => this.#make(tx as unknown as Tx, state))
+    const reached = (await make()) ?? ((await backlog.addCursor(sql, app)) ? await make() : null)
     if (reached === null) return idle
     if (reached.hasTold) told()
     if (!reached.isMore) await backlog.removeNotifiable(sql, { app_id: app, rev: reached.rev })
@@ -155,23 +155,29 @@ export class Notifier {
     const { people, events: kinds } = this.#parts
     const cursor = await backlog.lockCursor(tx, state.app.id)
     if (cursor === null) return null
-    const rows = await listEvents(tx, state.app.id, cursor, eventLimit)
+    // Where each of them tells all members, more would be read in vain.
+    const likely = Math.ceil((2 * draftLimit) / state.memberCount)
+    const limit = Math.min(eventLimit.most, Math.max(eventLimit.least, likely))
+    const rows = await listEvents(tx, state.app.id, cursor.rev, limit)
     const now = this.#parts.clock.now()
     const making = new Making({ tx, state, people }, new Date(now))
-    let rev = cursor
+    let { rev, told_to } = cursor
     let events = 0
     await making.load(rows)
     for (const row of rows) {
       if (making.isFull) break
       const kind = kinds.get(row.type)
-      if (kind !== undefined && notifying.has(row.type)) await making.take({ ...row, kind, body: null })
+      const isTaken = kind !== undefined && notifying.has(row.type)
+      const last = isTaken ? await making.take({ ...row, kind, body: null }, told_to) : null
+      told_to = last ?? 0
+      if (last !== null) break
       rev = row.rev
       events++
     }
     await making.finish()
     await keepTerms(tx, rows.slice(0, events))
-    if (rev > cursor) await backlog.moveCursor(tx, { app_id: state.app.id, rev })
-    const isMore = events < rows.length || rows.length === eventLimit
+    if (rows.length > 0) await backlog.moveCursor(tx, state.app.id, { rev, told_to })
+    const isMore = events < rows.length || rows.length === limit
     const lateMs = rows.length === 0 ? 0 : now - rows[0]!.created_at.getTime()
     return { rev, isMore, hasTold: making.hasTold, events, lateMs, told: making.written }
   }

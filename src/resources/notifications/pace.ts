@@ -2,7 +2,7 @@
 export const busyCommands = 16
 
 /** So many notifications at a time take long enough to be felt by those who write meanwhile. A guess. */
-const manyTold = 100
+const manyTold = 80
 
 /** How long making rests, in units of the time that it worked: what is left is a twentieth, or a fifth, of one connection's. */
 const restFactor = { long: 19, short: 4 }
@@ -11,7 +11,7 @@ const restFactor = { long: 19, short: 4 }
 const patienceMs = 300_000
 
 /** But no longer than this: people who are told late should still be told. */
-const longestRestMs = 5_000
+const longestRestMs = 1_000
 
 /** What a transaction that made notifications did. */
 interface Worked {

@@ -83,7 +83,9 @@ create table notifiable (
 ) with (fillfactor = 50);
 
 -- How far an app's events have become notifications: moved by the commit that writes those, so each event counts once.
+-- Of the event after `rev`, the people up to `told_to` were told, in the order of their ids.
 create table notification_cursors (
   app_id bigint primary key,
-  rev bigint not null
+  rev bigint not null,
+  told_to bigint not null default 0
 ) with (fillfactor = 50);

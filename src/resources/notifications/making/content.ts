@@ -7,6 +7,7 @@ import type { ContentRow } from '../../content/schema.ts'
 import { listSubscribers } from '../../subscriptions/store.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
+import type { Crowd } from './crowd.ts'
 import { mayKnow, nameFor, namesIn, subscribersAt, type Scene } from './scene.ts'
 
 /** Whom a new item concerns besides those whom it mentions, and how they are told. The first reason counts. */
@@ -16,23 +17,22 @@ interface Reason {
   args: (user: number) => string[]
 }
 
-/** The notifications of a new message, post or comment: at most one for each person, mentions before all else. */
-export async function ofCreated(event: AppEvent, item: ContentRow, scene: Scene): Promise<Draft[]> {
+/**
+ * The notifications of a new message, post or comment for the next of the crowd: at most one for each person, mentions
+ * before all else.
+ */
+export async function ofCreated(event: AppEvent, item: ContentRow, scene: Scene, crowd: Crowd): Promise<Draft[]> {
   const mentioned = listMentions(item.html)
   const reasons = await toReasons(event, item, scene)
-  await scene.people.load([
-    event.actor_id,
-    ...mentioned,
-    ...namesIn(scene.state),
-    ...reasons.flatMap(({ users }) => users),
-  ])
-  const told = new Set([event.actor_id])
-  const drafts = ofMentions(event, item, mentioned, scene)
-  for (const { user_id } of drafts) told.add(user_id)
+  const next = crowd.next([...mentioned, ...reasons.flatMap(({ users }) => users)])
+  await scene.people.load([event.actor_id, ...namesIn(scene.state), ...next])
+  next.delete(event.actor_id)
+  const isNext = (user: number) => next.has(user)
+  const drafts = ofMentions(event, item, mentioned.filter(isNext), scene)
+  for (const { user_id } of drafts) next.delete(user_id)
   for (const { users, template, args } of reasons) {
     for (const user of users) {
-      if (told.has(user) || !mayKnow(scene, user)) continue
-      told.add(user)
+      if (!next.delete(user) || !mayKnow(scene, user)) continue
       drafts.push({ ...toDraft(event, item), user_id: user, template, args: args(user) })
     }
   }

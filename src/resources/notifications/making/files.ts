@@ -3,17 +3,19 @@ import type { FileFacts } from '../../files/events.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { listSubscribers } from '../../subscriptions/store.ts'
 import type { Draft } from '../schema.ts'
+import type { Crowd } from './crowd.ts'
 import { mayKnow, nameFor, namesIn, subscribersAt, type Scene } from './scene.ts'
 
 /** Whom a new file, or new content of one, concerns: subscribers of the app, or of the file. */
-export async function ofFile(event: AppEvent, file: FileRow, scene: Scene): Promise<Draft[]> {
+export async function ofFile(event: AppEvent, file: FileRow, scene: Scene, crowd: Crowd): Promise<Draft[]> {
   const { tx, state, people } = scene
   const isNew = event.type === 'file_created'
   if (!isNew && (event.facts as FileFacts | null)?.hasNewContent !== true) return []
   const users = isNew ? subscribersAt(state, event.rev) : await listSubscribers(tx, file.id, event.rev)
-  await people.load([event.actor_id, ...namesIn(state), ...users])
+  const next = crowd.next(users)
+  await people.load([event.actor_id, ...namesIn(state), ...next])
   const { display_name: name } = people.show(event.actor_id)
-  const concerned = users.filter(user => user !== event.actor_id && mayKnow(scene, user))
+  const concerned = [...next].filter(user => user !== event.actor_id && mayKnow(scene, user))
   return concerned.map(user => ({
     app_id: event.app_id,
     user_id: user,
