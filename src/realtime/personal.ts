@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { AppRow, AppState, MemberRow } from '../actors/state.ts'
 import type { Clock } from '../lib/clock.ts'
+import { Turn } from '../lib/turn.ts'
 import type { Form, Frame } from './protocol.ts'
 import type { Sessions } from './sessions.ts'
 
@@ -31,6 +31,7 @@ interface Stir {
 export class Personal {
   readonly #parts: PersonalParts
   readonly #stirred = new Map<number, Stir>()
+  #isDue = false
   #isClosed = false
 
   constructor(parts: PersonalParts) {
@@ -92,24 +93,30 @@ export class Personal {
   /** Gathered for a moment: in a lively app every member would otherwise hear of every message twice. */
   #stir(state: AppState, whom: Stir['whom']): void {
     const { clock, unreadDelayMs } = this.#parts
-    if (this.#stirred.size === 0) clock.after(unreadDelayMs, () => void this.#flush())
+    if (!this.#isDue) clock.after(unreadDelayMs, () => void this.#flush())
+    this.#isDue = true
     const before = this.#stirred.get(state.app.id)?.whom
     const all = before === 'all' || whom === 'all' ? 'all' : new Set([...(before ?? []), ...whom])
     this.#stirred.set(state.app.id, { state, whom: all })
   }
 
-  /** Never rejects. */
+  /** One at a time: what is stirred meanwhile is gathered until this one is through. Never rejects. */
   async #flush(): Promise<void> {
     const stirred = [...this.#stirred.values()]
     this.#stirred.clear()
+    let turn = new Turn()
     let told = 0
     for (const { state, whom } of stirred) {
       for (const user of whom === 'all' ? this.#present(state) : whom) {
         if (this.#isClosed) return
         this.#tellUnread(state, user)
-        if (++told % portion === 0) await nextTurn()
+        if (++told % portion > 0) continue
+        await turn.end()
+        turn = new Turn()
       }
     }
+    this.#isDue = this.#stirred.size > 0
+    if (this.#isDue) this.#parts.clock.after(this.#parts.unreadDelayMs, () => void this.#flush())
   }
 
   #tellUnread(state: AppState, user: number): void {

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Direct } from '../../actors/direct.ts'
 import type { People } from '../../actors/people.ts'
 import type { Log } from '../../lib/log.ts'
+import { Turn } from '../../lib/turn.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { telling } from './commands.ts'
 import { namesOf, showNotification } from './represent.ts'
@@ -29,8 +29,8 @@ export interface FeedParts {
 /** Changes in one look; a look repeats what was seen in the last seconds, so it reads no more than their keys. */
 const lookLimit = 5_000
 
-/** Notifications that are read and told before others have their turn. A guess. */
-const portion = 16
+/** Notifications that are read at once, and those that are told before others have their turn. Guesses. */
+const portion = { read: 96, told: 16 }
 
 /** A change that was committed later than one with a larger number is looked for during this time. */
 const latenessMs = 5_000
@@ -118,10 +118,14 @@ export class Feed {
   }
 
   async #tell(fresh: ChangeKey[]): Promise<void> {
-    for (let first = 0; first < fresh.length; first += portion) {
-      if (first > 0) await nextTurn()
-      const ids = fresh.slice(first, first + portion).map(({ id }) => id)
-      await this.#tellPortion(await listByIds(this.#parts.sql, ids))
+    for (let first = 0; first < fresh.length; first += portion.read) {
+      const ids = fresh.slice(first, first + portion.read).map(({ id }) => id)
+      const rows = await listByIds(this.#parts.sql, ids)
+      for (let at = 0; at < rows.length; at += portion.told) {
+        const turn = new Turn()
+        await this.#tellPortion(rows.slice(at, at + portion.told))
+        await turn.end()
+      }
     }
   }
 
