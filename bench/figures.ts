@@ -67,6 +67,21 @@ export function figureOf(
   return value
 }
 
+/**
+ * What one is of another: the median over the rounds of their ratio in each. They are measured one after the other, and
+ * on many machines all that is measured in one minute is half as fast again as in the next.
+ */
+export function ratioOf(
+  measurements: Measurement[],
+  label: string,
+  baseline: string,
+  figure: 'perSecond' | 'p99Ms' | 'serverCpu' = 'perSecond',
+): number {
+  const values = (name: string) => measurements.filter(run => run.label === name).map(run => run[figure] ?? NaN)
+  const baselines = values(baseline)
+  return median(values(label).map((value, round) => value / baselines[round]!))
+}
+
 export function median(values: number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
   const middle = sorted.length / 2

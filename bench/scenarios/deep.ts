@@ -1,4 +1,4 @@
-import { figureOf, type Measurement, type Target } from '../figures.ts'
+import { ratioOf, type Measurement, type Target } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { measureExchange, type Scenario } from '../stage.ts'
 import type { Room } from '../world.ts'
@@ -58,7 +58,7 @@ export const deep: Scenario = {
       }
     }
     const targets = questions.map(({ name }): Target => {
-      const value = figureOf(measurements, label(name, 'large')) / figureOf(measurements, label(name, 'small'))
+      const value = ratioOf(measurements, label(name, 'large'), label(name, 'small'))
       return { name: `${name}: a million ÷ a thousand`, value, bound: 'at least', limit: 0.8, unit: '×' }
     })
     return { measurements, targets }

@@ -1,6 +1,6 @@
 import { Bare } from '../bare.ts'
 import { fill, hall, listeners, native, perSecond, toJob } from '../crowd.ts'
-import { figureOf, type Measurement } from '../figures.ts'
+import { ratioOf, type Measurement } from '../figures.ts'
 import type { BroadcastJob, BroadcastResult } from '../load/broadcast.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { measureBroadcast, type Scenario, type Stage } from '../stage.ts'
@@ -37,7 +37,7 @@ export const fanOut: Scenario = {
     } finally {
       bare.stop()
     }
-    const value = figureOf(measurements, parley, 'p99Ms') / figureOf(measurements, bareName, 'p99Ms')
+    const value = ratioOf(measurements, parley, bareName, 'p99Ms')
     const lost = results.reduce((sum, { missing, broken }) => sum + missing + broken, 0)
     return {
       measurements,

@@ -1,5 +1,5 @@
 import { Bare } from '../bare.ts'
-import { figureOf, type Measurement } from '../figures.ts'
+import { ratioOf, type Measurement } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { measureExchange, type Scenario } from '../stage.ts'
 
@@ -45,7 +45,7 @@ export const history: Scenario = {
     } finally {
       bare.stop()
     }
-    const value = figureOf(measurements, parley) / figureOf(measurements, bareName)
+    const value = ratioOf(measurements, parley, bareName)
     return {
       measurements,
       targets: [{ name: 'pages ÷ bare uWebSockets.js', value, bound: 'at least', limit: 0.4, unit: '×' }],

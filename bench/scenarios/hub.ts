@@ -1,5 +1,5 @@
 import { hall, hub as signalR, listeners, native, perSecond, toJob } from '../crowd.ts'
-import { figureOf, type Measurement } from '../figures.ts'
+import { ratioOf, type Measurement } from '../figures.ts'
 import { measureBroadcast, type Scenario } from '../stage.ts'
 
 const ways = [
@@ -30,8 +30,7 @@ export const hub: Scenario = {
         stage.say(`${label}: p99 ${measurement.p99Ms?.toFixed(1)} ms, ${result.missing} missing`)
       }
     }
-    const ratio = (figure: 'p99Ms' | 'serverCpu') =>
-      figureOf(measurements, overHub.label, figure) / figureOf(measurements, overNative.label, figure)
+    const ratio = (figure: 'p99Ms' | 'serverCpu') => ratioOf(measurements, overHub.label, overNative.label, figure)
     return {
       measurements,
       targets: [
