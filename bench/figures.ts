@@ -56,15 +56,11 @@ export function medians(measurements: Measurement[]): Measurement[] {
   })
 }
 
+type Figure = Exclude<keyof Measurement, 'label' | 'subject' | 'unit'>
+
 /** The median of one figure of the measurements with a label. Throws where it is not known. */
-export function figureOf(
-  measurements: Measurement[],
-  label: string,
-  figure: Exclude<keyof Measurement, 'label' | 'subject' | 'unit'> = 'perSecond',
-): number {
-  const value = medians(measurements).find(measurement => measurement.label === label)?.[figure]
-  if (value === undefined || value === null) throw new Error(`There is no ${figure} of "${label}"`)
-  return value
+export function figureOf(measurements: Measurement[], label: string, figure: Figure = 'perSecond'): number {
+  return median(figuresOf(measurements, label, figure))
 }
 
 /**
@@ -75,11 +71,18 @@ export function ratioOf(
   measurements: Measurement[],
   label: string,
   baseline: string,
-  figure: 'perSecond' | 'p99Ms' | 'serverCpu' = 'perSecond',
+  figure: Figure = 'perSecond',
 ): number {
-  const values = (name: string) => measurements.filter(run => run.label === name).map(run => run[figure] ?? NaN)
-  const baselines = values(baseline)
-  return median(values(label).map((value, round) => value / baselines[round]!))
+  const baselines = figuresOf(measurements, baseline, figure)
+  return median(figuresOf(measurements, label, figure).map((value, round) => value / baselines[round]!))
+}
+
+/** One figure of each round. Throws where it is not known. */
+function figuresOf(measurements: Measurement[], label: string, figure: Figure): number[] {
+  const figures = measurements.filter(run => run.label === label).map(run => run[figure])
+  const known = figures.filter(value => value !== null)
+  if (known.length === 0 || known.length < figures.length) throw new Error(`There is no ${figure} of "${label}"`)
+  return known
 }
 
 export function median(values: number[]): number {

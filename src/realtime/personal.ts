@@ -92,12 +92,16 @@ export class Personal {
 
   /** Gathered for a moment: in a lively app every member would otherwise hear of every message twice. */
   #stir(state: AppState, whom: Stir['whom']): void {
-    const { clock, unreadDelayMs } = this.#parts
-    if (!this.#isDue) clock.after(unreadDelayMs, () => void this.#flush())
-    this.#isDue = true
+    if (!this.#isDue) this.#tellLater()
     const before = this.#stirred.get(state.app.id)?.whom
     const all = before === 'all' || whom === 'all' ? 'all' : new Set([...(before ?? []), ...whom])
     this.#stirred.set(state.app.id, { state, whom: all })
+  }
+
+  #tellLater(): void {
+    const { clock, unreadDelayMs } = this.#parts
+    this.#isDue = true
+    clock.after(unreadDelayMs, () => void this.#flush())
   }
 
   /** One at a time: what is stirred meanwhile is gathered until this one is through. Never rejects. */
@@ -115,8 +119,8 @@ export class Personal {
         turn = new Turn()
       }
     }
-    this.#isDue = this.#stirred.size > 0
-    if (this.#isDue) this.#parts.clock.after(this.#parts.unreadDelayMs, () => void this.#flush())
+    this.#isDue = false
+    if (this.#stirred.size > 0) this.#tellLater()
   }
 
   #tellUnread(state: AppState, user: number): void {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { realtimeDefaults } from '../../src/realtime/settings.ts'
 import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 
@@ -51,11 +52,13 @@ test('many messages at once are one change of what is unread', async () => {
   } = await server.chatWith(2)
   await using inbox = await listen(server.url, { token: ben.token })
 
+  const start = performance.now()
   await Promise.all(Array.from({ length: 50 }, () => ann.post(`/api/apps/${app}/messages`, { text: 'hello' })))
   const { body } = await ann.get(`/api/apps/${app}/messages?order_by=id+desc&take=1`)
-  await inbox.hear('unread', frame => frame.last_id === body.data[0].id)
+  let changes = 1
+  while ((await inbox.hear('unread')).last_id !== body.data[0].id) changes++
 
-  expect(inbox.frames.length).toBeLessThan(10)
+  expect(changes).toBeLessThanOrEqual((performance.now() - start) / realtimeDefaults.unreadDelayMs)
 })
 
 test('nobody is told of the read markers of a large room', async () => {

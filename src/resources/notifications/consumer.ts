@@ -11,8 +11,8 @@ import { listEvents } from '../../storage/events.ts'
 import type { Sql, Tx } from '../../storage/sql.ts'
 import { keepTerms } from '../content/terms.ts'
 import * as backlog from './backlog.ts'
-import { draftLimit, Making, notifying } from './making/making.ts'
-import { toRestMs } from './pace.ts'
+import { Making, notifying } from './making/making.ts'
+import { portion, toRestMs } from './pace.ts'
 
 const nothing: Write[] = []
 
@@ -156,7 +156,7 @@ export class Notifier {
     const cursor = await backlog.lockCursor(tx, state.app.id)
     if (cursor === null) return null
     // Where each of them tells all members, more would be read in vain.
-    const likely = Math.ceil((2 * draftLimit) / state.memberCount)
+    const likely = Math.ceil((2 * portion) / state.memberCount)
     const limit = Math.min(eventLimit.most, Math.max(eventLimit.least, likely))
     const rows = await listEvents(tx, state.app.id, cursor.rev, limit)
     const now = this.#parts.clock.now()

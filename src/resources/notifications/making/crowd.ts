@@ -1,5 +1,4 @@
-/** People who are told of one event in one transaction, at least. Measured: 7 ms with 100. */
-const fewest = 100
+import { portion } from '../pace.ts'
 
 /** The most transactions in which a crowd is told of one event: each looks at the whole crowd again. A guess. */
 const most = 16
@@ -22,7 +21,7 @@ export class Crowd {
   next(users: Iterable<number>): Set<number> {
     const all = Float64Array.from(new Set(users)).sort()
     const left = all.filter(user => user > this.#toldTo)
-    const size = Math.max(fewest, Math.ceil(all.length / most))
+    const size = Math.max(portion, Math.ceil(all.length / most))
     const stretch = left.subarray(0, size)
     if (left.length > size) this.last = stretch.at(-1)!
     return new Set(stretch)

@@ -6,6 +6,7 @@ import type { ContentRow } from '../../content/schema.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { findFiles } from '../../files/store.ts'
 import { queueDeliveries, queueMarked } from '../outbox.ts'
+import { portion } from '../pace.ts'
 import type { Draft } from '../schema.ts'
 import { insertDrafts, markRead } from '../store.ts'
 import { ofCreated, ofUpdated } from './content.ts'
@@ -28,9 +29,6 @@ export const notifying: ReadonlySet<string> = new Set([
   'app_marked',
   'app_deleted',
 ])
-
-/** Notifications in one transaction, unless the last event makes more. Measured: 7 ms, half of them PostgreSQL's. */
-export const draftLimit = 100
 
 /** Notifications in one statement: writing it must not keep everybody else waiting. A guess: a millisecond. */
 const statementLimit = 125
@@ -55,7 +53,7 @@ export class Making {
   }
 
   get isFull(): boolean {
-    return this.written + this.#drafts.length >= draftLimit
+    return this.written + this.#drafts.length >= portion
   }
 
   /** Reads the items of all events at once, as they are now: what was deleted since notifies nobody. */
