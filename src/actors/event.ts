@@ -1,6 +1,6 @@
 import type { Db } from '../storage/sql.ts'
 import type { People } from './people.ts'
-import type { AppRow, AppState, State } from './state.ts'
+import { copyOf, type AppRow, type AppState, type State } from './state.ts'
 
 export type EntityType =
   'app' | 'file' | 'message' | 'user' | 'comment' | 'post' | 'notification' | 'option' | 'reaction' | 'star'
@@ -39,9 +39,9 @@ export interface EventType<Body> {
   /** The webhook trigger, where receivers are told. */
   trigger?: string
   /**
-   * Folds the event into the state of its app; a changed app row must be a new object. Must come out the same on every
-   * node, on a draft and on a state loaded later, and must bear a body that is newer than the event: a replay reads the
-   * entity as it is now.
+   * Folds the event into the state of its app, whose row is a copy for this event to change. Must come out the same on
+   * every node, on a draft and on a state loaded later, and must bear a body that is newer than the event: a replay reads
+   * the entity as it is now.
    */
   apply?(state: State, event: AppEvent<Body>): void
   /**
@@ -84,14 +84,12 @@ export function event<Body>(declared: EventType<Body>): EventType<Body> {
 
 /** Moves an app's state over one event. */
 export function fold(state: State, event: AppEvent): void {
-  const before = state.app
+  state.app = copyOf(state.app)
   event.kind.apply?.(state, event)
-  // A row that `apply` made is nobody else's yet.
-  const app = state.app === before ? { ...before } : state.app
+  const { app } = state
   app.head_rev = event.rev
   app.head_at = event.created_at
   if (event.kind.touches) app.rev = event.rev
-  state.app = app
 }
 
 /** Takes a state back over one event, as far as it matters for lists of apps; the newest event comes first. */

@@ -1,5 +1,5 @@
 import { event, type AppEvent, type Scene } from '../../actors/event.ts'
-import { blankMember, findApp, findMembers, type AppRow, type MemberRow } from '../../actors/state.ts'
+import { blankMember, findApp, findMembers, withMark, type AppRow, type MemberRow } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
@@ -66,7 +66,7 @@ export const appMarked = event<null>({
   apply(state, { actor_id, facts }) {
     const { marked_id, marked_at } = facts as unknown as Marked
     const row = state.member(actor_id) ?? blankMember(state.app.id, actor_id)
-    state.putMember({ ...row, marked_id, marked_at: marked_at === null ? null : new Date(marked_at) })
+    state.putMember(withMark(row, marked_id, marked_at === null ? null : new Date(marked_at)))
   },
   undo(state, { actor_id }) {
     const own = state.member(actor_id)

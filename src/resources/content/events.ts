@@ -1,5 +1,5 @@
 import { event, type EventType, type Scene } from '../../actors/event.ts'
-import { blankMember, type AppRow, type State } from '../../actors/state.ts'
+import { blankMember, withMark, type AppRow, type State } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { withMessage } from '../apps/unread.ts'
@@ -66,10 +66,10 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         const consequences = facts as unknown as Consequences | null
         if (consequences?.parent !== undefined) return countComments(state, consequences)
         const { app } = state
-        const { last_id, last_by, prior_id } = isMarked ? withMessage(app, entity_id, actor_id) : app
-        const name = consequences?.title ?? app.name
-        const [item_count, made_count] = [app.item_count + 1, app.made_count + 1]
-        state.app = { ...app, last_id, last_by, prior_id, name, item_count, made_count }
+        if (isMarked) takeNewest(app, withMessage(app, entity_id, actor_id))
+        app.name = consequences?.title ?? app.name
+        app.item_count++
+        app.made_count++
         if (body !== null && body.trashed_at === null) state.putItem(toRow(body))
         if (isMarked) markOwn(state, actor_id, entity_id, created_at)
       },
@@ -141,19 +141,22 @@ function toRow(item: ContentItem): ContentRow {
 function markOwn(state: State, author: number, id: number, at: Date): void {
   if (author <= 0) return
   const own = state.member(author) ?? blankMember(state.app.id, author)
-  state.putMember({ ...own, marked_id: id, marked_at: at })
+  state.putMember(withMark(own, id, at))
 }
 
 function settle(state: State, consequences: Consequences): void {
   const { visible, trashed, newest, parent } = consequences
   if (parent !== undefined) return countComments(state, consequences)
   const { app } = state
-  state.app = {
-    ...app,
-    ...newest,
-    item_count: app.item_count + visible,
-    trashed_count: app.trashed_count + trashed,
-  }
+  if (newest !== undefined) takeNewest(app, newest)
+  app.item_count += visible
+  app.trashed_count += trashed
+}
+
+function takeNewest(app: AppRow, { last_id, last_by, prior_id }: Newest): void {
+  app.last_id = last_id
+  app.last_by = last_by
+  app.prior_id = prior_id
 }
 
 /** No message has this id: which one was the newest before is not known, only that it was another. */

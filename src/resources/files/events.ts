@@ -28,8 +28,8 @@ export const fileCreated = event<FileRow>({
   type: 'file_created',
   touches: true,
   apply(state) {
-    const { app } = state
-    state.app = { ...app, item_count: app.item_count + 1, made_count: app.made_count + 1 }
+    state.app.item_count++
+    state.app.made_count++
   },
 })
 
@@ -62,8 +62,8 @@ export const fileDeleted = event<null>({
 
 function count(state: State, { facts }: Pick<AppEvent, 'facts'>): void {
   const { visible, trashed } = facts as FileFacts
-  const { app } = state
-  state.app = { ...app, item_count: app.item_count + visible, trashed_count: app.trashed_count + trashed }
+  state.app.item_count += visible
+  state.app.trashed_count += trashed
 }
 
 export const events = [fileCreated, fileUpdated, fileDeleted]
