@@ -4,13 +4,14 @@ import type { Decision } from './decision.ts'
 import type { Draft, MemberRow } from './state.ts'
 import * as store from './store.ts'
 
+type Add = <Row extends object>(batch: Batch<Row>, rows: Row[]) => unknown
+
 /** All that some decisions write, of any number of apps. Empty where they change nothing. */
 export function toStatement(decisions: Decision[], now: Date): WriteStatement {
   const statement = new WriteStatement()
-  const add = <Row extends object>(batch: Batch<Row>, rows: Row[]) => rows.length > 0 && statement.add(batch, rows)
+  const add: Add = (batch, rows) => rows.length > 0 && statement.add(batch, rows)
   const changed = decisions.map(({ draft }) => draft).filter(hasMoved)
-  add(store.saveHeads, changed.filter(isHeadOnly).map(toMovedApp))
-  add(store.saveApps, changed.filter(draft => !isHeadOnly(draft)).map(toMovedApp))
+  addApps(add, changed)
   addMembers(add, changed)
   for (const [batch, rows] of gather(decisions)) add(batch, [...rows.values()])
   add(
@@ -36,11 +37,19 @@ export function hasMoved({ app, base }: Draft): boolean {
   return app !== base.app
 }
 
+function addApps(add: Add, drafts: Draft[]): void {
+  const heads: store.MovedApp[] = []
+  const whole: store.MovedApp[] = []
+  for (const draft of drafts) (isHeadOnly(draft) ? heads : whole).push(toMovedApp(draft))
+  add(store.saveHeads, heads)
+  add(store.saveApps, whole)
+}
+
 function toMovedApp({ app, base }: Draft): store.MovedApp {
   return { ...app, known_rev: base.app.head_rev }
 }
 
-function addMembers(add: <Row extends object>(batch: Batch<Row>, rows: Row[]) => unknown, drafts: Draft[]): void {
+function addMembers(add: Add, drafts: Draft[]): void {
   const marks: MemberRow[] = []
   const whole: MemberRow[] = []
   const gone: { app_id: number; user_id: number }[] = []
