@@ -2,6 +2,7 @@ import type { People } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import type { Access, AppRow, MemberRow } from '../../actors/state.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { Json } from '../../lib/json.ts'
 
 /** As much of an app as decides who may do what: a state, or a draft of one. */
 export interface Guarded {
@@ -9,13 +10,16 @@ export interface Guarded {
   member(user: number): MemberRow | undefined
 }
 
-export type Permission = 'list' | 'read' | 'create' | 'update' | 'delete' | 'admin'
+type Permission = 'list' | 'read' | 'create' | 'update' | 'delete' | 'admin'
 
-const permissions: Record<Access, Permission[]> = {
-  none: [],
-  read: ['list', 'read'],
-  write: ['list', 'read', 'create'],
-  admin: ['list', 'read', 'create', 'update', 'delete', 'admin'],
+const toJson = (...permissions: Permission[]) => new Json(JSON.stringify(permissions))
+
+/** Written once, because every app and item is shown with them. */
+const permissions: Record<Access, Json | null> = {
+  none: null,
+  read: toJson('list', 'read'),
+  write: toJson('list', 'read', 'create'),
+  admin: toJson('list', 'read', 'create', 'update', 'delete', 'admin'),
 }
 
 const ranks: Record<Access, number> = { none: 0, read: 1, write: 2, admin: 3 }
@@ -46,7 +50,8 @@ export function levelOf(state: Guarded, by: Principal, people: People): Access {
   return accessOf(state, by.user, people)
 }
 
-export function permissionsOf(level: Access): Permission[] {
+/** What somebody with this access may do, as answers say it; null for nothing. */
+export function permissionsOf(level: Access): Json | null {
   return permissions[level]
 }
 
