@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { arrayTypes } from './arrays.ts'
+import { toPool } from './pool.ts'
 
 export type Sql = postgres.Sql<{ bigint: number }>
 export type Tx = postgres.TransactionSql<{ bigint: number }>
@@ -22,13 +23,20 @@ export interface SqlOptions {
 /** Ids and revs are drawn from sequences that will not pass 2^53, so they are read as numbers. */
 const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 
-/** Opens a pool. Connects on first use. */
+/** Connects on first use. */
 export function openSql(options: SqlOptions): Sql {
-  const { url, connections, statementTimeoutMs, applicationName = 'parley', plansOnce = false } = options
+  const first = openClient(options)
+  if (options.connections === 1) return first
+  return toPool([first, ...Array.from({ length: options.connections - 1 }, () => openClient(options))])
+}
+
+/** One connection. What is asked while it is busy is sent off at once, and answered in order. */
+function openClient(options: SqlOptions): Sql {
+  const { url, statementTimeoutMs, applicationName = 'parley', plansOnce = false } = options
   const socket = toSocketPath(url)
   return postgres(url, {
     ...(socket !== null && { path: socket }),
-    max: connections,
+    max: 1,
     types: { bigint, ...arrayTypes },
     // A connection that was ended while it asked for them would have no array types; they are known, see arrays.ts.
     fetch_types: false,
