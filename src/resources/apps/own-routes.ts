@@ -55,10 +55,8 @@ const mark = route({
     const { params, query, by, apps, sql } = request
     const state = await findApp(params.app, request)
     const id = query.message_id === undefined ? null : toId(query.message_id)
-    if (id !== null && !state.recent.find(id)) {
-      const row = await message.store.find(sql, id)
-      if (row?.app_id !== state.app.id) throw NotFound()
-    }
+    const isThere = id === null || state.recent.find(id) || (await message.store.isIn(sql, state.app.id, id))
+    if (!isThere) throw NotFound()
     await apps.run(markRead, state.app.id, by, id)
     return reply(204)
   },

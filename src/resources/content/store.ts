@@ -69,6 +69,7 @@ export interface ContentStore {
   remove: Batch<{ id: number }>
   changeCounts: Batch<CountChange>
   find: (db: Db, id: number) => Promise<ContentRow | null>
+  isIn: (db: Db, app: number, id: number) => Promise<boolean>
   findMany: (db: Db, app: number, ids: number[]) => Promise<Map<number, ContentRow>>
   findInOrder: (db: Db, ids: number[]) => Promise<ContentRow[]>
   listRecent: (db: Db, app: number, limit: number) => Promise<ContentRow[]>
@@ -127,6 +128,11 @@ export function contentStore(table: ContentTable): ContentStore {
     async find(db, id) {
       const [row] = await db<ContentRow[]>`select * from ${db(table)} where id = ${id}`
       return row ?? null
+    },
+    /** Whether an item belongs to an app. Served by the primary key. */
+    async isIn(db, app, id) {
+      const { count } = await db`select from ${db(table)} where id = ${id} and app_id = ${app}`
+      return count > 0
     },
     async findMany(db, _app, ids) {
       const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
