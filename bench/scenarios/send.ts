@@ -41,7 +41,8 @@ export const send: Scenario = {
       }
     }
     pgbench?.stop()
-    const notes = pgbench === null ? ['pgbench is not installed: there is nothing to compare with.'] : [pgbench.version]
+    const baseline = pgbench?.version ?? 'pgbench is not installed: there is nothing to compare with.'
+    const notes = [`${rounds} rounds of ${brief.seconds} s each.`, baseline]
     return { measurements, targets: toTargets(measurements), notes }
   },
 }
