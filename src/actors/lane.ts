@@ -41,6 +41,12 @@ interface LaneOptions {
 }
 
 /**
+ * Which kinds of rows come together decides the text of a statement, and there is no end to it. PostgreSQL keeps 350 KiB
+ * for each that was prepared (measured), so a connection is replaced before it takes more than 70 MiB.
+ */
+export const statementLimit = 200
+
+/**
  * One connection for commits, one transaction at a time: `begin`, then `commit` or `rollback`. Owned by the
  * committer. A connection that breaks or falls silent is thrown away with everything on it and a new one is made.
  */
@@ -49,6 +55,8 @@ export class Lane {
   readonly #deadlineMs: number
   /** Numbers at hand for `commitIf`. */
   readonly stock = new Stock(() => performance.now())
+  /** What was prepared on this connection. */
+  readonly #texts = new Set<string>()
   #collisions = 0
   #sql: Sql
 
@@ -74,6 +82,7 @@ export class Lane {
    * beyond `count` go to the stock. One round trip.
    */
   async begin(apps: number[], keys: Buffer[], count: number, ahead: number): Promise<Locked> {
+    this.#renew()
     const sql = this.#sql
     const [, rows, [drawn], stored] = await this.#inTime(
       Promise.all([
@@ -105,11 +114,10 @@ export class Lane {
    */
   async commit(statement: WriteStatement, transaction: string): Promise<void> {
     const { text, params } = statement.finishIn(transaction)
-    const sql = this.#sql
-    const written = sql.unsafe(text, params, { prepare: true })
+    const written = this.#write(text, params)
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
     // `and chain` is an error there; the transaction that it opens is ended at once.
-    const committed = sql.unsafe('commit and chain; rollback').simple()
+    const committed = this.#sql.unsafe('commit and chain; rollback').simple()
     const [write, commit] = await this.#inTime(Promise.allSettled([written, committed]))
     if (write.status === 'rejected' && isAnswer(write.reason)) throw write.reason
     if (write.status === 'rejected' || commit.status === 'rejected') {
@@ -128,6 +136,7 @@ export class Lane {
    * has written since the statement began has moved the rev of an app's row, which is looked at when the row is written.
    */
   async commitIf(statement: WriteStatement, { moved, still, environment, drawnAtMs, count }: Known): Promise<boolean> {
+    this.#renew()
     const now = `(extract(epoch from clock_timestamp()) * 1000)::bigint`
     const { text, params } = statement.finish(place => {
       const ids = place(toIdArray(still.map(({ id }) => id)))
@@ -147,7 +156,7 @@ export class Lane {
             from generate_series(1, ${place(drawsFor(this.stock.toDraw(count)))}::int)) as numbers`,
       }
     })
-    const written = this.#sql.unsafe<{ now_ms: number; numbers: string }[]>(text, params, { prepare: true })
+    const written = this.#write<{ now_ms: number; numbers: string }>(text, params)
     try {
       const [drawn] = await this.#inTime(written)
       this.stock.put({ numbers: toNumbers(drawn!.numbers), atMs: drawn!.now_ms })
@@ -179,8 +188,19 @@ export class Lane {
   reset(): void {
     const old = this.#sql
     this.#sql = this.#open()
+    this.#texts.clear()
     // Nobody waits for the old connection any more, so nobody can do anything about how it ends.
     old.end({ timeout: 0 }).catch(() => {})
+  }
+
+  /** Only between transactions. */
+  #renew(): void {
+    if (this.#texts.size >= statementLimit) this.reset()
+  }
+
+  #write<Row extends object>(text: string, params: WriteStatement['params']) {
+    this.#texts.add(text)
+    return this.#sql.unsafe<Row[]>(text, params, { prepare: true })
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { Lane } from '../../src/actors/lane.ts'
+import { Lane, statementLimit } from '../../src/actors/lane.ts'
 import { usableMs } from '../../src/actors/stock.ts'
-import { WriteStatement } from '../../src/storage/batch.ts'
+import { batch, WriteStatement } from '../../src/storage/batch.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
@@ -43,4 +43,38 @@ test('no number is drawn twice, by whomever and however many at a time', async (
 
   expect(drawn).toEqual([...new Set(drawn)].sort((a, b) => a - b))
   for (const lane of lanes) await lane.close()
+})
+
+test('however many statements there are, PostgreSQL keeps no more than a connection may have', async () => {
+  await using database = await createDatabase()
+  const open = () => openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
+  const lane = new Lane({ open, deadlineMs: 10_000 })
+  const [present] = await database.sql<{ environment: number }[]>`select head_rev as environment from environment`
+  const counts: number[] = []
+
+  for (let number = 0; number < statementLimit * 2.5; number++) {
+    const statement = new WriteStatement()
+    statement.add(
+      batch<{ app: number }>({
+        name: `kind_${number}`,
+        columns: { app: 'bigint' },
+        sql: rows => `select app from ${rows} r`,
+      }),
+      [{ app: 1 }],
+    )
+    const { transaction } = await lane.begin([], [], 0, 1)
+    if (number % 2 === 0) await lane.commit(statement, transaction)
+    else {
+      await lane.rollback()
+      const { atMs } = lane.stock.take(1, 0)!
+      const known = { moved: 0, still: [], environment: present!.environment, drawnAtMs: atMs, count: 1 }
+      expect(await lane.commitIf(statement, known)).toBe(true)
+    }
+    const [kept] = await lane.db<{ count: number }[]>`
+      select count(*) as count from pg_prepared_statements where statement like 'with kind%'`
+    counts.push(kept!.count)
+  }
+
+  expect(Math.max(...counts)).toBe(statementLimit)
+  await lane.close()
 })
