@@ -1,4 +1,5 @@
 import { isFenced, type WriteStatement } from '../storage/batch.ts'
+import { statementLimit } from '../storage/pool.ts'
 import type { Db, Sql } from '../storage/sql.ts'
 import { drawnAtOnce, Stock, usableMs } from './stock.ts'
 import { isKeyTaken, saveApps, saveHeads } from './store.ts'
@@ -39,12 +40,6 @@ interface LaneOptions {
   /** How long PostgreSQL may take for one step before the lane gives its connection up. */
   deadlineMs: number
 }
-
-/**
- * Which kinds of rows come together decides the text of a statement, and there is no end to it. PostgreSQL keeps 350 KiB
- * for each that was prepared (measured), so a connection is replaced before it takes more than 70 MiB.
- */
-export const statementLimit = 200
 
 /**
  * One connection for commits, one transaction at a time: `begin`, then `commit` or `rollback`. Owned by the

@@ -1,14 +1,25 @@
 import type { Sql } from './sql.ts'
 
+/**
+ * A connection that has prepared so many statements is replaced. What is asked for, and what is written together, makes
+ * their texts, and there is no end to it; PostgreSQL keeps up to 350 KiB for each (measured for commits).
+ */
+export const statementLimit = 200
+
 /** A query of postgres.js: made by any client, run by the one whose handler is called with it. */
 interface Query extends PromiseLike<unknown> {
   handler: (query: Query) => void
+  /** Set when it runs: whether its statement is to be kept, and whether the connection had it already. */
+  prepare?: boolean
+  prepared?: boolean
 }
 
 /** One connection. */
 interface Client {
   sql: Sql
   run: Query['handler']
+  /** How many statements PostgreSQL keeps for it, beside those of transactions: these are always the same few. */
+  statements: number
 }
 
 /**
@@ -20,51 +31,67 @@ interface Client {
  * of processor time at first and 170 after 300,000 (measured; 40 here). And where all are busy it sends a query along
  * behind another, which may take seconds.
  */
-export function toPool(clients: [Sql, ...Sql[]]): Sql {
+export function toPool(open: () => Sql, size: number): Sql {
+  const clients = new Set<Client>()
+  const connect = () => {
+    const sql = open()
+    const client: Client = { sql, run: queryOf(sql.unsafe('')).handler, statements: 0 }
+    clients.add(client)
+    return client
+  }
   // The last one that was used comes first, so that no more connections are made than are needed.
-  const idle: Client[] = clients.map(sql => ({ sql, run: queryOf(sql.unsafe('')).handler })).reverse()
+  const idle = Array.from({ length: size }, connect)
   const waiting: ((client: Client) => void)[] = []
+  let isEnded = false
 
+  const renew = (client: Client) => {
+    clients.delete(client)
+    // Nobody uses it any more, so nobody can do anything about how it ends.
+    client.sql.end({ timeout: 1 }).catch(() => {})
+    return connect()
+  }
   const take = (use: (client: Client) => void) => {
     const client = idle.pop()
     if (client === undefined) waiting.push(use)
     else use(client)
   }
   const give = (client: Client) => {
+    const next = client.statements < statementLimit || isEnded ? client : renew(client)
     const use = waiting.shift()
-    if (use === undefined) idle.push(client)
-    else use(client)
+    if (use === undefined) idle.push(next)
+    else use(next)
   }
-  /** Gives a connection back when what it does is over, one way or the other. */
-  const giveAfter = (client: Client, work: PromiseLike<unknown>) => {
-    const over = () => give(client)
-    work.then(over, over)
-  }
-
   const handler = (query: Query) =>
     take(client => {
       client.run(query)
-      giveAfter(client, query)
+      const over = () => {
+        if (query.prepare === true && query.prepared === false) client.statements++
+        give(client)
+      }
+      query.then(over, over)
     })
   const share = <Made>(made: Made): Made => {
     if (isQuery(made)) made.handler = handler
     return made
   }
-  const [maker] = clients
+  const maker = open()
   const { json, array, typed, types, options } = maker
   const pool = {
     unsafe: (...args: Parameters<Sql['unsafe']>) => share(maker.unsafe(...args)),
     async begin(...args: Parameters<Sql['begin']>) {
       const client = await new Promise<Client>(take)
-      const work = client.sql.begin(...args)
-      giveAfter(client, work)
-      return await work
+      try {
+        return await client.sql.begin(...args)
+      } finally {
+        give(client)
+      }
     },
     async reserve() {
       const client = await new Promise<Client>(take)
-      const work = client.sql.reserve()
-      work.catch(() => give(client))
-      const reserved = await work
+      const reserved = await client.sql.reserve().catch((error: unknown) => {
+        give(client)
+        throw error
+      })
       const release = () => {
         reserved.release()
         give(client)
@@ -72,10 +99,11 @@ export function toPool(clients: [Sql, ...Sql[]]): Sql {
       return Object.assign((...args: Parameters<Sql>) => reserved(...args), reserved, { release })
     },
     async end(options?: Parameters<Sql['end']>[0]) {
-      await Promise.all(clients.map(client => client.end(options)))
+      isEnded = true
+      await Promise.all(Array.from(clients, ({ sql }) => sql.end(options)))
     },
   }
-  // What else a client can do, such as to listen, is not for a pool.
+  // What else a client can do, such as to listen, is not for a pool. This one makes queries, and never connects.
   const make = (...args: Parameters<Sql>) => share(maker(...args))
   return Object.assign(make, { json, array, typed, types, options }, pool) as unknown as Sql
 }

@@ -25,9 +25,8 @@ const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 
 /** Connects on first use. */
 export function openSql(options: SqlOptions): Sql {
-  const first = openClient(options)
-  if (options.connections === 1) return first
-  return toPool([first, ...Array.from({ length: options.connections - 1 }, () => openClient(options))])
+  const open = () => openClient(options)
+  return options.connections === 1 ? open() : toPool(open, options.connections)
 }
 
 /** One connection. What is asked while it is busy is sent off at once, and answered in order. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { Lane, statementLimit } from '../../src/actors/lane.ts'
+import { Lane } from '../../src/actors/lane.ts'
 import { usableMs } from '../../src/actors/stock.ts'
 import { batch, WriteStatement } from '../../src/storage/batch.ts'
+import { statementLimit } from '../../src/storage/pool.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
 

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { statementLimit } from '../../src/storage/pool.ts'
 import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -85,6 +86,29 @@ test('a query is not looked for among all that came before it', async () => {
 
   expect(lengths.length).toBeGreaterThan(1000)
   expect(lengths.reduce((longest, length) => Math.max(longest, length))).toBeLessThan(50)
+})
+
+test('however many statements there are, PostgreSQL keeps no more than a connection may have', async () => {
+  await using database = await createDatabase()
+  await using pool = open(database, 2)
+  const counts: number[] = []
+
+  for (let number = 0; number < statementLimit * 2.5; number++) {
+    // On both connections, some of which are being replaced.
+    const texts = [number, -number].map(
+      other => `select count(*) as count, ${other} from pg_prepared_statements where $1`,
+    )
+    const rows = await Promise.all(
+      texts.map(text => pool.sql.unsafe<{ count: number }[]>(text, [true], { prepare: true })),
+    )
+    counts.push(...rows.map(([row]) => row!.count))
+  }
+
+  expect(Math.max(...counts)).toBeGreaterThan(statementLimit / 2)
+  expect(Math.max(...counts)).toBeLessThanOrEqual(statementLimit)
+  const connections = () => database.sql`
+    select from pg_stat_activity where application_name = 'pool' and datname = current_database()`
+  await eventually(async () => expect(await connections()).toHaveLength(2))
 })
 
 function open({ url }: Database, connections: number): AsyncDisposable & { sql: Sql } {
