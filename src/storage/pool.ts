@@ -75,8 +75,8 @@ export function toPool(open: () => Sql, size: number): Sql {
     return made
   }
   const maker = open()
-  const { json, array, typed, types, options } = maker
   const pool = {
+    json: maker.json,
     unsafe: (...args: Parameters<Sql['unsafe']>) => share(maker.unsafe(...args)),
     async begin(...args: Parameters<Sql['begin']>) {
       const client = await new Promise<Client>(take)
@@ -105,7 +105,7 @@ export function toPool(open: () => Sql, size: number): Sql {
   }
   // What else a client can do, such as to listen, is not for a pool. This one makes queries, and never connects.
   const make = (...args: Parameters<Sql>) => share(maker(...args))
-  return Object.assign(make, { json, array, typed, types, options }, pool) as unknown as Sql
+  return Object.assign(make, pool) as unknown as Sql
 }
 
 function isQuery(made: unknown): made is Query {
