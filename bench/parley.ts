@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
+import { apart } from './apart.ts'
 
 /** What `npm start` runs, wherever it is run from. */
 const root = join(import.meta.dirname, '..')
@@ -56,6 +57,7 @@ export class Parley {
 
   async start(): Promise<void> {
     this.#child = spawn(process.execPath, [...startArgs, ...this.#nodeArgs, main], {
+      ...apart,
       cwd: this.#dir,
       env: {
         PATH: process.env.PATH,

@@ -31,7 +31,7 @@ async function run({ scenarios, seconds, rounds, profile }: Options): Promise<vo
     load.stop()
     await parley.stop()
   }
-  // Ctrl-C reaches the children as well; the folder with the data is ours to remove.
+  // The children are ours to end, and the folder with the data is ours to remove.
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void end().finally(() => process.exit(130)))
 
   try {

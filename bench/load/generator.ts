@@ -1,5 +1,6 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
+import { apart } from '../apart.ts'
 import { setYielding } from '../yielding.ts'
 import type { FromLoad, HoldJob, Job, Notice, Result, ToLoad } from './process.ts'
 
@@ -8,7 +9,10 @@ export class Generator {
   readonly #child: ChildProcess
 
   constructor() {
-    this.#child = fork(join(import.meta.dirname, 'process.ts'), { execArgv: ['--disable-warning=ExperimentalWarning'] })
+    this.#child = fork(join(import.meta.dirname, 'process.ts'), {
+      ...apart,
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    })
   }
 
   get pid(): number {

@@ -1,3 +1,4 @@
+import { endWithParent } from '../apart.ts'
 import { runBroadcast, type BroadcastJob, type BroadcastResult } from './broadcast.ts'
 import { runExchange, type ExchangeJob, type ExchangeResult } from './exchange.ts'
 import { openListeners, type Listening } from './listeners.ts'
@@ -21,6 +22,7 @@ export type ToLoad = { job: Job } | { release: true }
 
 /** The load generator: a child process that does the jobs that its parent sends, one after the other. */
 if (import.meta.main) {
+  endWithParent()
   const tell = (message: FromLoad) => process.send!(message)
   let release = () => {}
   process.on('message', async (message: ToLoad) => {
