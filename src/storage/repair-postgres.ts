@@ -11,7 +11,7 @@ interface Repair {
 
 /**
  * For postgres 3.4.9, the newest release. Its issues 1066, 1154 and 1208 and pull request 1209 describe the first two
- * of these, its issues 1130 and 1223 the fourth, 751 and 1219 the sixth.
+ * of these, its issues 1130 and 1223 the fourth, 751 and 1219 the sixth, 1119 and 1181 the seventh.
  */
 const repairs: Repair[] = [
   {
@@ -83,6 +83,17 @@ const repairs: Repair[] = [
       if (!isReserved)
         return
 `,
+  },
+  {
+    file: 'postgres/src/connection.js',
+    why: 'After a query that failed behind its first rows, the result of the next one began with as many holes.',
+    from: `    query = results = errorResponse = null
+    result = new Result()
+    connectTimer.cancel()`,
+    to: `    query = results = errorResponse = null
+    result = new Result()
+    rows = 0
+    connectTimer.cancel()`,
   },
   {
     file: 'postgres/src/index.js',

@@ -57,6 +57,15 @@ test('whatever fails gives its connection back', async () => {
   expect(await Promise.all(transactions)).toEqual([[{ number: 1 }], [{ number: 2 }]])
 })
 
+test('of a query that failed behind its first rows, nothing is left for the next one', async () => {
+  await using database = await createDatabase()
+  await using pool = open(database, 1)
+
+  await expect(pool.sql`select 1 / (number - 3) from generate_series(1, 5) as number`).rejects.toThrow('division')
+
+  expect(await pool.sql`select 1 as number`).toEqual([{ number: 1 }])
+})
+
 test('when a pool ends, all that waits for a connection is refused', async () => {
   await using database = await createDatabase()
   await using locks = await hold(database, 2)
