@@ -2,6 +2,7 @@ import { hash } from 'node:crypto'
 import type { Environment } from '../actors/environment.ts'
 import { systemUser, type Principal } from '../actors/principal.ts'
 import type { Sql } from '../storage/sql.ts'
+import { together } from '../storage/together.ts'
 
 interface Known {
   principal: Principal
@@ -75,12 +76,11 @@ export class Credentials {
   }
 
   async #find(token: string, hash: string): Promise<Principal | null> {
-    const bytes = Buffer.from(hash, 'base64')
     let found: Holder | null
     let before: number
     do {
       before = this.#revocations
-      found = await (token.startsWith('wys_') ? findKey : findToken)(this.#sql, bytes)
+      found = (await (token.startsWith('wys_') ? findKey : findToken)(this.#sql, hash)) ?? null
     } while (before !== this.#revocations)
     const now = this.#now().getTime()
     const expiresAt = found?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
@@ -110,16 +110,17 @@ export function hashOf(token: string): string {
 }
 
 /** Served by api_keys_hash_key. */
-async function findKey(sql: Sql, hash: Buffer): Promise<Holder | null> {
+async function findKey(sql: Sql, hash: string): Promise<Holder | null> {
   const [row] = await sql<{ expires_at: Date | null }[]>`
-    select expires_at from api_keys where hash = ${hash} and revoked_at is null`
+    select expires_at from api_keys where hash = ${Buffer.from(hash, 'base64')} and revoked_at is null`
   return row === undefined ? null : { kind: 'key', user: systemUser, expires_at: row.expires_at }
 }
 
-/** Served by the primary keys of tokens and users. */
-async function findToken(sql: Sql, hash: Buffer): Promise<Holder | null> {
-  const [row] = await sql<{ user: number; expires_at: Date }[]>`
-    select t.user_id as "user", t.expires_at from tokens t join users u on u.id = t.user_id
-    where t.hash = ${hash} and u.trashed_at is null`
-  return row === undefined ? null : { kind: 'user', ...row }
-}
+/** Together, because after a restart everybody comes at once. Served by the primary keys of tokens and users. */
+const findToken = together<string, Holder>(async (sql, hashes) => {
+  const rows = await sql<{ hash: string; user: number; expires_at: Date }[]>`
+    select encode(t.hash, 'base64') as hash, t.user_id as "user", t.expires_at
+    from tokens t join users u on u.id = t.user_id
+    where t.hash in (select decode(h, 'base64') from unnest(${hashes}::text[]) as h) and u.trashed_at is null`
+  return new Map(rows.map(({ hash, user, expires_at }) => [hash, { kind: 'user', user, expires_at }]))
+})

@@ -1,7 +1,8 @@
 import { batch, type Batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
-import type { Db } from '../../storage/sql.ts'
+import type { Db, Sql } from '../../storage/sql.ts'
+import { together } from '../../storage/together.ts'
 import { isWithin } from './lists/place.ts'
 import { settleTerms } from './lists/search.ts'
 import type { ContentRow } from './schema.ts'
@@ -69,7 +70,7 @@ export interface ContentStore {
   remove: Batch<{ id: number }>
   changeCounts: Batch<CountChange>
   find: (db: Db, id: number) => Promise<ContentRow | null>
-  isIn: (db: Db, app: number, id: number) => Promise<boolean>
+  isIn: (sql: Sql, app: number, id: number) => Promise<boolean>
   findMany: (db: Db, app: number, ids: number[]) => Promise<Map<number, ContentRow>>
   findInOrder: (db: Db, ids: number[]) => Promise<ContentRow[]>
   listRecent: (db: Db, app: number, limit: number) => Promise<ContentRow[]>
@@ -84,6 +85,12 @@ export interface ContentStore {
 
 /** The SQL of one kind of content; all kinds have the same columns. */
 export function contentStore(table: ContentTable): ContentStore {
+  /** Served by the primary key. */
+  const appOf = together<number, number>(async (sql, ids) => {
+    const rows = await sql<{ id: number; app_id: number }[]>`
+      select id, app_id from ${sql(table)} where id = any(${ids}::bigint[])`
+    return new Map(rows.map(row => [row.id, row.app_id]))
+  })
   return {
     table,
     /** Inserts the items of one flush, of any number of apps. */
@@ -129,11 +136,8 @@ export function contentStore(table: ContentTable): ContentStore {
       const [row] = await db<ContentRow[]>`select * from ${db(table)} where id = ${id}`
       return row ?? null
     },
-    /** Whether an item belongs to an app. Served by the primary key. */
-    async isIn(db, app, id) {
-      const { count } = await db`select from ${db(table)} where id = ${id} and app_id = ${app}`
-      return count > 0
-    },
+    /** Whether an item belongs to an app. */
+    isIn: async (sql, app, id) => (await appOf(sql, id)) === app,
     async findMany(db, _app, ids) {
       const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
       return new Map(rows.map(row => [row.id, row]))
