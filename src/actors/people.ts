@@ -1,4 +1,5 @@
 import type { Db, Fragment, Sql } from '../storage/sql.ts'
+import { together } from '../storage/together.ts'
 import type { Environment } from './environment.ts'
 
 /** A user or agent as answers show it, without secrets. Replaced as a whole when it changes. */
@@ -36,6 +37,8 @@ export class People {
   readonly #capacity: number
   readonly #known = new Map<number, Person>()
   readonly #reads = new Set<Read>()
+  /** Together, because whoever comes is loaded, and after a restart everybody comes at once. */
+  readonly #readSoon = together<number, Person>((_, ids) => this.#read(ids))
 
   /** 50,000 people take about 50 MB. */
   constructor(sql: Sql, capacity = 50_000) {
@@ -68,16 +71,16 @@ export class People {
     return this.find(id) ?? this.#known.get(-1) ?? nobody
   }
 
-  /** Brings the people with these ids into memory, in one query for those who are missing. */
+  /** Brings the people with these ids into memory. */
   async load(ids: Iterable<number>): Promise<void> {
     const missing: number[] = []
     for (const id of ids) if (!this.#known.has(id)) missing.push(id)
-    if (missing.length > 0) await this.#read(missing)
+    if (missing.length > 0) await this.#readSoon(this.#sql, missing)
   }
 
   /** One person, loaded if need be; undefined if there is none. */
   async get(id: number): Promise<Person | undefined> {
-    if (!this.#known.has(id)) await this.#read([id])
+    await this.load([id])
     return this.find(id)
   }
 
@@ -106,7 +109,7 @@ export class People {
     return members.map(({ id }) => id)
   }
 
-  async #read(ids: number[]): Promise<void> {
+  async #read(ids: number[]): Promise<Map<number, Person>> {
     const read: Read = { ids: new Set(ids), isOld: true }
     let people: Person[] = []
     this.#reads.add(read)
@@ -119,12 +122,14 @@ export class People {
     } finally {
       this.#reads.delete(read)
     }
+    const found = new Map(people.map(person => [person.id, person]))
     for (const id of read.ids) this.#known.delete(id)
-    for (const person of people) this.#known.set(person.id, person)
+    for (const [id, person] of found) this.#known.set(id, person)
     for (const id of this.#known.keys()) {
       if (this.#known.size <= this.#capacity) break
       this.#known.delete(id)
     }
+    return found
   }
 }
 

@@ -80,7 +80,7 @@ export class Credentials {
     let before: number
     do {
       before = this.#revocations
-      found = (await (token.startsWith('wys_') ? findKey : findToken)(this.#sql, hash)) ?? null
+      found = await (token.startsWith('wys_') ? findKey : findToken)(this.#sql, hash)
     } while (before !== this.#revocations)
     const now = this.#now().getTime()
     const expiresAt = found?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
@@ -116,8 +116,12 @@ async function findKey(sql: Sql, hash: string): Promise<Holder | null> {
   return row === undefined ? null : { kind: 'key', user: systemUser, expires_at: row.expires_at }
 }
 
+async function findToken(sql: Sql, hash: string): Promise<Holder | null> {
+  return (await findTokens(sql, [hash])).get(hash) ?? null
+}
+
 /** Together, because after a restart everybody comes at once. Served by the primary keys of tokens and users. */
-const findToken = together<string, Holder>(async (sql, hashes) => {
+const findTokens = together<string, Holder>(async (sql, hashes) => {
   const rows = await sql<{ hash: string; user: number; expires_at: Date }[]>`
     select encode(t.hash, 'base64') as hash, t.user_id as "user", t.expires_at
     from tokens t join users u on u.id = t.user_id

@@ -8,17 +8,17 @@ interface Round<Key, Value> {
   found: Promise<Map<Key, Value>>
 }
 
-/** In one query at most. A guess: finding so many by their key takes a few milliseconds. */
+/** A query that has so many takes no more. A guess: finding them by their key takes a few milliseconds. */
 const keyLimit = 1_000
 
 /**
- * Turns a question about many keys into one about a single key, of which those that are asked in the same turn of the
- * event loop share a query, and those that are asked while it runs share the next. What has no entry in its answer is
- * undefined. A query that fails, fails for all who share it.
+ * Makes one question of many: what is asked for in the same turn of the event loop shares a query, and so does what is
+ * asked for while that runs. Keys that find nothing have no entry in the answer, which may have others besides. A query
+ * that fails, fails for all who share it.
  */
 export function together<Key, Value>(
   ask: (sql: Sql, keys: Key[]) => Promise<Map<Key, Value>>,
-): (sql: Sql, key: Key) => Promise<Value | undefined> {
+): (sql: Sql, keys: readonly Key[]) => Promise<ReadonlyMap<Key, Value>> {
   const newest = new WeakMap<Sql, Round<Key, Value>>()
 
   const open = (sql: Sql, before: Round<Key, Value> | undefined) => {
@@ -34,11 +34,11 @@ export function together<Key, Value>(
     return round
   }
 
-  return async (sql, key) => {
+  return (sql, keys) => {
     const known = newest.get(sql)
     const isOpen = known !== undefined && !known.isOver && known.keys.size < keyLimit
     const round = isOpen ? known : open(sql, known)
-    round.keys.add(key)
-    return (await round.found).get(key)
+    for (const key of keys) round.keys.add(key)
+    return round.found
   }
 }

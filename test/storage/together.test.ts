@@ -9,7 +9,7 @@ async function openSquares() {
   const database = await createDatabase()
   const sql = openSql({ url: database.url, connections: 2, statementTimeoutMs: 10_000 })
   const queries: number[][] = []
-  const squareOf = together<number, number>(async (asked: Sql, numbers) => {
+  const squaresOf = together<number, number>(async (asked: Sql, numbers) => {
     queries.push(numbers)
     const rows = await asked<{ number: number; square: number }[]>`
       select number, number * number + 0 / (number - 13) as square from unnest(${numbers}::bigint[]) as number
@@ -18,7 +18,8 @@ async function openSquares() {
   })
   return {
     queries,
-    squareOf: (number: number) => squareOf(sql, number),
+    squareOf: async (number: number) => (await squaresOf(sql, [number])).get(number),
+    squaresOf: (...numbers: number[]) => squaresOf(sql, numbers),
     async [Symbol.asyncDispose]() {
       await sql.end()
       await database[Symbol.asyncDispose]()
@@ -29,10 +30,12 @@ async function openSquares() {
 test('what is asked for in one turn is one query, and each is told of its own', async () => {
   await using squares = await openSquares()
 
-  const answers = await Promise.all([3, 1, 3, 12, 2].map(squares.squareOf))
+  const several = squares.squaresOf(7, 3)
+  const answers = await Promise.all([3, 1, 12, 2].map(squares.squareOf))
 
-  expect(answers).toEqual([9, 1, 9, undefined, 4])
-  expect(squares.queries).toEqual([[3, 1, 12, 2]])
+  expect(answers).toEqual([9, 1, undefined, 4])
+  expect((await several).get(7)).toBe(49)
+  expect(squares.queries).toEqual([[7, 3, 1, 12, 2]])
 })
 
 test('what is asked for while a query runs waits for it and shares the next', async () => {

@@ -86,7 +86,7 @@ export interface ContentStore {
 /** The SQL of one kind of content; all kinds have the same columns. */
 export function contentStore(table: ContentTable): ContentStore {
   /** Served by the primary key. */
-  const appOf = together<number, number>(async (sql, ids) => {
+  const appsOf = together<number, number>(async (sql, ids) => {
     const rows = await sql<{ id: number; app_id: number }[]>`
       select id, app_id from ${sql(table)} where id = any(${ids}::bigint[])`
     return new Map(rows.map(row => [row.id, row.app_id]))
@@ -137,7 +137,7 @@ export function contentStore(table: ContentTable): ContentStore {
       return row ?? null
     },
     /** Whether an item belongs to an app. */
-    isIn: async (sql, app, id) => (await appOf(sql, id)) === app,
+    isIn: async (sql, app, id) => (await appsOf(sql, [id])).get(id) === app,
     async findMany(db, _app, ids) {
       const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
       return new Map(rows.map(row => [row.id, row]))
