@@ -149,6 +149,43 @@ test('what was committed before a crash is notified of by the next node', async 
   await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
 })
 
+test('whoever reads before notifications are made has read them too, and webhooks hear of that once for each', async () => {
+  await using database = await createDatabase()
+  await using receiver = await startReceiver()
+  const first = await startServer({ DATABASE_URL: database.url })
+  const { app, people } = await first.chatWith(4)
+  const [ann, ben, eve, dan] = people
+  const send = async () => (await ann.post(`/api/apps/${app}/messages`, { text: 'Hello' })).body.id
+  const [one, two, three] = [await send(), await send(), await send()]
+  const read = (person: typeof ben, id: string) => person.put(`/api/apps/${app}/mark?message_id=${id}`)
+  await read(ben, two)
+  await read(eve, three)
+  const four = await send()
+  // Back again: what was read stays read.
+  await read(ben, one)
+  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await register(first, receiver.url, { triggers: ['notifications'] })
+  await first[Symbol.asyncDispose]()
+  await forgetNotifications(database)
+
+  await using _ = await startServer({ DATABASE_URL: database.url })
+
+  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  const unread = await database.sql<{ user: string; links: string[] }[]>`
+    select user_id::text as user, array_agg(link_id::text order by link_id) as links from notifications
+    where is_unread group by user_id`
+  expect(new Map(unread.map(({ user, links }) => [user, links]))).toEqual(
+    new Map([
+      [ben.id, [three, four]],
+      [eve.id, [four]],
+      [dan.id, [one, two, three, four]],
+    ]),
+  )
+  const payloads = (await receiver.take(14, 10_000)).map(payloadOf)
+  const marked = payloads.filter(({ action }) => action === 'notifications_marked')
+  expect(marked.map(({ actor }) => actor.id).toSorted()).toEqual([ben.id, eve.id].toSorted())
+})
+
 test('a crowd is told a stretch at a time, and whoever is left after a crash once each by the next node', async () => {
   await using database = await createDatabase()
   const { sql } = database

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
 import { toRestMs } from '../../src/resources/notifications/pace.ts'
 
-const quiet = { waiting: 0, events: 5, told: 35, tookMs: 20, lateMs: 0 }
-const much = { ...quiet, events: 70, told: 490 }
-const crowd = { ...quiet, events: 1, told: 999 }
+const quiet = { waiting: 0, telling: 5, told: 35, tookMs: 20, lateMs: 0 }
+const much = { ...quiet, telling: 70, told: 490 }
+const crowd = { ...quiet, telling: 1, told: 999 }
 const rush = { ...quiet, waiting: 100 }
 const shareOf = (worked: typeof quiet) => worked.tookMs / (worked.tookMs + toRestMs(worked))
 
 test('a few notifications are made as they come', () => {
   expect(toRestMs(quiet)).toBe(0)
-  expect(toRestMs({ ...quiet, events: 0, told: 0 })).toBe(0)
+  expect(toRestMs({ ...quiet, telling: 0, told: 0 })).toBe(0)
 })
 
 test('many take a fifth of the time, a twentieth where a crowd is told of one event, or many people write', () => {

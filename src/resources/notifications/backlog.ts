@@ -1,4 +1,5 @@
 import { batch } from '../../storage/batch.ts'
+import type { EventRow } from '../../storage/events.ts'
 import type { Db, Tx } from '../../storage/sql.ts'
 
 export interface Notifiable {
@@ -46,6 +47,24 @@ export async function lockCursor(tx: Tx, app: number): Promise<Cursor | null> {
   const [row] = await tx<Cursor[]>`
     select rev, told_to from notification_cursors where app_id = ${app} for update skip locked`
   return row ?? null
+}
+
+interface Upcoming {
+  app: number
+  /** Events in all, and those that may tell somebody: markers do not. */
+  most: number
+  telling: number
+}
+
+/** An app's events behind its cursor, oldest first; all there are where it gives fewer than `telling`. Served as listEvents. */
+export function listUpcoming(tx: Tx, { rev }: Cursor, { app, most, telling }: Upcoming): Promise<EventRow[]> {
+  return tx<EventRow[]>`
+    select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at
+    from (
+      select *, count(*) filter (where type <> 'app_marked') over (order by rev) as told
+      from (select * from events where app_id = ${app} and rev > ${rev} order by app_id, rev limit ${most}) as e
+    ) as counted
+    where told <= ${telling} order by rev`
 }
 
 export async function moveCursor(tx: Tx, app: number, { rev, told_to }: Cursor): Promise<void> {

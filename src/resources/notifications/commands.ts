@@ -23,7 +23,7 @@ export const markNotifications = directCommand(
   'markNotifications',
   async (work: DirectWork, scope: Omit<store.Marking, 'user'>): Promise<void> => {
     const count = await store.markRead(work.sql, { ...scope, user: work.by.user })
-    if (count > 0) await queueMarked(work.sql, work.by.user, scope.app ?? null, work.now)
+    if (count > 0) await queueMarked(work.sql, [work.by.user], scope.app ?? null, work.now)
   },
 )
 

@@ -7,7 +7,6 @@ import type { AppState } from '../../actors/state.ts'
 import { Problem } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { listEvents } from '../../storage/events.ts'
 import type { Sql, Tx } from '../../storage/sql.ts'
 import { keepTerms } from '../content/terms.ts'
 import * as backlog from './backlog.ts'
@@ -33,7 +32,7 @@ export interface NotifierParts {
   log: Log
 }
 
-/** Events in one transaction, at most, where they tell few, and where they tell many. Guesses. */
+/** Events in one transaction, at most, and those among them that may tell somebody, where they tell many. Guesses. */
 const eventLimit = { most: 200, least: 16 }
 
 /** Apps that this node remembers to look at. The rest is found in the database when these are done. */
@@ -45,14 +44,14 @@ interface Reached {
   isMore: boolean
   /** Something is to be told, be it new or changed. */
   hasTold: boolean
-  /** Events that it worked through, how long the oldest had waited, and how many notifications are new. */
-  events: number
+  /** Events that it worked through, markers aside, how long the oldest had waited, and how many notifications are new. */
+  telling: number
   lateMs: number
   told: number
 }
 
 /** Nothing was to be done, or another node does it. */
-const idle: Omit<Reached, 'rev'> = { isMore: false, hasTold: false, events: 0, lateMs: 0, told: 0 }
+const idle: Omit<Reached, 'rev'> = { isMore: false, hasTold: false, telling: 0, lateMs: 0, told: 0 }
 
 /**
  * Makes notifications of committed events, and the terms that items are found by, in the background: sending to a room
@@ -158,7 +157,7 @@ export class Notifier {
     // Where each of them tells all members, more would be read in vain.
     const likely = Math.ceil((2 * portion) / state.memberCount)
     const limit = Math.min(eventLimit.most, Math.max(eventLimit.least, likely))
-    const rows = await listEvents(tx, state.app.id, cursor.rev, limit)
+    const rows = await backlog.listUpcoming(tx, cursor, { app: state.app.id, most: eventLimit.most, telling: limit })
     const now = this.#parts.clock.now()
     const making = new Making({ tx, state, people }, new Date(now))
     let { rev, told_to } = cursor
@@ -175,11 +174,13 @@ export class Notifier {
       events++
     }
     await making.finish()
-    await keepTerms(tx, rows.slice(0, events))
+    const taken = rows.slice(0, events)
+    await keepTerms(tx, taken)
     if (rows.length > 0) await backlog.moveCursor(tx, state.app.id, { rev, told_to })
-    const isMore = events < rows.length || rows.length === limit
+    const isMore = events < rows.length || rows.length >= limit
     const lateMs = rows.length === 0 ? 0 : now - rows[0]!.created_at.getTime()
-    return { rev, isMore, hasTold: making.hasTold, events, lateMs, told: making.written }
+    const telling = taken.filter(({ type }) => type !== 'app_marked').length
+    return { rev, isMore, hasTold: making.hasTold, telling, lateMs, told: making.written }
   }
 
   #rest(delayMs: number): Promise<void> {

@@ -13,11 +13,15 @@ export async function queueDeliveries(tx: Tx, change: Change, ids: number[], now
   await insertDeliveries(tx, change, events, now)
 }
 
-/** The same for marking several; `app` where they are those of one app. */
-export async function queueMarked(tx: Tx, user: number, app: number | null, now: Date): Promise<void> {
+/** The same for people who have several marked; `app` where they are those of one app. */
+export async function queueMarked(tx: Tx, users: number[], app: number | null, now: Date): Promise<void> {
   if (!(await isWanted(tx))) return
-  const facts = { entity_id: user, facts: { app_id: app }, body: null, created_at: now }
-  await insertDeliveries(tx, 'notifications_marked', [{ app_id: app ?? 0, actor_id: user, facts }], now)
+  const events = users.map(user => ({
+    app_id: app ?? 0,
+    actor_id: user,
+    facts: { entity_id: user, facts: { app_id: app }, body: null, created_at: now },
+  }))
+  await insertDeliveries(tx, 'notifications_marked', events, now)
 }
 
 async function isWanted(tx: Tx): Promise<boolean> {

@@ -23,8 +23,8 @@ const longestRestMs = 1_000
 interface Worked {
   /** Commands that wait for commits now. */
   waiting: number
-  /** Events that it worked through, and notifications that are new. */
-  events: number
+  /** Events that may tell somebody, and notifications that are new. */
+  telling: number
   told: number
   tookMs: number
   /** How long its oldest event had waited for it. */
@@ -35,9 +35,9 @@ interface Worked {
  * How long the making of notifications rests after a transaction, so that nobody who writes feels it: not at all as a
  * rule, for a while where there was much to make, for long where many write or a single event tells a whole crowd.
  */
-export function toRestMs({ waiting, events, told, tookMs, lateMs }: Worked): number {
+export function toRestMs({ waiting, telling, told, tookMs, lateMs }: Worked): number {
   const isBusy = waiting > busyCommands
   if (!isBusy && told < manyTold) return 0
-  const factor = isBusy || told >= manyTold * events ? restFactor.long : restFactor.short
+  const factor = isBusy || told >= manyTold * telling ? restFactor.long : restFactor.short
   return Math.min(longestRestMs, tookMs * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
 }

@@ -86,12 +86,10 @@ export interface Marking {
   upTo?: number | undefined
   app?: number | undefined
   directory?: number | undefined
-  /** Only those of messages of the app up to this one. */
-  message?: number | undefined
 }
 
 /** Marks what is unread as read; how many there were. Served by notifications_unread. */
-export async function markRead(tx: Tx, { user, upTo, app, directory, message }: Marking): Promise<number> {
+export async function markRead(tx: Tx, { user, upTo, app, directory }: Marking): Promise<number> {
   const { count } = await tx`
     update notifications n
     set is_unread = false, changed_id = c.id, change = ${'notifications_marked' satisfies Change}
@@ -99,8 +97,7 @@ export async function markRead(tx: Tx, { user, upTo, app, directory, message }: 
     where n.user_id = ${user} and n.is_unread
       ${upTo === undefined ? tx`` : tx`and n.id <= ${upTo}`}
       ${app === undefined ? tx`` : tx`and n.app_id = ${app}`}
-      ${directory === undefined ? tx`` : tx`and n.app_id in (select a.id from apps a where a.directory_id = ${directory})`}
-      ${message === undefined ? tx`` : tx`and n.action = 'message_created' and n.link_id <= ${message}`}`
+      ${directory === undefined ? tx`` : tx`and n.app_id in (select a.id from apps a where a.directory_id = ${directory})`}`
   return count
 }
 

@@ -8,13 +8,13 @@ import { findFiles } from '../../files/store.ts'
 import { queueDeliveries, queueMarked } from '../outbox.ts'
 import { portion } from '../pace.ts'
 import type { Draft } from '../schema.ts'
-import { insertDrafts, markRead } from '../store.ts'
+import { insertDrafts } from '../store.ts'
 import { ofCreated, ofUpdated } from './content.ts'
 import { Crowd } from './crowd.ts'
 import { ofFile } from './files.ts'
 import { ofReaction, ofVote } from './rollups.ts'
 import type { Scene } from './scene.ts'
-import { removeDetached, removeLinked } from './store.ts'
+import { markReached, removeDetached, removeLinked } from './store.ts'
 
 /** The events that notify somebody, or undo that. */
 export const notifying: ReadonlySet<string> = new Set([
@@ -43,6 +43,8 @@ export class Making {
   readonly #items = new Map<number, ContentRow>()
   readonly #files = new Map<number, FileRow>()
   #drafts: Draft[] = []
+  /** The newest message up to which people have read, by user; written behind all drafts, which are of these messages. */
+  readonly #reached = new Map<number, number>()
   /** How many notifications were made so far. */
   written = 0
   hasTold = false
@@ -85,7 +87,7 @@ export class Making {
   async take(event: AppEvent, toldTo: number): Promise<number | null> {
     const { type } = event
     const crowd = new Crowd(toldTo)
-    if (type === 'app_marked') await this.#mark(event)
+    if (type === 'app_marked') this.#mark(event)
     else if (type === 'reaction_added' || type === 'reaction_removed') await this.#roll(ofReaction, event)
     else if (type === 'vote_added' || type === 'vote_removed') await this.#roll(ofVote, event)
     else if (type.endsWith('_deleted')) await this.#remove(event)
@@ -96,6 +98,7 @@ export class Making {
   /** Writes what is gathered. */
   async finish(): Promise<void> {
     await this.#write()
+    await this.#writeReached()
   }
 
   async #write(): Promise<void> {
@@ -136,13 +139,17 @@ export class Making {
   }
 
   /** Who has read an app up to a message has read what was told of these messages. */
-  async #mark({ app_id, actor_id, facts }: AppEvent): Promise<void> {
+  #mark({ actor_id, facts }: AppEvent): void {
     const message = (facts as { marked_id: number | null }).marked_id
-    if (message === null) return
-    await this.#write()
-    const count = await markRead(this.#scene.tx, { user: actor_id, app: app_id, message })
-    if (count === 0) return
-    await queueMarked(this.#scene.tx, actor_id, app_id, this.#now)
+    if (message !== null) this.#reached.set(actor_id, Math.max(message, this.#reached.get(actor_id) ?? 0))
+  }
+
+  async #writeReached(): Promise<void> {
+    if (this.#reached.size === 0) return
+    const { tx, state } = this.#scene
+    const users = await markReached(tx, state.app.id, this.#reached)
+    if (users.length === 0) return
+    await queueMarked(tx, users, state.app.id, this.#now)
     this.hasTold = true
   }
 }
