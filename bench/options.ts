@@ -6,10 +6,11 @@ import { history } from './scenarios/history.ts'
 import { hub } from './scenarios/hub.ts'
 import { idle } from './scenarios/idle.ts'
 import { mark } from './scenarios/mark.ts'
+import { reconnect } from './scenarios/reconnect.ts'
 import { send } from './scenarios/send.ts'
 
-/** In the order in which they run: the one that wants a fresh server first, the one that fills the disk last. */
-export const scenarios: Scenario[] = [idle, send, history, fanOut, hub, mark, deep]
+/** In the order in which they run: the one that wants a fresh server first, those that fill the disk and restart it last. */
+export const scenarios: Scenario[] = [idle, send, history, fanOut, hub, mark, deep, reconnect]
 
 export interface Options {
   scenarios: Scenario[]

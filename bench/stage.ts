@@ -2,6 +2,7 @@ import type { Measurement, Target } from './figures.ts'
 import type { BroadcastJob, BroadcastResult } from './load/broadcast.ts'
 import type { ExchangeJob, ExchangeResult } from './load/exchange.ts'
 import type { Generator } from './load/generator.ts'
+import type { HoldJob } from './load/process.ts'
 import type { Parley } from './parley.ts'
 import { readRssBytes, readUsage, shareOfOthers, usageBetween, type Measured, type Usage } from './usage.ts'
 import type { Need, Room } from './world.ts'
@@ -85,17 +86,43 @@ export async function measureBroadcast(
   return { measurement, result }
 }
 
+/** How long it takes until WebSockets are open, and done with their hello. */
+export async function measureOpening(
+  stage: Stage,
+  described: Described,
+  job: Omit<HoldJob, 'kind' | 'port'>,
+): Promise<Measurement> {
+  const { parley, load } = stage
+  const measured = processesOf(stage, undefined)
+  const before = readUsage(measured)
+  const startedAt = performance.now()
+  let measurement: Measurement | null = null
+  await load.hold({ kind: 'hold', port: parley.port, ...job }, async () => {
+    const seconds = (performance.now() - startedAt) / 1000
+    const usage = usageBetween(before, readUsage(measured))
+    const count = job.listeners.length
+    measurement = {
+      ...described,
+      perSecond: count / seconds,
+      p50Ms: null,
+      p95Ms: null,
+      p99Ms: null,
+      ...toCpu(usage, count / 1000, false),
+      rssMiB: readRssBytes(measured.server) / 1024 / 1024,
+      others: shareOfOthers(usage),
+    }
+  })
+  if (measurement === null) throw new Error('The WebSockets were closed before all were open')
+  return measurement
+}
+
 /** Does something and takes what the processes used between the job's `started` and `ended`. */
 async function withUsage<Result>(
-  { parley, load }: Stage,
+  stage: Stage,
   bare: { pid: number } | undefined,
   run: (hear: (notice: 'started' | 'ended') => void) => Promise<Result>,
 ): Promise<{ result: Result; usage: Usage; rssBytes: number }> {
-  const measured: Measured = {
-    server: bare?.pid ?? parley.pid,
-    postmaster: bare === undefined ? parley.postmaster : null,
-    load: load.pid,
-  }
+  const measured = processesOf(stage, bare)
   let before: Usage | null = null
   let after: Usage | null = null
   let rssBytes = 0
@@ -108,6 +135,14 @@ async function withUsage<Result>(
   })
   if (before === null || after === null) throw new Error('A job did not say when it began and ended')
   return { result, usage: usageBetween(before, after), rssBytes }
+}
+
+function processesOf({ parley, load }: Stage, bare: { pid: number } | undefined): Measured {
+  return {
+    server: bare?.pid ?? parley.pid,
+    postmaster: bare === undefined ? parley.postmaster : null,
+    load: load.pid,
+  }
 }
 
 function toPercentiles({ p50Ms, p95Ms, p99Ms }: ExchangeResult['latencies']) {

@@ -1,0 +1,46 @@
+import { figureOf, type Measurement } from '../figures.ts'
+import type { Listener } from '../load/listeners.ts'
+import { native } from '../crowd.ts'
+import { measureOpening, type Scenario } from '../stage.ts'
+
+const label = 'Parley, after a restart'
+
+/**
+ * How soon is everybody back after a restart? The server has nobody in memory then: it looks up each token and person,
+ * and loads each room. What counts is the processor time of that; all come at once here, though clients spread it.
+ */
+export const reconnect: Scenario = {
+  name: 'reconnect',
+  question: 'How soon are 5,000 people back in their 500 rooms after a restart?',
+  figure: 'signed in and subscribed sessions a second, and their processor time',
+  needs: { crowd: { rooms: 500, members: 10, messages: 0 } },
+
+  async run(stage) {
+    // One of each room after the other, so that those of a room do not come together.
+    const rooms = stage.rooms.crowd!
+    const listeners: Listener[] = Array.from({ length: 10 }, (_, at) =>
+      rooms.map(({ app, members }) => ({ token: members[at]!.token, hello: native.hello(app) })),
+    ).flat()
+    const measurements: Measurement[] = []
+    for (let round = 0; round < stage.rounds; round++) {
+      await stage.parley.restart()
+      const described = { label, subject: 'parley', unit: 'sessions' } as const
+      const measurement = await measureOpening(stage, described, { path: native.path, listeners })
+      measurements.push(measurement)
+      stage.say(`${label}: ${Math.round(measurement.perSecond!)}/s`)
+    }
+    const cpu = figureOf(measurements, label, 'serverCpu') + figureOf(measurements, label, 'databaseCpu')
+    return {
+      measurements,
+      targets: [
+        {
+          name: 'CPU of 1,000 sessions after a restart, server and database',
+          value: cpu,
+          bound: 'at most',
+          limit: 0.6,
+          unit: 's',
+        },
+      ],
+    }
+  },
+}
