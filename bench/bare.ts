@@ -1,6 +1,6 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import * as uws from 'uWebSockets.js'
-import { apart, endWithParent } from './apart.ts'
+import { endWithParent, forkApart } from './apart.ts'
 
 /**
  * uWebSockets.js with nothing behind it: what this machine, its loopback and the load generator allow at best.
@@ -47,7 +47,7 @@ export class Bare {
   }
 
   static start(body = ''): Promise<Bare> {
-    const child = fork(import.meta.filename, { ...apart, execArgv: ['--disable-warning=ExperimentalWarning'] })
+    const child = forkApart(import.meta.filename)
     return new Promise((resolve, reject) => {
       child.once('message', port => resolve(new Bare(child, Number(port))))
       child.once('exit', code => reject(new Error(`The bare server ended with ${code}`)))

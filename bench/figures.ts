@@ -77,6 +77,12 @@ export function ratioOf(
   return median(figuresOf(measurements, label, figure).map((value, round) => value / baselines[round]!))
 }
 
+/** What 1,000 operations may take of the processors' time, server and database together. */
+export function cpuTarget(measurements: Measurement[], label: string, what: string, limit: number): Target {
+  const value = figureOf(measurements, label, 'serverCpu') + figureOf(measurements, label, 'databaseCpu')
+  return { name: `CPU of 1,000 ${what}, server and database`, value, bound: 'at most', limit, unit: 's' }
+}
+
 /** One figure of each round. Throws where it is not known. */
 function figuresOf(measurements: Measurement[], label: string, figure: Figure): number[] {
   const figures = measurements.filter(run => run.label === label).map(run => run[figure])

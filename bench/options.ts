@@ -9,7 +9,7 @@ import { mark } from './scenarios/mark.ts'
 import { reconnect } from './scenarios/reconnect.ts'
 import { send } from './scenarios/send.ts'
 
-/** In the order in which they run: the one that wants a fresh server first, those that fill the disk and restart it last. */
+/** In the order in which they run: the one that wants a fresh server first, those that fill its disk or restart it last. */
 export const scenarios: Scenario[] = [idle, send, history, fanOut, hub, mark, deep, reconnect]
 
 export interface Options {

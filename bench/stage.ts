@@ -53,14 +53,11 @@ export async function measureExchange(
     load.run({ kind: 'exchange', port, warmupSeconds: 1, seconds, ...job }, hear),
   )
   requireSuccess(described.label, result)
-  const thousands = result.operations / 1000
   return {
     ...described,
     perSecond: result.operations / result.seconds,
     ...toPercentiles(result.latencies),
-    ...toCpu(usage, thousands, bare !== undefined),
-    rssMiB: rssBytes / 1024 / 1024,
-    others: shareOfOthers(usage),
+    ...toCosts(usage, rssBytes, result.operations, bare !== undefined),
   }
 }
 
@@ -79,9 +76,7 @@ export async function measureBroadcast(
     ...described,
     perSecond: result.latencies.count / job.seconds,
     ...toPercentiles(result.latencies),
-    ...toCpu(usage, result.latencies.count / 1000, bare !== undefined),
-    rssMiB: rssBytes / 1024 / 1024,
-    others: shareOfOthers(usage),
+    ...toCosts(usage, rssBytes, result.latencies.count, bare !== undefined),
   }
   return { measurement, result }
 }
@@ -93,36 +88,31 @@ export async function measureOpening(
   job: Omit<HoldJob, 'kind' | 'port'>,
 ): Promise<Measurement> {
   const { parley, load } = stage
-  const measured = processesOf(stage, undefined)
-  const before = readUsage(measured)
-  const startedAt = performance.now()
-  let measurement: Measurement | null = null
-  await load.hold({ kind: 'hold', port: parley.port, ...job }, async () => {
-    const seconds = (performance.now() - startedAt) / 1000
-    const usage = usageBetween(before, readUsage(measured))
-    const count = job.listeners.length
-    measurement = {
-      ...described,
-      perSecond: count / seconds,
-      p50Ms: null,
-      p95Ms: null,
-      p99Ms: null,
-      ...toCpu(usage, count / 1000, false),
-      rssMiB: readRssBytes(measured.server) / 1024 / 1024,
-      others: shareOfOthers(usage),
-    }
+  let seconds = NaN
+  const { usage, rssBytes } = await withUsage(stage, undefined, hear => {
+    const startedAt = performance.now()
+    hear('started')
+    return load.hold({ kind: 'hold', port: parley.port, ...job }, async () => {
+      seconds = (performance.now() - startedAt) / 1000
+      hear('ended')
+    })
   })
-  if (measurement === null) throw new Error('The WebSockets were closed before all were open')
-  return measurement
+  const count = job.listeners.length
+  const latencies = { p50Ms: null, p95Ms: null, p99Ms: null }
+  return { ...described, perSecond: count / seconds, ...latencies, ...toCosts(usage, rssBytes, count, false) }
 }
 
 /** Does something and takes what the processes used between the job's `started` and `ended`. */
 async function withUsage<Result>(
-  stage: Stage,
+  { parley, load }: Stage,
   bare: { pid: number } | undefined,
   run: (hear: (notice: 'started' | 'ended') => void) => Promise<Result>,
 ): Promise<{ result: Result; usage: Usage; rssBytes: number }> {
-  const measured = processesOf(stage, bare)
+  const measured: Measured = {
+    server: bare?.pid ?? parley.pid,
+    postmaster: bare === undefined ? parley.postmaster : null,
+    load: load.pid,
+  }
   let before: Usage | null = null
   let after: Usage | null = null
   let rssBytes = 0
@@ -137,23 +127,18 @@ async function withUsage<Result>(
   return { result, usage: usageBetween(before, after), rssBytes }
 }
 
-function processesOf({ parley, load }: Stage, bare: { pid: number } | undefined): Measured {
-  return {
-    server: bare?.pid ?? parley.pid,
-    postmaster: bare === undefined ? parley.postmaster : null,
-    load: load.pid,
-  }
-}
-
 function toPercentiles({ p50Ms, p95Ms, p99Ms }: ExchangeResult['latencies']) {
   return { p50Ms, p95Ms, p99Ms }
 }
 
-function toCpu(usage: Usage, thousands: number, isBare: boolean) {
+function toCosts(usage: Usage, rssBytes: number, operations: number, isBare: boolean) {
+  const thousands = operations / 1000
   return {
     serverCpu: usage.serverSeconds / thousands,
     databaseCpu: isBare ? null : usage.databaseSeconds / thousands,
     loadCpu: usage.loadSeconds / thousands,
+    rssMiB: rssBytes / 1024 / 1024,
+    others: shareOfOthers(usage),
   }
 }
 

@@ -1,6 +1,6 @@
-import { fork, type ChildProcess } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
-import { apart } from '../apart.ts'
+import { forkApart } from '../apart.ts'
 import { setYielding } from '../yielding.ts'
 import type { FromLoad, HoldJob, Job, Notice, Result, ToLoad } from './process.ts'
 
@@ -9,10 +9,7 @@ export class Generator {
   readonly #child: ChildProcess
 
   constructor() {
-    this.#child = fork(join(import.meta.dirname, 'process.ts'), {
-      ...apart,
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-    })
+    this.#child = forkApart(join(import.meta.dirname, 'process.ts'))
   }
 
   get pid(): number {

@@ -1,4 +1,4 @@
-import { figureOf, type Measurement } from '../figures.ts'
+import { cpuTarget, type Measurement } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { measureExchange, type Scenario } from '../stage.ts'
 
@@ -32,18 +32,6 @@ export const mark: Scenario = {
       measurements.push(measurement)
       stage.say(`${label}: ${Math.round(measurement.perSecond ?? 0)}/s`)
     }
-    const cpu = figureOf(measurements, label, 'serverCpu') + figureOf(measurements, label, 'databaseCpu')
-    return {
-      measurements,
-      targets: [
-        {
-          name: 'CPU of 1,000 moved markers, server and database',
-          value: cpu,
-          bound: 'at most',
-          limit: 0.14,
-          unit: 's',
-        },
-      ],
-    }
+    return { measurements, targets: [cpuTarget(measurements, label, 'moved markers', 0.14)] }
   },
 }

@@ -1,4 +1,4 @@
-import { figureOf, medians, ratioOf, type Measurement, type Target } from '../figures.ts'
+import { cpuTarget, medians, ratioOf, type Measurement, type Target } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { Pgbench } from '../pgbench.ts'
 import { measureExchange, type Scenario, type Stage } from '../stage.ts'
@@ -87,16 +87,9 @@ function toSends(rooms: Room[], connection: number): string[] {
 function toTargets(measurements: Measurement[]): Target[] {
   const baselines = medians(measurements).filter(({ subject }) => subject === 'baseline')
   const best = baselines.toSorted((a, b) => b.perSecond! - a.perSecond!)[0]
-  const cpu = (connections: number) =>
-    figureOf(measurements, parley(connections), 'serverCpu') +
-    figureOf(measurements, parley(connections), 'databaseCpu')
-  const targets: Target[] = [64, 256].map(connections => ({
-    name: `CPU of 1,000 sends over ${connections} connections, server and database`,
-    value: cpu(connections),
-    bound: 'at most',
-    limit: 0.14,
-    unit: 's',
-  }))
+  const targets = [64, 256].map(connections =>
+    cpuTarget(measurements, parley(connections), `sends over ${connections} connections`, 0.14),
+  )
   if (best === undefined) return targets
   const ratio = (connections: number) => ratioOf(measurements, parley(connections), best.label)
   return [

@@ -22,14 +22,14 @@ export function together<Key, Value>(
   const newest = new WeakMap<Sql, Round<Key, Value>>()
 
   const open = (sql: Sql, before: Round<Key, Value> | undefined) => {
-    const round: Round<Key, Value> = { keys: new Set(), isOver: false, found: Promise.resolve(new Map()) }
-    round.found = nextTurn()
+    const find = async () => {
+      await nextTurn()
       // How it ended is told to those who asked then.
-      .then(() => before?.found.catch(() => {}))
-      .then(() => {
-        round.isOver = true
-        return ask(sql, [...round.keys])
-      })
+      await before?.found.catch(() => {})
+      round.isOver = true
+      return ask(sql, [...round.keys])
+    }
+    const round: Round<Key, Value> = { keys: new Set(), isOver: false, found: find() }
     newest.set(sql, round)
     return round
   }

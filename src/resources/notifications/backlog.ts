@@ -53,18 +53,22 @@ interface Upcoming {
   app: number
   /** Events in all, and those that may tell somebody: markers do not. */
   most: number
+  mostTelling: number
+}
+
+interface UpcomingRow extends EventRow {
+  /** How many of the events so far, with this one, may tell somebody. */
   telling: number
 }
 
-/** An app's events behind its cursor, oldest first; all there are where it gives fewer than `telling`. Served as listEvents. */
-export function listUpcoming(tx: Tx, { rev }: Cursor, { app, most, telling }: Upcoming): Promise<EventRow[]> {
-  return tx<EventRow[]>`
-    select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at
-    from (
-      select *, count(*) filter (where type <> 'app_marked') over (order by rev) as told
+/** An app's events behind its cursor, oldest first; all there are where these are fewer than `mostTelling`. Served as listEvents. */
+export function listUpcoming(tx: Tx, { rev }: Cursor, { app, most, mostTelling }: Upcoming): Promise<UpcomingRow[]> {
+  return tx<UpcomingRow[]>`
+    select * from (
+      select *, count(*) filter (where type <> 'app_marked') over (order by rev) as telling
       from (select * from events where app_id = ${app} and rev > ${rev} order by app_id, rev limit ${most}) as e
     ) as counted
-    where told <= ${telling} order by rev`
+    where telling <= ${mostTelling} order by rev`
 }
 
 export async function moveCursor(tx: Tx, app: number, { rev, told_to }: Cursor): Promise<void> {

@@ -157,7 +157,11 @@ export class Notifier {
     // Where each of them tells all members, more would be read in vain.
     const likely = Math.ceil((2 * portion) / state.memberCount)
     const limit = Math.min(eventLimit.most, Math.max(eventLimit.least, likely))
-    const rows = await backlog.listUpcoming(tx, cursor, { app: state.app.id, most: eventLimit.most, telling: limit })
+    const rows = await backlog.listUpcoming(tx, cursor, {
+      app: state.app.id,
+      most: eventLimit.most,
+      mostTelling: limit,
+    })
     const now = this.#parts.clock.now()
     const making = new Making({ tx, state, people }, new Date(now))
     let { rev, told_to } = cursor
@@ -179,7 +183,7 @@ export class Notifier {
     if (rows.length > 0) await backlog.moveCursor(tx, state.app.id, { rev, told_to })
     const isMore = events < rows.length || rows.length >= limit
     const lateMs = rows.length === 0 ? 0 : now - rows[0]!.created_at.getTime()
-    const telling = taken.filter(({ type }) => type !== 'app_marked').length
+    const telling = taken.at(-1)?.telling ?? 0
     return { rev, isMore, hasTold: making.hasTold, telling, lateMs, told: making.written }
   }
 
