@@ -21,6 +21,12 @@ export interface Answer {
   lengthBytes?: number
 }
 
+/**
+ * What uWebSockets.js collects before it calls the system, and what an empty send buffer always has room for. Longer
+ * answers are handed over as the client takes them: what uWebSockets.js keeps of an answer is lost when the node stops.
+ */
+const corkBytes = 16 * 1024
+
 /** `422 Unprocessable Entity`: what follows the version in the first line of an answer. */
 const statusLines: Record<number, string> = Object.fromEntries(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
@@ -48,6 +54,7 @@ export class Exchange {
   #body: BodyTaker | null = null
   #source: Readable | null = null
   #isPaused = false
+  #isAnswered = false
   readonly #onEnd: (exchange: Exchange, status: number) => void
 
   /** `onEnd` is called once, with the status of the answer, or 499 when the client went away before it. */
@@ -100,16 +107,18 @@ export class Exchange {
     })
   }
 
-  /** Everything goes out in one write. */
+  /** Goes out in one write where the client takes it so; the exchange ends when all of it is on its way. */
   answer(answer: Answer): void {
     const res = this.#res
-    if (res === null) return
+    if (res === null || this.#isAnswered) return
     // Checked before anything is written: half an answer cannot be taken back.
     for (const name in answer.headers) requireSafe(name, answer.headers[name]!)
+    this.#isAnswered = true
+    let isOver = false
     // Within uWebSockets.js's handler the answer is corked already.
-    if (this.#req === null) res.cork(() => this.#write(res, answer))
-    else this.#write(res, answer)
-    this.#end(answer.status)
+    if (this.#req === null) res.cork(() => (isOver = this.#write(res, answer)))
+    else isOver = this.#write(res, answer)
+    if (isOver) this.#end(answer.status)
   }
 
   /**
@@ -120,6 +129,7 @@ export class Exchange {
     const res = this.#res
     if (res === null) return void source.destroy()
     for (const name in answer.headers) requireSafe(name, answer.headers[name]!)
+    this.#isAnswered = true
     this.#source = source
     res.cork(() => {
       this.#writeHead(res, answer)
@@ -170,20 +180,36 @@ export class Exchange {
     res.writeStatus(head)
   }
 
-  #write(res: HttpResponse, answer: Answer): void {
-    const { status, body, lengthBytes } = answer
+  /** False where the client has to take some of it before the rest can be sent. */
+  #write(res: HttpResponse, answer: Answer): boolean {
+    const { status, body = '', lengthBytes } = answer
     this.#writeHead(res, answer)
     if (status !== 204 && status !== 304 && this.method !== 'HEAD') {
-      res.end(body ?? '', this.isLast)
-      return
+      if (body.length > corkBytes) return this.#writeAsTaken(res, body, status)
+      res.end(body, this.isLast)
+      return true
     }
     // Without arguments, because with them this version leaves the response open and ends the process. So it is the
     // client that has to close the connection.
     if (this.isLast) res.writeHeader('Connection', 'close')
     if (status !== 204 && status !== 304) {
-      res.writeHeader('Content-Length', String(lengthBytes ?? Buffer.byteLength(body ?? '')))
+      res.writeHeader('Content-Length', String(lengthBytes ?? Buffer.byteLength(body)))
     }
     res.endWithoutBody()
+    return true
+  }
+
+  #writeAsTaken(res: HttpResponse, body: string | Uint8Array, status: number): boolean {
+    if (this.isLast) res.writeHeader('Connection', 'close')
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    const [, isWhole] = res.tryEnd(bytes, bytes.length)
+    if (isWhole) return true
+    res.onWritable(offset => {
+      const [isTaken, isOver] = res.tryEnd(bytes.subarray(offset), bytes.length)
+      if (isOver) this.#end(status)
+      return isTaken
+    })
+    return false
   }
 
   #end(status: number): void {

@@ -113,22 +113,28 @@ export class Edge {
    */
   async close(deadlineMs: number): Promise<void> {
     this.#stopped.abort()
-    // Who has reached this machine by now is let in, in the next turn of the event loop; what they have said by then is
-    // read in those after it.
+    // Who has reached this machine by now is let in, in the next turn of the event loop.
     await nextTurn()
     if (this.#listening !== null) this.#native.us_listen_socket_close(this.#listening)
     this.#listening = null
-    for (let turn = 0; turn < 3; turn++) await nextTurn()
-    if (this.#open > 0) {
-      const idle = Promise.withResolvers<void>()
-      const timer = setTimeout(idle.resolve, deadlineMs)
-      this.#onIdle = idle.resolve
-      await idle.promise
-      clearTimeout(timer)
-    }
-    // The last answer leaves the machine only after the turn of the event loop in which it was given.
-    await nextTurn()
+    await this.#finish(deadlineMs)
     this.uws.close()
+  }
+
+  /** Resolves in a turn of the event loop in which no request is open, a few of which brought none, or at the deadline. */
+  async #finish(deadlineMs: number): Promise<void> {
+    const late = new AbortController()
+    const timer = setTimeout(() => {
+      late.abort()
+      this.#onIdle?.()
+    }, deadlineMs)
+    let quietTurns = 0
+    while (quietTurns < 3 && !late.signal.aborted) {
+      if (this.#open > 0) await new Promise<void>(resolve => (this.#onIdle = resolve))
+      await nextTurn()
+      quietTurns = this.#open === 0 ? quietTurns + 1 : 0
+    }
+    clearTimeout(timer)
   }
 
   #accept(exchange: Exchange): void {

@@ -18,10 +18,9 @@ const quick = route({
 })
 
 const largeBytes = 250_000
-const text = 'x'.repeat(largeBytes)
 
 /** Answers with more than the buffers of a connection hold, at once or later. */
-const large = (path: string, isLater: boolean) =>
+const large = (path: string, isLater: boolean, text = 'x'.repeat(largeBytes)) =>
   route({
     method: 'GET',
     path,
@@ -245,6 +244,51 @@ test('a request on a connection that was kept alive is answered while closing, a
   expect(await idle.closed()).toBe('closed')
   open()
   expect((await busy.answer()).status).toBe(200)
+  await closed
+})
+
+test(
+  'every request that reaches a handler is answered, however many come in while closing',
+  { timeout: 20_000 },
+  async () => {
+    for (let round = 0; round < 20; round++) {
+      let handled = 0
+      const { slow } = gated()
+      const handle = () => delay(handled++ % 3, reply(200, { done: true }))
+      const edge = await startEdge([{ ...slow, handle }])
+      const talk = async (gapMs: number): Promise<number> => {
+        const wire = await Wire.open(edge.port)
+        for (let answers = 0; ; answers++) {
+          await wire.send(requestText('POST', '/api/slow', json, '{}'))
+          const answer = await wire.answer().catch(() => null)
+          if (answer === null) return answers
+          if (answer.headers.connection === 'close') return answers + 1
+          await delay(gapMs)
+        }
+      }
+      const talks = Array.from({ length: 32 }, (_, i) => talk(i % 11))
+      await eventually(() => expect(handled).toBeGreaterThan(100))
+
+      await edge.edge.close(5000)
+
+      const answered = await Promise.all(talks)
+      expect(answered.reduce((sum, count) => sum + count)).toBe(handled)
+    }
+  },
+)
+
+test('closing waits until a large answer has been taken', async () => {
+  const size = 8_000_000
+  const edge = await startEdge([large('/api/huge', false, 'x'.repeat(size))])
+  const wire = await Wire.open(edge.port)
+  wire.pause()
+  await wire.send(requestText('GET', '/api/huge'))
+  await eventually(() => expect(edge.edge.open).toBe(1))
+
+  const closed = edge.edge.close(5000)
+  wire.resume()
+
+  expect((await wire.answer()).body.length).toBe(size)
   await closed
 })
 

@@ -42,10 +42,10 @@ export class Wire {
     for (;;) {
       const answer = this.#take(isHead)
       if (answer !== undefined) return answer
-      if (Date.now() > deadline) throw new Error(`No answer in time, only: ${JSON.stringify(this.#received)}`)
+      if (Date.now() > deadline) throw new Error(`No answer in time, only: ${this.#shown}`)
       await Promise.race([once(this.#socket, 'data'), this.#closed, delay(50)]).catch(() => {})
       if (this.#socket.closed && this.#take(isHead, true) === undefined) {
-        throw new Error(`Closed without an answer, after ${JSON.stringify(this.#received)}`)
+        throw new Error(`Closed without an answer, after ${this.#shown}`)
       }
     }
   }
@@ -60,9 +60,18 @@ export class Wire {
     this.#socket.pause()
   }
 
+  /** Reads on. */
+  resume(): void {
+    this.#socket.resume()
+  }
+
   /** Breaks the connection off. */
   destroy(): void {
     this.#socket.destroy()
+  }
+
+  get #shown(): string {
+    return JSON.stringify(this.#received.slice(0, 1000))
   }
 
   #take(isHead: boolean, isPeek = false): WireAnswer | undefined {
