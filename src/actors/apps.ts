@@ -80,10 +80,12 @@ export class Apps {
     once?: OnceKey,
   ): Promise<Result> {
     if (this.#waiting >= this.#options.totalLimit) throw overloaded()
-    const actor = this.#find(app) ?? (await this.#load(app))
     // Where an app is open to all, or to a directory, the command decides by who the caller is.
     const { people } = this.#options
     if (by.kind === 'user' && people.find(by.user) === undefined) await people.get(by.user)
+    let actor = this.#find(app)
+    for (; actor === undefined; actor = this.#find(app)) await this.#load(app)
+    // Nothing is awaited from here to the mailbox: an actor in which nothing waits may be dropped, and then be another's.
     this.#waiting++
     try {
       return await new Promise<Result>((resolve, reject) => {
@@ -204,20 +206,23 @@ export class Apps {
     this.#actors.set(app, actor)
     this.#watcher?.onLoaded(app)
     this.#cost += state.cost()
-    this.#makeRoom()
+    this.#makeRoomFor(actor)
     if (this.#pins.has(app)) this.#publish(state, [])
     return actor
   }
 
-  /** Drops the actors that nobody used for longest and that have nothing to do, until the budget holds. */
-  #makeRoom(): void {
+  /**
+   * Drops the actors that nobody used for longest and that have nothing to do, until the budget holds. Never the one that
+   * was just loaded, though nothing waits in it yet.
+   */
+  #makeRoomFor(loaded: AppActor): void {
     if (this.#cost <= this.#options.memoryBytes) return
     // Costs change with use; before anything is dropped they are taken anew.
     this.#cost = 0
     for (const actor of this.#actors.values()) this.#cost += actor.state.cost()
     for (const actor of [...this.#actors.values()].sort((a, b) => a.lastUse - b.lastUse)) {
       if (this.#cost <= this.#options.memoryBytes * 0.9) break
-      if (this.#pins.has(actor.id) || actor.isBusy || actor.waiting > 0) continue
+      if (actor === loaded || this.#pins.has(actor.id) || actor.isBusy || actor.waiting > 0) continue
       this.#actors.delete(actor.id)
       this.#watcher?.onDropped(actor.id)
       this.#cost -= actor.state.cost()

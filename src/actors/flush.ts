@@ -91,7 +91,7 @@ async function flushLocked(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<
   )
   const statement = toStatement(decisions, now)
   if (statement.isEmpty) await lane.rollback()
-  else await lane.commit(statement, locked.transaction)
+  else await lane.commit(statement, locked.transaction, decisions.filter(({ draft }) => hasMoved(draft)).length)
   return decisions
 }
 

@@ -104,11 +104,11 @@ export class Lane {
   }
 
   /**
-   * Writes and commits in one round trip. Rejects with OutcomeUnknown where the answer got lost; with any other error
+   * Writes and commits in one round trip. `moved`: how many apps it moves. Rejects with OutcomeUnknown where the answer got lost; with any other error
    * nothing was written.
    */
-  async commit(statement: WriteStatement, transaction: string): Promise<void> {
-    const { text, params } = statement.finishIn(transaction)
+  async commit(statement: WriteStatement, transaction: string, moved: number): Promise<void> {
+    const { text, params } = statement.finishIn(transaction, place => hasMoved(statement, place(moved)))
     const written = this.#write(text, params)
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
     // `and chain` is an error there; the transaction that it opens is ended at once.
@@ -136,11 +136,9 @@ export class Lane {
     const { text, params } = statement.finish(place => {
       const ids = place(toIdArray(still.map(({ id }) => id)))
       const heads = place(toIdArray(still.map(({ head_rev }) => head_rev)))
-      const written = [saveHeads, saveApps].filter(batch => statement.has(batch))
-      const counts = written.map(({ name }) => `(select count(*) from ${name})`)
       // In this order: the age of numbers counts once the transaction has its place in the order of transactions.
       return {
-        holds: `case when ${[0, ...counts].join(' + ')} = ${place(moved)}::int
+        holds: `case when ${hasMoved(statement, place(moved))}
           and not exists (
             select from unnest(${ids}::bigint[], ${heads}::bigint[]) k(id, head_rev)
             left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)
@@ -216,6 +214,13 @@ export class Lane {
       clearTimeout(timer)
     }
   }
+}
+
+/** A condition: each app was moved, from the rev that it was known to have, and by nobody else in this statement. */
+function hasMoved(statement: WriteStatement, moved: string): string {
+  const written = [saveHeads, saveApps].filter(batch => statement.has(batch))
+  const counts = written.map(({ name }) => `(select count(*) from ${name})`)
+  return `${[0, ...counts].join(' + ')} = ${moved}::int`
 }
 
 /** True where PostgreSQL answered with an error: then it rolled back. Its own end (57P…) is no such answer. */

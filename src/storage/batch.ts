@@ -81,10 +81,13 @@ export class WriteStatement {
     return { text: `${parts}select 1 / (${holds})::int${more}`, params: this.params }
   }
 
-  /** What may only be written by one transaction: where it was lost, the statement fails as a whole. */
-  finishIn(transaction: string): Finished {
+  /**
+   * What may only be written by one transaction: where it was lost, the statement fails as a whole, and where `also`, a
+   * condition, is not true.
+   */
+  finishIn(transaction: string, also: (place: (param: Param) => string) => string = () => 'true'): Finished {
     return this.finish(place => ({
-      holds: `coalesce(pg_current_xact_id_if_assigned() = ${place(transaction)}::xid8, false)`,
+      holds: `coalesce(pg_current_xact_id_if_assigned() = ${place(transaction)}::xid8, false) and ${also(place)}`,
     }))
   }
 }

@@ -64,7 +64,7 @@ test('however many statements there are, PostgreSQL keeps no more than a connect
       [{ app: 1 }],
     )
     const { transaction } = await lane.begin([], [], 0, 1)
-    if (number % 2 === 0) await lane.commit(statement, transaction)
+    if (number % 2 === 0) await lane.commit(statement, transaction, 0)
     else {
       await lane.rollback()
       const { atMs } = lane.stock.take(1, 0)!

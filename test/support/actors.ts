@@ -13,6 +13,7 @@ import { openSql } from '../../src/storage/sql.ts'
 export async function openActors(
   url: string,
   now: () => Date = () => new Date(),
+  memoryBytes = 64 * 1024 * 1024,
 ): Promise<AsyncDisposable & { apps: Apps; collisions: () => number }> {
   const open = (connections: number) => openSql({ url, connections, statementTimeoutMs: 10_000 })
   const sql = open(2)
@@ -34,7 +35,7 @@ export async function openActors(
     flushLimit: 100,
     mailboxLimit: 100,
     totalLimit: 1_000,
-    memoryBytes: 64 * 1024 * 1024,
+    memoryBytes,
     observe: () => {},
     now,
     log: createLog('error'),
