@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartFault } from '../lib/errors.ts'
-import type { Sql } from './sql.ts'
+import type { ReservedSql, Sql } from './sql.ts'
 
 const folder = join(import.meta.dirname, 'migrations')
 
@@ -31,13 +31,20 @@ export async function migrate(sql: Sql): Promise<void> {
     const applied = await connection<Omit<Migration, 'text'>[]>`select name, digest from migrations`
     requireSame(migrations, applied)
     const done = new Set(applied.map(({ name }) => name))
-    for (const { name, text, digest } of migrations) {
-      if (done.has(name)) continue
-      await connection.unsafe(`begin; ${text}; insert into migrations values ('${name}', now(), '${digest}'); commit`)
-    }
+    for (const migration of migrations) if (!done.has(migration.name)) await apply(connection, migration)
   } finally {
     await connection`select pg_advisory_unlock(${migrationLock})`
     connection.release()
+  }
+}
+
+async function apply(connection: ReservedSql, { name, text, digest }: Migration): Promise<void> {
+  try {
+    await connection.unsafe(`begin; ${text}; insert into migrations values ('${name}', now(), '${digest}'); commit`)
+  } catch (error) {
+    // Left open, it would refuse all that comes next with an error of its own.
+    await connection`rollback`
+    throw error
   }
 }
 
