@@ -1,7 +1,7 @@
 import { listEvents, type EventRow } from '../storage/events.ts'
 import type { Db } from '../storage/sql.ts'
 import { fold, type AppEvent, type EventType } from './event.ts'
-import { findApp, type AppState } from './state.ts'
+import { findApp, type AppRow, type AppState } from './state.ts'
 
 /** How many events are read at once. A guess: bodies of this many messages are well below a megabyte. */
 const pageSize = 500
@@ -11,33 +11,35 @@ export type EventTypes = ReadonlyMap<string, EventType<unknown>>
 
 /**
  * Brings a state to the app's newest rev by the events that it missed, and returns these. Null when the log no longer
- * reaches back far enough, or the app is gone: the state must then be loaded anew.
+ * reaches back far enough, or the app is gone: the state must then be loaded anew. Where it rejects, nothing has changed:
+ * whoever follows the state must be told of what is in it.
  */
 export async function catchUp(db: Db, state: AppState, types: EventTypes): Promise<AppEvent[] | null> {
+  const { id } = state.app
   const missed: AppEvent[] = []
-  for (;;) {
-    const rows = await listEvents(db, state.app.id, state.app.head_rev, pageSize)
-    if (rows.length > 0 && rows[0]!.prev !== state.app.head_rev) return null
-    for (const event of await withBodies(db, rows, types)) {
-      fold(state, event)
-      missed.push(event)
-    }
-    if (rows.length < pageSize) break
-  }
-  const app = await findApp(db, state.app.id)
-  if (app === null) return null
-  // Bodies are read as they are now, so counters folded from them may be ahead or behind: the row is the truth. It may
-  // be ahead of the events by what was committed since; those are then found by the next look.
-  const reached = state.app.head_rev
-  state.app = { ...app, head_rev: reached }
-  if (app.head_rev <= reached) return missed
-  // Ahead of a log that has nothing more to say: what is between was dropped.
-  const [next] = await listEvents(db, app.id, reached, 1)
-  return next === undefined ? null : concat(missed, await catchUp(db, state, types))
+  let reached = state.app.head_rev
+  let app: AppRow | null
+  do {
+    let rows: EventRow[]
+    do {
+      rows = await listEvents(db, id, reached, pageSize)
+      if (rows.length > 0 && rows[0]!.prev !== reached) return null
+      missed.push(...(await withBodies(db, rows, types)))
+      reached = rows.at(-1)?.rev ?? reached
+    } while (rows.length === pageSize)
+    app = await findApp(db, id)
+    if (app === null) return null
+    // It may be ahead of the events by what was committed since, or of a log that was dropped.
+  } while (app.head_rev > reached && (await hasMore(db, id, reached)))
+  if (app.head_rev > reached) return null
+  for (const event of missed) fold(state, event)
+  // Bodies are read as they are now, so counters folded from them may be ahead or behind: the row is the truth.
+  state.app = app
+  return missed
 }
 
-function concat(missed: AppEvent[], more: AppEvent[] | null): AppEvent[] | null {
-  return more === null ? null : [...missed, ...more]
+async function hasMore(db: Db, app: number, rev: number): Promise<boolean> {
+  return (await listEvents(db, app, rev, 1)).length > 0
 }
 
 /** Turns rows of one app's log into events, with what their entities look like now. One query for each event type. */

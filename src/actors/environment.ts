@@ -31,9 +31,14 @@ export class Environment {
     this.#rev = await findRev(this.#sql)
   }
 
-  /** Resolves when every listener has heard of everything up to `rev`. Costs nothing when it has. */
+  /**
+   * Resolves when every listener has heard of everything up to `rev`, or of all that there is: a database that was put
+   * back to an earlier state may never come to it. Costs nothing when they have.
+   */
   async reach(rev: number): Promise<void> {
-    while (this.#rev < rev) {
+    let before = Number.NaN
+    while (this.#rev < rev && this.#rev !== before) {
+      before = this.#rev
       this.#reading ??= this.#read().finally(() => {
         this.#reading = null
       })
@@ -54,9 +59,11 @@ export class Environment {
       this.#rev = row.rev
     }
     if (rows.length > 0) return
-    // The rev is ahead of the log: the history was dropped while this node was away.
+    const head = await findRev(this.#sql)
+    if (head === this.#rev) return
+    // The rev is ahead of the log, whose history was dropped while this node was away; or it was put back.
     for (const listener of this.#listeners) await listener(everything)
-    this.#rev = await findRev(this.#sql)
+    this.#rev = head
   }
 }
 

@@ -143,7 +143,7 @@ export class FanOut {
     const { user } = session
     if (user !== undefined && people.find(user) === undefined) await people.load([user])
     // It may be being loaded anew at this moment.
-    while (apps.peek(app) === undefined) await apps.state(app)
+    while (subscription.stage === 'opening' && apps.peek(app) === undefined) await apps.state(app)
     if (subscription.stage !== 'opening' || user === undefined) return
     const state = apps.peek(app)!
     if (!canRead(state, user)) throw NotFound()
