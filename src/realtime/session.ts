@@ -109,7 +109,7 @@ export class Session {
 
   /** Counts a frame of the client; false when it sends more than its share. Unused allowance adds up to `most`. */
   admits(now: number, perSecond: number, most: number): boolean {
-    this.#allowance = Math.min(most, this.#allowance + ((now - this.#countedAt) / 1_000) * perSecond)
+    this.#allowance = Math.min(most, this.#allowance + (Math.max(0, now - this.#countedAt) / 1_000) * perSecond)
     this.#countedAt = now
     if (this.#allowance < 1) return false
     this.#allowance--

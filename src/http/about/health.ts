@@ -19,7 +19,8 @@ export class Health {
   /** Never rejects. */
   check(): Promise<boolean> {
     const now = this.#now().getTime()
-    if (now - this.#askedAt < validMs) return this.#last
+    // Either way: the clock may have been put back.
+    if (Math.abs(now - this.#askedAt) < validMs) return this.#last
     this.#askedAt = now
     this.#last = this.#ask()
     return this.#last
