@@ -1,6 +1,6 @@
 import { Apps } from './actors/apps.ts'
 import { Direct } from './actors/direct.ts'
-import { Environment } from './actors/environment.ts'
+import { Environment, findDeployment } from './actors/environment.ts'
 import { Lane } from './actors/lane.ts'
 import { hearMoved, spreadNews } from './actors/news.ts'
 import { People } from './actors/people.ts'
@@ -48,7 +48,7 @@ import { prepareDatabase } from './storage/database.ts'
 import { keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
 import { Renditions } from './storage/renditions.ts'
-import { openSql } from './storage/sql.ts'
+import { openSql, type Sql } from './storage/sql.ts'
 
 export interface Node extends Running {
   /** Where it listens. */
@@ -132,6 +132,7 @@ export async function startNode(config: Config): Promise<Node> {
       flushLimit,
       mailboxLimit: config.mailboxLimit,
       totalLimit: config.mailboxTotal,
+      isShared: config.redisUrl !== null,
       memoryBytes: config.actorMemoryMb * 1024 * 1024,
       observe: commands => metrics.observeCommit(commands),
       now,
@@ -148,7 +149,7 @@ export async function startNode(config: Config): Promise<Node> {
     apps.listen((_, events) => typing.hear(events))
 
     // What nodes tell each other. Without Redis they look for it themselves, below.
-    const bus = await connectBus(config, log)
+    const bus = await connectBus(config, sql, log)
     if (bus !== null) {
       teardown.add('bus', () => bus.close())
       const talking = new AbortController()
@@ -283,8 +284,13 @@ export async function startNode(config: Config): Promise<Node> {
 }
 
 /** Null for a node that has no Redis. */
-async function connectBus({ redisUrl, redisIsCluster: isCluster }: Config, log: Log): Promise<RedisBus | null> {
-  return redisUrl && RedisBus.connect({ url: redisUrl.reveal(), isCluster, log })
+async function connectBus(
+  { redisUrl, redisIsCluster: isCluster }: Config,
+  sql: Sql,
+  log: Log,
+): Promise<RedisBus | null> {
+  if (redisUrl === null) return null
+  return RedisBus.connect({ url: redisUrl.reveal(), isCluster, deployment: await findDeployment(sql), log })
 }
 
 /** Finds what other nodes did: each of their commits is heard of within this chore's period. */

@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { NotFound, overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db, Sql } from '../storage/sql.ts'
+import { together } from '../storage/together.ts'
 import { AppActor, isRefusal, type OnceKey, type Task } from './app-actor.ts'
 import { catchUp, type EventTypes } from './catch-up.ts'
 import type { Command } from './command.ts'
@@ -10,6 +12,9 @@ import type { CommitListener } from './flush.ts'
 import type { Principal } from './principal.ts'
 import { Recent, recentLimit, type Item } from './recent.ts'
 import { AppState, findApp, listMembers, type AppRow } from './state.ts'
+
+/** A few times in the time of a commit. */
+const busyMs = 2
 
 /** The newest visible items of an app, newest first, as its type keeps them. */
 export type RecentItems = (db: Db, app: AppRow, limit: number) => Promise<Item[]>
@@ -21,6 +26,8 @@ export interface AppsOptions extends Omit<CommitterParts, 'published' | 'committ
   /** Commands that may wait for one app, and for all; more are refused with 503. */
   mailboxLimit: number
   totalLimit: number
+  /** Other nodes write as well, and say so: reads then ask PostgreSQL whether they have. */
+  isShared: boolean
   /** Memory that states may take, by their own estimate. */
   memoryBytes: number
   log: Log
@@ -98,10 +105,13 @@ export class Apps {
     }
   }
 
-  /** The app's state as of its last commit on this node. 404 for an app that does not exist. */
+  /**
+   * The app's state with all that was committed before, on any node: at once where this is the only one and has it in
+   * memory. 404 for an app that does not exist.
+   */
   state(app: number): AppState | Promise<AppState> {
-    const actor = this.#find(app)
-    return actor === undefined ? this.#load(app).then(loaded => loaded.state) : actor.state
+    if (this.#options.isShared) return this.#confirm(app)
+    return this.#find(app)?.state ?? this.#load(app).then(({ state }) => state)
   }
 
   /** The state if it is in memory. */
@@ -184,6 +194,18 @@ export class Apps {
     const actor = this.#actors.get(app)
     if (actor !== undefined) actor.lastUse = ++this.#uses
     return actor
+  }
+
+  /** Whoever wrote through another node reads what they wrote, though news of it may still be on their way. */
+  async #confirm(app: number): Promise<AppState> {
+    const head = (await findHeads(this.#options.sql, [app])).get(app)
+    for (;;) {
+      const { state } = this.#find(app) ?? (await this.#load(app))
+      if (head !== undefined && state.app.head_rev >= head) return state
+      await this.look([app])
+      // Somebody else is bringing it forward, or committing to it.
+      if (this.#actors.get(app)?.isBusy) await delay(busyMs)
+    }
   }
 
   #load(app: number): Promise<AppActor> {
@@ -276,6 +298,13 @@ export class Apps {
     state.settle()
   }
 }
+
+/** The newest revs of apps. Together, because every read asks. Served by the primary key. */
+const findHeads = together<number, number>(async (sql, apps) => {
+  const rows = await sql<{ id: number; head_rev: number }[]>`
+    select id, head_rev from apps where id = any(${apps}::bigint[])`
+  return new Map(rows.map(({ id, head_rev }) => [id, head_rev]))
+})
 
 /** An app that is gone is no failure of whoever looks. */
 function ignoreRefusal(error: unknown): void {

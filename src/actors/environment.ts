@@ -80,6 +80,13 @@ export const everything: EventRow = {
   created_at: new Date(0),
 }
 
+/** A name for the database, like no other's. */
+export async function findDeployment(sql: Sql): Promise<string> {
+  const [row] = await sql<{ deployment: string }[]>`select deployment from environment`
+  if (row === undefined) throw new Error('The database has no environment row')
+  return row.deployment
+}
+
 async function findRev(sql: Sql): Promise<number> {
   const [row] = await sql<{ head_rev: number }[]>`select head_rev from environment`
   return row?.head_rev ?? 0

@@ -33,13 +33,13 @@ interface Typed {
 
 type AppNews = Committed | Typed
 
-const environmentChannel = 'parley:environment'
-const movedChannel = 'parley:moved'
+const environmentChannel = 'environment'
+const movedChannel = 'moved'
 
 /** How long the apps that a node writes to are gathered for those who do not have them in memory. A guess. */
 const gatherMs = 100
 
-const channelOf = (app: number) => `parley:app:${app}`
+const channelOf = (app: number) => `app:${app}`
 
 /**
  * Makes news travel fast between nodes: each commit is told on its app's channel, and whoever has the app in memory

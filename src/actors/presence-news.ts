@@ -20,7 +20,7 @@ interface PresenceNews {
   went: number[]
 }
 
-const channel = 'parley:presence'
+const channel = 'presence'
 
 const newsMs = 1_000
 

@@ -8,6 +8,8 @@ interface RedisBusOptions {
   /** redis:// or rediss://; of a Cluster, any of its nodes. */
   url: string
   isCluster: boolean
+  /** Names the database: nodes on another one may share the Redis, and have apps with the same ids. */
+  deployment: string
   log: Log
 }
 
@@ -33,22 +35,26 @@ type Client = Redis | Cluster
 export class RedisBus implements Bus {
   readonly #publisher: Client
   readonly #subscriber: Client
+  readonly #prefix: string
   readonly #listeners = new Map<string, (message: unknown) => void>()
   /** Settled when the last message has left, or was lost. */
   #sent: Promise<unknown> = Promise.resolve()
 
-  private constructor(publisher: Client, subscriber: Client) {
+  private constructor(publisher: Client, subscriber: Client, prefix: string) {
+    this.#prefix = prefix
     this.#publisher = publisher
     this.#subscriber = subscriber
     // Not left to ioredis, which forgets a subscription that was on its way when the connection broke.
     subscriber.on('ready', () => {
       for (const channel of this.#listeners.keys()) this.#listen(channel)
     })
-    subscriber.on('smessage', (channel: string, text: string) => this.#listeners.get(channel)?.(JSON.parse(text)))
+    subscriber.on('smessage', (channel: string, text: string) =>
+      this.#listeners.get(channel.slice(prefix.length))?.(JSON.parse(text)),
+    )
   }
 
   /** Rejects with a StartFault that tells the way out where Redis does not answer, or is too old. */
-  static async connect({ url, isCluster, log }: RedisBusOptions): Promise<RedisBus> {
+  static async connect({ url, isCluster, deployment, log }: RedisBusOptions): Promise<RedisBus> {
     const clients = [open(url, isCluster), open(url, isCluster)] as const
     for (const client of clients) {
       // Without a listener a broken connection would end the process. It is logged once for each break.
@@ -64,12 +70,12 @@ export class RedisBus implements Bus {
         cause: error,
       })
     }
-    return new RedisBus(...clients)
+    return new RedisBus(...clients, `parley:${deployment}:`)
   }
 
   publish(channel: string, message: object): void {
     // Not queued while Redis is away: old news is in the log, and a queue would only grow.
-    this.#sent = this.#publisher.spublish(channel, JSON.stringify(message)).catch(() => {})
+    this.#sent = this.#publisher.spublish(this.#prefix + channel, JSON.stringify(message)).catch(() => {})
   }
 
   subscribe(channel: string, hear: (message: unknown) => void): () => void {
@@ -77,14 +83,14 @@ export class RedisBus implements Bus {
     this.#listen(channel)
     return () => {
       this.#listeners.delete(channel)
-      this.#subscriber.sunsubscribe(channel).catch(() => {
+      this.#subscriber.sunsubscribe(this.#prefix + channel).catch(() => {
         // As above: messages for nobody are dropped.
       })
     }
   }
 
   #listen(channel: string): void {
-    this.#subscriber.ssubscribe(channel).catch(() => {
+    this.#subscriber.ssubscribe(this.#prefix + channel).catch(() => {
       // The connection broke: it is done again when there is a new one.
     })
   }

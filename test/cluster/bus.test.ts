@@ -10,11 +10,13 @@ import { startServer } from '../support/server.ts'
 if (redisIsMissing !== null) console.warn(`The tests of the Redis bus are skipped: ${redisIsMissing}.`)
 const withRedis = test.skipIf(redisIsMissing !== null)
 
-const connect = (url: string) => RedisBus.connect({ url, isCluster: false, log: createLog('error') })
+const connect = (url: string, deployment = 'one') =>
+  RedisBus.connect({ url, isCluster: false, deployment, log: createLog('error') })
 
 withRedis('what one node says on a channel, the others hear in order, until they stop listening', async () => {
   await using redis = await startRedis()
   const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
+  const stranger = await connect(redis.url, 'other')
   const heard: unknown[] = []
   const end = ben.subscribe('one', message => heard.push(message))
   await eventually(() => {
@@ -25,11 +27,12 @@ withRedis('what one node says on a channel, the others hear in order, until they
 
   for (let i = 0; i < 100; i++) ann.publish('one', { i })
   ann.publish('two', { i: 'elsewhere' })
+  stranger.publish('one', { i: 'of another database' })
   await eventually(() => expect(heard.filter(message => 'i' in (message as object))).toHaveLength(100))
 
   expect(heard.filter(message => 'i' in (message as object))).toEqual(Array.from({ length: 100 }, (_, i) => ({ i })))
   end()
-  await Promise.all([ann.close(), ben.close()])
+  await Promise.all([ann.close(), ben.close(), stranger.close()])
 })
 
 withRedis('a bus survives the end of Redis, and carries on when it is back', async () => {

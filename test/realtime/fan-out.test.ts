@@ -89,6 +89,7 @@ async function openStage() {
     flushLimit: 100,
     mailboxLimit: 1_000,
     totalLimit: 1_000,
+    isShared: false,
     memoryBytes: 100_000_000,
     observe: () => {},
     now: () => new Date(),

@@ -143,7 +143,7 @@ test('without Redis, a node knows of those who came to it', async () => {
 
 /** What a node has for presence, with a clock that is moved by hand. */
 async function startTalking(url: string, clock: ManualClock) {
-  const bus = await RedisBus.connect({ url, isCluster: false, log: createLog('error') })
+  const bus = await RedisBus.connect({ url, isCluster: false, deployment: 'test', log: createLog('error') })
   const presence = new Presence({ seen: new Map(), clock })
   const living = new AbortController()
   spreadPresence({ bus, presence, clock, signal: living.signal })

@@ -35,6 +35,7 @@ export async function openActors(
     flushLimit: 100,
     mailboxLimit: 100,
     totalLimit: 1_000,
+    isShared: false,
     memoryBytes,
     observe: () => {},
     now,
