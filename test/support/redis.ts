@@ -1,5 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
@@ -22,7 +24,7 @@ const conf = join(import.meta.dirname, '../../redis.conf')
 
 export async function startRedis(): Promise<RedisServer> {
   const dir = mkdtempSync(join(tmpdir(), 'parley-redis-'))
-  const port = 20_000 + Math.floor(Math.random() * 20_000)
+  const port = await findPort()
   const url = `redis://127.0.0.1:${port}`
   let ended = Promise.resolve()
   let kill = () => {}
@@ -45,6 +47,20 @@ export async function startRedis(): Promise<RedisServer> {
       await ended
       rmSync(dir, { recursive: true, force: true })
     },
+  }
+}
+
+/** One that nobody listens on, below those that Linux gives to whoever connects: it must still be free after a restart. */
+async function findPort(): Promise<number> {
+  const port = 10_000 + Math.floor(Math.random() * 20_000)
+  const server = createServer().listen(port, '127.0.0.1')
+  try {
+    await once(server, 'listening')
+    return port
+  } catch {
+    return findPort()
+  } finally {
+    server.close()
   }
 }
 
