@@ -71,6 +71,12 @@ const errandsAtOnce = 200
 const laneSeconds = 10
 
 /**
+ * Time between two steps of a commit, which take a millisecond: for as long, a node that was stopped (a frozen virtual
+ * machine) holds up the others. A guess; longer than collecting garbage ever takes.
+ */
+const laneIdleSeconds = 3
+
+/**
  * Starts one node: everything in the order in which it is needed, the edge last; `stop` ends it the other way round,
  * within the configured time. Rejects with a StartFault where somebody can put it right.
  */
@@ -115,8 +121,7 @@ export async function startNode(config: Config): Promise<Node> {
 
     // The actors, and the connections that they commit on.
     const metrics = new Metrics()
-    const open = () => openSql({ url, connections: 1, statementTimeoutMs: laneSeconds * 1000, plansOnce: true })
-    const openLane = () => new Lane({ open, deadlineMs: (laneSeconds + 5) * 1000 })
+    const openLane = () => new Lane({ open: () => openLaneSql(url), deadlineMs: (laneSeconds + 5) * 1000 })
     const lanes = Array.from({ length: config.commitLanes + soloLanes }, openLane)
     teardown.add('commit lanes', () => closeAll(lanes))
     const events = new Map(resources.flatMap(({ events = [] }) => events.map(event => [event.type, event])))
@@ -281,6 +286,17 @@ export async function startNode(config: Config): Promise<Node> {
     await stop()
     throw error
   }
+}
+
+/** For the connection of a lane. Its transactions hold the locks of apps that other nodes wait for. */
+function openLaneSql(url: string): Sql {
+  return openSql({
+    url,
+    connections: 1,
+    statementTimeoutMs: laneSeconds * 1000,
+    idleTimeoutMs: laneIdleSeconds * 1000,
+    plansOnce: true,
+  })
 }
 
 /** Null for a node that has no Redis. */

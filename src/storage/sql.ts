@@ -15,6 +15,8 @@ export interface SqlOptions {
   connections: number
   /** Ends a statement that runs longer: a query that hangs must not hold a request for ever. */
   statementTimeoutMs: number
+  /** Ends a transaction in which nothing happens: whoever it belongs to hangs, and others wait. Default: twice the above. */
+  idleTimeoutMs?: number
   applicationName?: string
   /** Plans each statement once, not for its parameters: for the same few, again and again. */
   plansOnce?: boolean
@@ -32,6 +34,7 @@ export function openSql(options: SqlOptions): Sql {
 /** One connection. What is asked while it is busy is sent off at once, and answered in order. */
 function openClient(options: SqlOptions): Sql {
   const { url, statementTimeoutMs, applicationName = 'parley', plansOnce = false } = options
+  const { idleTimeoutMs = statementTimeoutMs * 2 } = options
   const socket = toSocketPath(url)
   return postgres(url, {
     ...(socket !== null && { path: socket }),
@@ -50,7 +53,7 @@ function openClient(options: SqlOptions): Sql {
       application_name: applicationName,
       statement_timeout: statementTimeoutMs,
       // `set` would be lost with a pooler in transaction mode; as start-up parameters they hold.
-      idle_in_transaction_session_timeout: statementTimeoutMs * 2,
+      idle_in_transaction_session_timeout: idleTimeoutMs,
       ...(plansOnce && { plan_cache_mode: 'force_generic_plan' }),
     },
   }) as unknown as Sql

@@ -263,6 +263,43 @@ test('whoever loses their token or account through one node is refused by the ot
   }
 })
 
+test(
+  'a node that is frozen in the middle of a commit holds up the other for a few seconds at most',
+  { timeout: 40_000 },
+  async () => {
+    await using pair = await startPair()
+    const ann = await pair.visit('Ann')
+    const { body: app } = await ann.here.post('/api/apps', { type: 'chat' })
+    const send = (one: Client) => one.post(`/api/apps/${app.id}/messages`, { text: 'hi' })
+    const [frozen] = pair.nodes
+    let isOver = false
+    const writers = [ann.here, ann.there, ann.here, ann.there].map(async one => {
+      while (!isOver) await send(one)
+    })
+
+    // Both write to one app, so that they commit under its lock; the node is stopped until it is found to hold it.
+    await eventually(
+      async () => {
+        frozen.kill('SIGSTOP')
+        const holding = await pair.sql`
+        select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`
+        if (holding.length === 0) frozen.kill('SIGCONT')
+        expect(holding).toHaveLength(1)
+      },
+      { timeoutMs: 10_000, everyMs: 20 },
+    )
+    const startedAt = performance.now()
+    const { status } = await send(ann.there)
+    const waitedMs = performance.now() - startedAt
+    frozen.kill('SIGCONT')
+    isOver = true
+    await Promise.allSettled(writers)
+
+    expect(status).toBe(201)
+    expect(waitedMs).toBeLessThan(8_000)
+  },
+)
+
 test('a node that is killed loses nothing that it acknowledged, and holds up nobody at the other', async () => {
   await using pair = await startPair()
   const ann = await pair.visit('Ann')
