@@ -91,14 +91,18 @@ export interface PagedList<Item> {
   count: number
 }
 
-/** The envelope of every list: the items with where they stand, or the count alone. */
+/**
+ * The envelope of every list: the items with where they stand, or the count alone. They are counted and read one after
+ * the other, so there may be more of them than were counted.
+ */
 export function toPagedList<Item>(
   page: { skip: number; countOnly: boolean },
   count: number,
   items: Item[],
 ): PagedList<Item> {
   if (page.countOnly) return { count }
-  return { data: items, start: page.skip, end: page.skip + items.length, count }
+  const end = page.skip + items.length
+  return { data: items, start: page.skip, end, count: items.length === 0 ? count : Math.max(count, end) }
 }
 
 /** The same for a list inside something else: its first items, or all. */

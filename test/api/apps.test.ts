@@ -176,6 +176,26 @@ test('a uid belongs to one app, whatever its case and type, also while that is i
   expect((await ann.patch(`/api/apps/${second.id}`, { uid: 'TEAM' })).body.uid).toBe('TEAM')
 })
 
+test('a uid that is taken is refused before the commit that others share', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  await server.admin.post('/api/apps', { type: 'files', uid: 'taken' })
+  const { body: other } = await people[0].post('/api/apps', { type: 'chat' })
+  const commits = async () => {
+    const text = await (await fetch(`${server.url}/metrics`)).text()
+    return Number(/^parley_commit_commands_count (\d+)$/m.exec(text)?.[1])
+  }
+  const before = await commits()
+
+  const refused = await people[0].patch(`/api/apps/${other.id}`, { uid: 'Taken' })
+
+  expect(refused).toMatchObject({ status: 422, body: { errors: { uid: ['is taken by another app'] } } })
+  expect(await commits()).toBe(before)
+  expect((await people[0].patch(`/api/apps/${app}`, { uid: 'taken' })).status).toBe(403)
+  expect((await people[0].patch(`/api/apps/${other.id}`, { uid: 'free' })).body.uid).toBe('free')
+  expect((await people[0].patch(`/api/apps/${other.id}`, { uid: 'FREE' })).body.uid).toBe('FREE')
+})
+
 test('an update changes what it names; null clears, lists and metadata are replaced whole', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')

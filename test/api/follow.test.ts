@@ -98,3 +98,20 @@ test('whoever is trashed leaves the lists of followers, and a deleted one for go
 
   expect([whileTrashed, restored, await following()]).toEqual(['0', '1', '0'])
 })
+
+test('whoever is deleted while somebody follows them is followed, or not there', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+
+  for (let round = 0; round < 40; round++) {
+    const people = await Promise.all(['Ben', 'Eve', 'Kim'].map(server.person))
+    const calls = people.flatMap(({ id, post }) => [
+      ann.post(`/api/users/${id}/follow`),
+      server.admin.delete(`/api/users/${id}`),
+      post(`/api/users/${ann.id}/follow`),
+    ])
+    const statuses = (await Promise.all(calls)).map(({ status }) => status)
+
+    expect(statuses.filter(status => ![200, 204, 401, 404].includes(status))).toEqual([])
+  }
+})

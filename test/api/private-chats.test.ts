@@ -164,6 +164,23 @@ test('a private chat in the trash makes room for another, beside which it cannot
   expect(await make()).toBe(first)
 })
 
+test('a private chat that is restored while it is made anew is there once', async () => {
+  await using server = await startServer()
+
+  for (let round = 0; round < 30; round++) {
+    const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+    const make = () => server.admin.post('/api/apps', { type: 'private_chat', members: [ann.id, ben.id] })
+    const { id } = (await make()).body
+    await server.admin.post(`/api/apps/${id}/trash`)
+
+    const [restored, made] = await Promise.all([server.admin.post(`/api/apps/${id}/restore`), make()])
+
+    expect(made.status).toBe(201)
+    expect(restored.status).toBe(made.body.id === id ? 204 : 400)
+    expect((await ann.get('/api/apps')).body.data).toMatchObject([{ id: made.body.id }])
+  }
+})
+
 test('only private and agent chats can be removed for oneself', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')

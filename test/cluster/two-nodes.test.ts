@@ -272,27 +272,30 @@ test(
     const { body: app } = await ann.here.post('/api/apps', { type: 'chat' })
     const send = (one: Client) => one.post(`/api/apps/${app.id}/messages`, { text: 'hi' })
     const [frozen] = pair.nodes
-    let isOver = false
+    const over = new AbortController()
     const writers = [ann.here, ann.there, ann.here, ann.there].map(async one => {
-      while (!isOver) await send(one)
+      while (!over.signal.aborted) await send(one)
     })
 
     // Both write to one app, so that they commit under its lock; the node is stopped until it is found to hold it.
     await eventually(
       async () => {
         frozen.kill('SIGSTOP')
+        await pair.sql`select pg_sleep(0.1)`
+        // The other node's transactions have gone on meanwhile.
         const holding = await pair.sql`
-        select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'`
+          select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'
+            and backend_xid is not null and state_change < clock_timestamp() - interval '90 ms'`
         if (holding.length === 0) frozen.kill('SIGCONT')
         expect(holding).toHaveLength(1)
       },
-      { timeoutMs: 10_000, everyMs: 20 },
+      { timeoutMs: 20_000, everyMs: 20 },
     )
     const startedAt = performance.now()
     const { status } = await send(ann.there)
     const waitedMs = performance.now() - startedAt
     frozen.kill('SIGCONT')
-    isOver = true
+    over.abort()
     await Promise.allSettled(writers)
 
     expect(status).toBe(201)

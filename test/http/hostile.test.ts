@@ -6,9 +6,12 @@ import { startEdge } from '../support/edge.ts'
 import { Wire } from '../support/wire.ts'
 
 const Anything = z.object({
-  text: z.string().optional(),
+  text: z.string().min(1).max(100).optional(),
   count: z.int().optional(),
-  list: z.array(z.object({ name: z.string() })).optional(),
+  list: z
+    .array(z.object({ name: z.string().max(100) }))
+    .max(100)
+    .optional(),
   either: z.union([z.int(), z.string().regex(/^\d+$/), z.object({ id: z.int() })]).optional(),
   free: z.record(z.string(), z.unknown()).optional(),
 })
@@ -47,9 +50,18 @@ const text = fc
 /** What can stand in a request line at all. */
 const target = text.map(value => value.replaceAll(/[\0-\x20\x7f]/g, ''))
 
+/** Objects with members that JavaScript itself asks for. */
+const pretender = fc.object({
+  key: fc.constantFrom('length', 'size', 'toString', 'valueOf', 'toJSON', 'constructor', '__proto__', 'then', 'name'),
+  maxDepth: 3,
+})
+
 const body = fc.oneof(
   fc.json(),
   text,
+  fc
+    .record({ text: pretender, list: fc.oneof(pretender, fc.array(pretender)), free: pretender })
+    .map(value => JSON.stringify(value)),
   fc
     .record(
       { text: fc.anything(), count: fc.anything(), list: fc.anything(), either: fc.anything(), free: fc.anything() },

@@ -12,9 +12,28 @@ const mostFields = 50
  * stands for the value itself.
  */
 export function check<Output>(schema: z.ZodType<Output>, value: unknown, whole: string): Output {
-  const result = schema.safeParse(value, { error: toText })
+  const result = parse(schema, value)
   if (result.success) return result.data
   throw invalid(toFieldErrors(result.error.issues, whole))
+}
+
+/**
+ * Zod compares the length of whatever has one with what text or a list may have, objects too, and throws where that
+ * length is an object that is no number. No such value is right, so what is wrong with it is told without its length.
+ */
+function parse<Output>(schema: z.ZodType<Output>, value: unknown) {
+  try {
+    return schema.safeParse(value, { error: toText })
+  } catch (error) {
+    const result = schema.safeParse(withoutLengths(value), { error: toText })
+    if (result.success) throw error
+    return result
+  }
+}
+
+function withoutLengths(value: unknown): unknown {
+  const isOdd = (key: string, inner: unknown) => key === 'length' && typeof inner === 'object'
+  return JSON.parse(JSON.stringify(value), (key, inner: unknown) => (isOdd(key, inner) ? undefined : inner))
 }
 
 function toFieldErrors(issues: readonly Issue[], whole: string): FieldErrors {

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { command, type Work } from '../../actors/command.ts'
+import { command, loadingCommand, type Work } from '../../actors/command.ts'
 import type { Access, AppRow } from '../../actors/state.ts'
 import { Forbidden, invalid, NotFound, type Problem } from '../../lib/errors.ts'
+import type { Db } from '../../storage/sql.ts'
 import { isAtLeast, isInside, levelOf, requireAdmin, requireRead } from '../members/access.ts'
 import { join, joinNumbers } from '../members/join.ts'
 import { appDeleted, appRestored, appTrashed, appUpdated } from './events.ts'
 import { isChat, isConversation, type Kind } from './kinds.ts'
 import { PairHasChat, type AppUpdate } from './schema.ts'
+import { findPair, findPairOf } from './store.ts'
 
 /** An update whose references were looked up. */
 export interface AppChange extends Omit<AppUpdate, 'directory' | 'picture'> {
@@ -16,7 +18,7 @@ export interface AppChange extends Omit<AppUpdate, 'directory' | 'picture'> {
   directory?: { id: number; isKnown: boolean } | null
 }
 
-const UidTaken = () => invalid({ uid: ['is taken by another app'] })
+export const UidTaken = () => invalid({ uid: ['is taken by another app'] })
 export const UnknownDirectory = () => invalid({ directory: ['there is no such directory'] })
 const DirectoryGone = () => invalid({ directory: ['was deleted meanwhile'] })
 
@@ -75,14 +77,18 @@ export const trashApp = command('trashApp', (work: Work) => {
 })
 
 /** Takes an app out of the trash. Refuses with 400 a private chat whose pair has a new one meanwhile. */
-export const restoreApp = command(
+export const restoreApp = loadingCommand(
   'restoreApp',
-  (work: Work) => {
+  async (db: Db, app: number): Promise<number | null> => {
+    const pair = await findPairOf(db, app)
+    return pair === null ? null : findPair(db, pair)
+  },
+  (work: Work<number | null>) => {
     requireAdmin(work.state, work.by, work.people)
     if (work.app.trashed_at === null) return
+    if (work.loaded !== null) throw PairHasChat()
     work.emit(appRestored, { entity: work.app.id, body: { ...work.app, trashed_at: null } })
   },
-  { conflicts: { apps_pair: PairHasChat } },
 )
 
 /** Ends an app for good. Its rows are removed in the background; nobody sees them from now on. */

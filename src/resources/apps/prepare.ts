@@ -1,14 +1,17 @@
+import type { Apps } from '../../actors/apps.ts'
 import type { People } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { invalid } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { preparePicture, withPicture, type PictureCaller } from '../blobs/picture.ts'
 import { findDirectoryId } from '../directories/store.ts'
+import { levelOf } from '../members/access.ts'
 import { resolvePeople } from '../users/store.ts'
 import { listInvisible } from '../users/visible.ts'
 import type { AppDraft } from './create.ts'
-import { UnknownDirectory, type AppChange } from './commands.ts'
+import { UidTaken, UnknownDirectory, type AppChange } from './commands.ts'
 import type { AppUpdate, NewApp } from './schema.ts'
+import { isUidTaken } from './store.ts'
 
 interface Caller extends Looking, PictureCaller {}
 
@@ -42,6 +45,20 @@ export async function toChange(body: AppUpdate, caller: Caller): Promise<AppChan
   const { directory, ...rest } = await withPicture(body, caller)
   const choice = await toChoice(directory, caller)
   return choice === undefined ? rest : { ...rest, directory: choice }
+}
+
+/**
+ * Refuses a uid that another app has, to whoever may change that of this one: in a commit it would be refused as well,
+ * together with all that share the commit. There it is refused where somebody takes it at this moment.
+ */
+export async function requireFreeUid(
+  app: number,
+  uid: string | null | undefined,
+  { sql, by, people, apps }: Looking & { apps: Apps },
+): Promise<void> {
+  if (uid === null || uid === undefined || !(await isUidTaken(sql, app, uid))) return
+  await people.load([by.user])
+  if (levelOf(await apps.state(app), by, people) === 'admin') throw UidTaken()
 }
 
 /** The ids behind references to people whom the caller may add; 422 on `field` otherwise. */

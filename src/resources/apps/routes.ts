@@ -1,3 +1,4 @@
+import type { Command } from '../../actors/command.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
 import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
@@ -6,7 +7,7 @@ import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
 import { findApp, toAppId } from './find.ts'
 import { listPage } from './list.ts'
 import { makeApp } from './make.ts'
-import { toChange, toDraft } from './prepare.ts'
+import { requireFreeUid, toChange, toDraft } from './prepare.ts'
 import {
   App,
   AppList,
@@ -71,6 +72,7 @@ const update = route({
   async handle(request) {
     const { params, body, by, apps } = request
     const app = await toAppId(params.app, request)
+    await requireFreeUid(app, body.uid, request)
     await apps.run(updateApp, app, by, await toChange(body, request))
     return reply(200, await showWhole(await apps.state(app), request))
   },
@@ -105,7 +107,7 @@ const list = route({
   },
 })
 
-const change = (verb: 'trash' | 'restore', command: typeof trashApp, problems: ProblemType[]) =>
+const change = <Loaded>(verb: 'trash' | 'restore', command: Command<unknown, void, Loaded>, problems: ProblemType[]) =>
   route({
     method: 'POST',
     path: `/api/apps/{app}/${verb}`,

@@ -27,6 +27,21 @@ export async function findAppId(db: Db, uid: string, by: Principal): Promise<num
   return row?.id ?? null
 }
 
+/** True where another app has a uid that this one may therefore not have. */
+export async function isUidTaken(db: Db, app: number, uid: string): Promise<boolean> {
+  const rows = await db`
+    select from apps own, lateral (
+      select id from apps
+      where lower(uid) = lower(${uid}) and deleted_at is null and type <> 'agent_chat' and own.type <> 'agent_chat'
+      union all
+      select id from apps
+      where lower(uid) = lower(${uid}) and deleted_at is null and type = 'agent_chat' and own.type = 'agent_chat'
+        and owner_id = own.owner_id
+    ) other
+    where own.id = ${app} and other.id <> own.id`
+  return rows.length > 0
+}
+
 export interface NewAppRow {
   type: string
   uid: string | null
@@ -102,11 +117,17 @@ export async function insertMembers(tx: Tx, rows: NewMemberRow[]): Promise<void>
   if (rows.length > 0) await tx`insert into members ${tx(rows)}`
 }
 
+/** The pair whose private chat an app is; null for any other app. */
+export async function findPairOf(db: Db, app: number): Promise<string | null> {
+  const [row] = await db<{ pair: string | null }[]>`select pair from apps where id = ${app}`
+  return row?.pair ?? null
+}
+
 /**
  * The private chat of two people. Waits for anybody who is making it at this moment; whoever asks first makes it.
  * Served by apps_pair.
  */
-export async function findPair(tx: Tx, pair: string): Promise<number | null> {
+export async function findPair(tx: Db, pair: string): Promise<number | null> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${pair}, 7213002))`
   const [row] = await tx<{ id: number }[]>`
     select id from apps where pair = ${pair} and deleted_at is null and trashed_at is null`

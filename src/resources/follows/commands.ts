@@ -1,7 +1,7 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { SpecialUser } from '../users/schema.ts'
-import { findPerson } from '../users/store.ts'
+import { findPerson, holdUsers } from '../users/store.ts'
 import { insertFollow, removeFollow } from './store.ts'
 
 /**
@@ -10,6 +10,7 @@ import { insertFollow, removeFollow } from './store.ts'
  */
 export const follow = directCommand('follow', async (work: DirectWork, user: string): Promise<number> => {
   const followed = await requireOther(work, user)
+  if (!(await holdUsers(work.sql, [work.by.user, followed]))) throw NotFound()
   await insertFollow(work.sql, { user: work.by.user, followed }, work.now)
   return followed
 })

@@ -30,12 +30,14 @@ export const markNotifications = directCommand(
 /** Stores what somebody is to know, and tells of it. 422 where the user, or what it leads to, has just been deleted. */
 export const createNotification = directCommand(
   'createNotification',
-  async (work: DirectWork, draft: Draft): Promise<{ id: number }> => {
+  async (work: DirectWork, draft: Draft): Promise<NotificationRow> => {
     if (!(await store.holdUser(work.sql, draft.user_id))) throw UnknownUser()
     if (!(await store.holdLink(work.sql, draft))) throw UnknownLink()
     const [id] = await store.insertDrafts(work.sql, [draft])
     await queueDeliveries(work.sql, 'notification_created', [id!], work.now)
-    return { id: id! }
+    const row = await store.findNotification(work.sql, id!, null)
+    if (row === null) throw new Error('A notification is hidden from whoever makes it')
+    return row
   },
 )
 

@@ -70,11 +70,8 @@ const create = route({
   replies: { 201: Notification },
   problems: [NotifiesPeople],
   async handle(request) {
-    const { body, by, sql, direct, once } = request
-    const { id } = await direct.run(createNotification, by, await toDraft(body, request), once)
-    const row = await findNotification(sql, id, null)
-    if (row === null) throw NotFound()
-    return reply(201, await show(row, request))
+    const { body, by, direct, once } = request
+    return reply(201, await show(await direct.run(createNotification, by, await toDraft(body, request), once), request))
   },
 })
 

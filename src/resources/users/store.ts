@@ -108,6 +108,12 @@ export async function findPassword(
   return row ?? null
 }
 
+/** True where all of these users are there; then so until the transaction ends. In the order of their ids, as others do. */
+export async function holdUsers(tx: Tx, ids: number[]): Promise<boolean> {
+  const rows = await tx`select from users where id = any(${ids}::bigint[]) order by id for key share`
+  return rows.length === new Set(ids).size
+}
+
 export async function updateTrashed(tx: Tx, id: number, at: Date | null): Promise<void> {
   await tx`update users set trashed_at = ${at} where id = ${id}`
 }
