@@ -41,6 +41,8 @@ export interface Subscription {
 interface Entry {
   readonly listener: Listener
   rev: number | undefined
+  /** How often the server was asked for the app and has not answered yet: what comes until then is for who listened before. */
+  awaited: number
 }
 
 /** A fresh token is fetched this long before the old one ends. */
@@ -72,7 +74,7 @@ export class RealtimeClient {
 
   /** Listens to an app: with `after` from behind that rev, else from now on. One listener an app; a second replaces it. */
   subscribe(app: number, listener: Listener, after?: number): Subscription {
-    const entry: Entry = { listener, rev: after }
+    const entry: Entry = { listener, rev: after, awaited: this.#entries.get(app)?.awaited ?? 0 }
     this.#entries.set(app, entry)
     if (this.#isWelcome) this.#ask(app, entry)
     return {
@@ -137,8 +139,9 @@ export class RealtimeClient {
     this.#options.status?.({ state: 'closed', code })
   }
 
-  #ask(app: number, { rev }: Entry): void {
-    this.#line?.say({ type: 'subscribe', app_id: app, after: rev })
+  #ask(app: number, entry: Entry): void {
+    entry.awaited++
+    this.#line?.say({ type: 'subscribe', app_id: app, after: entry.rev })
   }
 
   #hear(frame: Incoming): void {
@@ -174,7 +177,10 @@ export class RealtimeClient {
     if (this.#isWelcome) return
     this.#isWelcome = true
     this.#failures = 0
-    for (const [app, entry] of this.#entries) this.#ask(app, entry)
+    for (const [app, entry] of this.#entries) {
+      entry.awaited = 0
+      this.#ask(app, entry)
+    }
     this.#options.status?.({ state: 'connected', user })
   }
 
@@ -191,7 +197,7 @@ export class RealtimeClient {
   #tell(event: RealtimeEvent): void {
     const entry = this.#entries.get(event.app_id)
     // What was on its way when the subscription ended, or began anew.
-    if (entry === undefined || entry.rev === undefined || event.rev <= entry.rev) return
+    if (entry === undefined || entry.awaited > 0 || entry.rev === undefined || event.rev <= entry.rev) return
     entry.rev = event.rev
     try {
       entry.listener.event(event)
@@ -206,6 +212,8 @@ export class RealtimeClient {
   #move(type: 'subscribed' | 'current' | 'reset', app: number, rev: number): void {
     const entry = this.#entries.get(app)
     if (entry === undefined) return
+    if (type === 'subscribed' && entry.awaited > 0) entry.awaited--
+    if (entry.awaited > 0) return
     entry.rev = type === 'reset' ? rev : Math.max(entry.rev ?? 0, rev)
     if (type === 'reset') entry.listener.reset?.(rev)
   }

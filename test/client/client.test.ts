@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { expect, test } from 'vitest'
 import { RealtimeClient, type Status } from '../../src/client/client.ts'
@@ -39,6 +40,32 @@ test('whenever the connection is cut, every event is heard exactly once and in o
 
   expect(texts(heard)).toEqual(sent)
   expect(connections).toBeGreaterThan(1)
+  client.close()
+})
+
+test('a listener that takes over from further back misses nothing, whatever was on its way', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const client = new RealtimeClient({ url: server.url, token: () => ann.token, WebSocket: Ws })
+  const first = client.subscribe(Number(app), { event: () => {} })
+  await eventually(() => expect(first.rev).toBeDefined())
+  const start = first.rev!
+
+  const sent = Array.from({ length: 200 }, (_, i) => `message ${i}`)
+  let heard: RealtimeEvent[] = []
+  for (const text of sent) {
+    heard = []
+    const own = heard
+    await Promise.all([
+      ann.post(`/api/apps/${app}/messages`, { text }),
+      delay(Math.random() * 5).then(() => client.subscribe(Number(app), { event: e => void own.push(e) }, start)),
+    ])
+    const all = sent.slice(0, sent.indexOf(text) + 1)
+    await eventually(() => expect(texts(own)).toHaveLength(all.length))
+    expect(texts(own)).toEqual(all)
+  }
+
   client.close()
 })
 
