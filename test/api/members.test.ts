@@ -96,6 +96,7 @@ test('in a chat room whoever may write adds people, but changes nobody and makes
   expect((await put(eve!.id, 'read')).status).toBe(403)
   expect((await put(ben!.id, 'admin')).status).toBe(403)
   expect((await put(kim!.id, 'admin')).status).toBe(403)
+  expect((await put(kim!.id, 'none')).status).toBe(403)
   expect((await put(ann!.id)).status).toBe(403)
   expect((await ben!.delete(`/api/apps/${room.id}/members/${eve!.id}`)).status).toBe(403)
   expect((await ben!.patch(`/api/apps/${room.id}`, { name: 'Ours' })).body.name).toBe('Ours')

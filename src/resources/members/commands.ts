@@ -77,9 +77,9 @@ export const removeMembers = loadingCommand(
   { numbers: users => users.length + 2 },
 )
 
-/** What needs no admin in a chat room: an ordinary new member, or no change. */
+/** What needs no admin in a chat room: an ordinary new member, or no change. `none` would shut somebody out. */
 function isPlainAddition(before: Access | null, wanted: Access): boolean {
-  return before === null ? wanted !== 'admin' : wanted === before
+  return before === null ? wanted === 'read' || wanted === 'write' : wanted === before
 }
 
 function requireOpenMembership({ app }: Pick<Work, 'app'>): void {
