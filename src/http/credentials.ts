@@ -83,15 +83,16 @@ export class Credentials {
   }
 
   async #find(token: string, hash: string): Promise<Principal | null> {
-    let found: Holder | null
+    const find = token.startsWith('wys_') ? findKeys : findTokens
+    let found: Holder | undefined
     let before: number
     do {
       before = this.#revocations
-      found = await (token.startsWith('wys_') ? findKey : findToken)(this.#sql, hash)
+      found = (await find(this.#sql, [hash])).get(hash)
     } while (before !== this.#revocations)
     const now = this.#now().getTime()
     const expiresAt = found?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
-    if (found === null || expiresAt <= now) return null
+    if (found === undefined || expiresAt <= now) return null
     const known = { principal: { kind: found.kind, user: found.user, credential: hash }, expiresAt }
     this.#known.set(hash, known)
     if (this.#known.size > capacity) {
@@ -120,19 +121,19 @@ export function hashOf(token: string): string {
   return hash('sha256', token, 'base64')
 }
 
+/** The holders of some hashes. Together, because after a restart everybody comes at once, and strangers may as well. */
+type Find = (sql: Sql, hashes: readonly string[]) => Promise<ReadonlyMap<string, Holder>>
+
 /** Served by api_keys_hash_key. */
-async function findKey(sql: Sql, hash: string): Promise<Holder | null> {
-  const [row] = await sql<{ expires_at: Date | null }[]>`
-    select expires_at from api_keys where hash = ${Buffer.from(hash, 'base64')} and revoked_at is null`
-  return row === undefined ? null : { kind: 'key', user: systemUser, expires_at: row.expires_at }
-}
+const findKeys: Find = together(async (sql, hashes) => {
+  const rows = await sql<{ hash: string; expires_at: Date | null }[]>`
+    select encode(hash, 'base64') as hash, expires_at from api_keys
+    where hash in (select decode(h, 'base64') from unnest(${hashes}::text[]) as h) and revoked_at is null`
+  return new Map(rows.map(({ hash, expires_at }) => [hash, { kind: 'key', user: systemUser, expires_at }]))
+})
 
-async function findToken(sql: Sql, hash: string): Promise<Holder | null> {
-  return (await findTokens(sql, [hash])).get(hash) ?? null
-}
-
-/** Together, because after a restart everybody comes at once. Served by the primary keys of tokens and users. */
-const findTokens = together<string, Holder>(async (sql, hashes) => {
+/** Served by the primary keys of tokens and users. */
+const findTokens: Find = together(async (sql, hashes) => {
   const rows = await sql<{ hash: string; user: number; expires_at: Date }[]>`
     select encode(t.hash, 'base64') as hash, t.user_id as "user", t.expires_at
     from tokens t join users u on u.id = t.user_id

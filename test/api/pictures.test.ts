@@ -98,3 +98,16 @@ test('a BMP picture is a picture like any other', async () => {
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'image/webp'])
   }
 })
+
+test('sixty pictures a minute may be fetched for a user, whatever comes of it', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const ask = (one: typeof ann | typeof server.admin) =>
+    one.post('/api/apps', { type: 'files', picture: 'http://127.0.0.1:9/me.png' })
+
+  const statuses = []
+  for (let i = 0; i < 61; i++) statuses.push((await ask(ann)).status)
+
+  expect(statuses).toEqual([...Array.from({ length: 60 }, () => 422), 429])
+  expect((await ask(server.admin)).status).toBe(422)
+})

@@ -1,3 +1,4 @@
+import type { Errands } from '../../http/errands.ts'
 import type { Outside } from '../../http/outside.ts'
 import { invalid } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
@@ -19,6 +20,8 @@ const formats = new Set(['png', 'jpeg', 'gif', 'webp', 'bmp', 'svg'])
 /** What taking a picture takes. */
 export interface PictureCaller extends Keeper {
   outside: Outside
+  /** What a picture that is given by its address is fetched as; null where this is part of an errand. */
+  errands: Errands | null
   /** For a picture that is given by its address; absent: ten seconds. */
   deadlineMs?: number
 }
@@ -97,10 +100,13 @@ async function fetchPicture(url: string, field: string, caller: PictureCaller): 
     deadlineMs: caller.deadlineMs ?? fetchDeadlineMs,
     redirects,
   }
-  const answer = await caller.outside.send({ ...request, keepBytes: pictureLimitBytes + 1 }).catch(() => {
-    // Why is nobody's business: it would tell what is behind our firewall.
-    throw invalid({ [field]: ['could not be fetched'] })
-  })
+  const { by, outside, errands } = caller
+  const send = () =>
+    outside.send({ ...request, keepBytes: pictureLimitBytes + 1 }).catch(() => {
+      // Why is nobody's business: it would tell what is behind our firewall.
+      throw invalid({ [field]: ['could not be fetched'] })
+    })
+  const answer = await (errands === null ? send() : errands.run(by.kind === 'user' ? String(by.user) : null, send))
   const { status, body } = answer
   if (status !== 200 || body.length === 0) throw invalid({ [field]: ['could not be fetched'] })
   if (body.length > pictureLimitBytes) throw invalid({ [field]: ['must be at most 5 MiB'] })

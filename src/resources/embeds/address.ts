@@ -37,7 +37,8 @@ async function look(url: URL, request: Request): Promise<{ preview: Preview; ima
   if (preview === null) throw NothingToEmbed()
   const leftMs = Math.max(leastPictureMs, Math.floor(deadlineMs - (performance.now() - startedAt)))
   const { sql, bytes, renditions, outside, by, now } = request
-  const image = await keepImage(preview.image, { sql, bytes, renditions, outside, by, now, deadlineMs: leftMs })
+  const caller = { sql, bytes, renditions, outside, by, now, errands: null, deadlineMs: leftMs }
+  const image = await keepImage(preview.image, caller)
   if (image === null && preview.type === 'photo') throw NothingToEmbed()
   return { preview, image }
 }
