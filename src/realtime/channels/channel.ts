@@ -67,6 +67,7 @@ export class Channel {
   #sent = 0
   #told = 0
   #hidden = 0
+  #changes = 0
   #isBusy = false
   #isClosed = false
 
@@ -93,6 +94,11 @@ export class Channel {
   /** The newest rev that live subscribers have been told of, or that was passed over. */
   get sent(): number {
     return this.#sent
+  }
+
+  /** How often live subscribers were told that something is no longer what it was. */
+  get changes(): number {
+    return this.#changes
   }
 
   /** What the app was when events were last heard. */
@@ -218,6 +224,7 @@ export class Channel {
     this.#told = event.rev
     this.#hidden = 0
     const isPast = changing.test(event.type)
+    if (isPast) this.#changes++
     for (const { form, tail } of this.#audiences.values()) {
       if (isPast) tails.drop(tail)
       const bytes = form.encode(frame)

@@ -186,6 +186,7 @@ export class Replays {
     const tail = () => channel.tail(form)
     // Somebody else has read up to here while this one waited for its turn.
     if (channel.isHeard(form) && start >= tail().start) return { start, end: start, lines: [] }
+    const { changes } = channel
     const read = await history.read(channel.app, start, size)
     if (!channel.isHeard(form)) return { start, end: start, lines: [] }
     // What was committed and not yet told will be told to everybody.
@@ -203,7 +204,8 @@ export class Replays {
     }
     const end = events.at(-1)!.rev
     const joint = tail().start
-    if (start < joint && end >= joint)
+    // What was changed meanwhile may have been read as it was before, which nobody else is to see.
+    if (start < joint && end >= joint && channel.changes === changes)
       tails.prepend(tail(), start, joined(channel.app, form, { start, end: joint, lines }))
     return { start, end, lines }
   }
