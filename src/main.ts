@@ -209,10 +209,10 @@ export async function startNode(config: Config): Promise<Node> {
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
     const notifications = notificationChores({ notifier, feed, apps, sql, now })
     const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries, ...notifications, ...ofResources]
-    const kept = keepHouse(chores, { clock, log, signal: housekeeping.signal })
-    teardown.add('housekeeping', () => {
+    const kept = [keepHouse(chores, { clock, log, signal: housekeeping.signal })]
+    teardown.add('housekeeping', async () => {
       housekeeping.abort()
-      return kept()
+      await Promise.all(kept.map(end => end()))
     })
 
     // The edge.
@@ -265,11 +265,8 @@ export async function startNode(config: Config): Promise<Node> {
     })
     await realtime.start()
     if (bus !== null) hearMoved(bus, apps => realtime.hearOf(apps))
-    keepHouse([{ name: 'look for apps of people who are here', periodMs: 1000, run: () => realtime.look() }], {
-      clock,
-      log,
-      signal: housekeeping.signal,
-    })
+    const looking = { name: 'look for apps of people who are here', periodMs: 1000, run: () => realtime.look() }
+    kept.push(keepHouse([looking], { clock, log, signal: housekeeping.signal }))
     realtime.attach(edge.uws)
     await feed.start()
     teardown.add('sessions', () => realtime.close())
