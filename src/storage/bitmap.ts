@@ -22,6 +22,9 @@ export const headBytes = 54
 /** Rows whose pixels are looked up in a palette before others get a turn. A guess: some milliseconds. */
 const pixelsAtOnce = 250_000
 
+/** Wider ones are none: a row is looked at in one go. No camera or screen comes near it. */
+const longestRow = 50_000
+
 /** Larger ones are not decoded, which takes three times their size in memory. */
 export const bitmapLimitBytes = 32 * 1024 * 1024
 
@@ -34,7 +37,7 @@ export function readHead(head: Buffer, sizeBytes: number): Bitmap | null {
   const [offset, infoBytes] = [head.readUInt32LE(10), head.readUInt32LE(14)]
   const [width, rows] = [head.readInt32LE(18), head.readInt32LE(22)]
   const [bitsPerPixel, compression] = [head.readUInt16LE(28), head.readUInt32LE(30)]
-  if (infoBytes < 40 || width <= 0 || rows === 0 || !isDepth(bitsPerPixel)) return null
+  if (infoBytes < 40 || width <= 0 || width > longestRow || rows === 0 || !isDepth(bitsPerPixel)) return null
   // Bit fields (3) of 32 bits are, in what programs write, the usual order of the colours.
   if (compression !== 0 && !(compression === 3 && bitsPerPixel === 32)) return null
   const rowBytes = Math.ceil((width * bitsPerPixel) / 32) * 4

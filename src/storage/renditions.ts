@@ -27,6 +27,9 @@ const svgLimitBytes = 2 * 1024 * 1024
 /** A picture that takes longer to decode was made to. */
 const decodeSeconds = 15
 
+/** Renditions that could not be made, and are not tried again as long as they are known; the oldest go first. */
+const failedLimit = 10_000
+
 /** Renditions that may wait on this node; more requests are told that there is none. A guess. */
 const waitingLimit = 200
 
@@ -38,6 +41,7 @@ export class Renditions {
   readonly #bytes: Bytes
   readonly #queue = new PQueue({ concurrency: 1 })
   readonly #making = new Map<string, Promise<string | null>>()
+  readonly #failed = new Set<string>()
 
   constructor(bytes: Bytes) {
     this.#bytes = bytes
@@ -76,6 +80,7 @@ export class Renditions {
   async of(key: string, rendition: Rendition): Promise<string | null> {
     const name = `${key}.${rendition}`
     if ((await this.#bytes.sizeOf(name)) !== null) return name
+    if (this.#failed.has(name)) return null
     const making = this.#making.get(name)
     if (making !== undefined) return making
     if (this.#queue.size >= waitingLimit) return null
@@ -100,8 +105,16 @@ export class Renditions {
       await this.#bytes.put(name, one(made))
       return name
     } catch (error) {
-      return unlessPicture(error)
+      const none = unlessPicture(error)
+      this.#fail(name)
+      return none
     }
+  }
+
+  /** Bytes never change: what they are no picture of now they will not be later, and trying takes long. */
+  #fail(name: string): void {
+    this.#failed.add(name)
+    if (this.#failed.size > failedLimit) this.#failed.delete(this.#failed.values().next().value!)
   }
 
   async #open(key: string, path: string): Promise<Sharp> {

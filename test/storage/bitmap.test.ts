@@ -41,6 +41,10 @@ test.each([
   ['is higher than its bytes', change(22, -2_147_483_648)],
   ['has 16 bits a pixel', change(28, 16)],
   ['is of another kind', Buffer.from('BM'.padEnd(54, ' '))],
+  [
+    'has rows too long to be looked at in one go',
+    writeBitmap({ rows: [Array.from({ length: 50_001 }, () => red)], bitsPerPixel: 1 }),
+  ],
 ])('a file that %s is none', (_, file) => {
   expect(readHead(file, file.length)).toBeNull()
 })
