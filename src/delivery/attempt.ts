@@ -6,6 +6,9 @@ import type { Outcome } from './store.ts'
 /** How much of a receiver's answer is kept; what follows is not even read. */
 const keepBytes = 65_536
 
+/** Where an attempt has ended so much later than it had to, this node stood still, and nobody knows what was sent. */
+const stillMs = 1_000
+
 /** What goes to a receiver. */
 export interface Shipment {
   url: string
@@ -27,7 +30,8 @@ export interface AttemptOptions {
 
 /**
  * One signed POST: no redirects, no second try. Any complete 2xx answer is a success, everything else a failure that
- * comes back as an outcome like the other; null where the attempt was stopped by the signal.
+ * comes back as an outcome like the other; null where the attempt was stopped, by the signal or with the whole node: it
+ * is then to be made once more.
  */
 export async function attempt(egress: Egress, shipment: Shipment, options: AttemptOptions): Promise<Outcome | null> {
   const { url, body: text } = shipment
@@ -47,8 +51,9 @@ export async function attempt(egress: Egress, shipment: Shipment, options: Attem
     }
   } catch (error) {
     if (!(error instanceof EgressFailed)) throw error
-    if (error.fault === 'stopped') return null
-    const { partial, message } = error
+    const { fault, partial, message } = error
+    const isLate = performance.now() - startedMs > deadlineMs + stillMs
+    if (fault === 'stopped' || (fault === 'deadline' && isLate && partial === undefined)) return null
     return {
       ...started,
       status: 'failure',

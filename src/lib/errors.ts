@@ -46,7 +46,7 @@ export function invalid(errors: FieldErrors): Problem {
   return ValidationFailed({ errors })
 }
 
-/** 503 with Retry-After: nothing of the request was done. */
+/** 503 with Retry-After: nothing of the request was done, unless PostgreSQL was lost while committing. */
 export function overloaded(retryAfterSeconds = 1): Problem {
   return Overloaded({ retry_after: retryAfterSeconds })
 }

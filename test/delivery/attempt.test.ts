@@ -31,6 +31,17 @@ test('without a secret there is no signature', async () => {
   expect((await receiver.take(1))[0].headers).not.toHaveProperty('x-service-signature')
 })
 
+test('where this node stood still in the meantime, that the time is over says nothing of the receiver', async () => {
+  await using receiver = await startReceiver(hang)
+  const still = new Int32Array(new SharedArrayBuffer(4))
+
+  const sent = send(receiver.url, {}, { deadlineMs: 200 })
+  await receiver.take(1)
+  Atomics.wait(still, 0, 0, 1_300)
+
+  expect(await sent).toBeNull()
+})
+
 test.each<[string, Behaviour, 'success' | 'failure', number]>([
   ['200', acknowledge, 'success', 200],
   ['202', answer(202), 'success', 202],
