@@ -53,9 +53,14 @@ export class Admission {
    * a token may have been revoked since it was looked at. Refuses with 401, and with 429 above the user's limit.
    */
   admit(principal: Principal): number {
-    const { sessions, limits } = this.#parts
-    if (sessions.of(principal.user).size >= limits.userSessions) throw TooManySessions()
+    this.requireShare(principal, 0)
     return this.renew(principal)
+  }
+
+  /** Refuses with 429 above the user's limit; `coming`: sessions of theirs that are about to be opened. */
+  requireShare({ user }: Principal, coming: number): void {
+    const { sessions, limits } = this.#parts
+    if (sessions.of(user).size + coming >= limits.userSessions) throw TooManySessions()
   }
 
   /** The same for a session that the user has. */

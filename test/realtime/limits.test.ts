@@ -1,6 +1,8 @@
+import { once } from 'node:events'
 import { randomBytes } from 'node:crypto'
 import { pack } from 'msgpackr'
 import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { eventually } from '../support/eventually.ts'
 import { listen, refusedUpgrade } from '../support/realtime.ts'
 import { startServer, type Server } from '../support/server.ts'
@@ -95,6 +97,25 @@ test('a user has a limited number of sessions, and a node of connections', async
   await using silent = await listen(server.url)
   expect(await refusedUpgrade(`${server.url}/api/realtime`)).toBe(503)
   for (const inbox of [first, second, other, silent]) await inbox.settle()
+})
+
+test('clients of the hub that do not say their protocol count as sessions of their user', async () => {
+  await using server = await startServer({ SESSIONS_PER_USER: '2' })
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const open = (token: string) => new WebSocket(`${server.url.replace('http', 'ws')}/hubs/rtm?access_token=${token}`)
+  const [first, second] = [open(ann.token), open(ann.token)]
+  await Promise.all([once(first, 'open'), once(second, 'open')])
+
+  const [code] = (await once(open(ann.token), 'close')) as [number]
+  const other = open(ben.token)
+  await once(other, 'open')
+  first.close()
+  await once(first, 'close')
+  const next = open(ann.token)
+  await once(next, 'open')
+
+  expect(code).toBe(4429)
+  for (const socket of [second, other, next]) socket.close()
 })
 
 test('a client that never reads is cut, costs little memory, and keeps nobody waiting', async () => {

@@ -42,6 +42,8 @@ export class Hub {
   readonly #parts: HubParts
   /** Those that have not said which protocol they speak. */
   readonly #strangers = new Map<Session, Principal>()
+  /** How many of these each user has. */
+  readonly #coming = new Map<number, number>()
 
   constructor(parts: HubParts) {
     this.#parts = parts
@@ -50,9 +52,19 @@ export class Hub {
     })
   }
 
-  /** The session belongs to the principal as soon as it has said which protocol it speaks. */
+  /**
+   * The session belongs to the principal as soon as it has said which protocol it speaks; until then it counts as theirs,
+   * and is refused above their limit.
+   */
   open(session: Session, principal: Principal): void {
+    const coming = this.#coming.get(principal.user) ?? 0
+    try {
+      this.#parts.admission.requireShare(principal, coming)
+    } catch (error) {
+      return this.refuse(session, error)
+    }
     this.#strangers.set(session, principal)
+    this.#coming.set(principal.user, coming + 1)
   }
 
   /** Ends a session that could not be opened; the client negotiates again, and is told why there. */
@@ -79,7 +91,7 @@ export class Hub {
 
   /** The session has ended. */
   leave(session: Session): void {
-    this.#strangers.delete(session)
+    this.#know(session)
     this.#parts.streams.leave(session)
   }
 
@@ -87,7 +99,7 @@ export class Hub {
   #shakeHands(session: Session, principal: Principal, message: ArrayBuffer): ArrayBuffer {
     const { admission, sessions } = this.#parts
     const { form, rest } = readHandshake(message)
-    this.#strangers.delete(session)
+    this.#know(session)
     if (form === null) {
       session.sendBytes(toHandshakeAnswer('The protocols that are spoken here are json and messagepack.'))
       session.close(closeCodes.malformed, 'protocol-unknown')
@@ -103,6 +115,16 @@ export class Hub {
     session.sendBytes(toHandshakeAnswer())
     session.join(form.everybody)
     return rest
+  }
+
+  /** It is no stranger any more, or gone. */
+  #know(session: Session): void {
+    const user = this.#strangers.get(session)?.user
+    if (user === undefined) return
+    this.#strangers.delete(session)
+    const coming = this.#coming.get(user)! - 1
+    if (coming === 0) this.#coming.delete(user)
+    else this.#coming.set(user, coming)
   }
 
   #answer(session: Session, form: HubForm, said: Said): void {
