@@ -140,11 +140,6 @@ export class Realtime {
     this.#streams.tellOwn(user, frame, change)
   }
 
-  /** True where a user has a session on this node. */
-  isHere(user: number): boolean {
-    return this.#sessions.of(user).size > 0
-  }
-
   /** Takes everything that was committed so far as told. Call once, before `attach`. */
   async start(): Promise<void> {
     await this.#distant.start()

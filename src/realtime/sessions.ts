@@ -23,7 +23,6 @@ export class Sessions {
   readonly #byUser = new Map<number, Set<Session>>()
   readonly #closed = new AbortController()
   #owned = 0
-  #cut = 0
 
   constructor(options: SessionsOptions) {
     this.#options = options
@@ -37,11 +36,6 @@ export class Sessions {
   /** Those that have not said who they are yet. */
   get strangers(): number {
     return this.#all.size - this.#owned
-  }
-
-  /** Sessions that were ended because too much waited for their clients, by the budget of all. */
-  get cut(): number {
-    return this.#cut
   }
 
   [Symbol.iterator](): Iterator<Session> {
@@ -119,7 +113,6 @@ export class Sessions {
     for (const { session, bytes } of slow) {
       if (buffered <= this.#options.totalBacklogBytes) break
       session.cut()
-      this.#cut++
       buffered -= bytes
     }
   }
