@@ -200,11 +200,11 @@ export class Apps {
   async #confirm(app: number): Promise<AppState> {
     const head = (await findHeads(this.#options.sql, [app])).get(app)
     for (;;) {
-      const { state } = this.#find(app) ?? (await this.#load(app))
+      const { state, isBusy } = this.#find(app) ?? (await this.#load(app))
       if (head !== undefined && state.app.head_rev >= head) return state
-      await this.look([app])
-      // Somebody else is bringing it forward, or committing to it.
-      if (this.#actors.get(app)?.isBusy) await delay(busyMs)
+      // Somebody is bringing it forward, or committing to it.
+      if (isBusy) await delay(busyMs)
+      else await this.look([app])
     }
   }
 

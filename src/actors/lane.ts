@@ -108,7 +108,7 @@ export class Lane {
    * nothing was written.
    */
   async commit(statement: WriteStatement, transaction: string, moved: number): Promise<void> {
-    const { text, params } = statement.finishIn(transaction, place => hasMoved(statement, place(moved)))
+    const { text, params } = statement.finishIn(transaction, place => movesAll(statement, place(moved)))
     const written = this.#write(text, params)
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
     // `and chain` is an error there; the transaction that it opens is ended at once.
@@ -138,7 +138,7 @@ export class Lane {
       const heads = place(toIdArray(still.map(({ head_rev }) => head_rev)))
       // In this order: the age of numbers counts once the transaction has its place in the order of transactions.
       return {
-        holds: `case when ${hasMoved(statement, place(moved))}
+        holds: `case when ${movesAll(statement, place(moved))}
           and not exists (
             select from unnest(${ids}::bigint[], ${heads}::bigint[]) k(id, head_rev)
             left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)
@@ -217,7 +217,7 @@ export class Lane {
 }
 
 /** A condition: each app was moved, from the rev that it was known to have, and by nobody else in this statement. */
-function hasMoved(statement: WriteStatement, moved: string): string {
+function movesAll(statement: WriteStatement, moved: string): string {
   const written = [saveHeads, saveApps].filter(batch => statement.has(batch))
   const counts = written.map(({ name }) => `(select count(*) from ${name})`)
   return `${[0, ...counts].join(' + ')} = ${moved}::int`
