@@ -1,7 +1,7 @@
 import { Apps } from './actors/apps.ts'
 import { Direct } from './actors/direct.ts'
 import { Environment, findDeployment } from './actors/environment.ts'
-import { Lane } from './actors/lane.ts'
+import { openLane, type Lane } from './actors/lane.ts'
 import { hearMoved, spreadNews } from './actors/news.ts'
 import { People } from './actors/people.ts'
 import { Presence } from './actors/presence.ts'
@@ -26,7 +26,7 @@ import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
 import { path as realtimePath } from './realtime/native-door.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
-import { recent, resources } from './resources/index.ts'
+import { eventTypes as events, recent, resources } from './resources/index.ts'
 import { canRead } from './resources/members/access.ts'
 import { notificationChores } from './resources/notifications/chores.ts'
 import { Notifier, toNotifiable } from './resources/notifications/consumer.ts'
@@ -66,15 +66,6 @@ const flushLimit = 1000
 /** Pages that are looked at for one user, as the API says, and for all together: each holds a connection. A guess. */
 const errandsPerMinute = 60
 const errandsAtOnce = 200
-
-/** Time for one step of a commit. Its requests wait for as long, so it is shorter than what reads may take. */
-const laneSeconds = 10
-
-/**
- * Time between two steps of a commit, which take a millisecond: for as long, a node that was stopped (a frozen virtual
- * machine) holds up the others. A guess; longer than collecting garbage ever takes.
- */
-const laneIdleSeconds = 3
 
 /**
  * Starts one node: everything in the order in which it is needed, the edge last; `stop` ends it the other way round,
@@ -121,10 +112,8 @@ export async function startNode(config: Config): Promise<Node> {
 
     // The actors, and the connections that they commit on.
     const metrics = new Metrics()
-    const openLane = () => new Lane({ open: () => openLaneSql(url), deadlineMs: (laneSeconds + 5) * 1000 })
-    const lanes = Array.from({ length: config.commitLanes + soloLanes }, openLane)
+    const lanes = Array.from({ length: config.commitLanes + soloLanes }, () => openLane(url))
     teardown.add('commit lanes', () => closeAll(lanes))
-    const events = new Map(resources.flatMap(({ events = [] }) => events.map(event => [event.type, event])))
     const apps = new Apps({
       sql,
       environment,
@@ -283,17 +272,6 @@ export async function startNode(config: Config): Promise<Node> {
     await stop()
     throw error
   }
-}
-
-/** For the connection of a lane. Its transactions hold the locks of apps that other nodes wait for. */
-function openLaneSql(url: string): Sql {
-  return openSql({
-    url,
-    connections: 1,
-    statementTimeoutMs: laneSeconds * 1000,
-    idleTimeoutMs: laneIdleSeconds * 1000,
-    plansOnce: true,
-  })
 }
 
 /** Null for a node that has no Redis. */

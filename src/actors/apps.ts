@@ -163,11 +163,10 @@ export class Apps {
   async look(apps: Iterable<number> = this.#actors.keys()): Promise<void> {
     const { sql, events } = this.#options
     const missing = new Map([...apps].map(app => [app, this.#actors.get(app)]))
-    const heads = await sql<{ id: number; head_rev: number }[]>`
-      select id, head_rev from apps where id = any(${[...missing.keys()]}::bigint[])`
-    for (const { id } of heads) missing.delete(id)
+    const heads = await listHeads(sql, [...missing.keys()])
+    for (const id of heads.keys()) missing.delete(id)
     for (const actor of missing.values()) if (actor !== undefined && !actor.isBusy) this.#forget(actor)
-    for (const { id, head_rev } of heads) {
+    for (const [id, head_rev] of heads) {
       const actor = this.#actors.get(id)
       // A busy actor finds out by itself, under the lock.
       if (actor === undefined || actor.isBusy || actor.state.app.head_rev >= head_rev) continue
@@ -299,12 +298,15 @@ export class Apps {
   }
 }
 
-/** The newest revs of apps. Together, because every read asks. Served by the primary key. */
-const findHeads = together<number, number>(async (sql, apps) => {
+/** The newest revs of those apps that are there. Served by the primary key. */
+async function listHeads(sql: Sql, apps: number[]): Promise<Map<number, number>> {
   const rows = await sql<{ id: number; head_rev: number }[]>`
     select id, head_rev from apps where id = any(${apps}::bigint[])`
   return new Map(rows.map(({ id, head_rev }) => [id, head_rev]))
-})
+}
+
+/** Together, because every read asks. */
+const findHeads = together(listHeads)
 
 /** An app that is gone is no failure of whoever looks. */
 function ignoreRefusal(error: unknown): void {

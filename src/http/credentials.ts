@@ -61,10 +61,13 @@ export class Credentials {
 
   /** The principal at once if it is known; else a promise, of null for what is not valid. */
   authenticate(token: string): Principal | Promise<Principal | null> {
-    const heard = this.#heard.get(token)
-    const known = heard ?? this.#known.get(hashOf(token))
-    if (known === undefined) return this.#find(token, hashOf(token))
-    if (heard === undefined) this.#heard.set(token, known)
+    let known = this.#heard.get(token)
+    if (known === undefined) {
+      const hash = hashOf(token)
+      known = this.#known.get(hash)
+      if (known === undefined) return this.#find(token, hash)
+      this.#heard.set(token, known)
+    }
     const now = this.#now().getTime()
     if (known.expiresAt > now) return this.#admit(known, now)
     this.#known.delete(known.principal.credential)

@@ -1,3 +1,4 @@
+import type { Principal } from '../actors/principal.ts'
 import { overloaded } from '../lib/errors.ts'
 import { RateLimit } from './rate-limit.ts'
 
@@ -24,9 +25,9 @@ export class Errands {
     this.#atOnce = atOnce
   }
 
-  /** `caller` null: whoever has no limit of its own. */
-  async run<Result>(caller: string | null, work: () => Promise<Result>): Promise<Result> {
-    if (caller !== null) this.#rate.take(caller)
+  /** API keys have no limit of their own. */
+  async run<Result>(by: Principal, work: () => Promise<Result>): Promise<Result> {
+    if (by.kind === 'user') this.#rate.take(String(by.user))
     if (this.#running >= this.#atOnce) throw overloaded()
     this.#running++
     try {

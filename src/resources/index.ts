@@ -1,4 +1,5 @@
 import type { RecentItems } from '../actors/apps.ts'
+import type { EventTypes } from '../actors/catch-up.ts'
 import { agents } from './agents/index.ts'
 import { apps } from './apps/index.ts'
 import { auth } from './auth/index.ts'
@@ -51,6 +52,11 @@ export const resources: Resource[] = [
   users,
   webhooks,
 ]
+
+/** The events of all apps, by name. */
+export const eventTypes: EventTypes = new Map(
+  resources.flatMap(({ events = [] }) => events.map(event => [event.type, event])),
+)
 
 /** What each type of app keeps in memory of its content. */
 export const recent: RecentItems = async (db, app, limit) => {

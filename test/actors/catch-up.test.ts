@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { catchUp } from '../../src/actors/catch-up.ts'
 import { Environment } from '../../src/actors/environment.ts'
-import type { EventType } from '../../src/actors/event.ts'
 import { systemUser, type Principal } from '../../src/actors/principal.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
-import { resources } from '../../src/resources/index.ts'
+import { eventTypes } from '../../src/resources/index.ts'
 import { messageCommands } from '../../src/resources/messages/kind.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import type { Sql } from '../../src/storage/sql.ts'
@@ -12,9 +11,6 @@ import { openActors } from '../support/actors.ts'
 import { createDatabase } from '../support/database.ts'
 
 const system: Principal = { kind: 'key', user: systemUser, credential: '' }
-const types = new Map<string, EventType<unknown>>(
-  resources.flatMap(({ events = [] }) => events.map(event => [event.type, event] as const)),
-)
 
 test('a catch-up that fails changes nothing, so that nobody misses what it has read', async () => {
   await using database = await createDatabase()
@@ -34,7 +30,7 @@ test('a catch-up that fails changes nothing, so that nobody misses what it has r
     const found = await catchUp(
       breaking(sql, () => ++queries === broken),
       state,
-      types,
+      eventTypes,
     ).catch(() => 'failed' as const)
     if (found !== 'failed') {
       expect(found).toHaveLength(3)

@@ -1,19 +1,15 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { withBodies } from '../../src/actors/catch-up.ts'
-import { fold, type EventType } from '../../src/actors/event.ts'
+import { fold } from '../../src/actors/event.ts'
 import { Recent, recentLimit } from '../../src/actors/recent.ts'
 import { AppState, findApp, listMembers } from '../../src/actors/state.ts'
-import { recent, resources } from '../../src/resources/index.ts'
+import { eventTypes, recent } from '../../src/resources/index.ts'
 import { listEvents } from '../../src/storage/events.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import type { Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { startServer, type Person } from '../support/server.ts'
-
-const types = new Map<string, EventType<unknown>>(
-  resources.flatMap(({ events = [] }) => events.map(event => [event.type, event] as const)),
-)
 
 const people = 3
 
@@ -129,7 +125,7 @@ test('whatever hangs on content, events lead to what the database holds, and cou
       for (const one of steps) await act(place, one, server.admin)
 
       const missed = await listEvents(database.sql, id, state.app.head_rev, 1_000)
-      for (const event of await withBodies(database.sql, missed, types)) fold(state, event)
+      for (const event of await withBodies(database.sql, missed, eventTypes)) fold(state, event)
 
       expect(picture(state)).toEqual(picture(await load(database.sql, id)))
       const listed = await server.admin.get(`/api/apps/${place.app}/${items}?out=details`)

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { withBodies } from '../../src/actors/catch-up.ts'
-import { fold, type EventType } from '../../src/actors/event.ts'
+import { fold } from '../../src/actors/event.ts'
 import { Recent, recentLimit } from '../../src/actors/recent.ts'
 import { AppState, findApp, listMembers } from '../../src/actors/state.ts'
-import { resources } from '../../src/resources/index.ts'
+import { eventTypes } from '../../src/resources/index.ts'
 import { message } from '../../src/resources/messages/kind.ts'
 import { listEvents } from '../../src/storage/events.ts'
 import type { Sql } from '../../src/storage/sql.ts'
@@ -12,10 +12,6 @@ import type { Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
-
-const types = new Map<string, EventType<unknown>>(
-  resources.flatMap(({ events = [] }) => events.map(event => [event.type, event] as const)),
-)
 
 const deeds = [
   ...['send', 'send', 'send', 'edit', 'trash', 'restore', 'delete'],
@@ -137,7 +133,7 @@ test('whatever people do, a state moved over the events is the state that the da
       const fresh = await load(sql, id)
       for (const state of states) {
         const missed = await listEvents(sql, id, state.app.head_rev, 1_000)
-        for (const event of await withBodies(sql, missed, types)) fold(state, event)
+        for (const event of await withBodies(sql, missed, eventTypes)) fold(state, event)
         expect(picture(state)).toEqual(picture(fresh))
       }
       // What the first node keeps in memory is what the second one reads, soon: it may have looked in on the way.

@@ -5,7 +5,7 @@ import { People } from '../../src/actors/people.ts'
 import { deletedUser, systemUser } from '../../src/actors/principal.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { toNotifiable } from '../../src/resources/notifications/consumer.ts'
-import { recent, resources } from '../../src/resources/index.ts'
+import { eventTypes, recent } from '../../src/resources/index.ts'
 import { followWithSubscriptions } from '../../src/resources/subscriptions/automatic.ts'
 import { openSql } from '../../src/storage/sql.ts'
 
@@ -27,7 +27,7 @@ export async function openActors(
     sql,
     environment,
     people,
-    events: new Map(resources.flatMap(({ events = [] }) => events.map(event => [event.type, event]))),
+    events: eventTypes,
     followers: [followWithSubscriptions, toNotifiable],
     recent,
     lanes: lanes.slice(1),

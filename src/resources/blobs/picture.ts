@@ -106,7 +106,7 @@ async function fetchPicture(url: string, field: string, caller: PictureCaller): 
       // Why is nobody's business: it would tell what is behind our firewall.
       throw invalid({ [field]: ['could not be fetched'] })
     })
-  const answer = await (errands === null ? send() : errands.run(by.kind === 'user' ? String(by.user) : null, send))
+  const answer = await (errands === null ? send() : errands.run(by, send))
   const { status, body } = answer
   if (status !== 200 || body.length === 0) throw invalid({ [field]: ['could not be fetched'] })
   if (body.length > pictureLimitBytes) throw invalid({ [field]: ['must be at most 5 MiB'] })

@@ -27,7 +27,7 @@ export async function embedAddress(url: URL, request: Request): Promise<{ row: E
     if (known.created_by !== by.user) await insertReader(sql, known.id, by.user)
     return { row: known, isNew: false }
   }
-  const found = await errands.run(by.kind === 'user' ? String(by.user) : null, () => look(url, request))
+  const found = await errands.run(by, () => look(url, request))
   return direct.run(keepPreview, by, { source, ...found })
 }
 

@@ -1,5 +1,6 @@
 import { directCommand, type DirectCommand, type DirectWork } from '../../actors/direct.ts'
 import { NotFound } from '../../lib/errors.ts'
+import { holdUsers } from '../users/store.ts'
 import { queueDeliveries, queueMarked } from './outbox.ts'
 import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './schema.ts'
 import * as store from './store.ts'
@@ -31,7 +32,7 @@ export const markNotifications = directCommand(
 export const createNotification = directCommand(
   'createNotification',
   async (work: DirectWork, draft: Draft): Promise<NotificationRow> => {
-    if (!(await store.holdUser(work.sql, draft.user_id))) throw UnknownUser()
+    if (!(await holdUsers(work.sql, [draft.user_id]))) throw UnknownUser()
     if (!(await store.holdLink(work.sql, draft))) throw UnknownLink()
     const [id] = await store.insertDrafts(work.sql, [draft])
     await queueDeliveries(work.sql, 'notification_created', [id!], work.now)

@@ -161,12 +161,6 @@ export async function findUser(db: Db, ref: string): Promise<{ id: number; is_ag
   return row ?? null
 }
 
-/** True where the user is there; then so until the transaction ends. */
-export async function holdUser(tx: Tx, id: number): Promise<boolean> {
-  const rows = await tx`select from users where id = ${id} and trashed_at is null for key share`
-  return rows.length > 0
-}
-
 /**
  * True where what a notification leads to is there; then so until the transaction ends. Whatever deletes it later finds
  * the notification. The app's commands wait meanwhile.

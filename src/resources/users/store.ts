@@ -108,9 +108,10 @@ export async function findPassword(
   return row ?? null
 }
 
-/** True where all of these users are there; then so until the transaction ends. In the order of their ids, as others do. */
+/** True where all of these users are there, and none is trashed; then so until the transaction ends. In the order of their ids, as others do. */
 export async function holdUsers(tx: Tx, ids: number[]): Promise<boolean> {
-  const rows = await tx`select from users where id = any(${ids}::bigint[]) order by id for key share`
+  const rows =
+    await tx`select from users where id = any(${ids}::bigint[]) and trashed_at is null order by id for key share`
   return rows.length === new Set(ids).size
 }
 
