@@ -1,3 +1,4 @@
+import { overloaded } from '../lib/errors.ts'
 import { isFenced, type WriteStatement } from '../storage/batch.ts'
 import { statementLimit } from '../storage/pool.ts'
 import { openSql, type Db, type Sql } from '../storage/sql.ts'
@@ -126,8 +127,8 @@ export class Lane {
   }
 
   /**
-   * Writes and commits in one round trip. `moved`: how many apps it moves. Rejects with OutcomeUnknown where the answer got lost; with any other error
-   * nothing was written.
+   * Writes and commits in one round trip. `moved`: how many apps it moves. Rejects with OutcomeUnknown where the answer
+   * got lost; with any other error nothing was written.
    */
   async commit(statement: WriteStatement, transaction: string, moved: number): Promise<void> {
     const { text, params } = statement.finishIn(transaction, place => movesAll(statement, place(moved)))
@@ -136,6 +137,8 @@ export class Lane {
     // `and chain` is an error there; the transaction that it opens is ended at once.
     const committed = this.#sql.unsafe('commit and chain; rollback').simple()
     const [write, commit] = await this.#inTime(Promise.allSettled([written, committed]))
+    // The transaction was lost, and the statement came to a new connection.
+    if (write.status === 'rejected' && isFenced(write.reason)) throw overloaded()
     if (write.status === 'rejected' && isAnswer(write.reason)) throw write.reason
     if (write.status === 'rejected' || commit.status === 'rejected') {
       this.reset()

@@ -46,6 +46,17 @@ test('no number is drawn twice, by whomever and however many at a time', async (
   for (const lane of lanes) await lane.close()
 })
 
+test('a commit whose transaction was lost is refused as one to try again', async () => {
+  await using database = await createDatabase()
+  const open = () => openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
+  const lane = new Lane({ open, deadlineMs: 10_000 })
+  const { transaction } = await lane.begin([], [], 1, 0)
+  await lane.rollback()
+
+  await expect(lane.commit(new WriteStatement(), transaction, 0)).rejects.toMatchObject({ status: 503 })
+  await lane.close()
+})
+
 test('however many statements there are, PostgreSQL keeps no more than a connection may have', async () => {
   await using database = await createDatabase()
   const open = () => openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
