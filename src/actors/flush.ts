@@ -60,6 +60,7 @@ async function flushUnlocked(parts: FlushParts, lane: Lane, jobs: Job[]): Promis
   const now = parts.now()
   const occasion = toOccasion(parts, jobs, now, drawn.numbers, new Map())
   const decisions = jobs.map(job => decide(occasion, job))
+  if (decisions.some(isRepeatRefused)) return null
   const drafts = decisions.map(({ draft }) => draft)
   const isWritten = await lane.commitIf(toStatement(decisions, now), {
     moved: drafts.filter(hasMoved).length,
@@ -123,6 +124,11 @@ function toOccasion(
 ): Occasion {
   const isAlone = jobs.length === 1 && jobs[0]!.tasks.length === 1
   return { followers, people, numbers: new Numbers(numbers), now, once, isAlone }
+}
+
+/** Whoever repeats a request may have lost the right to make it: under the lock it is looked up what it was answered. */
+function isRepeatRefused({ outcomes }: Decision): boolean {
+  return outcomes.some(outcome => 'reason' in outcome && outcome.task.once !== undefined)
 }
 
 function isLoading({ tasks }: Job): boolean {

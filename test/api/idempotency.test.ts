@@ -49,6 +49,22 @@ test('a repeated request gets the first answer, whatever has become of the messa
   expect((await ann.get(`/api/apps/${app}/messages?trashed=null`)).body.count).toBe('0')
 })
 
+test('a repeated request gets the first answer also where it would be refused by now', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const send = () => ann.post(`/api/apps/${app}/messages`, { text: 'once' }, once('k1'))
+  const { body: first } = await send()
+
+  await server.admin.delete(`/api/apps/${app}/members/${ann.id}`)
+  await server.admin.post(`/api/apps/${app}/messages`, { text: 'Ann has left' })
+
+  expect(await send()).toMatchObject({ status: 201, body: { id: first.id } })
+  expect(await ann.post(`/api/apps/${app}/messages`, { text: 'once' }, once('k2'))).toMatchObject({ status: 404 })
+})
+
 test('another request under the same key is refused, and does nothing', async () => {
   await using server = await startServer()
   const {
