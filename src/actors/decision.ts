@@ -1,8 +1,8 @@
 import { problem } from '../lib/errors.ts'
+import type { Db } from '../storage/sql.ts'
 import { isRefusal, type AppActor, type OnceKey, type Task } from './app-actor.ts'
 import { Work, type Numbers, type Write } from './command.ts'
 import type { AppEvent } from './event.ts'
-import type { Lane } from './lane.ts'
 import type { People } from './people.ts'
 import { reviveDates } from './revive.ts'
 import { Draft } from './state.ts'
@@ -51,14 +51,14 @@ export function decide(occasion: Occasion, job: Job): Decision {
   return follow(occasion, decision)
 }
 
-/** The same for a job of one task that reads rows first; on the connection that holds the app's lock. */
-export async function loadAndDecide(occasion: Occasion, job: Job, lane: Lane): Promise<Decision> {
+/** The same for a job of one task that reads rows first; on `db`, the connection that holds the app's lock. */
+export async function loadAndDecide(occasion: Occasion, job: Job, db: Db): Promise<Decision> {
   const decision = begin(job)
   const task = job.tasks[0]!
   if (repeat(occasion, decision, task)) return decision
   let loaded: unknown
   try {
-    loaded = await task.command.load?.(lane.db, decision.draft.app.id, task.input, task.by)
+    loaded = await task.command.load?.(db, decision.draft.app.id, task.input, task.by)
   } catch (reason) {
     fail(occasion, decision, task, reason)
     return decision

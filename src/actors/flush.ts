@@ -1,4 +1,5 @@
 import { overloaded, problem } from '../lib/errors.ts'
+import type { Db } from '../storage/sql.ts'
 import type { AppActor, Task } from './app-actor.ts'
 import { catchUp, type EventTypes } from './catch-up.ts'
 import { Numbers } from './command.ts'
@@ -31,8 +32,11 @@ export interface FlushParts {
   published: CommitListener
   /** Called after a commit of this node with the app's new rev: other nodes may want to know. */
   committed: (app: number, rev: number) => void
-  /** The actor's memory may be wrong, or its app is gone: the next use must load it anew. */
-  discard: (actor: AppActor) => void
+  /**
+   * The actor's memory may be wrong, or its app is gone: the next use must load it anew. What waits in it, and `taken`,
+   * which was taken out of it and not begun, is done by the next one.
+   */
+  discard: (actor: AppActor, taken?: Task[]) => void
   now: () => Date
 }
 
@@ -81,29 +85,43 @@ async function flushLocked(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<
     count,
     jobs.some(isLoading) ? 0 : lane.stock.toDraw(count),
   )
-  await parts.environment.reach(locked.environment)
-  const present = await requireExact(parts, lane, jobs, locked)
-
   const now = parts.now()
   const occasion = toOccasion(parts, jobs, now, locked.numbers, locked.once)
-  // Together: what several of them have to load then takes one round trip.
-  const decisions = await Promise.all(
-    present.map(job => (isLoading(job) ? loadAndDecide(occasion, job, lane) : decide(occasion, job))),
-  )
+  const decisions = await lane.inTime(decideLocked(parts, occasion, lane.db, jobs, locked))
   const statement = toStatement(decisions, now)
   if (statement.isEmpty) await lane.rollback()
   else await lane.commit(statement, locked.transaction, decisions.filter(({ draft }) => hasMoved(draft)).length)
   return decisions
 }
 
+/** On the connection that holds the locks, for as long as it is the lane's. */
+async function decideLocked(
+  parts: FlushParts,
+  occasion: Occasion,
+  db: Db,
+  jobs: Job[],
+  locked: Locked,
+): Promise<Decision[]> {
+  await parts.environment.reach(locked.environment)
+  const present = await requireExact(parts, db, jobs, locked)
+  // Together: what several of them have to load then takes one round trip. All of them come to their end: what was left
+  // of one would run in the transaction after this one.
+  const settled = await Promise.allSettled(
+    present.map(async job => (isLoading(job) ? loadAndDecide(occasion, job, db) : decide(occasion, job))),
+  )
+  return settled.map(result => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+}
+
 /** The jobs whose apps are there, each with its state at the rev that the lock found. Answers the others. */
-async function requireExact(parts: FlushParts, lane: Lane, jobs: Job[], locked: Locked): Promise<Job[]> {
+async function requireExact(parts: FlushParts, db: Db, jobs: Job[], locked: Locked): Promise<Job[]> {
   const exact: Job[] = []
   for (const job of jobs) {
     const { state } = job.actor
     const head = locked.heads.get(job.actor.id)
-    const missed =
-      head === undefined ? null : head === state.app.head_rev ? [] : await catchUp(lane.db, state, parts.events)
+    const missed = head === undefined ? null : head === state.app.head_rev ? [] : await catchUp(db, state, parts.events)
     if (missed === null) {
       parts.discard(job.actor)
       for (const task of job.tasks) task.reject(head === undefined ? AppIsGone() : overloaded())

@@ -102,7 +102,7 @@ export class Lane {
   async begin(apps: number[], keys: Buffer[], count: number, ahead: number): Promise<Locked> {
     this.#renew()
     const sql = this.#sql
-    const [, rows, [drawn], stored] = await this.#inTime(
+    const [, rows, [drawn], stored] = await this.inTime(
       Promise.all([
         sql.unsafe('begin').simple(),
         sql<{ id: number; head_rev: number }[]>`
@@ -136,7 +136,7 @@ export class Lane {
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
     // `and chain` is an error there; the transaction that it opens is ended at once.
     const committed = this.#sql.unsafe('commit and chain; rollback').simple()
-    const [write, commit] = await this.#inTime(Promise.allSettled([written, committed]))
+    const [write, commit] = await this.inTime(Promise.allSettled([written, committed]))
     // The transaction was lost, and the statement came to a new connection.
     if (write.status === 'rejected' && isFenced(write.reason)) throw overloaded()
     if (write.status === 'rejected' && isAnswer(write.reason)) throw write.reason
@@ -176,7 +176,7 @@ export class Lane {
     })
     const written = this.#write<{ now_ms: number; numbers: string }>(text, params)
     try {
-      const [drawn] = await this.#inTime(written)
+      const [drawn] = await this.inTime(written)
       this.stock.put({ numbers: toNumbers(drawn!.numbers), atMs: drawn!.now_ms })
       this.stock.trust()
       return true
@@ -195,7 +195,7 @@ export class Lane {
   /** Ends a transaction that wrote nothing, or failed. Never rejects. */
   async rollback(): Promise<void> {
     try {
-      await this.#inTime(this.#sql.unsafe('rollback').simple())
+      await this.inTime(this.#sql.unsafe('rollback').simple())
     } catch {
       // A connection that cannot even roll back is given up; PostgreSQL then rolls back by itself.
       this.reset()
@@ -225,7 +225,8 @@ export class Lane {
     await this.#sql.end({ timeout: 5 })
   }
 
-  async #inTime<T>(work: Promise<T>): Promise<T> {
+  /** What `work` gives; where that takes longer than a step may, the connection is given up, and with it what runs there. */
+  async inTime<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -249,7 +250,7 @@ function movesAll(statement: WriteStatement, moved: string): string {
 }
 
 /** True where PostgreSQL answered with an error: then it rolled back. Its own end (57P…) is no such answer. */
-function isAnswer(error: unknown): boolean {
+export function isAnswer(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   return (error as Error).name === 'PostgresError' && typeof code === 'string' && !code.startsWith('57P')
 }
