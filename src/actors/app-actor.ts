@@ -28,6 +28,8 @@ export class AppActor {
   readonly state: AppState
   /** True while a commit or a catch-up works on the state; nobody else may start one. */
   isBusy = false
+  /** Another actor has this app, or will: what is done here from now on would be unknown to it. */
+  isDiscarded = false
   /** Which of all uses of actors was its last; the longest unused goes first. */
   lastUse = 0
   readonly #mailbox: Task[] = []

@@ -3,6 +3,7 @@ import { NotFound, overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Db, Sql } from '../storage/sql.ts'
 import { together } from '../storage/together.ts'
+import { isUnavailable } from '../storage/unavailable.ts'
 import { AppActor, isRefusal, type OnceKey, type Task } from './app-actor.ts'
 import { catchUp, type EventTypes } from './catch-up.ts'
 import type { Command } from './command.ts'
@@ -63,7 +64,7 @@ export class Apps {
       ...options,
       published: (state, events) => this.#publish(state, events),
       committed: (app, rev) => this.#watcher?.onCommitted(app, rev),
-      discard: actor => this.#discard(actor),
+      discard: (actor, taken) => this.#discard(actor, taken),
     })
   }
 
@@ -162,6 +163,7 @@ export class Apps {
    */
   async look(apps: Iterable<number> = this.#actors.keys()): Promise<void> {
     const { sql, events } = this.#options
+    const failures: unknown[] = []
     const missing = new Map([...apps].map(app => [app, this.#actors.get(app)]))
     const heads = await listHeads(sql, [...missing.keys()])
     for (const id of heads.keys()) missing.delete(id)
@@ -175,6 +177,10 @@ export class Apps {
         const missed = await catchUp(sql, actor.state, events)
         if (missed === null) this.#discard(actor)
         else this.#publish(actor.state, missed)
+      } catch (error) {
+        // The apps behind this one have news as well.
+        failures.push(error)
+        if (!isUnavailable(error)) this.#discard(actor)
       } finally {
         actor.isBusy = false
         this.#committer.wake(actor)
@@ -182,6 +188,7 @@ export class Apps {
     }
     // Subscribers of an app whose loading failed would never hear of it again.
     for (const app of this.#pins.keys()) if (!this.#actors.has(app)) await this.#load(app).catch(ignoreRefusal)
+    if (failures.length > 0) throw failures[0]
   }
 
   /** Resolves when the mailboxes are empty. */
@@ -251,27 +258,27 @@ export class Apps {
   }
 
   /** Takes an actor whose memory may be wrong out of use; those who wait in it, or are subscribed, get a new one. */
-  #discard(actor: AppActor): void {
-    if (this.#actors.get(actor.id) !== actor) return
-    this.#actors.delete(actor.id)
-    this.#watcher?.onDropped(actor.id)
-    const tasks = actor.drain()
-    if (tasks.length === 0 && !this.#pins.has(actor.id)) return
-    this.#load(actor.id).then(
-      fresh => {
-        for (const task of tasks) {
-          try {
-            fresh.put(task)
-          } catch (error) {
-            task.reject(error)
-          }
-        }
-        this.#committer.wake(fresh)
-      },
-      (error: unknown) => {
-        for (const task of tasks) task.reject(error)
-      },
-    )
+  #discard(actor: AppActor, taken: Task[] = []): void {
+    actor.isDiscarded = true
+    if (this.#actors.get(actor.id) === actor) {
+      this.#actors.delete(actor.id)
+      this.#watcher?.onDropped(actor.id)
+    }
+    const tasks = [...taken, ...actor.drain()]
+    if (tasks.length > 0 || this.#pins.has(actor.id)) void this.#passOn(actor.id, tasks)
+  }
+
+  /** Never rejects. */
+  async #passOn(app: number, tasks: Task[]): Promise<void> {
+    try {
+      let actor = this.#find(app)
+      for (; actor === undefined; actor = this.#find(app)) await this.#load(app)
+      // As in `run`, nothing is awaited from here to the mailbox.
+      for (const task of tasks) put(actor, task)
+      this.#committer.wake(actor)
+    } catch (error) {
+      for (const task of tasks) task.reject(error)
+    }
   }
 
   /** The app was deleted, and what told of it is gone as well: those who wait, or are subscribed, are told of that. */
@@ -295,6 +302,15 @@ export class Apps {
       }
     }
     state.settle()
+  }
+}
+
+/** A full mailbox is the caller's to hear of. */
+function put(actor: AppActor, task: Task): void {
+  try {
+    actor.put(task)
+  } catch (error) {
+    task.reject(error)
   }
 }
 

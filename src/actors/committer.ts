@@ -1,11 +1,12 @@
 import { overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { violatedConstraint } from '../storage/sql.ts'
+import { isUnavailable } from '../storage/unavailable.ts'
 import { Answers } from './answers.ts'
 import type { AppActor, Task } from './app-actor.ts'
 import type { Job } from './decision.ts'
 import { flush, type FlushParts } from './flush.ts'
-import { OutcomeUnknown, type Lane } from './lane.ts'
+import { isAnswer, OutcomeUnknown, type Lane } from './lane.ts'
 import { isKeyTaken } from './store.ts'
 
 export interface CommitterParts extends FlushParts {
@@ -131,18 +132,39 @@ export class Committer {
     })
   }
 
-  /** Commits all jobs together, or where that fails task by task, so that a bad one fails alone. Never rejects. */
-  async #run(lane: Lane, jobs: Job[]): Promise<void> {
+  /**
+   * Commits all jobs together, or where that fails task by task, so that a bad one fails alone. Never rejects; false where
+   * PostgreSQL could not be asked.
+   */
+  async #run(lane: Lane, jobs: Job[]): Promise<boolean> {
     try {
       this.#answers.give(await flush(this.#parts, lane, jobs))
+      return true
     } catch (error) {
-      if (error instanceof OutcomeUnknown) return this.#giveUp(jobs, error)
-      await lane.rollback()
+      if (error instanceof OutcomeUnknown) {
+        this.#giveUp(jobs, error)
+        return false
+      }
       const alone = jobs.flatMap(({ actor, tasks }) => tasks.map(task => ({ actor, tasks: [task] })))
-      if (alone.length === 1) return this.#tryAgain(lane, alone[0]!, error)
-      this.#parts.log.warn({ tasks: alone.length, error }, 'A group commit failed; its commands are tried one by one')
-      for (const job of alone) await this.#run(lane, [job])
+      if (alone.length > 1) return this.#separate(lane, alone, error)
+      await lane.rollback()
+      await this.#tryAgain(lane, alone[0]!, error)
+      return !isUnavailable(error)
     }
+  }
+
+  /** One by one until PostgreSQL is away: each of the others would wait for as long, and who comes meanwhile for all. */
+  async #separate(lane: Lane, alone: Job[], reason: unknown): Promise<boolean> {
+    this.#parts.log.warn({ tasks: alone.length, error: reason }, 'A group commit failed; its commands are tried alone')
+    let isThere = !isUnavailable(reason) || isAnswer(reason)
+    if (isThere) await lane.rollback()
+    for (const job of alone) {
+      if (!isThere) job.tasks[0]!.reject(overloaded())
+      else if (job.actor.isDiscarded) this.#parts.discard(job.actor, job.tasks)
+      else isThere = await this.#run(lane, [job])
+    }
+    if (!isThere) await lane.rollback()
+    return isThere
   }
 
   /** A command that failed alone fails, unless somebody else has done it since it looked. Never rejects. */

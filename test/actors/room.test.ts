@@ -17,7 +17,7 @@ async function openCrowded() {
   const rows = await sql<{ id: number }[]>`
     insert into apps (type, rev, head_rev, created_at, created_by)
     select 'chat_room', 1, 1, now(), 0 from generate_series(1, 3) returning id`
-  const node = await openActors(database.url, () => new Date(), 1)
+  const node = await openActors(database.url, { memoryBytes: 1 })
   const send = (app: number) =>
     node.apps.run(messageCommands.create, app, system, {
       text: parseText('hello'),

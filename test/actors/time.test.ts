@@ -15,7 +15,7 @@ test('what is made later is no older, whatever the clocks of nodes say, and what
   const [app] = await sql<{ id: number }[]>`
     insert into apps (type, rev, head_rev, created_at, created_by) values ('chat', 1, 1, now(), 0) returning id`
   const clocks = { right: 0, fast: 5_000, slow: -5_000 }
-  const open = (ahead: number) => openActors(database.url, () => new Date(Date.now() + ahead))
+  const open = (ahead: number) => openActors(database.url, { now: () => new Date(Date.now() + ahead) })
   await using right = await open(clocks.right)
   await using fast = await open(clocks.fast)
   await using slow = await open(clocks.slow)

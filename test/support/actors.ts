@@ -9,20 +9,33 @@ import { eventTypes, recent } from '../../src/resources/index.ts'
 import { followWithSubscriptions } from '../../src/resources/subscriptions/automatic.ts'
 import { openSql } from '../../src/storage/sql.ts'
 
+interface ActorsOptions {
+  now?: () => Date
+  memoryBytes?: number
+  /** Of each step of a commit. */
+  statementTimeoutMs?: number
+  /** Where commits go; the database, unless it is to be away for them. */
+  commitUrl?: string
+}
+
 /** The actors of one more node on a database: for what a node does in the background, without waiting for its hour. */
 export async function openActors(
   url: string,
-  now: () => Date = () => new Date(),
-  memoryBytes = 64 * 1024 * 1024,
+  {
+    now = () => new Date(),
+    memoryBytes = 64 * 1024 * 1024,
+    statementTimeoutMs = 10_000,
+    commitUrl = url,
+  }: ActorsOptions = {},
 ): Promise<AsyncDisposable & { apps: Apps; collisions: () => number }> {
-  const open = (connections: number) => openSql({ url, connections, statementTimeoutMs: 10_000 })
-  const sql = open(2)
+  const sql = openSql({ url, connections: 2, statementTimeoutMs: 10_000 })
+  const openCommits = () => openSql({ url: commitUrl, connections: 1, statementTimeoutMs })
   const environment = new Environment(sql)
   await environment.start()
   const people = new People(sql)
   people.follow(environment)
   await people.load([systemUser, deletedUser])
-  const lanes = [1, 2].map(() => new Lane({ open: () => open(1), deadlineMs: 10_000 }))
+  const lanes = [1, 2].map(() => new Lane({ open: openCommits, deadlineMs: 10_000 }))
   const apps = new Apps({
     sql,
     environment,

@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import type { Apps } from '../../src/actors/apps.ts'
+import { command } from '../../src/actors/command.ts'
+import { systemUser, type Principal } from '../../src/actors/principal.ts'
+import { parseText } from '../../src/resources/content/text/render.ts'
+import { messageCommands } from '../../src/resources/messages/kind.ts'
+import { batch } from '../../src/storage/batch.ts'
+import { prepareEvents } from '../../src/storage/housekeeping.ts'
+import { openActors } from '../support/actors.ts'
+import { createDatabase } from '../support/database.ts'
+
+const system: Principal = { kind: 'key', user: systemUser, credential: '' }
+
+/** A database with two chat rooms. */
+async function openRooms() {
+  const database = await createDatabase()
+  const { sql } = database
+  await prepareEvents(sql, new Date())
+  const rooms = await sql<{ id: number }[]>`
+    insert into apps (type, rev, head_rev, created_at, created_by)
+    select 'chat_room', 1, 1, now(), 0 from generate_series(1, 2) returning id`
+  return { ...database, rooms: rooms.map(({ id }) => id) as [number, number] }
+}
+
+const send = (apps: Apps, app: number) =>
+  apps.run(messageCommands.create, app, system, { text: parseText('hello'), metadata: null, tags: [], parts: null })
+
+/** Writes what PostgreSQL refuses. */
+const bug = command('bug', work =>
+  work.write(
+    batch<{ id: number }>({
+      name: 'bug',
+      columns: { id: 'bigint' },
+      sql: rows => `insert into blocks (app_id, first_id, made_at) select null, id, now() from ${rows} r`,
+    }),
+    { id: 1 },
+  ),
+)
+
+test('what gathered while PostgreSQL is away is refused together, after one attempt', async () => {
+  await using database = await openRooms()
+  let attempts = 0
+  const away = createServer(socket => {
+    attempts++
+    socket.destroy()
+  })
+  await once(away.listen(0, '127.0.0.1'), 'listening')
+  const commitUrl = `postgres://parley@127.0.0.1:${(away.address() as AddressInfo).port}/parley`
+  await using node = await openActors(database.url, { commitUrl })
+  for (const room of database.rooms) await node.apps.state(room)
+
+  const sent = await Promise.allSettled(Array.from({ length: 40 }, (_, i) => send(node.apps, database.rooms[i % 2]!)))
+
+  for (const one of sent) expect(one).toMatchObject({ status: 'rejected', reason: { status: 503 } })
+  // The commit and its end, each with what postgres.js had sent along.
+  expect(attempts).toBeLessThan(10)
+  away.close()
+})
+
+test('what waits for a lock with others is tried alone once, not one after the other', async () => {
+  await using database = await openRooms()
+  const { sql, rooms } = database
+  const [held] = rooms
+  await using node = await openActors(database.url, { statementTimeoutMs: 300 })
+  await node.apps.state(held)
+
+  await sql.begin(async tx => {
+    await tx`select from apps where id = ${held} for update`
+    const sent = Array.from({ length: 40 }, () => send(node.apps, held).catch((error: unknown) => error))
+    await Promise.race(sent)
+    await nextTurn()
+    expect(node.apps.waiting).toBe(0)
+    const codes = (await Promise.all(sent)).map(error => (error as { code: string }).code)
+    expect(codes.toSorted()).toEqual(['57014', ...Array.from({ length: 39 }, () => 'overloaded')])
+  })
+  await send(node.apps, held)
+})
+
+test('what came together with a command that fails is done by the actor that takes over', async () => {
+  await using database = await openRooms()
+  const [app] = database.rooms
+  await using node = await openActors(database.url)
+  const heard: string[] = []
+  node.apps.listen((_, events) => heard.push(...events.map(({ type }) => type)))
+  await node.apps.pin(app)
+
+  const failing = node.apps.run(bug, app, system, undefined)
+  const sending = Array.from({ length: 30 }, () => send(node.apps, app))
+
+  await expect(failing).rejects.toMatchObject({ code: '23502' })
+  await Promise.all(sending)
+  expect((await node.apps.state(app)).app.item_count).toBe(30)
+  await node.apps.look()
+  expect(heard).toEqual(sending.map(() => 'message_created'))
+})
+
+test('an app that cannot be brought up to date keeps no other from it, and is loaded anew', async () => {
+  await using database = await openRooms()
+  const { sql, rooms } = database
+  const [broken, other] = rooms
+  await using here = await openActors(database.url)
+  await using there = await openActors(database.url)
+  for (const room of rooms) await here.apps.state(room)
+  await send(there.apps, broken)
+  await sql`
+    with rotten as (
+      insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
+      select id, nextval('numbers'), head_rev, 'message_deleted', 0, 'message', 1, null, now()
+      from apps where id = ${broken} returning rev)
+    update apps set head_rev = (select rev from rotten) where id = ${broken}`
+  await send(there.apps, other)
+
+  await expect(here.apps.look()).rejects.toThrow(TypeError)
+
+  for (const room of rooms) expect((await here.apps.state(room)).app.item_count).toBe(1)
+  await here.apps.look()
+})
