@@ -42,11 +42,15 @@ export interface Occasion {
 }
 
 /**
- * Turns anything thrown into an answer. A Problem says what it is; a database or store that is away is 503; everything else is a
- * bug, of which the caller gets nothing but the id under which it is logged here.
+ * Turns anything thrown into an answer. A Problem says what it is, and its cause, if it has one, is logged here; a
+ * database or store that is away is 503; everything else is a bug, of which the caller gets nothing but the id under which
+ * it is logged here.
  */
 export function toProblemAnswer(error: unknown, occasion: Occasion, log: Log): Answer {
-  if (error instanceof Problem) return describe(error, occasion.path)
+  if (error instanceof Problem) {
+    if (error.cause !== undefined) log.warn({ ...occasion, error }, 'A request was refused because something failed')
+    return describe(error, occasion.path)
+  }
   if (isUnavailable(error)) {
     log.warn({ ...occasion, error }, 'A request failed because what it needs could not be reached')
     return describe(overloaded(2), occasion.path)

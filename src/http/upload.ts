@@ -1,3 +1,4 @@
+import { overloaded, type Problem } from '../lib/errors.ts'
 import { lingerBytes, PayloadTooLarge } from './body.ts'
 import type { Answer, BodyTaker, Exchange } from './exchange.ts'
 import { Overflow } from './overflow.ts'
@@ -16,7 +17,8 @@ export class ClientGone extends Error {}
 /**
  * The raw body of a request, for a handler that reads it piece by piece as it arrives: a slow handler slows the client
  * down. Reading fails with 413 beyond the limit, and when the client goes away. What had arrived already when the client
- * was told to wait is kept in memory up to `memoryBytes`, and beyond that in a file.
+ * was told to wait is kept in memory up to `memoryBytes`, and beyond that in a file. Where there can be no such file,
+ * reading fails with 503.
  */
 export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   readonly contentType: string
@@ -30,6 +32,8 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   #piecesBytes = 0
   #overflow: Overflow | null = null
   #failure: Error | null = null
+  /** Why nothing is kept any more, to be told to a client that is still sending. */
+  #refusal: Problem | null = null
   #isUnwanted = false
   #arrival = Promise.withResolvers<void>()
   readonly #free: ArrayBuffer[] = []
@@ -66,8 +70,8 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
         const count = await this.#overflow.read(new Uint8Array(memory))
         if (this.#waitingBytes < waitingBytes) this.#exchange.resume()
         yield Buffer.from(memory, 0, count)
-      } else if (this.#failure !== null) {
-        throw this.#failure
+      } else if (this.#failure !== null || this.#refusal !== null) {
+        throw this.#failure ?? this.#refusal
       } else if (this.#isComplete) {
         return
       } else {
@@ -86,7 +90,6 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
 
   /** Reads on for a while before it answers: a client that is still sending reads nothing. */
   async answer(exchange: Exchange, answer: Answer): Promise<void> {
-    this.#isUnwanted = true
     this.#drop()
     this.#limitBytes = Math.min(this.#limitBytes, this.#sizeBytes + lingerBytes)
     exchange.resume()
@@ -106,7 +109,9 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
     return this.#piecesBytes + (this.#overflow?.sizeBytes ?? 0)
   }
 
+  /** What is there, and what comes. */
   #drop(): void {
+    this.#isUnwanted = true
     this.#pieces = []
     this.#piecesBytes = 0
     this.#overflow?.close()
@@ -128,10 +133,7 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   #keep(chunk: Uint8Array): void {
     // What is in the file is older, and is read first.
     const isBehind = this.#overflow !== null && this.#overflow.sizeBytes > 0
-    if (isBehind || this.#piecesBytes > memoryBytes) {
-      this.#overflow ??= new Overflow()
-      return this.#overflow.write(chunk)
-    }
+    if (isBehind || this.#piecesBytes > memoryBytes) return this.#spill(chunk)
     for (let start = 0; start < chunk.length; start += pieceBytes) {
       const memory = this.#lend()
       const part = chunk.subarray(start, start + pieceBytes)
@@ -139,6 +141,17 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
       piece.set(part)
       this.#pieces.push(piece)
       this.#piecesBytes += piece.length
+    }
+  }
+
+  /** Nobody is above to catch what is thrown: it would end the process. */
+  #spill(chunk: Uint8Array): void {
+    try {
+      this.#overflow ??= new Overflow()
+      this.#overflow.write(chunk)
+    } catch (cause) {
+      this.#refusal = Object.assign(overloaded(), { cause })
+      this.#drop()
     }
   }
 }
