@@ -26,7 +26,15 @@ export interface S3Settings {
   /** Null for what the machine's role allows. */
   keys: { accessKeyId: string; secretAccessKey: string } | null
   isPathStyle: boolean
+  /** How long the store may show no sign of life before it is asked anew, three times in all. */
+  silenceMs?: number
 }
+
+/**
+ * A guess. Longer than stores take for anything that they are asked here, and longer than the edge keeps a client that
+ * takes nothing of its download: meanwhile nothing is read from the store either.
+ */
+const defaultSilenceMs = 30_000
 
 /** What each upload has in memory. S3 takes no smaller parts, and 10,000 of them at most: 80 GiB. */
 const partBytes = 8 * 1024 * 1024
@@ -39,7 +47,7 @@ export class S3Bytes implements Bytes {
   readonly #client: S3Client
   readonly #bucket: string
 
-  constructor({ bucket, endpoint, region, keys, isPathStyle }: S3Settings) {
+  constructor({ bucket, endpoint, region, keys, isPathStyle, silenceMs = defaultSilenceMs }: S3Settings) {
     this.#bucket = bucket
     this.#client = new S3Client({
       region,
@@ -49,6 +57,8 @@ export class S3Bytes implements Bytes {
       // Not every compatible store knows the checksums that the client sends by itself.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
+      // `requestTimeout` would end an upload that takes as long and goes on.
+      requestHandler: { connectionTimeout: silenceMs, socketTimeout: silenceMs },
     })
   }
 

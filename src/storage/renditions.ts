@@ -3,6 +3,7 @@ import sharp, { type Sharp } from 'sharp'
 import type { Readable } from 'node:stream'
 import { bitmapLimitBytes, decode, headBytes, readHead, type Bitmap } from './bitmap.ts'
 import type { Bytes } from './bytes.ts'
+import { isUnavailable } from './unavailable.ts'
 
 /** What is read by its content as a picture: by their names in sharp. */
 export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp' | 'tiff' | 'svg' | 'bmp'
@@ -166,6 +167,6 @@ async function readAll(stream: Readable | null): Promise<Buffer> {
 
 /** sharp throws plain errors for what it cannot decode; errors of the system have a code, and are no picture's fault. */
 function unlessPicture(error: unknown): null {
-  if ((error as NodeJS.ErrnoException).code !== undefined) throw error
+  if (isUnavailable(error) || (error as NodeJS.ErrnoException).code !== undefined) throw error
   return null
 }

@@ -8,9 +8,14 @@ const unavailable =
 /** Node's codes come from the file system as well: these are the calls that mean a connection. */
 const connectionCalls = new Set(['connect', 'read', 'write', 'getaddrinfo'])
 
-/** True where the database could not be asked, or gave up: the same request may well succeed a little later. */
+/**
+ * True where the database or the store of bytes could not be asked, or gave up: the same request may well succeed a little
+ * later.
+ */
 export function isUnavailable(error: unknown): boolean {
-  const { code, syscall } = Object(error) as { code?: unknown; syscall?: unknown }
+  const { name, code, syscall } = Object(error) as { name?: unknown; code?: unknown; syscall?: unknown }
+  // The store's client says it so, without a code.
+  if (name === 'TimeoutError') return true
   if (typeof code !== 'string' || !unavailable.test(code)) return false
   // Codes of postgres.js and PostgreSQL name no system call.
   return syscall === undefined || connectionCalls.has(syscall as string)

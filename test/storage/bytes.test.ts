@@ -5,6 +5,9 @@ import { expect, test } from 'vitest'
 import type { Bytes } from '../../src/storage/bytes.ts'
 import { DiskBytes } from '../../src/storage/bytes-disk.ts'
 import { S3Bytes } from '../../src/storage/bytes-s3.ts'
+import { Renditions } from '../../src/storage/renditions.ts'
+import { isUnavailable } from '../../src/storage/unavailable.ts'
+import { createNetwork } from '../support/network.ts'
 import { startS3 } from '../support/s3.ts'
 
 /** Every case runs on each of these. */
@@ -76,6 +79,28 @@ test('no key leads out of the folder', async () => {
   for (const attempt of attempts) await expect(attempt).rejects.toThrow('not one that this server made')
 })
 
+test('a store that falls silent is not waited for, whatever it was asked', async () => {
+  await using store = await startS3()
+  await using network = await createNetwork(store.endpoint)
+  const bytes = new S3Bytes({ ...store, endpoint: network.url, isPathStyle: true, silenceMs: 1000 })
+  await bytes.put('large', pieces(Buffer.alloc(32_000_000)))
+  const begun = (await bytes.open('large'))!
+
+  network.silence()
+  const outcomes = await Promise.allSettled([
+    begun.toArray(),
+    bytes.open('large'),
+    bytes.sizeOf('large'),
+    bytes.withFile('large', async () => {}),
+    bytes.put('small', pieces('x')),
+    bytes.remove(['large']),
+    new Renditions(bytes).inspect('large'),
+  ])
+
+  const failures = outcomes.map(outcome => outcome.status === 'rejected' && isUnavailable(outcome.reason))
+  expect(failures).toEqual(outcomes.map(() => true))
+})
+
 async function read(bytes: Bytes, key: string): Promise<string> {
   return Buffer.concat(await (await bytes.open(key))!.toArray()).toString()
 }
@@ -97,5 +122,5 @@ async function onDisk() {
 async function onS3() {
   const server = await startS3()
   const bytes = new S3Bytes({ ...server, isPathStyle: true })
-  return { bytes, [Symbol.asyncDispose]: () => server.stop() }
+  return { bytes, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
 }

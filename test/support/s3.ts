@@ -57,7 +57,7 @@ export async function startS3() {
     bucket: 'uploads',
     region,
     keys,
-    async stop() {
+    async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))
     },
