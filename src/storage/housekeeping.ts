@@ -1,7 +1,7 @@
 import { every, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { addPartitions, dropPartitions } from './events.ts'
-import type { Sql } from './sql.ts'
+import type { Db, Sql } from './sql.ts'
 
 /** Work that comes round again and again. */
 export interface Chore {
@@ -67,10 +67,14 @@ export async function inPortions(size: number, signal: AbortSignal, take: () => 
 
 /** What the database needs. Several nodes may do it at once. */
 export function storageChores(sql: Sql, eventDays: number, now: () => Date): Chore[] {
+  const inAll = (removeBatch: (sql: Sql, now: Date) => Promise<number>) => async (signal: AbortSignal) => {
+    const time = await earlierTime(sql, now())
+    await inPortions(batchSize, signal, () => removeBatch(sql, time))
+  }
   return [
     { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, eventDays, now()) },
-    { name: 'forget answers', periodMs: 60_000, run: inAll(() => removeOldAnswers(sql, now())) },
-    { name: 'forget tokens', periodMs: 60_000, run: inAll(() => removeExpiredTokens(sql, now())) },
+    { name: 'forget answers', periodMs: 60_000, run: inAll(removeOldAnswers) },
+    { name: 'forget tokens', periodMs: 60_000, run: inAll(removeExpiredTokens) },
   ]
 }
 
@@ -88,12 +92,17 @@ async function rotateEvents(sql: Sql, keepDays: number, now: Date): Promise<void
     await tx`select pg_advisory_xact_lock(${rotationLock})`
     // Dropping locks the log: rather at the next turn than behind a long query, with everybody queueing.
     await tx`set local lock_timeout = '200ms'`
-    await dropPartitions(tx, keepDays, now)
+    await dropPartitions(tx, keepDays, await earlierTime(tx, now))
   })
 }
 
-function inAll(removeBatch: () => Promise<number>): Chore['run'] {
-  return async signal => void (await inPortions(batchSize, signal, removeBatch))
+/**
+ * That of this node or of PostgreSQL. What is deleted is gone for every node, so it has to be old by both clocks: one
+ * that is ahead would take what is written today for old.
+ */
+async function earlierTime(db: Db, now: Date): Promise<Date> {
+  const [row] = await db<{ time: Date }[]>`select least(now(), ${now}) as time`
+  return row!.time
 }
 
 /** Served by idempotency_age. */

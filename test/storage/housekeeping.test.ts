@@ -5,7 +5,7 @@ import { inPortions, keepHouse, prepareEvents, storageChores } from '../../src/s
 import type { Sql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
-const now = new Date('2026-07-08T09:30:00Z')
+const now = new Date()
 const hoursAgo = (hours: number) => new Date(now.getTime() - hours * 3_600_000)
 
 test('answers to POST requests are forgotten after a day, however many there are', async () => {
@@ -36,10 +36,21 @@ test('the log has room for the days to come, and loses the days that are over', 
 
   await doChores(sql)
 
-  const days = await sql<{ name: string }[]>`
-    select relid::text as name from pg_partition_tree('events') where isleaf and level = 1 order by 1`
-  const expected = ['07_01', '07_02', '07_08', '07_09', '07_10', '07_11'].map(day => `events_2026_${day}`)
-  expect(days.map(({ name }) => name)).toEqual(expected)
+  expect(await listDays(sql)).toEqual([-7, -6, 0, 1, 2, 3].map(partitionOf))
+})
+
+test('a node whose clock is a year ahead forgets nothing before its time', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await prepareEvents(sql, now)
+  await insertAnswers(sql, 3, now)
+  await sql`insert into tokens (hash, user_id, created_at, expires_at) values ('\\x01', 0, ${now}, ${hoursAgo(-1)})`
+
+  await doChores(sql, hoursAgo(-24 * 365))
+
+  expect(await listDays(sql)).toEqual(expect.arrayContaining([0, 1, 2, 3].map(partitionOf)))
+  expect(await sql`select count(*) from idempotency`).toMatchObject([{ count: 3 }])
+  expect(await sql`select hash from tokens`).toHaveLength(1)
 })
 
 test('a backup that reads the log for hours does not keep events from finding room', async () => {
@@ -118,9 +129,23 @@ test('whoever ends the chores can wait for the one under way, which stops after 
   expect(portions).toBe(1)
 })
 
-async function doChores(sql: Sql): Promise<void> {
+async function doChores(sql: Sql, at = now): Promise<void> {
   const { signal } = new AbortController()
-  for (const { run } of storageChores(sql, 7, () => now)) await run(signal)
+  for (const { run } of storageChores(sql, 7, () => at)) await run(signal)
+}
+
+/** The partitions of the log, oldest first. */
+async function listDays(sql: Sql): Promise<string[]> {
+  const days = await sql<{ name: string }[]>`
+    select relid::text as name from pg_partition_tree('events') where isleaf and level = 1 order by 1`
+  return days.map(({ name }) => name)
+}
+
+function partitionOf(day: number): string {
+  return `events_${hoursAgo(-24 * day)
+    .toISOString()
+    .slice(0, 10)
+    .replaceAll('-', '_')}`
 }
 
 async function insertAnswers(sql: Sql, count: number, createdAt: Date): Promise<void> {
