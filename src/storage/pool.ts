@@ -1,10 +1,13 @@
-import type { Sql } from './sql.ts'
+import type { Sql, Tx } from './sql.ts'
 
 /**
  * A connection that has prepared so many statements is replaced. What is asked for, and what is written together, makes
  * their texts, and there is no end to it; PostgreSQL keeps up to 350 KiB for each (measured for commits).
  */
 export const statementLimit = 200
+
+/** How often a pool looks for what is not answered. */
+const sweepMs = 1_000
 
 /** A query of postgres.js: made by any client, run by the one whose handler is called with it. */
 interface Query extends PromiseLike<unknown> {
@@ -20,22 +23,40 @@ interface Client {
   run: Query['handler']
   /** How many statements PostgreSQL keeps for it, beside those of transactions: these are always the same few. */
   statements: number
+  /** How many sweeps it has left the same thing unanswered; null where nothing is waited for. */
+  sweeps: number | null
+}
+
+/** What is done in a transaction. */
+type Run = (tx: Tx) => unknown
+
+interface PoolOptions {
+  /** Opens a client of one connection. */
+  open: () => Sql
+  size: number
+  /** How long PostgreSQL may take for one answer, to the second, before the connection is given up. */
+  deadlineMs: number
 }
 
 /**
  * Shares clients of one connection each: a query waits until one of them has nothing else to do, behind nothing but those
  * that came before it. A transaction has its connection alone.
  *
+ * A connection that leaves a query unanswered until the deadline is replaced, and the query fails: of a host that is gone,
+ * the system would tell after a quarter of an hour. A transaction may last, as long as it asks and is answered. Time is
+ * counted in sweeps over the clients, so that it costs a query nothing, and a node that was stopped does not take its own
+ * silence for PostgreSQL's. What is reserved waits for as long as it takes.
+ *
  * postgres.js could have all connections in one client, but (3.4.9) it keeps these in lists that grow with each query
  * until they happen to be empty, and looks through them for each: four at a time over ten connections, a query took 55 us
  * of processor time at first and 170 after 300,000 (measured; 40 here). And where all are busy it sends a query along
  * behind another, which may take seconds.
  */
-export function toPool(open: () => Sql, size: number): Sql {
+export function toPool({ open, size, deadlineMs }: PoolOptions): Sql {
   const clients = new Set<Client>()
   const connect = () => {
     const sql = open()
-    const client: Client = { sql, run: queryOf(sql.unsafe('')).handler, statements: 0 }
+    const client: Client = { sql, run: queryOf(sql.unsafe('')).handler, statements: 0, sweeps: null }
     clients.add(client)
     return client
   }
@@ -56,13 +77,26 @@ export function toPool(open: () => Sql, size: number): Sql {
     else use(client)
   }
   const give = (client: Client) => {
-    const next = client.statements < statementLimit || isEnded ? client : renew(client)
+    client.sweeps = null
+    const isUsable = clients.has(client) && client.statements < statementLimit
+    const next = isUsable || isEnded ? client : renew(client)
     const use = waiting.shift()
     if (use === undefined) idle.push(next)
     else use(next)
   }
+  const patience = Math.ceil(deadlineMs / sweepMs)
+  const sweep = () => {
+    for (const client of clients) {
+      if (client.sweeps === null || client.sweeps++ < patience) continue
+      clients.delete(client)
+      // What it was asked fails, and that replaces it.
+      client.sql.end({ timeout: 0 }).catch(() => {})
+    }
+  }
+  const sweeping = setInterval(sweep, sweepMs).unref()
   const handler = (query: Query) =>
     take(client => {
+      client.sweeps = 0
       client.run(query)
       const over = () => {
         if (query.prepare === true && query.prepared === false) client.statements++
@@ -78,11 +112,18 @@ export function toPool(open: () => Sql, size: number): Sql {
   const pool = {
     json: maker.json,
     unsafe: (...args: Parameters<Sql['unsafe']>) => share(maker.unsafe(...args)),
-    async begin(...args: Parameters<Sql['begin']>) {
+    async begin(...args: [options: string, run: Run] | [run: Run]) {
+      const [options, run] = args.length === 1 ? ['', args[0]] : args
       const client = await new Promise<Client>(take)
+      let isOver = false
+      const progress = () => {
+        if (!isOver) client.sweeps = 0
+      }
+      progress()
       try {
-        return await client.sql.begin(...args)
+        return await client.sql.begin(options, tx => run(watch(tx, progress)))
       } finally {
+        isOver = true
         give(client)
       }
     },
@@ -100,12 +141,30 @@ export function toPool(open: () => Sql, size: number): Sql {
     },
     async end(options?: Parameters<Sql['end']>[0]) {
       isEnded = true
+      clearInterval(sweeping)
       await Promise.all(Array.from(clients, ({ sql }) => sql.end(options)))
     },
   }
   // What else a client can do, such as to listen, is not for a pool. This one makes queries, and never connects.
   const make = (...args: Parameters<Sql>) => share(maker(...args))
   return Object.assign(make, pool) as unknown as Sql
+}
+
+/** The same transaction, which calls `progress` whenever it asks and is answered. */
+function watch(tx: Tx, progress: () => void): Tx {
+  const share = <Made>(made: Made): Made => {
+    if (!isQuery(made)) return made
+    const { handler } = made
+    made.handler = query => {
+      progress()
+      handler(query)
+      query.then(progress, progress)
+    }
+    return made
+  }
+  const make = (...args: Parameters<Tx>) => share(tx(...args))
+  const unsafe = (...args: Parameters<Tx['unsafe']>) => share(tx.unsafe(...args))
+  return Object.assign(make, tx, { unsafe }) as unknown as Tx
 }
 
 function isQuery(made: unknown): made is Query {

@@ -25,10 +25,15 @@ export interface SqlOptions {
 /** Ids and revs are drawn from sequences that will not pass 2^53, so they are read as numbers. */
 const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 
+/** PostgreSQL ends a statement by itself before; where it does not, it is gone. A guess: time for its answer to arrive. */
+const graceMs = 5_000
+
 /** Connects on first use. */
 export function openSql(options: SqlOptions): Sql {
   const open = () => openClient(options)
-  return options.connections === 1 ? open() : toPool(open, options.connections)
+  const { connections, statementTimeoutMs } = options
+  if (connections === 1) return open()
+  return toPool({ open, size: connections, deadlineMs: statementTimeoutMs + graceMs })
 }
 
 /** One connection. What is asked while it is busy is sent off at once, and answered in order. */

@@ -1,7 +1,8 @@
 import { createServer, connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { openSql } from '../../src/storage/sql.ts'
+import { toPool } from '../../src/storage/pool.ts'
+import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { isUnavailable } from '../../src/storage/unavailable.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -132,6 +133,54 @@ test('queries on connections that are ended at any moment are answered in full, 
   await Promise.all(pools.map(sql => sql.end({ timeout: 1 })))
 })
 
+test('what is asked on connections that fell silent is refused, and they are made anew', async () => {
+  await using database = await createDatabase()
+  await using proxy = await startProxy(database)
+  const sql = openPool(proxy.url)
+  const [isBegun, isSilent] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const begun = sql.begin(async tx => {
+    await tx`select 1`
+    isBegun.resolve()
+    await isSilent.promise
+    return tx`select 2`
+  })
+  await Promise.all([isBegun.promise, sql`select 1`, sql`select 2`, sql.begin(tx => tx`select 3`)])
+
+  proxy.silence()
+  isSilent.resolve()
+  const asked = [begun, sql`select 4`, sql.unsafe('select 5'), sql.begin(tx => tx`select 6`)]
+  const outcomes = await Promise.allSettled(asked)
+
+  const refused = outcomes.map(outcome => outcome.status === 'rejected' && isUnavailable(outcome.reason))
+  expect(refused).toEqual([true, true, true, true])
+  expect(await Promise.all([sql`select 1 as one`, sql.begin(tx => tx`select 1 as one`)])).toEqual([
+    [{ one: 1 }],
+    [{ one: 1 }],
+  ])
+  await sql.end({ timeout: 1 })
+})
+
+test('a transaction that goes on takes as long as it takes, and nothing is given up for being idle', async () => {
+  await using database = await createDatabase()
+  const sql = openPool(database.url)
+  const askPid = () => sql<{ pid: number }[]>`select pg_backend_pid() as pid`
+
+  const [before, after] = await sql.begin(async tx => {
+    const before = await askPid()
+    for (let step = 0; step < 9; step++) await tx`select pg_sleep(0.4)`
+    return [before, await askPid()]
+  })
+
+  expect(after).toEqual(before)
+  await sql.end({ timeout: 1 })
+})
+
+/** A pool that waits two seconds for an answer. */
+function openPool(url: string): Sql {
+  const open = () => openSql({ url, connections: 1, statementTimeoutMs: 5000 })
+  return toPool({ open, size: 4, deadlineMs: 2000 })
+}
+
 /** Stands between postgres.js and PostgreSQL, to cut connections without anybody's leave. */
 async function startProxy(database: Database) {
   const { hostname, pathname } = new URL(database.url)
@@ -160,6 +209,10 @@ async function startProxy(database: Database) {
       const [victim] = [...sockets].slice(turn % sockets.size)
       if (turn % 2 === 0) victim?.destroy()
       else victim?.resetAndDestroy()
+    },
+    /** On the connections that there are, nothing arrives any more, and nobody is told. */
+    silence() {
+      for (const socket of sockets) socket.unpipe().pause()
     },
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy()
