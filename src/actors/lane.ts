@@ -1,7 +1,7 @@
 import { overloaded } from '../lib/errors.ts'
 import { isFenced, type WriteStatement } from '../storage/batch.ts'
 import { statementLimit } from '../storage/pool.ts'
-import { openSql, type Db, type Sql } from '../storage/sql.ts'
+import { openConnection, type Db, type Sql } from '../storage/sql.ts'
 import { drawnAtOnce, Stock, usableMs } from './stock.ts'
 import { isKeyTaken, saveApps, saveHeads } from './store.ts'
 
@@ -47,9 +47,8 @@ const idleSeconds = 3
 /** A lane as nodes have them. Its transactions hold the locks of apps that other nodes wait for. */
 export function openLane(url: string): Lane {
   const open = () =>
-    openSql({
+    openConnection({
       url,
-      connections: 1,
       statementTimeoutMs: stepSeconds * 1000,
       idleTimeoutMs: idleSeconds * 1000,
       plansOnce: true,
@@ -58,7 +57,7 @@ export function openLane(url: string): Lane {
 }
 
 interface LaneOptions {
-  /** Opens a pool of one connection. */
+  /** Opens one connection. */
   open: () => Sql
   /** How long PostgreSQL may take for one step before the lane gives its connection up. */
   deadlineMs: number

@@ -10,9 +10,8 @@ export type ReservedSql = postgres.ReservedSql<{ bigint: number }>
 /** A piece of SQL inside a template. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
-export interface SqlOptions {
+export interface ConnectionOptions {
   url: string
-  connections: number
   /** Ends a statement that runs longer: a query that hangs must not hold a request for ever. */
   statementTimeoutMs: number
   /** Ends a transaction in which nothing happens: whoever it belongs to hangs, and others wait. Default: twice the above. */
@@ -22,6 +21,10 @@ export interface SqlOptions {
   plansOnce?: boolean
 }
 
+export interface SqlOptions extends ConnectionOptions {
+  connections: number
+}
+
 /** Ids and revs are drawn from sequences that will not pass 2^53, so they are read as numbers. */
 const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 
@@ -29,15 +32,16 @@ const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 const graceMs = 5_000
 
 /** Connects on first use. */
-export function openSql(options: SqlOptions): Sql {
-  const open = () => openClient(options)
-  const { connections, statementTimeoutMs } = options
-  if (connections === 1) return open()
-  return toPool({ open, size: connections, deadlineMs: statementTimeoutMs + graceMs })
+export function openSql({ connections, ...options }: SqlOptions): Sql {
+  const deadlineMs = options.statementTimeoutMs + graceMs
+  return toPool({ open: () => openConnection(options), size: connections, deadlineMs })
 }
 
-/** One connection. What is asked while it is busy is sent off at once, and answered in order. */
-function openClient(options: SqlOptions): Sql {
+/**
+ * One connection, made on first use. What is asked while it is busy is sent off at once, and answered in order; whoever
+ * asks sees to it that there is an answer.
+ */
+export function openConnection(options: ConnectionOptions): Sql {
   const { url, statementTimeoutMs, applicationName = 'parley', plansOnce = false } = options
   const { idleTimeoutMs = statementTimeoutMs * 2 } = options
   const socket = toSocketPath(url)

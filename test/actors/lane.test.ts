@@ -3,12 +3,12 @@ import { Lane } from '../../src/actors/lane.ts'
 import { usableMs } from '../../src/actors/stock.ts'
 import { batch, WriteStatement } from '../../src/storage/batch.ts'
 import { statementLimit } from '../../src/storage/pool.ts'
-import { openSql } from '../../src/storage/sql.ts'
+import { openConnection } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
 test('PostgreSQL commits with numbers that were drawn just now, and not with older ones', async () => {
   await using database = await createDatabase()
-  const open = () => openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
+  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const lane = new Lane({ open, deadlineMs: 10_000 })
   const [present] = await database.sql<{ ms: number; environment: number }[]>`
     select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, head_rev as environment from environment`
@@ -29,7 +29,7 @@ test('PostgreSQL commits with numbers that were drawn just now, and not with old
 
 test('no number is drawn twice, by whomever and however many at a time', async () => {
   await using database = await createDatabase()
-  const open = () => openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
+  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const lanes = [new Lane({ open, deadlineMs: 10_000 }), new Lane({ open, deadlineMs: 10_000 })]
   const drawn: number[] = []
   for (const count of [1, 2, 64, 65, 300]) {
@@ -48,7 +48,7 @@ test('no number is drawn twice, by whomever and however many at a time', async (
 
 test('a commit whose transaction was lost is refused as one to try again', async () => {
   await using database = await createDatabase()
-  const open = () => openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
+  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const lane = new Lane({ open, deadlineMs: 10_000 })
   const { transaction } = await lane.begin([], [], 1, 0)
   await lane.rollback()
@@ -59,7 +59,7 @@ test('a commit whose transaction was lost is refused as one to try again', async
 
 test('however many statements there are, PostgreSQL keeps no more than a connection may have', async () => {
   await using database = await createDatabase()
-  const open = () => openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
+  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const lane = new Lane({ open, deadlineMs: 10_000 })
   const [present] = await database.sql<{ environment: number }[]>`select head_rev as environment from environment`
   const counts: number[] = []

@@ -2,7 +2,7 @@ import { createServer, connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { toPool } from '../../src/storage/pool.ts'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { openConnection, openSql, type Sql } from '../../src/storage/sql.ts'
 import { isUnavailable } from '../../src/storage/unavailable.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -160,6 +160,19 @@ test('what is asked on connections that fell silent is refused, and they are mad
   await sql.end({ timeout: 1 })
 })
 
+test('no pool is so small that it waits for what fell silent', async () => {
+  await using database = await createDatabase()
+  await using proxy = await startProxy(database)
+  const pools = [1, 2].map(connections => openSql({ url: proxy.url, connections, statementTimeoutMs: 500 }))
+  await Promise.all(pools.map(sql => sql`select 1`))
+
+  proxy.silence()
+  const outcomes = await Promise.allSettled(pools.map(sql => sql`select 2`))
+
+  expect(outcomes.map(outcome => outcome.status === 'rejected' && isUnavailable(outcome.reason))).toEqual([true, true])
+  await Promise.all(pools.map(sql => sql.end({ timeout: 0 })))
+})
+
 test('a transaction that goes on takes as long as it takes, and nothing is given up for being idle', async () => {
   await using database = await createDatabase()
   const sql = openPool(database.url)
@@ -177,7 +190,7 @@ test('a transaction that goes on takes as long as it takes, and nothing is given
 
 /** A pool that waits two seconds for an answer. */
 function openPool(url: string): Sql {
-  const open = () => openSql({ url, connections: 1, statementTimeoutMs: 5000 })
+  const open = () => openConnection({ url, statementTimeoutMs: 5000 })
   return toPool({ open, size: 4, deadlineMs: 2000 })
 }
 
