@@ -48,7 +48,7 @@ import { prepareDatabase } from './storage/database.ts'
 import { keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
 import { Renditions } from './storage/renditions.ts'
-import { openSql, type Sql } from './storage/sql.ts'
+import { openSql, pauseMs, type Sql } from './storage/sql.ts'
 
 export interface Node extends Running {
   /** Where it listens. */
@@ -94,6 +94,7 @@ export async function startNode(config: Config): Promise<Node> {
       url,
       connections: config.databaseConnections,
       statementTimeoutMs: config.statementSeconds * 1000,
+      idleTimeoutMs: pauseMs,
     })
     teardown.add('connections', () => sql.end({ timeout: 5 }))
     await migrate(sql)

@@ -1,7 +1,7 @@
 import { overloaded } from '../lib/errors.ts'
 import { isFenced, type WriteStatement } from '../storage/batch.ts'
 import { statementLimit } from '../storage/pool.ts'
-import { openConnection, type Db, type Sql } from '../storage/sql.ts'
+import { openConnection, pauseMs, type Db, type Sql } from '../storage/sql.ts'
 import { drawnAtOnce, Stock, usableMs } from './stock.ts'
 import { isKeyTaken, saveApps, saveHeads } from './store.ts'
 
@@ -38,19 +38,13 @@ interface Known {
 /** Time for one step of a commit. Its requests wait for as long, so it is shorter than what reads may take. */
 const stepSeconds = 10
 
-/**
- * Time between two steps of a commit, which take a millisecond: for as long, a node that was stopped (a frozen virtual
- * machine) holds up the others. A guess; longer than collecting garbage ever takes.
- */
-const idleSeconds = 3
-
 /** A lane as nodes have them. Its transactions hold the locks of apps that other nodes wait for. */
 export function openLane(url: string): Lane {
   const open = () =>
     openConnection({
       url,
       statementTimeoutMs: stepSeconds * 1000,
-      idleTimeoutMs: idleSeconds * 1000,
+      idleTimeoutMs: pauseMs,
       plansOnce: true,
     })
   return new Lane({ open, deadlineMs: (stepSeconds + 5) * 1000 })

@@ -10,6 +10,12 @@ export type ReservedSql = postgres.ReservedSql<{ bigint: number }>
 /** A piece of SQL inside a template. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
+/**
+ * Time between two steps of a node's transaction, which take a millisecond: for as long, a node that was stopped (a frozen
+ * virtual machine) holds up the others. A guess; longer than collecting garbage ever takes.
+ */
+export const pauseMs = 3_000
+
 export interface ConnectionOptions {
   url: string
   /** Ends a statement that runs longer: a query that hangs must not hold a request for ever. */

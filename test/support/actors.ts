@@ -7,7 +7,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { toNotifiable } from '../../src/resources/notifications/consumer.ts'
 import { eventTypes, recent } from '../../src/resources/index.ts'
 import { followWithSubscriptions } from '../../src/resources/subscriptions/automatic.ts'
-import { openSql } from '../../src/storage/sql.ts'
+import { openConnection, openSql } from '../../src/storage/sql.ts'
 
 interface ActorsOptions {
   now?: () => Date
@@ -29,7 +29,7 @@ export async function openActors(
   }: ActorsOptions = {},
 ): Promise<AsyncDisposable & { apps: Apps; collisions: () => number }> {
   const sql = openSql({ url, connections: 2, statementTimeoutMs: 10_000 })
-  const openCommits = () => openSql({ url: commitUrl, connections: 1, statementTimeoutMs })
+  const openCommits = () => openConnection({ url: commitUrl, statementTimeoutMs })
   const environment = new Environment(sql)
   await environment.start()
   const people = new People(sql)
