@@ -136,10 +136,12 @@ export class FanOut {
   }
 
   async #admit(subscription: Subscription): Promise<void> {
-    const { apps, people, canRead, hiddenUntil } = this.#parts
-    const { session, app } = subscription
+    const { apps, people, history, canRead, hiddenUntil } = this.#parts
+    const { session, app, cursor = 0 } = subscription
     const channel = this.#join(subscription)
     if (!channel.isOpen) await channel.ready
+    // Who has seen more than this node may be mistaken. Before the rights, so that these are as they are now.
+    const head = cursor > channel.sent ? await history.head(app) : channel.sent
     const { user } = session
     if (user !== undefined && people.find(user) === undefined) await people.load([user])
     // It may be being loaded anew at this moment.
@@ -147,7 +149,7 @@ export class FanOut {
     if (subscription.stage !== 'opening' || user === undefined) return
     const state = apps.peek(app)!
     if (!canRead(state, user)) throw NotFound()
-    this.#replays.begin(subscription, hiddenUntil(state, user))
+    this.#replays.begin(subscription, { hidden: hiddenUntil(state, user), head })
     subscription.admission?.resolve(true)
   }
 

@@ -171,6 +171,21 @@ test('whoever turns out to have lost the right was told nothing in between', asy
   expect(ear.revs()).toHaveLength(1)
 })
 
+test('whoever claims to have seen the future is told to start again, also when their right is doubted meanwhile', async () => {
+  await using stage = await openStage()
+  const witness = stage.connect()
+  stage.fanOut.subscribe(witness.session, stage.app, undefined)
+  await started(witness.ear)
+  const { ear, session } = stage.connect()
+
+  stage.fanOut.subscribe(session, stage.app, 999_999_999)
+  stage.people.clear()
+  stage.fanOut.review(session)
+
+  await started(ear)
+  await eventually(() => expect(ear.revs('reset')).toEqual(witness.ear.revs('subscribed')))
+})
+
 test('a replay waits while its client reads nothing, and goes on where it was', async () => {
   await using stage = await openStage()
   const first = stage.connect()

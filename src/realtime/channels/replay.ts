@@ -47,24 +47,25 @@ export class Replays {
 
   /**
    * Starts a subscription on an open channel: whoever asks for no history is live at once, and whoever asks for what is
-   * `hidden` from them, the history up to that rev, is told to load the app anew.
+   * `hidden` from them, the history up to that rev, or for what comes after `head`, where it ends in the database, is
+   * told to load the app anew.
    */
-  begin(subscription: Subscription, hidden: number): void {
+  begin(subscription: Subscription, { hidden, head }: { hidden: number; head: number }): void {
     const { session, app, cursor } = subscription
     const channel = channelOf(subscription)
     channel.admit(session.form)
     if (cursor === undefined || cursor === channel.sent) {
       session.send(subscribed(app, channel.sent, channel.sent))
       this.#goLive(subscription)
-    } else if (cursor < hidden) {
+    } else if (cursor < hidden || cursor > Math.max(head, channel.sent)) {
       session.send(subscribed(app, channel.sent, channel.sent))
       session.send(reset(app, channel.sent))
       this.#goLive(subscription)
-    } else if (cursor < channel.sent) {
-      session.send(subscribed(app, cursor, channel.sent))
-      this.resume(subscription)
     } else {
-      this.#beginAhead(subscription, cursor).catch((error: unknown) => this.#fail(subscription, error))
+      session.send(subscribed(app, cursor, Math.max(head, channel.sent)))
+      this.resume(subscription)
+      // Another node was faster, and this one has not heard of it yet.
+      if (cursor > channel.sent) this.#parts.look(app).catch((error: unknown) => this.#fail(subscription, error))
     }
   }
 
@@ -208,23 +209,6 @@ export class Replays {
     if (start < joint && end >= joint && channel.changes === changes)
       tails.prepend(tail(), start, joined(channel.app, form, { start, end: joint, lines }))
     return { start, end, lines }
-  }
-
-  /** The client has seen more than this node: another node was faster, or the client is mistaken. */
-  async #beginAhead(subscription: Subscription, after: number): Promise<void> {
-    const { session, app } = subscription
-    const channel = channelOf(subscription)
-    const run = ++subscription.run
-    subscription.stage = 'early'
-    const head = await this.#parts.history.head(app)
-    if (subscription.stage !== 'early' || subscription.run !== run) return
-    if (after > head) {
-      session.send(subscribed(app, channel.sent, channel.sent))
-      session.send(reset(app, channel.sent))
-      subscription.cursor = channel.sent
-    } else session.send(subscribed(app, after, head))
-    this.resume(subscription)
-    if (after > channel.sent) await this.#parts.look(app)
   }
 
   /** The client finds its way back by itself: it reconnects and resumes from what it has seen. */
