@@ -39,10 +39,12 @@ export interface Subscription {
 }
 
 interface Entry {
+  readonly app: number
   readonly listener: Listener
   rev: number | undefined
-  /** How often the server was asked for the app and has not answered yet: what comes until then is for who listened before. */
-  awaited: number
+  /** The last request for the app, and whether it was answered: what comes until then is for who listened before. */
+  request: number
+  isAnswered: boolean
 }
 
 /** A fresh token is fetched this long before the old one ends. */
@@ -62,6 +64,7 @@ export class RealtimeClient {
   #line: Line | null = null
   #isWelcome = false
   #isClosed = false
+  #requests = 0
   #failures = 0
   #isRefused = false
   #pause: ReturnType<typeof setTimeout> | undefined
@@ -74,9 +77,9 @@ export class RealtimeClient {
 
   /** Listens to an app: with `after` from behind that rev, else from now on. One listener an app; a second replaces it. */
   subscribe(app: number, listener: Listener, after?: number): Subscription {
-    const entry: Entry = { listener, rev: after, awaited: this.#entries.get(app)?.awaited ?? 0 }
+    const entry: Entry = { app, listener, rev: after, request: 0, isAnswered: false }
     this.#entries.set(app, entry)
-    if (this.#isWelcome) this.#ask(app, entry)
+    if (this.#isWelcome) this.#ask(entry)
     return {
       get rev() {
         return entry.rev
@@ -139,9 +142,10 @@ export class RealtimeClient {
     this.#options.status?.({ state: 'closed', code })
   }
 
-  #ask(app: number, entry: Entry): void {
-    entry.awaited++
-    this.#line?.say({ type: 'subscribe', app_id: app, after: entry.rev })
+  #ask(entry: Entry): void {
+    entry.request = ++this.#requests
+    entry.isAnswered = false
+    this.#line?.say({ type: 'subscribe', app_id: entry.app, after: entry.rev, request_id: entry.request })
   }
 
   #hear(frame: Incoming): void {
@@ -153,13 +157,14 @@ export class RealtimeClient {
       case 'typing':
         return this.#entries.get(frame.app_id)?.listener.typing?.(frame)
       case 'subscribed':
+        return this.#begin(this.#asked(frame), frame.rev)
       case 'current':
       case 'reset':
         return this.#move(frame.type, frame.app_id, frame.rev)
       case 'unsubscribed':
-        return frame.reason === 'requested' ? undefined : this.#drop(frame.app_id, frame.reason)
+        return frame.reason === 'requested' ? undefined : this.#drop(this.#answered(frame.app_id), frame.reason)
       case 'error':
-        return frame.app_id === undefined ? undefined : this.#drop(frame.app_id, frame.code)
+        return this.#drop(this.#asked(frame), frame.code)
       case 'pong':
         return
       default:
@@ -177,10 +182,7 @@ export class RealtimeClient {
     if (this.#isWelcome) return
     this.#isWelcome = true
     this.#failures = 0
-    for (const [app, entry] of this.#entries) {
-      entry.awaited = 0
-      this.#ask(app, entry)
-    }
+    for (const entry of this.#entries.values()) this.#ask(entry)
     this.#options.status?.({ state: 'connected', user })
   }
 
@@ -195,9 +197,8 @@ export class RealtimeClient {
   }
 
   #tell(event: RealtimeEvent): void {
-    const entry = this.#entries.get(event.app_id)
-    // What was on its way when the subscription ended, or began anew.
-    if (entry === undefined || entry.awaited > 0 || entry.rev === undefined || event.rev <= entry.rev) return
+    const entry = this.#answered(event.app_id)
+    if (entry?.rev === undefined || event.rev <= entry.rev) return
     entry.rev = event.rev
     try {
       entry.listener.event(event)
@@ -209,18 +210,34 @@ export class RealtimeClient {
     }
   }
 
-  #move(type: 'subscribed' | 'current' | 'reset', app: number, rev: number): void {
-    const entry = this.#entries.get(app)
+  #begin(entry: Entry | undefined, rev: number): void {
     if (entry === undefined) return
-    if (type === 'subscribed' && entry.awaited > 0) entry.awaited--
-    if (entry.awaited > 0) return
+    entry.isAnswered = true
+    entry.rev = Math.max(entry.rev ?? 0, rev)
+  }
+
+  #move(type: 'current' | 'reset', app: number, rev: number): void {
+    const entry = this.#answered(app)
+    if (entry === undefined) return
     entry.rev = type === 'reset' ? rev : Math.max(entry.rev ?? 0, rev)
     if (type === 'reset') entry.listener.reset?.(rev)
   }
 
-  #drop(app: number, reason: string): void {
+  #drop(entry: Entry | undefined, reason: string): void {
+    if (entry === undefined) return
+    this.#entries.delete(entry.app)
+    entry.listener.ended?.(reason)
+  }
+
+  /** Whom an answer is for; nobody where it is about a request that another one has followed. */
+  #asked({ app_id, request_id }: { app_id?: number; request_id?: number }): Entry | undefined {
+    const entry = app_id === undefined ? undefined : this.#entries.get(app_id)
+    return entry?.request === request_id ? entry : undefined
+  }
+
+  /** Whom anything else is for; nobody where it was on its way when the subscription ended, or began anew. */
+  #answered(app: number): Entry | undefined {
     const entry = this.#entries.get(app)
-    this.#entries.delete(app)
-    entry?.listener.ended?.(reason)
+    return entry?.isAnswered === true ? entry : undefined
   }
 }

@@ -112,8 +112,8 @@ export type Incoming =
   | Typing
   | PersonalFrame
   | { type: 'welcome'; user_id: number; expires_at: string }
-  | { type: 'subscribed'; app_id: number; rev: number; head_rev: number }
+  | { type: 'subscribed'; app_id: number; request_id?: number; rev: number; head_rev: number }
   | { type: 'current' | 'reset'; app_id: number; rev: number }
   | { type: 'unsubscribed'; app_id: number; reason: 'requested' | 'access-lost' | 'app-gone' }
-  | { type: 'error'; status: number; code: string; detail: string; app_id?: number }
+  | { type: 'error'; status: number; code: string; detail: string; app_id?: number; request_id?: number }
   | { type: 'pong' }

@@ -7,7 +7,7 @@ import { Channel, type ChannelParts } from './channels/channel.ts'
 import { refusal, typing, unsubscribed, type Ending } from './frames.ts'
 import { Replays } from './channels/replay.ts'
 import { closeCodes, type Session } from './session.ts'
-import { Subscription } from './channels/subscription.ts'
+import { Subscription, type Asked } from './channels/subscription.ts'
 
 /** Decides who may hear of an app; the person is in memory when it is asked. */
 export type CanRead = (state: AppState, user: number) => boolean
@@ -54,14 +54,14 @@ export class FanOut {
   }
 
   /**
-   * Starts telling a session of an app: what followed `after`, then what happens. Answers by frames. A second
-   * subscription to the same app takes the place of the first.
+   * Starts telling a session of an app: what followed `after`, then what happens. Answers by one frame, `subscribed` or
+   * a refusal, unless it is ended before. A second subscription to the same app takes the place of the first.
    */
-  subscribe(session: Session, app: number, after: number | undefined): void {
+  subscribe(session: Session, app: number, asked: Asked = {}): void {
     const before = session.subscriptions.get(app)
     if (before !== undefined) this.#end(before)
     // Such clients hear of everything in the app, so the topic is the same for every event.
-    this.#start(new Subscription(session, app, [session.form.topic(app, '')], after))
+    this.#start(new Subscription(session, app, { ...asked, topics: [session.form.topic(app, '')] }))
   }
 
   /**
@@ -72,7 +72,7 @@ export class FanOut {
     const topic = session.form.topic(app, event)
     const subscription = session.subscriptions.get(app)
     if (subscription === undefined) {
-      const first = new Subscription(session, app, [topic], undefined)
+      const first = new Subscription(session, app, { topics: [topic] })
       first.admission = Promise.withResolvers()
       this.#start(first)
       return first.admission.promise
@@ -179,9 +179,9 @@ export class FanOut {
   }
 
   #refuse(subscription: Subscription, error: unknown): void {
-    const { session, app, stage } = subscription
+    const { session, app, request, stage } = subscription
     if (stage === 'ended') return
-    if (error instanceof Problem) session.send(refusal(error, { app_id: app }))
+    if (error instanceof Problem) session.send(refusal(error, { app_id: app, request_id: request }))
     else {
       this.#parts.log.warn({ app, error }, 'A subscription could not be started')
       session.close(closeCodes.failed, 'reconnect')

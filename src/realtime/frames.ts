@@ -10,7 +10,12 @@ export const Incoming = z.discriminatedUnion('type', [
     access_token: z.string().min(1).max(512),
     scalars: z.enum(['string', 'number']).optional(),
   }),
-  z.object({ type: z.literal('subscribe'), app_id: IdInput, after: IdInput.optional() }),
+  z.object({
+    type: z.literal('subscribe'),
+    app_id: IdInput,
+    after: IdInput.optional(),
+    request_id: IdInput.optional(),
+  }),
   z.object({ type: z.literal('unsubscribe'), app_id: IdInput }),
   z.object({ type: z.literal('ping') }),
 ])
@@ -28,10 +33,17 @@ export const welcome = (user: number, scalars: string, expiresAt: number): Frame
   expires_at: new Date(expiresAt),
 })
 
+/** What an answer is about. */
+interface Named {
+  readonly app: number
+  readonly request: number | undefined
+}
+
 /** `rev`: what follows begins right after it. `head_rev`: where the app's history ends now. */
-export const subscribed = (app_id: number, rev: number, head_rev: number): Frame => ({
+export const subscribed = ({ app, request }: Named, rev: number, head_rev: number): Frame => ({
   type: 'subscribed',
-  app_id,
+  app_id: app,
+  request_id: request,
   rev,
   head_rev,
 })

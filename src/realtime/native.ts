@@ -41,7 +41,7 @@ export class Native {
     if (frame.type === 'ping') return session.send(pong)
     if (frame.type === 'hello') return this.#hello(session, frame)
     if (session.state.state === 'opening') return this.#doubt(session, HelloExpected())
-    if (frame.type === 'subscribe') return this.#subscribe(session, frame.app_id, frame.after)
+    if (frame.type === 'subscribe') return this.#subscribe(session, frame)
     this.#parts.fanOut.unsubscribe(session, frame.app_id)
   }
 
@@ -91,13 +91,13 @@ export class Native {
     session.send(welcome(session.state.principal.user, session.form.scalars, session.state.expiresAt))
   }
 
-  #subscribe(session: Session, app: number, after: number | undefined): void {
+  #subscribe(session: Session, { app_id, after, request_id }: Extract<Incoming, { type: 'subscribe' }>): void {
     const { fanOut, settings } = this.#parts
     const { subscriptions } = session
-    if (!subscriptions.has(app) && subscriptions.size >= settings.subscriptions) {
-      return session.send(refusal(TooManySubscriptions(), { app_id: app }))
+    if (!subscriptions.has(app_id) && subscriptions.size >= settings.subscriptions) {
+      return session.send(refusal(TooManySubscriptions(), { app_id, request_id }))
     }
-    fanOut.subscribe(session, app, after)
+    fanOut.subscribe(session, app_id, { after, request: request_id })
   }
 
   #doubt(session: Session, reason: Problem): void {

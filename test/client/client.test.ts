@@ -6,6 +6,8 @@ import type { RealtimeEvent } from '../../src/client/events.ts'
 import type { SocketType } from '../../src/client/line.ts'
 import { eventually } from '../support/eventually.ts'
 import { createNetwork } from '../support/network.ts'
+import { startPair } from '../support/pair.ts'
+import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 
 const Ws = WebSocket as unknown as SocketType
@@ -66,6 +68,48 @@ test('a listener that takes over from further back misses nothing, whatever was 
     expect(texts(own)).toEqual(all)
   }
 
+  client.close()
+})
+
+test('a listener that takes over before the first was answered hears everything', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { app, people } = await pair.here.chatWith(1)
+  const [ann] = people
+  const connected = Promise.withResolvers<void>()
+  const status = ({ state }: Status) => void (state === 'connected' && connected.resolve())
+  // This node has to load the app first.
+  const client = new RealtimeClient({ url: pair.there.url, token: () => ann.token, status, WebSocket: Ws })
+  await connected.promise
+  const heard: RealtimeEvent[] = []
+
+  client.subscribe(Number(app), { event: () => {} })
+  const subscription = client.subscribe(Number(app), { event: event => void heard.push(event) })
+  await eventually(() => expect(subscription.rev).toBeDefined())
+  await ann.post(`/api/apps/${app}/messages`, { text: 'hello' })
+
+  await eventually(() => expect(texts(heard)).toEqual(['hello']))
+  client.close()
+})
+
+test('a listener that comes after another has ended hears what it asked for, whatever that one is still told', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const client = new RealtimeClient({ url: server.url, token: () => ann.token, WebSocket: Ws })
+  const first = client.subscribe(Number(app), { event: () => {} })
+  await eventually(() => expect(first.rev).toBeDefined())
+  const start = first.rev!
+  for (const text of ['one', 'two']) await ann.post(`/api/apps/${app}/messages`, { text })
+  // Keeps the app at hand, so that each subscription is answered at once.
+  await using witness = await listen(server.url, { token: ann.token })
+  await witness.subscribe(app)
+  const heard: RealtimeEvent[] = []
+
+  first.end()
+  client.subscribe(Number(app), { event: () => {} }).end()
+  client.subscribe(Number(app), { event: event => void heard.push(event) }, start)
+
+  await eventually(() => expect(texts(heard)).toEqual(['one', 'two']))
   client.close()
 })
 

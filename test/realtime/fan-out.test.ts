@@ -144,7 +144,7 @@ test('while nobody knows whether somebody may still hear, they are told nothing,
   await using stage = await openStage()
   const { ear, session } = stage.connect()
   const witness = stage.connect()
-  for (const one of [witness.session, session]) stage.fanOut.subscribe(one, stage.app, undefined)
+  for (const one of [witness.session, session]) stage.fanOut.subscribe(one, stage.app)
   await started(ear)
   await stage.note()
 
@@ -160,7 +160,7 @@ test('while nobody knows whether somebody may still hear, they are told nothing,
 test('whoever turns out to have lost the right was told nothing in between', async () => {
   await using stage = await openStage()
   const { ear, session } = stage.connect()
-  stage.fanOut.subscribe(session, stage.app, undefined)
+  stage.fanOut.subscribe(session, stage.app)
   await started(ear)
   await stage.note()
 
@@ -174,11 +174,11 @@ test('whoever turns out to have lost the right was told nothing in between', asy
 test('whoever claims to have seen the future is told to start again, also when their right is doubted meanwhile', async () => {
   await using stage = await openStage()
   const witness = stage.connect()
-  stage.fanOut.subscribe(witness.session, stage.app, undefined)
+  stage.fanOut.subscribe(witness.session, stage.app)
   await started(witness.ear)
   const { ear, session } = stage.connect()
 
-  stage.fanOut.subscribe(session, stage.app, 999_999_999)
+  stage.fanOut.subscribe(session, stage.app, { after: 999_999_999 })
   stage.people.clear()
   stage.fanOut.review(session)
 
@@ -189,13 +189,13 @@ test('whoever claims to have seen the future is told to start again, also when t
 test('a replay waits while its client reads nothing, and goes on where it was', async () => {
   await using stage = await openStage()
   const first = stage.connect()
-  stage.fanOut.subscribe(first.session, stage.app, undefined)
+  stage.fanOut.subscribe(first.session, stage.app)
   await started(first.ear)
   for (let i = 0; i < 100; i++) await stage.note()
   const { ear, session } = stage.connect()
   ear.stuckBytes = 100
 
-  stage.fanOut.subscribe(session, stage.app, first.ear.revs('subscribed')[0] as number)
+  stage.fanOut.subscribe(session, stage.app, { after: first.ear.revs('subscribed')[0] as number })
   await eventually(() => expect(ear.revs().length).toBeGreaterThan(0))
   await stage.note()
   expect(ear.revs().length).toBeLessThan(20)
@@ -212,7 +212,7 @@ test('a replay waits while its client reads nothing, and goes on where it was', 
 test('the last to leave an app closes its channel, and whoever comes next opens it again', async () => {
   await using stage = await openStage()
   const [one, other] = [stage.connect(), stage.connect()]
-  for (const { session } of [one, other]) stage.fanOut.subscribe(session, stage.app, undefined)
+  for (const { session } of [one, other]) stage.fanOut.subscribe(session, stage.app)
   await Promise.all([started(one.ear), started(other.ear)])
 
   stage.fanOut.leave(one.session)
@@ -220,7 +220,7 @@ test('the last to leave an app closes its channel, and whoever comes next opens 
   stage.fanOut.unsubscribe(other.session, stage.app)
   expect(stage.fanOut.size).toBe(0)
   await stage.note()
-  stage.fanOut.subscribe(other.session, stage.app, other.ear.revs('subscribed')[0] as number)
+  stage.fanOut.subscribe(other.session, stage.app, { after: other.ear.revs('subscribed')[0] as number })
 
   await eventually(() => expect(other.ear.revs()).toHaveLength(1))
   expect(one.ear.revs()).toEqual([])
@@ -230,7 +230,7 @@ test('whoever leaves before being let in is not let in', async () => {
   await using stage = await openStage()
   const { ear, session } = stage.connect()
 
-  stage.fanOut.subscribe(session, stage.app, undefined)
+  stage.fanOut.subscribe(session, stage.app)
   stage.fanOut.unsubscribe(session, stage.app)
   await stage.note()
 

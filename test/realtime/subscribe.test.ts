@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { startPair } from '../support/pair.ts'
 import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 
@@ -22,4 +23,26 @@ test('a subscriber hears of a message with everything that its readers see', asy
     message: { text: 'hello', created_by: { id: ann!.id } },
   })
   expect(event.id).toBe(event.rev)
+})
+
+test('answers bear the number of their request, and a request that was replaced gets none', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const {
+    app,
+    people: [ann],
+  } = await pair.here.chatWith(1)
+  const { app: foreign } = await pair.here.chatWith(1)
+  // This node has to load the app first.
+  await using inbox = await listen(pair.there.url, { token: ann.token })
+
+  for (const request_id of [1, 2]) inbox.say({ type: 'subscribe', app_id: app, request_id })
+  inbox.say({ type: 'subscribe', app_id: foreign, request_id: 3 })
+  const subscribed = await inbox.hear('subscribed')
+  const refused = await inbox.hear('error')
+  inbox.say({ type: 'subscribe', app_id: app, request_id: 4, after: subscribed.rev })
+
+  expect(subscribed).toMatchObject({ app_id: app, request_id: '2' })
+  expect(refused).toMatchObject({ app_id: foreign, request_id: '3', code: 'not-found' })
+  expect(await inbox.hear('subscribed')).toEqual({ ...subscribed, request_id: '4' })
+  expect(inbox.frames).toEqual([])
 })

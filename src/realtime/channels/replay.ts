@@ -55,14 +55,14 @@ export class Replays {
     const channel = channelOf(subscription)
     channel.admit(session.form)
     if (cursor === undefined || cursor === channel.sent) {
-      session.send(subscribed(app, channel.sent, channel.sent))
+      session.send(subscribed(subscription, channel.sent, channel.sent))
       this.#goLive(subscription)
     } else if (cursor < hidden || cursor > Math.max(head, channel.sent)) {
-      session.send(subscribed(app, channel.sent, channel.sent))
+      session.send(subscribed(subscription, channel.sent, channel.sent))
       session.send(reset(app, channel.sent))
       this.#goLive(subscription)
     } else {
-      session.send(subscribed(app, cursor, Math.max(head, channel.sent)))
+      session.send(subscribed(subscription, cursor, Math.max(head, channel.sent)))
       this.resume(subscription)
       // Another node was faster, and this one has not heard of it yet.
       if (cursor > channel.sent) this.#parts.look(app).catch((error: unknown) => this.#fail(subscription, error))

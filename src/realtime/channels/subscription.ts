@@ -11,12 +11,22 @@ export type Stage = 'opening' | 'replaying' | 'paused' | 'early' | 'held' | 'liv
 /** A guess: for a short absence it is all there is, and with the largest events it takes a few megabytes. */
 const firstPage = 32
 
+/** What a client asks for. */
+export interface Asked {
+  /** The last rev that it has seen; without it, it wants only what comes. */
+  after?: number | undefined
+  /** What it calls its request. */
+  request?: number | undefined
+}
+
 /** One session's subscription to one app. */
 export class Subscription {
   readonly session: Session
   readonly app: number
   /** What it hears live: one for all that happens in the app, or one for each kind of event that it wants. */
   readonly topics: string[]
+  /** Its answer says the same, so that the client knows which one this is. */
+  readonly request: number | undefined
   /** Settled when it is known whether the session may hear of the app; there where somebody waits for that. */
   admission: PromiseWithResolvers<boolean> | null = null
   stage: Stage = 'opening'
@@ -29,11 +39,11 @@ export class Subscription {
   /** Counts the runs of its replay: one that was overtaken while it waited stops. */
   run = 0
 
-  /** `after`: the last rev that the client has seen; undefined for one that wants only what comes. */
-  constructor(session: Session, app: number, topics: string[], after: number | undefined) {
+  constructor(session: Session, app: number, { topics, after, request }: Asked & { topics: string[] }) {
     this.session = session
     this.app = app
     this.topics = topics
+    this.request = request
     this.cursor = after
   }
 }
