@@ -126,3 +126,32 @@ test('everything is told once while an app comes into memory', async () => {
 
   expect(texts()).toEqual(['four', 'one', 'three', 'two'])
 })
+
+test('what could not be read when it was to be told is told a moment later', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { here, there, sql } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  await using hub = await joinHub(there.url, { token: () => ben.token })
+  await hub.subscribe('message_created')
+  const { body: app } = await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })
+  const send = (message: object) => ann.post(`/api/apps/${app.id}/messages`, message)
+  const hear = async () => (await hub.hear('message_created')).message.text
+  // The other node has just looked, so it will not read the poll before that is locked.
+  await send({ text: 'one' })
+  const first = await hear()
+
+  await send({ text: 'two', options: [{ text: 'yes' }, { text: 'no' }] })
+  await sql.begin(async tx => {
+    await tx`lock table options in access exclusive mode`
+    await eventually(async () => {
+      const { count } = await sql`
+        select pg_cancel_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%from options where item_id = any%'`
+      expect(count).toBeGreaterThan(0)
+    })
+  })
+  const second = await hear()
+  await send({ text: 'three' })
+
+  expect([first, second, await hear()]).toEqual(['one', 'two', 'three'])
+})

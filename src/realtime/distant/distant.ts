@@ -144,8 +144,13 @@ export class Distant {
 
   async #tell(row: AppRow, relations: MemberRow[], found: EventRow[]): Promise<void> {
     const { sql, events: kinds, personal, streams } = this.#parts
+    const known = found.filter(({ type }) => kinds.has(type))
+    const wanted = known.filter(({ type }) => streams.isWanted(type))
+    // Before anything counts as told: if this fails, the next look finds all of it again.
+    const shown = await withBodies(sql, wanted, kinds)
     const [start, end] = [this.#startOf(row.id), this.#endOf(row.id)]
-    const rows = found.filter(({ rev, type }) => rev > start && rev <= end && kinds.has(type))
+    const isNew = ({ rev }: { rev: number }) => rev > start && rev <= end
+    const rows = known.filter(isNew)
     if (rows.length === 0) return
     this.#told.set(row.id, rows.at(-1)!.rev)
     const state = toState(
@@ -154,8 +159,7 @@ export class Distant {
       rows.map(event => ({ ...event, kind: kinds.get(event.type)!, body: null })),
     )
     personal.hear(state)
-    const wanted = rows.filter(({ type }) => streams.isWanted(type))
-    if (wanted.length > 0) streams.hear(state, await withBodies(sql, wanted, kinds))
+    streams.hear(state, shown.filter(isNew))
   }
 }
 
