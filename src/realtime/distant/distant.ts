@@ -3,7 +3,6 @@ import { withBodies, type EventTypes } from '../../actors/catch-up.ts'
 import { unfold, type AppEvent } from '../../actors/event.ts'
 import { Recent } from '../../actors/recent.ts'
 import { AppState, type AppRow, type MemberRow } from '../../actors/state.ts'
-import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { EventRow } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
@@ -20,7 +19,6 @@ export interface DistantParts {
   sessions: Sessions
   personal: Personal
   streams: Streams
-  clock: Clock
   log: Log
 }
 
@@ -51,7 +49,7 @@ export class Distant {
 
   constructor(parts: DistantParts) {
     this.#parts = parts
-    this.#moves = new Moves(parts.sql, () => parts.clock.now())
+    this.#moves = new Moves(parts.sql, () => performance.now())
   }
 
   /** Everything so far counts as told. Call once, before anybody can have a session. */

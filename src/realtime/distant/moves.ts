@@ -36,6 +36,7 @@ export class Moves {
   /** How many marks were over before the last look. */
   #over = 0
 
+  /** `nowMs`: a clock that is never set. With one that jumps ahead, numbers that may still be used would count as lost. */
   constructor(sql: Sql, nowMs: () => number) {
     this.#sql = sql
     this.#nowMs = nowMs
