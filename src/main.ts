@@ -185,6 +185,7 @@ export async function startNode(config: Config): Promise<Node> {
       here: () => realtime.users,
       tell: (user, frame, change) => realtime.tell(user, frame, change),
       origin,
+      nowMs: () => performance.now(),
       log,
     })
     const notifier = new Notifier({ sql, apps, people, events, told: () => feed.wake(), clock, log })

@@ -1,6 +1,7 @@
 import { usableMs } from '../../actors/stock.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { findLastNumber, findTransactions, listMoved } from './store.ts'
+import { findTransactions } from '../../storage/transactions.ts'
+import { findLastNumber, listMoved } from './store.ts'
 
 /** An app, and the newest rev that was found of it. */
 export interface Moved {

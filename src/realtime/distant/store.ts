@@ -9,13 +9,6 @@ export async function findLastNumber(sql: Sql): Promise<number> {
   return row!.number
 }
 
-/** Transactions before `oldest` have ended; those that begin from now on have numbers from `next` on. */
-export async function findTransactions(sql: Sql): Promise<{ oldest: number; next: number }> {
-  const [row] = await sql<{ oldest: string; next: string }[]>`
-    select pg_snapshot_xmin(now)::text as oldest, pg_snapshot_xmax(now)::text as next from pg_current_snapshot() now`
-  return { oldest: Number(row!.oldest), next: Number(row!.next) }
-}
-
 /**
  * The apps with events after `rev`, and the newest rev of each. Served by events_rev; the time keeps it from looking
  * into the partitions of other days, and is longer than any clocks differ.

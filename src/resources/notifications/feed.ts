@@ -3,6 +3,7 @@ import type { People } from '../../actors/people.ts'
 import type { Log } from '../../lib/log.ts'
 import { Turn } from '../../lib/turn.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { findTransactions } from '../../storage/transactions.ts'
 import { telling } from './commands.ts'
 import { namesOf, showNotification } from './represent.ts'
 import type { NotificationRow } from './schema.ts'
@@ -23,29 +24,41 @@ export interface FeedParts {
   /** `change` is the number of what happened. */
   tell: (user: number, frame: Told, change: number) => void
   origin: () => string
+  /** A clock that is never set. */
+  nowMs: () => number
   log: Log
 }
 
-/** Changes in one look; a look repeats what was seen in the last seconds, so it reads no more than their keys. */
+/** Changes in one query; a look repeats what others have seen, so it reads no more than their keys. */
 const lookLimit = 5_000
 
 /** Notifications that are read at once, and those that are told before others have their turn. Guesses. */
 const portion = { read: 96, told: 16 }
 
-/** A change that was committed later than one with a larger number is looked for during this time. */
-const latenessMs = 5_000
+/** What a transaction that is open for longer changes is not told: others on the same PostgreSQL may take hours. */
+const latestMs = 60_000
+
+/** All changes up to `id` were made by transactions before `next`, which was known at `atMs`. */
+interface Mark {
+  readonly id: number
+  readonly next: number
+  readonly atMs: number
+}
 
 /**
  * Tells the sessions on this node what became of their users' notifications, whichever node did it: at once after
  * what this node did (`wake`), otherwise within the period of `look`. It has no history: what a client missed while
- * it was away it finds in its list. Nothing is lost if the process dies; memory is bounded by what changes in 5 s.
+ * it was away it finds in its list. A change may be committed after one with a larger number, so a look begins where
+ * no transaction was open any more at the last one. Nothing is lost if the process dies; memory is bounded by what
+ * changes in a minute.
  */
 export class Feed {
   readonly #parts: FeedParts
   /** Everything up to here was read at least once. */
   #newest: number | null = null
-  /** Where #newest was, and when; the oldest that is late enough is where a look begins. */
-  #marks: { id: number; atMs: number }[] = []
+  /** Oldest first; a look begins at the first. */
+  readonly #marks: Mark[] = []
+  /** The changes that were told, and their numbers. */
   readonly #told = new Map<string, number>()
   #reading: Promise<void> | null = null
   #isAwake = false
@@ -75,12 +88,17 @@ export class Feed {
   /** Finds what other nodes did, and what was committed late. */
   async look(): Promise<void> {
     await this.#reading
-    const atMs = performance.now()
-    while (this.#marks.length > 1 && this.#marks[1]!.atMs < atMs - latenessMs) this.#marks.shift()
-    for (const [key, toldAtMs] of this.#told) if (toldAtMs < atMs - 2 * latenessMs) this.#told.delete(key)
-    const from = this.#marks[0]?.id
-    await this.#read(from ?? null)
-    if (this.#newest !== null) this.#marks.push({ id: this.#newest, atMs })
+    const { sql, nowMs } = this.#parts
+    // In this order: a number that is drawn meanwhile belongs to a transaction that a later `next` leaves open.
+    const id = await findNewestChange(sql)
+    const { oldest, next } = await findTransactions(sql)
+    const atMs = nowMs()
+    const over = this.#marks.findLastIndex(mark => mark.next <= oldest || mark.atMs < atMs - latestMs)
+    await this.#read(this.#marks[0]?.id ?? null, id)
+    // Only now: what was committed since the last look has been found.
+    if (over > 0) this.#marks.splice(0, over)
+    this.#marks.push({ id, next, atMs })
+    for (const [key, change] of this.#told) if (change <= this.#marks[0]!.id) this.#told.delete(key)
   }
 
   /** Waits for what is being read; nothing is read after it. */
@@ -93,16 +111,16 @@ export class Feed {
     try {
       while (this.#isAwake) {
         this.#isAwake = false
-        if (this.#newest !== null) await this.#read(this.#newest)
+        if (this.#newest !== null) await this.#read(this.#newest, await findNewestChange(this.#parts.sql))
       }
     } catch (error) {
       this.#parts.log.warn({ error }, 'Notifications could not be told; the next look tries again')
     }
   }
 
-  async #read(from: number | null): Promise<void> {
+  /** Tells what changed after `from`; nothing where that is null. `newest` had been drawn before, and counts as read. */
+  async #read(from: number | null, newest: number): Promise<void> {
     const { sql, here } = this.#parts
-    const newest = await findNewestChange(sql)
     const users = [...here()]
     if (from !== null && users.length > 0) {
       for (let after = from; ;) {
@@ -131,11 +149,10 @@ export class Feed {
 
   async #tellPortion(rows: NotificationRow[]): Promise<void> {
     const { people, tell, origin } = this.#parts
-    const atMs = performance.now()
     await people.load(rows.flatMap(namesOf))
     for (const row of rows) {
       if (this.#told.has(keyOf(row))) continue
-      this.#told.set(keyOf(row), atMs)
+      this.#told.set(keyOf(row), row.changed_id)
       const isOne = row.change !== 'notifications_marked'
       const shown = isOne && { notification: showNotification(row, { people, origin: origin() }) }
       tell(row.user_id, { type: row.change, ...shown }, row.changed_id)

@@ -35,12 +35,15 @@ const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_type' |
     where exists (select from users u where u.id = r.user_id)`,
 })
 
-/** Stores notifications of any number of people in one statement; their ids, in the same order. */
+/**
+ * Stores notifications of any number of people in one statement; their ids, in the same order. Like everything that
+ * draws numbers of changes, it has the transaction given its own number first: the feed asks which of them are open.
+ */
 export async function insertDrafts(tx: Tx, drafts: Draft[]): Promise<number[]> {
   if (drafts.length === 0) return []
   const numbers = await tx<{ id: number; transaction: string }[]>`
-    select nextval('notification_changes') as id, pg_current_xact_id()::text as transaction
-    from generate_series(1, ${drafts.length}::int)`
+    select nextval('notification_changes') as id, transaction::text
+    from pg_current_xact_id() transaction, generate_series(1, ${drafts.length}::int)`
   const statement = new WriteStatement()
   const rows = drafts.map((draft, i) => ({
     ...draft,
@@ -73,6 +76,7 @@ export async function updateUnread(tx: Tx, id: number, isUnread: boolean): Promi
   await tx`
     update notifications
     set is_unread = ${isUnread}, changed_id = nextval('notification_changes'), change = 'notification_updated'
+    from pg_current_xact_id()
     where id = ${id}`
 }
 
@@ -93,7 +97,7 @@ export async function markRead(tx: Tx, { user, upTo, app, directory }: Marking):
   const { count } = await tx`
     update notifications n
     set is_unread = false, changed_id = c.id, change = ${'notifications_marked' satisfies Change}
-    from (select nextval('notification_changes') as id) c
+    from (select nextval('notification_changes') as id from pg_current_xact_id()) c
     where n.user_id = ${user} and n.is_unread
       ${upTo === undefined ? tx`` : tx`and n.id <= ${upTo}`}
       ${app === undefined ? tx`` : tx`and n.app_id = ${app}`}

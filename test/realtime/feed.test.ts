@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { Direct } from '../../src/actors/direct.ts'
+import { Environment } from '../../src/actors/environment.ts'
+import { People } from '../../src/actors/people.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { Feed } from '../../src/resources/notifications/feed.ts'
+import type { Draft } from '../../src/resources/notifications/schema.ts'
+import { insertDrafts } from '../../src/resources/notifications/store.ts'
+import { openSql, type Tx } from '../../src/storage/sql.ts'
+import { createDatabase } from '../support/database.ts'
+
+test('a notification that is committed long after later ones is told, once', async () => {
+  await using stage = await openStage()
+  const { feed, told, pass } = stage
+  const late = await stage.begin('late')
+  await stage.add('early')
+
+  for (let i = 0; i < 5; i++) await pass(10_000)
+  const before = [...told]
+  await late.commit()
+  for (let i = 0; i < 3; i++) await feed.look()
+
+  expect(before).toEqual(['early'])
+  expect(told).toEqual(['early', 'late'])
+})
+
+test('what a look that fails would have told, the next one tells', async () => {
+  await using stage = await openStage()
+  const { sql, feed, told } = stage
+  const late = await stage.begin('late')
+  await stage.add('early')
+  await feed.look()
+  await late.commit()
+
+  await sql`alter table notifications rename to elsewhere`
+  for (let i = 0; i < 3; i++) await expect(feed.look()).rejects.toThrow('notifications')
+  await sql`alter table elsewhere rename to notifications`
+  await feed.look()
+
+  expect(told).toEqual(['early', 'late'])
+})
+
+/** A feed on a real database, for one user, with the clock in the test's hands. */
+async function openStage() {
+  const database = await createDatabase()
+  const { sql } = database
+  const slow = openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
+  const [user] = await sql<{ id: number }[]>`
+    insert into users (display_name, created_at) values ('Ann', now()) returning id`
+  const people = new People(sql)
+  await people.load([0, -1])
+  const told: string[] = []
+  let nowMs = 0
+  const feed = new Feed({
+    sql,
+    direct: new Direct(sql, new Environment(sql), () => new Date()),
+    people,
+    here: () => [user!.id],
+    tell: (_, { notification }) => void told.push((notification as { text: string }).text),
+    origin: () => '',
+    nowMs: () => nowMs,
+    log: createLog('error'),
+  })
+  await feed.start()
+  const insert = (tx: Tx, template: string) => insertDrafts(tx, [{ ...draft, user_id: user!.id, template }])
+  return {
+    sql,
+    feed,
+    /** The texts, in the order in which they were told. */
+    told,
+    async pass(ms: number) {
+      nowMs += ms
+      await feed.look()
+    },
+    add: (text: string) => sql.begin(tx => insert(tx as unknown as Tx, text)),
+    /** The same, up to its commit. */
+    async begin(text: string) {
+      const [written, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const ended = slow.begin(async tx => {
+        await insert(tx as unknown as Tx, text)
+        written.resolve()
+        await end.promise
+      })
+      await written.promise
+      return {
+        async commit() {
+          end.resolve()
+          await ended
+        },
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await feed.stop()
+      await slow.end()
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
+
+const draft: Omit<Draft, 'user_id' | 'template'> = {
+  app_id: null,
+  type: 'activity',
+  action: 'custom',
+  actor_ids: [0],
+  args: [],
+  link_type: null,
+  link_id: null,
+  parent_type: null,
+  parent_id: null,
+  metadata: null,
+  created_at: new Date(),
+}
