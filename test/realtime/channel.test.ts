@@ -120,6 +120,16 @@ test('a gap is filled from the log before anything later is told', async () => {
   await eventually(() => expect(revs(stage.told)).toEqual([11, 12, 13, 14, 15]))
 })
 
+test('a gap before an event that the state does not know yet is filled as well', async () => {
+  await using stage = await openChannel()
+  const events = [11, 12, 13].map(rev => occurred(note, rev, rev - 1))
+  await stage.write(events)
+
+  stage.hear(events.slice(2), 10)
+
+  await eventually(() => expect(revs(stage.told)).toEqual([11, 12, 13]))
+})
+
 test('a state that was loaded anew, with nothing heard, tells what was missed', async () => {
   await using stage = await openChannel()
   await stage.write(Array.from({ length: 450 }, (_, i) => occurred(note, 11 + i, 10 + i)))

@@ -197,16 +197,16 @@ export class Channel {
   async #readOn(): Promise<void> {
     const { history } = this.#parts
     const sent = this.#sent
-    const next = this.#waiting.findIndex(event => event.rev > sent)
-    if (next === -1) this.#waiting = []
-    if (next !== -1 && this.#waiting[next]!.prev <= sent) {
+    this.#waiting = this.#waiting.filter(({ rev }) => rev > sent)
+    const [next] = this.#waiting
+    if (next !== undefined && next.prev <= sent) {
       // Taken out before waiting for anything: should that fail, the log still has them.
-      const events = this.#waiting.splice(0, next + pageSize)
+      const events = this.#waiting.splice(0, pageSize)
       await history.loadNames(events)
       for (const event of events) if (event.prev <= this.#sent) this.#tell(event)
       return
     }
-    if (this.#state!.app.head_rev <= sent) return
+    if (next === undefined && this.#state!.app.head_rev <= sent) return
     const events = await history.read(this.app, sent, pageSize)
     if (events.length === 0 || events[0]!.prev > sent) return this.#skip()
     for (const event of events) this.#tell(event)
