@@ -22,7 +22,7 @@ export const saveHeads = batch<MovedApp>({
     last_by: 'bigint',
     prior_id: 'bigint',
   },
-  uniform: ['head_at', 'prior_id'],
+  uniform: ['head_at'],
   sql: rows => `
     update apps a set rev = r.rev, head_rev = r.head_rev, head_at = r.head_at, item_count = r.item_count,
       trashed_count = r.trashed_count, made_count = r.made_count, last_id = r.last_id, last_by = r.last_by,
