@@ -87,7 +87,12 @@ interface ReadableApp {
  * condition on `a`, a row of apps, holds for them.
  */
 export function listReadable(sql: Sql, user: number, directories: number[], which: Fragment): Promise<ReadableApp[]> {
-  return sql<ReadableApp[]>`
+  return sql<ReadableApp[]>`${selectReadable(sql, user, directories, which)}`
+}
+
+/** The same as a part of another query. */
+export function selectReadable(db: Db, user: number, directories: number[], which: Fragment): Fragment {
+  return db`
     select a.id, a.type, m.hidden_id, m.access = 'admin' or a.owner_id = ${user} as is_admin,
       m.access in ('write', 'admin') or coalesce(a.owner_id = ${user}, false) as can_write
     from members m join apps a on a.id = m.app_id

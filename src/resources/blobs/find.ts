@@ -1,44 +1,25 @@
-import type { Apps } from '../../actors/apps.ts'
 import type { People } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
-import { invalid, NotFound, Problem } from '../../lib/errors.ts'
+import { invalid, NotFound } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { canRead } from '../members/access.ts'
-import { findPerson } from '../users/store.ts'
 import type { BlobRow } from './schema.ts'
-import { claimBlobs, findBlob, findUses } from './store.ts'
+import { claimBlobs, findBlob, isInSight } from './store.ts'
 
 interface Caller {
   sql: Sql
   by: Principal
-  apps: Apps
   people: People
 }
 
 /** The blob behind `{id}`; 404 where the caller neither uploaded it nor can read what uses it. */
-export async function findReadableBlob(id: string, caller: Caller): Promise<BlobRow> {
-  const row = /^\d{1,15}$/.test(id) ? await findBlob(caller.sql, Number(id)) : null
-  const { by } = caller
-  if (row !== null && (by.kind === 'key' || row.created_by === by.user || (await isInSight(row, caller)))) return row
-  throw NotFound()
-}
-
-async function isInSight({ id }: BlobRow, { sql, by, apps, people }: Caller): Promise<boolean> {
-  const uses = await findUses(sql, id)
+export async function findReadableBlob(id: string, { sql, by, people }: Caller): Promise<BlobRow> {
+  const row = /^\d{1,15}$/.test(id) ? await findBlob(sql, Number(id)) : null
+  if (row === null) throw NotFound()
+  if (by.kind === 'key' || row.created_by === by.user) return row
   await people.load([by.user])
-  for (const app of uses.apps) if (await isReadable(app, by, apps, people)) return true
-  for (const person of uses.people) if ((await findPerson(sql, String(person), by)) !== null) return true
-  return false
-}
-
-async function isReadable(app: number, by: Principal, apps: Apps, people: People): Promise<boolean> {
-  try {
-    return canRead(await apps.state(app), by.user, people)
-  } catch (error) {
-    // The app was deleted; its files are still to be removed.
-    if (error instanceof Problem) return false
-    throw error
-  }
+  const directories = people.show(by.user).directories.map(directory => directory.id)
+  if (await isInSight(sql, row.id, by, directories)) return row
+  throw NotFound()
 }
 
 /**

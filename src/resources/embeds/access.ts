@@ -1,9 +1,8 @@
 import type { People } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { hasContent, listReadable } from '../apps/store.ts'
 import type { EmbedRow } from './schema.ts'
-import { findEmbed, isReader, isUsedIn } from './store.ts'
+import { findEmbed, isInSight, isReader } from './store.ts'
 
 interface Caller {
   sql: Sql
@@ -17,7 +16,5 @@ export async function findVisible(id: number, { sql, by, people }: Caller): Prom
   if (embed === null || by.kind === 'key' || (await isReader(sql, embed, by.user))) return embed
   await people.load([by.user])
   const directories = people.show(by.user).directories.map(({ id }) => id)
-  const apps = await listReadable(sql, by.user, directories, hasContent(sql))
-  const ids = apps.map(({ id }) => id)
-  return (await isUsedIn(sql, embed.id, ids)) ? embed : null
+  return (await isInSight(sql, embed.id, by.user, directories)) ? embed : null
 }

@@ -1,5 +1,6 @@
 import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
-import { hasVisibleParent } from '../comments/store.ts'
+import { selectReadable } from '../apps/store.ts'
+import { isSeen, selectItems } from '../content/seen.ts'
 import type { EmbedRow } from './schema.ts'
 
 export type NewEmbedRow = Omit<EmbedRow, 'id' | 'image'>
@@ -67,14 +68,13 @@ export async function isReader(db: Db, { id, created_by }: EmbedRow, user: numbe
   return row !== undefined
 }
 
-/** True where a visible item in one of the apps has the embed. Served by messages_embed and its likes. */
-export async function isUsedIn(sql: Sql, embed: number, apps: number[]): Promise<boolean> {
-  const [row] = await sql<{ is_used: boolean }[]>`
-    select exists (select from messages where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[]))
-      or exists (select from posts where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[]))
-      or exists (
-        select from comments t where embed_id = ${embed} and trashed_at is null and app_id = any(${apps}::bigint[])
-          and ${hasVisibleParent(sql)}
-      ) as is_used`
-  return row?.is_used ?? false
+/** True where a user, who is in `directories`, may read an item with the embed. Served by messages_embed and its likes. */
+export async function isInSight(sql: Sql, embed: number, user: number, directories: number[]): Promise<boolean> {
+  const [row] = await sql<{ is_in_sight: boolean }[]>`
+    with items as (${selectItems(sql, sql`t.embed_id = ${embed}`)}),
+    readable as (${selectReadable(sql, user, directories, sql`a.id in (select app_id from items)`)})
+    select exists (
+      select from items t join readable a on a.id = t.app_id where ${isSeen(sql, user)}
+    ) as is_in_sight`
+  return row!.is_in_sight
 }
