@@ -199,3 +199,13 @@ test('members that the schema of an object lends are not taken for members that 
   expect(made.body).not.toHaveProperty('name')
   expect(made.body).not.toHaveProperty('uid')
 })
+
+test.each(['constructor', '__proto__'])('no extension is one that every object has: %s', async extension => {
+  await using server = await startServer()
+  const form = new FormData()
+  form.append('blob', new Blob(['x']), `x.${extension}`)
+
+  const { status, body } = await server.admin.post('/api/blobs', form, { 'idempotency-key': 'once' })
+
+  expect([status, body.media_type]).toEqual([201, 'application/octet-stream'])
+})

@@ -1,5 +1,5 @@
 /** Media types by extension, for uploads that do not say what they are. */
-const byExtension: Record<string, string> = {
+const types = {
   '7z': 'application/x-7z-compressed',
   aac: 'audio/aac',
   aif: 'audio/aiff',
@@ -60,6 +60,9 @@ const byExtension: Record<string, string> = {
   zip: 'application/zip',
 }
 
+/** No object: that has members like `constructor`, which is somebody's extension. */
+const byExtension = new Map(Object.entries(types))
+
 /** What is known of nothing but that it is bytes. */
 export const anyBytes = 'application/octet-stream'
 
@@ -72,5 +75,5 @@ export function extensionOf(name: string): string {
 export function toMediaType(name: string, said: string): string {
   const type = said.split(';')[0]!.trim().toLowerCase()
   const isUseful = type !== anyBytes && type.length <= 128 && /^[\w.+-]+\/[\w.+-]+$/.test(type)
-  return isUseful ? type : (byExtension[extensionOf(name)] ?? anyBytes)
+  return isUseful ? type : (byExtension.get(extensionOf(name)) ?? anyBytes)
 }
