@@ -39,12 +39,17 @@ export function zipFiles(files: readonly FileRow[], bytes: Bytes): Readable {
 function nameEach(files: readonly FileRow[]): [string, FileRow][] {
   const taken = new Set<string>()
   return files.map(file => {
-    const dot = file.name.lastIndexOf('.')
-    const [stem, extension] = dot > 0 ? [file.name.slice(0, dot), file.name.slice(dot)] : [file.name, '']
-    let name = file.name
+    const whole = toEntryName(file.name)
+    const dot = whole.lastIndexOf('.')
+    const [stem, extension] = dot > 0 ? [whole.slice(0, dot), whole.slice(dot)] : [whole, '']
+    let name = whole
     for (let copy = 2; taken.has(name.toLowerCase()); copy++) name = `${stem} (${copy})${extension}`
     taken.add(name.toLowerCase())
-    // Programs that unpack archives take these for folders.
-    return [name.replace(/[/\\:]/g, '_'), file]
+    return [name, file]
   })
+}
+
+/** Programs that unpack archives would take the rest for folders. */
+function toEntryName(name: string): string {
+  return /^\.\.?$/.test(name) ? name.replaceAll('.', '_') : name.replace(/[/\\:]/g, '_')
 }
