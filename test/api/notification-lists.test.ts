@@ -5,6 +5,7 @@ import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { count, heard } from '../support/notifications.ts'
 import { startServer } from '../support/server.ts'
+import { upload } from '../support/uploads.ts'
 
 test('who marks a chat as read has read what was told of its messages up to there', async () => {
   await using server = await startServer()
@@ -154,6 +155,27 @@ test('somebody is notified through the API, and the notification is deleted by t
   expect((await stranger.delete(`/api/notifications/${made.body.id}`)).status).toBe(404)
   expect((await ann.delete(`/api/notifications/${made.body.id}`)).status).toBe(204)
   expect(await count(ann)).toBe('0')
+})
+
+test.each([
+  ['post', 'in the trash'],
+  ['post', 'deleted'],
+  ['file', 'in the trash'],
+  ['file', 'deleted'],
+])('nobody can be notified of a comment on a %s that is %s', async (type, state) => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const app = await appOf(server, `${type}s`, [ann, ben])
+  const { body: blob } = await upload(ann, { name: 'a.txt', content: 'a' })
+  const about = await create(ann, `/api/apps/${app}/${type}s`, type === 'post' ? { text: 'a' } : { blob_id: blob.id })
+  const comment = await create(ann, `/api/${type}s/${about.id}/comments`, { text: 'Well' })
+  if (state === 'deleted') await ann.delete(`/api/${type}s/${about.id}`)
+  else await ann.post(`/api/${type}s/${about.id}/trash`)
+
+  const link = { type: 'comment', id: comment.id }
+  const { status, body } = await server.admin.post('/api/notifications', { user: ben.id, text: 'Look', link })
+
+  expect([status, Object.keys(body.errors)]).toEqual([422, ['link']])
 })
 
 test.each(['message', 'app'] as const)('nobody is notified of what is deleted meanwhile: %s', async type => {

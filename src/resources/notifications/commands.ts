@@ -28,16 +28,19 @@ export const markNotifications = directCommand(
   },
 )
 
-/** Stores what somebody is to know, and tells of it. 422 where the user, or what it leads to, has just been deleted. */
+/**
+ * Stores what somebody is to know, and tells of it. 422 where the user, or what it leads to, has just been deleted, or is
+ * hidden with what it is about.
+ */
 export const createNotification = directCommand(
   'createNotification',
   async (work: DirectWork, draft: Draft): Promise<NotificationRow> => {
     if (!(await holdUsers(work.sql, [draft.user_id]))) throw UnknownUser()
     if (!(await store.holdLink(work.sql, draft))) throw UnknownLink()
     const [id] = await store.insertDrafts(work.sql, [draft])
-    await queueDeliveries(work.sql, 'notification_created', [id!], work.now)
     const row = await store.findNotification(work.sql, id!, null)
-    if (row === null) throw new Error('A notification is hidden from whoever makes it')
+    if (row === null) throw UnknownLink()
+    await queueDeliveries(work.sql, 'notification_created', [row.id], work.now)
     return row
   },
 )
