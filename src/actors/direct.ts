@@ -1,5 +1,5 @@
 import { environmentId } from '../storage/events.ts'
-import type { Sql, Tx } from '../storage/sql.ts'
+import { isCollision, type Sql, type Tx } from '../storage/sql.ts'
 import type { OnceKey } from './app-actor.ts'
 import type { Environment } from './environment.ts'
 import type { AppEvent, EventType } from './event.ts'
@@ -111,7 +111,7 @@ export class Direct {
     try {
       return await this.#attempt(command, by, input, once)
     } catch (error) {
-      if (!isKeyTaken(error)) throw error
+      if (!isKeyTaken(error) && !isCollision(error)) throw error
       return this.#attempt(command, by, input, once)
     }
   }

@@ -1,7 +1,7 @@
 import { overloaded } from '../lib/errors.ts'
 import { isFenced, type WriteStatement } from '../storage/batch.ts'
 import { statementLimit } from '../storage/pool.ts'
-import { openConnection, pauseMs, type Db, type Sql } from '../storage/sql.ts'
+import { isCollision, openConnection, pauseMs, type Db, type Sql } from '../storage/sql.ts'
 import { drawnAtOnce, Stock, usableMs } from './stock.ts'
 import { isKeyTaken, saveApps, saveHeads } from './store.ts'
 
@@ -174,6 +174,7 @@ export class Lane {
       this.stock.trust()
       return true
     } catch (error) {
+      // Also where two nodes moved the same apps, each waiting for the other.
       if (isFenced(error) || isCollision(error) || isKeyTaken(error)) {
         this.#collisions++
         if (!isKeyTaken(error)) this.stock.distrust()
@@ -246,11 +247,6 @@ function movesAll(statement: WriteStatement, moved: string): string {
 export function isAnswer(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   return (error as Error).name === 'PostgresError' && typeof code === 'string' && !code.startsWith('57P')
-}
-
-/** Two nodes moved the same apps, each waiting for the other, or where transactions are isolated by default. */
-function isCollision(error: unknown): boolean {
-  return ['40P01', '40001'].includes((error as { code: string }).code)
 }
 
 function drawsFor(numbers: number): number {

@@ -86,3 +86,11 @@ export function violatedConstraint(error: unknown): string | null {
   if (!(error instanceof postgres.PostgresError) || !['23505', '23503'].includes(error.code)) return null
   return error.constraint_name ?? ''
 }
+
+/**
+ * True where PostgreSQL ended a transaction for the sake of others: each waited for the other, or they are isolated by
+ * default. Done again, it may well succeed.
+ */
+export function isCollision(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && ['40P01', '40001'].includes(error.code)
+}

@@ -1,9 +1,9 @@
 /**
  * Codes of PostgreSQL and of connections that say: not now. Class 08 is about connections, 57P about shutting down, 25P03
- * ends a transaction in which nothing happened for too long.
+ * ends a transaction in which nothing happened for too long, 40P01 and 40001 one that was in the way of others.
  */
 const unavailable =
-  /^(08...|57P..|25P03|57014|53...|CONNECTION_\w+|CONNECT_TIMEOUT|ECONN\w+|E\w+UNREACH|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/
+  /^(08...|57P..|25P03|40P01|40001|57014|53...|CONNECTION_\w+|CONNECT_TIMEOUT|ECONN\w+|E\w+UNREACH|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/
 
 /** Node's codes come from the file system as well: these are the calls that mean a connection. */
 const connectionCalls = new Set(['connect', 'read', 'write', 'getaddrinfo'])

@@ -59,6 +59,33 @@ test('notifications are marked one by one, up to one, by app and by directory', 
   expect(await unread()).toBe('0')
 })
 
+test('whoever marks notifications and waits for another who waits for them marks them nevertheless', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const ann = await server.person('Ann')
+  const [first, second] = [
+    await create(server.admin, '/api/notifications', { user: ann.id, text: 'One' }),
+    await create(server.admin, '/api/notifications', { user: ann.id, text: 'Two' }),
+  ]
+  const other = await sql.reserve()
+  await other`begin`
+  await other`select from notifications where id = ${second.id} for update`
+
+  const marking = ann.put('/api/notifications/mark')
+  await eventually(async () => {
+    const waiting = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    expect(waiting).toHaveLength(1)
+  })
+  await other`select from notifications where id = ${first.id} for update`
+  await other`commit`
+  other.release()
+
+  expect((await marking).status).toBe(204)
+  expect(await count(ann, '&unread=true')).toBe('0')
+})
+
 test('lists are filtered by type, action, directory and user', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(2)
