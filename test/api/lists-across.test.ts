@@ -2,11 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Sql } from '../../src/storage/sql.ts'
 import { client } from '../support/client.ts'
-import { appOf, idsIn } from '../support/content.ts'
+import { appOf, create, idsIn } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
 import { keepEdits } from '../support/edit-blocks.ts'
+import { eventually } from '../support/eventually.ts'
 import { expectedPage, type ListedItem } from '../support/expected-page.ts'
 import { startServer } from '../support/server.ts'
+import { upload } from '../support/uploads.ts'
 
 interface Stored extends ListedItem {
   app: number
@@ -108,5 +110,50 @@ test.each(['messages', 'posts'] as const)(
     }
 
     await fc.assert(fc.asyncProperty(question, verify), { numRuns: 150 })
+  },
+)
+
+test('a list is restricted to a hundred apps at most, each named as often and in whatever form', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const { body: blob } = await upload(ann, { name: 'a.txt', content: 'a' })
+  const feed = await appOf(server, 'posts', [ann], { uid: 'Feed' })
+  const folder = await appOf(server, 'files', [ann], { uid: 'Folder' })
+  const post = await create(ann, `/api/apps/${feed}/posts`, { text: 'A post' })
+  const file = await create(ann, `/api/apps/${folder}/files`, { blob_id: blob.id })
+  const given = [feed, 'feed', 'FEED', folder, 'folder', 'Folder', 'nowhere', '9'.repeat(40), '999999']
+  const apps = Array.from({ length: 100 }, (_, i) => `app=${given[i % given.length]}`)
+
+  for (const who of [ann, server.admin]) {
+    expect(idsIn(await who.get(`/api/posts?${apps.join('&')}`))).toEqual([post.id])
+    expect(idsIn(await who.get(`/api/files?${apps.join('&')}`))).toEqual([file.id])
+  }
+  for (const list of ['posts', 'files']) {
+    const { status, body } = await ann.get(`/api/${list}?${apps.join('&')}&app=one-more`)
+    expect([status, Object.keys(body.errors)]).toEqual([422, ['app']])
+  }
+})
+
+test.each(['posts', 'files'])(
+  'where the database fails to say which apps are meant, no %s are taken for none',
+  async list => {
+    await using database = await createDatabase()
+    const { sql } = database
+    await using server = await startServer({ DATABASE_URL: database.url })
+    const locking = await sql.reserve()
+    await locking`begin`
+    await locking`lock table apps in access exclusive mode`
+
+    const asking = server.admin.get(`/api/${list}?app=some`)
+    await eventually(async () => {
+      const ended = await sql`
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%lower(uid)%'`
+      expect(ended).toHaveLength(1)
+    })
+    await locking`commit`
+    locking.release()
+
+    expect((await asking).status).toBe(503)
   },
 )

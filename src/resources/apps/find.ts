@@ -3,7 +3,7 @@ import type { Principal } from '../../actors/principal.ts'
 import type { AppState } from '../../actors/state.ts'
 import { NotFound, Problem } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { findAppId } from './store.ts'
+import { findAppId, findAppIds } from './store.ts'
 
 interface Search {
   sql: Sql
@@ -17,6 +17,14 @@ export function toAppId(ref: string, { sql, by }: Search): number | Promise<numb
     if (id === null) throw NotFound()
     return id
   })
+}
+
+/** The ids behind several of these at once, in no order. What names nothing is left out, or is the id of nothing. */
+export async function toAppIds(refs: string[], { sql, by }: Search): Promise<number[]> {
+  const isId = (ref: string) => /^\d+$/.test(ref)
+  const ids = refs.filter(ref => isId(ref) && ref.length <= 15).map(Number)
+  const uids = refs.filter(ref => !isId(ref))
+  return [...new Set([...ids, ...(uids.length === 0 ? [] : await findAppIds(sql, uids, by))])]
 }
 
 /** The state behind `{app}`. 404 for what is not there; whether the caller may see it is still to be asked. */

@@ -57,6 +57,13 @@ export type AppUpdate = z.output<typeof AppUpdate>
 
 export const AppQuery = z.object({ trashed: QueryFlag.optional() })
 
+/** What restricts a list to some apps: as many as a page has items. */
+export const AppRefs = z
+  .array(z.string())
+  .max(100)
+  .optional()
+  .describe('Ids or uids of apps, 100 at most; repeat the parameter')
+
 export const AppListing = Listing.extend({
   directory: z.string().optional(),
   archived: QueryFlag.optional(),

@@ -12,19 +12,25 @@ export type OrderField = (typeof orderFields)[number]
  * apps_agent_chat_uid. Null when there is none.
  */
 export async function findAppId(db: Db, uid: string, by: Principal): Promise<number | null> {
+  const [id] = await findAppIds(db, [uid], by)
+  return id ?? null
+}
+
+/** The same for several uids at once, in no order. */
+export async function findAppIds(db: Db, uids: string[], by: Principal): Promise<number[]> {
   const own = by.kind === 'key' ? db`true` : db`owner_id = ${by.user}`
+  const isNamed = db`lower(uid) = any(array(select lower(u) from unnest(${uids}::text[]) u)) and deleted_at is null`
   // In two parts, because one condition for both fits neither index: 35 ms instead of 0.1 among 100,000 apps.
-  const [row] = await db<{ id: number }[]>`
-    select id from (
-      select id, owner_id = ${by.user} as is_own from apps
-      where lower(uid) = lower(${uid}) and deleted_at is null and type = 'agent_chat' and ${own}
+  const rows = await db<{ id: number }[]>`
+    select distinct on (uid) id from (
+      select id, lower(uid) as uid, owner_id = ${by.user} as is_own from apps
+      where ${isNamed} and type = 'agent_chat' and ${own}
       union all
-      select id, false from apps
-      where lower(uid) = lower(${uid}) and deleted_at is null and type <> 'agent_chat'
+      select id, lower(uid), false from apps
+      where ${isNamed} and type <> 'agent_chat'
     ) a
-    order by is_own desc, id
-    limit 1`
-  return row?.id ?? null
+    order by uid, is_own desc, id`
+  return rows.map(({ id }) => id)
 }
 
 /** True where another app has a uid that this one may therefore not have. */

@@ -1,7 +1,7 @@
 import { reply, route } from '../../http/route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toPage } from '../../storage/page.ts'
-import { findApp, toAppId } from '../apps/find.ts'
+import { findApp, toAppId, toAppIds } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
 import { hasContent, listReadable } from '../apps/store.ts'
 import { prepareBlobs } from '../blobs/find.ts'
@@ -121,8 +121,8 @@ const list = route({
     const page = toPage(query, orderFields, 'id', 'along')
     const scope = await toScope(request)
     if (query.app !== undefined) {
-      const wanted = await Promise.all(query.app.map(ref => findAppId(ref, request)))
-      scope.apps = wanted.filter(id => id !== null && (scope.apps === null || scope.apps.includes(id))) as number[]
+      const wanted = await toAppIds(query.app, request)
+      scope.apps = wanted.filter(id => scope.apps === null || scope.apps.includes(id))
     }
     return reply(200, await showPage(await listFiles(sql, scope, page), page, request))
   },
@@ -173,16 +173,6 @@ async function toScope({ by, people, sql }: Caller): Promise<FileScope> {
   const which = sql`a.type = 'files' and ${hasContent(sql)}`
   const apps = await listReadable(sql, by.user, directories, which)
   return { apps: apps.map(({ id }) => id), writable: apps.flatMap(app => (app.can_write ? [app.id] : [])) }
-}
-
-/** Null for what is not there: a filter that nothing fits. */
-async function findAppId(ref: string, caller: Caller): Promise<number | null> {
-  try {
-    return await toAppId(ref, caller)
-  } catch {
-    // The only thing that it refuses with is 404.
-    return null
-  }
 }
 
 export const routes = [list, create, get, update, remove, change('trash'), change('restore'), listOfApp]

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Problem, problem } from '../../lib/errors.ts'
 import { IdInput, Int, isStorable, Metadata, MetadataInput, pagedList, TagsInput, Timestamp } from '../../lib/shape.ts'
 import { Listing, QueryFlag } from '../../storage/page.ts'
-import { AppSummary } from '../apps/schema.ts'
+import { AppRefs, AppSummary } from '../apps/schema.ts'
 import type { BlobRow } from '../blobs/schema.ts'
 import { toFileName } from '../blobs/schema.ts'
 import { UserSummary } from '../users/schema.ts'
@@ -72,9 +72,7 @@ export const FileQuery = z.object({ trashed: QueryFlag.optional() })
 export const FileListing = Listing.extend({
   out: z.enum(['summary', 'details']).optional().describe('Whether items are summaries or whole'),
 })
-export const AllFilesListing = FileListing.extend({
-  app: z.array(z.string()).optional().describe('Ids or uids of apps; repeat the parameter'),
-})
+export const AllFilesListing = FileListing.extend({ app: AppRefs })
 export const FilePath = z.object({ id: z.string() })
 export const VersionPath = z.object({ id: z.string(), rev: z.string() })
 

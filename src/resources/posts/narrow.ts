@@ -1,7 +1,7 @@
 import type { Principal } from '../../actors/principal.ts'
-import { invalid, NotFound, Problem } from '../../lib/errors.ts'
+import { invalid } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { toAppId } from '../apps/find.ts'
+import { toAppIds } from '../apps/find.ts'
 import type { Narrowing } from '../content/lists/list.ts'
 import type { PostListing } from './schema.ts'
 
@@ -16,26 +16,10 @@ export async function toNarrowing({ app, before, after, following }: PostListing
   if (following && by.kind !== 'user')
     throw invalid({ following: ['needs an access token: an API key follows nobody'] })
   return {
-    ...(app && { apps: await findApps(app, caller) }),
+    ...(app && { apps: await toAppIds(app, caller) }),
     ...(before !== undefined && { before: toId(before) }),
     ...(after !== undefined && { after: toId(after) }),
     ...(following && { followedBy: by.user }),
-  }
-}
-
-/** Those of the apps that exist. */
-async function findApps(refs: string[], caller: Caller): Promise<number[]> {
-  const found = await Promise.all(refs.map(ref => findApp(ref, caller)))
-  return found.filter(id => id !== null)
-}
-
-async function findApp(ref: string, caller: Caller): Promise<number | null> {
-  try {
-    return await toAppId(ref, caller)
-  } catch (error) {
-    // An app that does not exist holds nothing.
-    if (error instanceof Problem && error.status === NotFound.status) return null
-    throw error
   }
 }
 

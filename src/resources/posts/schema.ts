@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Int } from '../../lib/shape.ts'
 import { QueryFlag } from '../../storage/page.ts'
+import { AppRefs } from '../apps/schema.ts'
 import { Content, ContentListing } from '../content/schema.ts'
 import { ContentSummary } from '../content/summary-schema.ts'
 
@@ -14,7 +15,7 @@ const Bound = z
   .transform(Number)
 
 export const PostListing = ContentListing.extend({
-  app: z.array(z.string()).optional().describe('Ids or uids of apps; repeat the parameter'),
+  app: AppRefs,
   before: Bound.optional().describe('Only posts with a smaller id'),
   after: Bound.optional().describe('Only posts with a larger id'),
   following: QueryFlag.optional().describe('true: only posts by users whom the caller follows'),
