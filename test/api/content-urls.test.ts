@@ -216,41 +216,6 @@ test('a picture that is damaged has no thumbnail, and the server goes on', async
   expect((await ann.get(`/api/files/${file.id}`)).status).toBe(200)
 })
 
-test('the files of an app come as one archive, equal names apart', async () => {
-  await using server = await startServer()
-  const { ann, app, file } = await addFile(server, 'plan.txt', 'one', 'text/plain')
-  await ann.patch(`/api/files/${file.id}`, { name: 'Plan.txt' })
-  const { body: other } = await upload(ann, { name: 'other.txt', content: 'two', type: 'text/plain' })
-  await ann.post(`/api/apps/${app.id}/files`, { blob_id: other.id })
-  const { body: shown } = await ann.get(`/api/apps/${app.id}`)
-
-  const answer = await fetch(`${shown.archive_url}&d=1`)
-
-  expect(answer.headers.get('content-type')).toBe('application/zip')
-  const zip = Buffer.from(await answer.arrayBuffer()).toString('latin1')
-  expect(zip.startsWith('PK')).toBe(true)
-  expect(zip).toContain('Plan.txt')
-  expect(zip).toContain('other.txt')
-  expect(app.archive_url).toBeUndefined()
-})
-
-test('an archive has a name of its own for each file, and none that leads out of it', async () => {
-  await using server = await startServer()
-  const { ann, app } = await addFile(server, 'plan.txt', 'one', 'text/plain')
-  for (const name of ['..', '.', 'a:b.txt', 'A_B.txt', 'a_b (2).txt']) {
-    const { body: blob } = await upload(ann, { name: 'x', content: name })
-    await ann.post(`/api/apps/${app.id}/files`, { blob_id: blob.id, name })
-  }
-  const { body: shown } = await ann.get(`/api/apps/${app.id}?out=details`)
-
-  const answer = await fetch(shown.archive_url)
-
-  expect(answer.status).toBe(200)
-  const names = namesIn(Buffer.from(await answer.arrayBuffer()))
-  expect(names).toEqual(expect.arrayContaining(['_', '__', 'a_b.txt', 'plan.txt']))
-  expect(new Set(names.map(name => name.toLowerCase())).size).toBe(6)
-})
-
 test('a client that goes away in the middle of a download holds nothing up', async () => {
   await using server = await startServer()
   const { file } = await addFile(server, 'data.bin', randomBytes(20_000_000))
@@ -262,12 +227,3 @@ test('a client that goes away in the middle of a download holds nothing up', asy
 
   expect((await (await fetch(file.download_url)).arrayBuffer()).byteLength).toBe(20_000_000)
 })
-
-/** What the directory at the end of a ZIP lists. */
-function namesIn(zip: Buffer): string[] {
-  const names: string[] = []
-  for (let at = zip.indexOf('PK\x01\x02'); at >= 0; at = zip.indexOf('PK\x01\x02', at + 4)) {
-    names.push(zip.toString('utf8', at + 46, at + 46 + zip.readUInt16LE(at + 28)))
-  }
-  return names
-}

@@ -10,7 +10,7 @@ import { zipFiles } from './archive.ts'
 import { previewFormatOf } from './kinds.ts'
 import { readText, showCode, showMarkdown } from './preview.ts'
 import type { FileBlob } from './schema.ts'
-import { findFile, findVersion, listForArchive } from './store.ts'
+import { findFile, findVersion } from './store.ts'
 
 const VersionPath = z.object({ id: Id, rev: Id })
 
@@ -87,8 +87,7 @@ const archive = route({
     const app = await findApp(sql, params.id)
     const isOpen = app !== null && app.deleted_at === null && app.trashed_at === null
     if (!isOpen || !isSigned(`/apps/${app.id}/archive`, query, app.secret, now().getTime())) throw NotFound()
-    const files = await listForArchive(sql, app.id)
-    const download = new Download({ sizeBytes: null, etag: null, open: () => zipFiles(files, bytes) })
+    const download = new Download({ sizeBytes: null, etag: null, open: () => zipFiles(sql, app.id, bytes) })
     return reply(200, download, {
       'Content-Type': 'application/zip',
       'Content-Disposition': toDisposition(`${app.name ?? 'files'}.zip`, true),

@@ -144,12 +144,24 @@ export function listByParent(db: Db, parents: readonly number[]): Promise<FileRo
     ${selectFiles(db)} where f.parent_id = any(${parents as number[]}::bigint[]) order by f.parent_id, f.id`
 }
 
-/** What of an app goes into its archive: content that is kept here. */
-export function listForArchive(db: Db, app: number): Promise<FileRow[]> {
-  return db<FileRow[]>`
-    ${selectFiles(db)}
-    where f.app_id = ${app} and f.parent_id is null and f.trashed_at is null and b.key is not null
-    order by lower(f.name), f.id`
+/** As much of a file as its archive needs. */
+export interface ArchivedFile {
+  id: number
+  name: string
+  key: string
+  media_type: string
+  changed_at: Date
+}
+
+/** What of an app goes into its archive: content that is kept here, by id from `after` on. Served by files_app. */
+export function listForArchive(db: Db, app: number, after: number, limit: number): Promise<ArchivedFile[]> {
+  return db<ArchivedFile[]>`
+    select f.id, f.name, b.key, b.media_type, f.changed_at
+    from files f
+    join file_versions v on v.file_id = f.id and v.rev = f.rev
+    join blobs b on b.id = v.blob_id
+    where f.app_id = ${app} and f.parent_id is null and f.trashed_at is null and b.key is not null and f.id > ${after}
+    order by f.app_id, f.id limit ${limit}`
 }
 
 /** Apps in which files are looked for one by one: 60 ms for as many, 500 for 2,000. With more, it is done in all at once. */
