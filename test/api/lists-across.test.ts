@@ -157,3 +157,34 @@ test.each(['posts', 'files'])(
     expect((await asking).status).toBe(503)
   },
 )
+
+test('an app that is deleted while files are listed takes its own from the list, and no others', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const ann = await server.person('Ann')
+  const [kept, gone] = [await appOf(server, 'files', [ann]), await appOf(server, 'files', [ann])]
+  const files: string[] = []
+  for (const app of [kept, gone]) {
+    const { body: blob } = await upload(ann, { name: 'a.txt', content: 'a' })
+    files.push((await create(ann, `/api/apps/${app}/files`, { blob_id: blob.id })).id)
+  }
+  // A node that has yet to read these apps.
+  await using other = await startServer({ DATABASE_URL: database.url })
+  const locking = await sql.reserve()
+  await locking`begin`
+  await locking`lock table blobs in access exclusive mode`
+
+  const listing = client(other.url, ann.token).get('/api/files')
+  await eventually(async () => {
+    const waiting = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    expect(waiting).toHaveLength(1)
+  })
+  await locking`update apps set deleted_at = now() where id = ${gone}`
+  await locking`commit`
+  locking.release()
+
+  const answer = await listing
+  expect([answer.status, idsIn(answer)]).toEqual([200, [files[0]]])
+})

@@ -1,4 +1,7 @@
+import type { AppState } from '../../actors/state.ts'
+import { NotFound } from '../../lib/errors.ts'
 import { toPagedList, type Page } from '../../storage/page.ts'
+import { findStates } from '../apps/find.ts'
 import { namesakes } from '../apps/naming.ts'
 import { showAppSummary } from '../apps/represent.ts'
 import { findStarred } from '../stars/store.ts'
@@ -9,12 +12,14 @@ import type { FileRow } from './schema.ts'
 
 type Request = Caller & { origin: string }
 
-/** One file, with everybody it names brought into memory. */
+/** One file, with everybody it names brought into memory. 404 where its app was deleted since. */
 export async function showWhole(file: FileRow, request: Request): Promise<object> {
   const [shown] = await showAll([file], request)
-  return shown!
+  if (shown === undefined) throw NotFound()
+  return shown
 }
 
+/** Without the files of apps that were deleted since. */
 export async function showPage(
   { rows, count }: { rows: FileRow[]; count: number },
   page: Page,
@@ -23,13 +28,12 @@ export async function showPage(
   return toPagedList(page, count, await showAll(rows, request))
 }
 
-async function showAll(files: FileRow[], request: Request): Promise<object[]> {
+async function showAll(found: FileRow[], request: Request): Promise<object[]> {
   const { apps, people, by } = request
-  const states = new Map(
-    await Promise.all(
-      [...new Set(files.map(file => file.app_id))].map(async id => [id, await apps.state(id)] as const),
-    ),
-  )
+  const states = new Map<number, AppState>()
+  for (const state of await findStates([...new Set(found.map(file => file.app_id))], apps))
+    states.set(state.app.id, state)
+  const files = found.filter(file => states.has(file.app_id))
   const marks = await loadMarks(files, request)
   const names = files.flatMap(({ created_by, updated_by }) => [created_by, updated_by ?? 0])
   await people.load([by.user, ...names, ...[...states.values()].flatMap(namesakes)])
