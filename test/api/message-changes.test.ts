@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Body, Client } from '../support/client.ts'
+import { create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { startServer } from '../support/server.ts'
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
@@ -134,4 +136,34 @@ test('a deleted message is gone for everybody, from the trash or not', async () 
     }
   }
   expect((await ann.get(`/api/apps/${app}`)).body).not.toHaveProperty('last_message')
+})
+
+test('an embed that another edit takes away meanwhile is there again where an edit names it', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const embed = await create(ann, '/api/embeds', { type: 'link', title: 'A link' })
+  const message = await create(ann, `/api/apps/${app}/messages`, { text: 'Look', embed_id: embed.id })
+  const path = `/api/messages/${message.id}`
+  const waiting = (commands: number) =>
+    eventually(async () => {
+      const text = await (await fetch(`${server.url}/metrics`)).text()
+      expect(text).toContain(`\nparley_mailbox_commands ${commands}\n`)
+    })
+  const locking = await sql.reserve()
+  await locking`begin`
+  await locking`select from apps where id = ${app} for update`
+
+  const removing = ann.patch(path, { embed_id: null })
+  await waiting(1)
+  const naming = ann.patch(path, { embed_id: embed.id })
+  await waiting(2)
+  await locking`commit`
+  locking.release()
+
+  expect((await removing).body).not.toHaveProperty('embed')
+  expect((await naming).body.embed).toEqual(embed)
+  expect((await ann.get(path)).body.embed).toEqual(embed)
 })

@@ -1,7 +1,9 @@
 import type { Work } from '../../actors/command.ts'
-import { invalid } from '../../lib/errors.ts'
+import { invalid, type Problem } from '../../lib/errors.ts'
+import { UnknownEmbed } from '../embeds/schema.ts'
 import { addAttachments, removeAttachments } from '../files/attachments.ts'
 import type { FileRow } from '../files/schema.ts'
+import { UnknownMeeting } from '../meetings/schema.ts'
 import { changeOptions } from '../options/poll.ts'
 import { removeOptionsOf, removeVotesOf } from '../options/store.ts'
 import { removeReactionsOf } from '../reactions/store.ts'
@@ -9,7 +11,7 @@ import { removeStarsOf } from '../stars/store.ts'
 import type { ContentEntity, ContentKind } from './kind.ts'
 import { settleText } from './text/mentions.ts'
 import { hasParts, noParts, type ContentItem, type Parts } from './parts.ts'
-import type { ContentChange } from './prepare.ts'
+import type { ContentChange, Wanted } from './prepare.ts'
 import { IsEmpty } from './schema.ts'
 
 /** As many as one request may attach: all of them come with the item. */
@@ -29,8 +31,8 @@ export function changeItem<Loaded>(
 ): ContentItem {
   const { text, html, plain } = change.text === undefined ? item : settleText(change.text, work)
   const parts: Parts = { ...(item.parts ?? noParts) }
-  if (change.embed !== undefined) parts.embed = change.embed
-  if (change.meeting !== undefined) parts.meeting = change.meeting
+  if (change.embed !== undefined) parts.embed = toChosen(change.embed, parts.embed, UnknownEmbed)
+  if (change.meeting !== undefined) parts.meeting = toChosen(change.meeting, parts.meeting, UnknownMeeting)
   if (change.options !== undefined) {
     const asking = { app_id: item.app_id, item_type: entity, item_id: item.id }
     parts.options = changeOptions(work, asking, parts.options, change.options)
@@ -54,6 +56,18 @@ export function changeItem<Loaded>(
   }
   if (!hasParts(updated)) delete updated.parts
   return updated
+}
+
+/** What an edit names, or what the item had already. */
+function toChosen<Row extends { id: number }>(
+  wanted: Wanted<Row> | null,
+  before: Row | null,
+  Unknown: () => Problem,
+): Row | null {
+  if (wanted === null) return null
+  if (wanted.id === before?.id) return before
+  if (wanted.row === null) throw Unknown()
+  return wanted.row
 }
 
 /** True where nothing is left that an item can consist of: reactions alone are none. */

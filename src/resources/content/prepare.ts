@@ -10,7 +10,7 @@ import { UnknownMeeting, type MeetingRow } from '../meetings/schema.ts'
 import { claimMeeting } from '../meetings/store.ts'
 import { prepareText } from './text/mentions.ts'
 import type { ParsedText } from './text/render.ts'
-import type { ContentRow, ContentUpdate, NewContent } from './schema.ts'
+import type { ContentUpdate, NewContent } from './schema.ts'
 
 interface Caller {
   sql: Sql
@@ -36,6 +36,12 @@ export interface PreparedContent {
   parts: PreparedParts | null
 }
 
+/** What an edit names; `row` is null where it is unknown or not for the caller, which matters unless the item has it. */
+export interface Wanted<Row> {
+  id: number
+  row: Row | null
+}
+
 /** Members that are absent stay as they are. */
 export interface ContentChange {
   id: number
@@ -47,8 +53,8 @@ export interface ContentChange {
   blobs?: BlobRow[]
   /** Attached files to keep. */
   attachments?: number[]
-  embed?: EmbedRow | null
-  meeting?: MeetingRow | null
+  embed?: Wanted<EmbedRow> | null
+  meeting?: Wanted<MeetingRow> | null
   /** The whole poll; empty: none. */
   options?: NonNullable<ContentUpdate['options']>
 }
@@ -90,33 +96,44 @@ function toContent({ metadata, tags }: NewContent, text: ParsedText, parts: Prep
   return { text, metadata: metadata ?? null, tags: tags ?? [], parts }
 }
 
-/** The same for an edit. What the item has already may stay, whoever brought it there. */
-export async function prepareChange(item: ContentRow, body: ContentUpdate, caller: Caller): Promise<ContentChange> {
+/**
+ * The same for an edit. What the item has already may stay, whoever brought it there: what it has is known only when it is
+ * changed.
+ */
+export async function prepareChange(id: number, body: ContentUpdate, caller: Caller): Promise<ContentChange> {
   const { text, metadata, tags, blobs, attachments, embed_id, meeting_id, options } = body
-  const change: ContentChange = { id: item.id }
+  const change: ContentChange = { id }
   if (text !== undefined) change.text = await prepareText(text, caller.sql, caller.people)
   if (metadata !== undefined) change.metadata = metadata
   if (tags !== undefined) change.tags = tags ?? []
   if (blobs && blobs.length > 0) change.blobs = await prepareBlobs(blobs, caller)
   if (attachments !== undefined) change.attachments = attachments ?? []
-  if (embed_id === null) change.embed = null
-  else if (embed_id !== undefined && embed_id !== item.embed_id) change.embed = await requireEmbed(embed_id, caller)
-  if (meeting_id === null) change.meeting = null
-  else if (meeting_id !== undefined && meeting_id !== item.meeting_id) {
-    change.meeting = await requireMeeting(meeting_id, caller)
-  }
+  if (embed_id !== undefined)
+    change.embed = embed_id === null ? null : { id: embed_id, row: await findEmbed(embed_id, caller) }
+  if (meeting_id !== undefined)
+    change.meeting = meeting_id === null ? null : { id: meeting_id, row: await findMeeting(meeting_id, caller) }
   if (options !== undefined) change.options = options ?? []
   return change
 }
 
 async function requireEmbed(id: number, caller: Caller): Promise<EmbedRow> {
-  const embed = await findVisible(id, caller)
-  if (embed === null || !(await claimEmbed(caller.sql, id, caller.now()))) throw UnknownEmbed()
+  const embed = await findEmbed(id, caller)
+  if (embed === null) throw UnknownEmbed()
   return embed
 }
 
-async function requireMeeting(id: number, { sql, by, now }: Caller): Promise<MeetingRow> {
-  const meeting = await claimMeeting(sql, id, by, now())
+async function requireMeeting(id: number, caller: Caller): Promise<MeetingRow> {
+  const meeting = await findMeeting(id, caller)
   if (meeting === null) throw UnknownMeeting()
   return meeting
+}
+
+/** The embed, where the caller may put it to use. */
+async function findEmbed(id: number, caller: Caller): Promise<EmbedRow | null> {
+  const embed = await findVisible(id, caller)
+  return embed !== null && (await claimEmbed(caller.sql, id, caller.now())) ? embed : null
+}
+
+function findMeeting(id: number, { sql, by, now }: Caller): Promise<MeetingRow | null> {
+  return claimMeeting(sql, id, by, now())
 }

@@ -66,7 +66,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     async handle(request) {
       const { params, body, by, apps } = request
       const { row } = await findReadable(kind, toId(params.id), request)
-      const item = await apps.run(commands.update, row.app_id, by, await prepareChange(row, body, request))
+      const item = await apps.run(commands.update, row.app_id, by, await prepareChange(row.id, body, request))
       return reply(200, await showItem(kind, item, await apps.state(row.app_id), request))
     },
   })
