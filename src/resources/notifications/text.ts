@@ -34,6 +34,9 @@ export function fill(template: string, args: string[]): Rendered {
   return (last = { text, html: html ?? '', plain: plain ?? '' })
 }
 
+/** What Markdown reads anywhere in a line, and what makes addresses of a text: `https://`, `www.` and `@` behind a name. */
+const markup = /[\\`*_[\]<>&~|]|:(?=\/\/)|(?<=www)\.|(?<=\S)@/gi
+
 function escape(arg: string): string {
-  return arg.replace(/[\\`*_[\]<>&~|]/g, '\\$&')
+  return arg.replace(markup, '\\$&')
 }
