@@ -84,6 +84,27 @@ test('agents can be followed; oneself, the special users and whoever is out of s
   expect(answers[0]!.body).toMatchObject({ uid: 'bot', is_agent: true, is_followed: true })
 })
 
+test('following ends also where whoever is followed is out of sight, or in the trash', async () => {
+  await using server = await startServer()
+  const [ann, ben, eve] = await Promise.all(['Ann', 'Ben', 'Eve'].map(name => server.person(name)))
+  for (const one of [ben!, eve!]) await ann!.post(`/api/users/${one.id}/follow`)
+  await server.admin.post('/api/directories', { name: 'acme' })
+  await server.admin.put(`/api/directories/acme/members/${ben!.id}`)
+  await server.admin.post(`/api/users/${eve!.id}/trash`)
+  const followersOf = async (id: string) => (await server.admin.get(`/api/users/${id}/followers`)).body.count
+
+  const ended = [await ann!.post(`/api/users/${ben!.uid}/unfollow`), await ann!.post(`/api/users/${eve!.id}/unfollow`)]
+  const again = await ann!.post(`/api/users/${ben!.uid}/unfollow`)
+
+  const { id, uid } = ben!
+  expect(ended[0]).toMatchObject({ status: 200, body: { id, uid, name: 'Ben', is_followed: false, is_trashed: false } })
+  expect(ended[0]!.body).not.toHaveProperty('directories')
+  expect(ended[1]).toMatchObject({ status: 200, body: { id: eve!.id, is_followed: false, is_trashed: true } })
+  expect(again.status).toBe(404)
+  await server.admin.post(`/api/users/${eve!.id}/restore`)
+  expect([await followersOf(id), await followersOf(eve!.id)]).toEqual(['0', '0'])
+})
+
 test('whoever is trashed leaves the lists of followers, and a deleted one for good', async () => {
   await using server = await startServer()
   const [ann, ben] = await Promise.all([server.person('Ann'), server.person('Ben')])

@@ -1,7 +1,7 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { SpecialUser } from '../users/schema.ts'
-import { findPerson, holdUsers } from '../users/store.ts'
+import { findPerson, findUserId, holdUsers } from '../users/store.ts'
 import { insertFollow, removeFollow } from './store.ts'
 
 /**
@@ -15,11 +15,12 @@ export const follow = directCommand('follow', async (work: DirectWork, user: str
   return followed
 })
 
-/** Ends that. Refuses as `follow` does. */
+/** Ends that, also where the caller no longer sees whom it follows. Else it refuses as `follow` does. */
 export const unfollow = directCommand('unfollow', async (work: DirectWork, user: string): Promise<number> => {
-  const followed = await requireOther(work, user)
-  await removeFollow(work.sql, { user: work.by.user, followed })
-  return followed
+  const { sql, by } = work
+  const followed = await findUserId(sql, user)
+  const isEnded = followed !== null && (await removeFollow(sql, { user: by.user, followed }))
+  return isEnded ? followed : requireOther(work, user)
 })
 
 async function requireOther({ sql, by }: DirectWork, user: string): Promise<number> {

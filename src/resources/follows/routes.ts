@@ -1,6 +1,8 @@
+import type { People } from '../../actors/people.ts'
 import { reply, route, type Form, type Parts, type RouteRequest } from '../../http/route.ts'
 import { Forbidden, NotFound, ValidationFailed } from '../../lib/errors.ts'
 import { Range, toPage, toPagedList } from '../../storage/page.ts'
+import { actorOf } from '../users/represent.ts'
 import { showDetailed, showPersons } from '../users/show.ts'
 import { SpecialUser, User, UserList, UserPath } from '../users/schema.ts'
 import { listPersons, type PersonFilter } from '../users/pages.ts'
@@ -22,12 +24,19 @@ const change = (verb: 'follow' | 'unfollow') =>
     problems: [NotFound, SpecialUser, ValidationFailed],
     async handle({ params, by, direct, people, origin, presence, sql }) {
       const id = await direct.run(verb === 'follow' ? follow : unfollow, by, params.user)
-      const person = await people.get(id)
-      if (person === undefined) throw NotFound()
+      const person = await findPerson(sql, String(id), by)
+      if (person === null || person.trashed_at !== null) return reply(200, await showUnseen(id, people, origin))
       const followed = new Set(verb === 'follow' ? [id] : [])
       return reply(200, await showDetailed(person, { by, origin, followed, presence, sql }))
     },
   })
+
+/** Whom the caller followed until now and does not see: no more than who it is. */
+async function showUnseen(id: number, people: People, origin: string): Promise<object> {
+  const person = await people.get(id)
+  if (person === undefined) throw NotFound()
+  return { ...actorOf(person, origin), is_followed: false, is_trashed: person.trashed_at !== null }
+}
 
 const followers = route({
   method: 'GET',

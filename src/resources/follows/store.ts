@@ -12,8 +12,10 @@ export async function insertFollow(tx: Tx, { user, followed }: Follow, now: Date
     on conflict do nothing`
 }
 
-export async function removeFollow(tx: Tx, { user, followed }: Follow): Promise<void> {
-  await tx`delete from follows where user_id = ${user} and followed_id = ${followed}`
+/** False where there was none. */
+export async function removeFollow(tx: Tx, { user, followed }: Follow): Promise<boolean> {
+  const { count } = await tx`delete from follows where user_id = ${user} and followed_id = ${followed}`
+  return count > 0
 }
 
 const nobody: ReadonlySet<number> = new Set()
