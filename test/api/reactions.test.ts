@@ -81,6 +81,24 @@ test('only a single emoji is a reaction', async () => {
   for (const content of others) expect([content, await react(content)]).toEqual([content, 422])
 })
 
+test.each([
+  ['❤️‍🔥', '\u2764\u200d\u{1f525}'],
+  ['1️⃣', '1\u20e3'],
+  ['👁️‍🗨️', '\u{1f441}\u200d\u{1f5e8}'],
+  ['👁️‍🗨️', '\u{1f441}\ufe0f\u200d\u{1f5e8}'],
+  ['🕵🏽‍♂️', '\u{1f575}\u{1f3fd}\u200d\u2642'],
+])('%s is itself without its selectors: %j', async (whole, sent) => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const { id } = await create(ann, `/api/apps/${app}/messages`, { text: 'Hi' })
+
+  const { status } = await ann.post(`/api/messages/${id}/reactions`, { content: sent })
+
+  expect(status).toBe(204)
+  expect((await ann.get(`/api/messages/${id}/reactions`)).body.data).toMatchObject([{ content: whole }])
+})
+
 test('a heart is the same heart with and without its selector', async () => {
   await using server = await startServer()
   const {
