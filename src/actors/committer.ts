@@ -146,25 +146,25 @@ export class Committer {
         return false
       }
       const alone = jobs.flatMap(({ actor, tasks }) => tasks.map(task => ({ actor, tasks: [task] })))
-      if (alone.length > 1) return this.#separate(lane, alone, error)
-      await lane.rollback()
-      await this.#tryAgain(lane, alone[0]!, error)
+      if (alone.length > 1) await this.#separate(lane, alone, error)
+      else {
+        await lane.rollback()
+        await this.#tryAgain(lane, alone[0]!, error)
+      }
       return !isUnavailable(error)
     }
   }
 
   /** One by one until PostgreSQL is away: each of the others would wait for as long, and who comes meanwhile for all. */
-  async #separate(lane: Lane, alone: Job[], reason: unknown): Promise<boolean> {
+  async #separate(lane: Lane, alone: Job[], reason: unknown): Promise<void> {
     this.#parts.log.warn({ tasks: alone.length, error: reason }, 'A group commit failed; its commands are tried alone')
-    let isThere = !isUnavailable(reason) || isAnswer(reason)
-    if (isThere) await lane.rollback()
-    for (const job of alone) {
-      if (!isThere) job.tasks[0]!.reject(overloaded())
-      else if (job.actor.isDiscarded) this.#parts.discard(job.actor, job.tasks)
-      else isThere = await this.#run(lane, [job])
+    const waiting = [...alone]
+    if (isUnavailable(reason) && !isAnswer(reason)) refuse(waiting.splice(0))
+    await lane.rollback()
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      if (job.actor.isDiscarded) this.#parts.discard(job.actor, job.tasks)
+      else if (!(await this.#run(lane, [job]))) refuse(waiting.splice(0))
     }
-    if (!isThere) await lane.rollback()
-    return isThere
   }
 
   /** A command that failed alone fails, unless somebody else has done it since it looked. Never rejects. */
@@ -195,4 +195,9 @@ export class Committer {
       reject(conflict === undefined ? error : conflict())
     }
   }
+}
+
+/** Nothing of them was done. */
+function refuse(jobs: Job[]): void {
+  for (const { tasks } of jobs) for (const task of tasks) task.reject(overloaded())
 }
