@@ -84,6 +84,11 @@ export class People {
     return this.find(id)
   }
 
+  /** The ids of the directories that somebody is in; none for whoever is not there. */
+  async directoriesOf(id: number): Promise<number[]> {
+    return ((await this.get(id))?.directories ?? []).map(directory => directory.id)
+  }
+
   /** Reads again those of `ids` that are in memory. */
   async refresh(ids: Iterable<number>): Promise<void> {
     const known: number[] = []

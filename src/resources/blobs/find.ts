@@ -16,9 +16,7 @@ export async function findReadableBlob(id: string, { sql, by, people }: Caller):
   const row = /^\d{1,15}$/.test(id) ? await findBlob(sql, Number(id)) : null
   if (row === null) throw NotFound()
   if (by.kind === 'key' || row.created_by === by.user) return row
-  await people.load([by.user])
-  const directories = people.show(by.user).directories.map(directory => directory.id)
-  if (await isInSight(sql, row.id, by, directories)) return row
+  if (await isInSight(sql, row.id, by, await people.directoriesOf(by.user))) return row
   throw NotFound()
 }
 

@@ -14,7 +14,5 @@ interface Caller {
 export async function findVisible(id: number, { sql, by, people }: Caller): Promise<EmbedRow | null> {
   const embed = await findEmbed(sql, id)
   if (embed === null || by.kind === 'key' || (await isReader(sql, embed, by.user))) return embed
-  await people.load([by.user])
-  const directories = people.show(by.user).directories.map(({ id }) => id)
-  return (await isInSight(sql, embed.id, by.user, directories)) ? embed : null
+  return (await isInSight(sql, embed.id, by.user, await people.directoriesOf(by.user))) ? embed : null
 }

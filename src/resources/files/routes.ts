@@ -168,8 +168,7 @@ async function toBlob(id: number, caller: Caller & { now: () => Date }): Promise
 
 async function toScope({ by, people, sql }: Caller): Promise<FileScope> {
   if (by.kind === 'key') return { apps: null, writable: null }
-  await people.load([by.user])
-  const directories = people.show(by.user).directories.map(({ id }) => id)
+  const directories = await people.directoriesOf(by.user)
   const which = sql`a.type = 'files' and ${hasContent(sql)}`
   const apps = await listReadable(sql, by.user, directories, which)
   return { apps: apps.map(({ id }) => id), writable: apps.flatMap(app => (app.can_write ? [app.id] : [])) }

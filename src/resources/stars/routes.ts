@@ -22,8 +22,7 @@ const list = route({
   replies: { 200: Stars },
   async handle({ query, sql, by, people }) {
     const { skip = 0, take = 25, count_only: countOnly = false } = query
-    await people.load([by.user])
-    const directories = people.show(by.user).directories.map(({ id }) => id)
+    const directories = await people.directoriesOf(by.user)
     const isStarred = sql`a.id in (${selectStarredApps(sql, by.user)})`
     const apps = await listReadable(sql, by.user, directories, isStarred)
     const sight = { user: by.user, apps }

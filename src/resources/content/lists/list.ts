@@ -178,7 +178,7 @@ async function listTimed(store: ContentStore, { scope, page, count, around }: Pl
 /** Where the caller may look: everywhere with an API key. */
 async function toReach(kind: ContentKind, { sql, by, people }: Reader, wanted: number[] | undefined): Promise<Scope> {
   if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user }
-  const directories = people.show(by.user).directories.map(({ id }) => id)
+  const directories = await people.directoriesOf(by.user)
   const types = Object.keys(guids).filter(type => isIn(kind, type))
   const which = sql`a.type = any(${types}) and ${hasContent(sql)}`
   const readable = await listReadable(sql, by.user, directories, which)
