@@ -182,10 +182,8 @@ export class Committer {
   /** Nobody knows whether the commit took place: memory is loaded anew, and callers may repeat what they sent. */
   #giveUp(jobs: Job[], error: OutcomeUnknown): void {
     this.#parts.log.error({ apps: jobs.length, error }, 'PostgreSQL was lost while committing')
-    for (const { actor, tasks } of jobs) {
-      this.#parts.discard(actor)
-      for (const task of tasks) task.reject(overloaded())
-    }
+    for (const { actor } of jobs) this.#parts.discard(actor)
+    refuse(jobs)
   }
 
   #fail({ actor, tasks }: Job, error: unknown): void {
@@ -197,7 +195,7 @@ export class Committer {
   }
 }
 
-/** Nothing of them was done. */
+/** Their callers may try again in a moment. */
 function refuse(jobs: Job[]): void {
   for (const { tasks } of jobs) for (const task of tasks) task.reject(overloaded())
 }

@@ -41,12 +41,7 @@ const stepSeconds = 10
 /** A lane as nodes have them. Its transactions hold the locks of apps that other nodes wait for. */
 export function openLane(url: string): Lane {
   const open = () =>
-    openConnection({
-      url,
-      statementTimeoutMs: stepSeconds * 1000,
-      idleTimeoutMs: pauseMs,
-      plansOnce: true,
-    })
+    openConnection({ url, statementTimeoutMs: stepSeconds * 1000, idleTimeoutMs: pauseMs, plansOnce: true })
   return new Lane({ open, deadlineMs: (stepSeconds + 5) * 1000 })
 }
 

@@ -10,9 +10,11 @@ interface Search {
   by: Principal
 }
 
+const isId = (ref: string) => /^\d+$/.test(ref)
+
 /** The id behind `{app}`: digits are an id, anything else a uid. 404 for a uid that nobody has. */
 export function toAppId(ref: string, { sql, by }: Search): number | Promise<number> {
-  if (/^\d+$/.test(ref)) return ref.length <= 15 ? Number(ref) : Promise.reject(NotFound())
+  if (isId(ref)) return ref.length <= 15 ? Number(ref) : Promise.reject(NotFound())
   return findAppId(sql, ref, by).then(id => {
     if (id === null) throw NotFound()
     return id
@@ -21,7 +23,6 @@ export function toAppId(ref: string, { sql, by }: Search): number | Promise<numb
 
 /** The ids behind several of these at once, in no order. What names nothing is left out, or is the id of nothing. */
 export async function toAppIds(refs: string[], { sql, by }: Search): Promise<number[]> {
-  const isId = (ref: string) => /^\d+$/.test(ref)
   const ids = refs.filter(ref => isId(ref) && ref.length <= 15).map(Number)
   const uids = refs.filter(ref => !isId(ref))
   return [...new Set([...ids, ...(uids.length === 0 ? [] : await findAppIds(sql, uids, by))])]
