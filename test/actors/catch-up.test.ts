@@ -1,28 +1,20 @@
 import { expect, test } from 'vitest'
 import { catchUp } from '../../src/actors/catch-up.ts'
 import { Environment } from '../../src/actors/environment.ts'
-import { systemUser, type Principal } from '../../src/actors/principal.ts'
-import { parseText } from '../../src/resources/content/text/render.ts'
 import { eventTypes } from '../../src/resources/index.ts'
-import { messageCommands } from '../../src/resources/messages/kind.ts'
-import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { openActors } from '../support/actors.ts'
 import { createDatabase } from '../support/database.ts'
-
-const system: Principal = { kind: 'key', user: systemUser, credential: '' }
+import { openRooms, send } from '../support/rooms.ts'
 
 test('a catch-up that fails changes nothing, so that nobody misses what it has read', async () => {
-  await using database = await createDatabase()
+  await using database = await openRooms(1)
   const { sql } = database
-  await prepareEvents(sql, new Date())
-  const [app] = await sql<{ id: number }[]>`
-    insert into apps (type, rev, head_rev, created_at, created_by) values ('chat_room', 1, 1, now(), 0) returning id`
+  const room = database.rooms[0]!
   await using here = await openActors(database.url)
   await using there = await openActors(database.url)
-  const state = await here.apps.state(app!.id)
-  const content = { text: parseText('hello'), metadata: null, tags: [], parts: null }
-  for (let i = 0; i < 3; i++) await there.apps.run(messageCommands.create, app!.id, system, content)
+  const state = await here.apps.state(room)
+  for (let i = 0; i < 3; i++) await send(there.apps, room)
 
   let queries = 0
   for (let broken = 1; ; broken++) {
@@ -40,7 +32,7 @@ test('a catch-up that fails changes nothing, so that nobody misses what it has r
   }
 
   expect(queries).toBeGreaterThan(2)
-  expect(state.app).toEqual((await there.apps.state(app!.id)).app)
+  expect(state.app).toEqual((await there.apps.state(room)).app)
 })
 
 /** The same database by a connection that breaks. */

@@ -2,31 +2,10 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { Apps } from '../../src/actors/apps.ts'
 import { command } from '../../src/actors/command.ts'
-import { systemUser, type Principal } from '../../src/actors/principal.ts'
-import { parseText } from '../../src/resources/content/text/render.ts'
-import { messageCommands } from '../../src/resources/messages/kind.ts'
 import { batch } from '../../src/storage/batch.ts'
-import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import { openActors } from '../support/actors.ts'
-import { createDatabase } from '../support/database.ts'
-
-const system: Principal = { kind: 'key', user: systemUser, credential: '' }
-
-/** A database with two chat rooms. */
-async function openRooms() {
-  const database = await createDatabase()
-  const { sql } = database
-  await prepareEvents(sql, new Date())
-  const rooms = await sql<{ id: number }[]>`
-    insert into apps (type, rev, head_rev, created_at, created_by)
-    select 'chat_room', 1, 1, now(), 0 from generate_series(1, 2) returning id`
-  return { ...database, rooms: rooms.map(({ id }) => id) as [number, number] }
-}
-
-const send = (apps: Apps, app: number) =>
-  apps.run(messageCommands.create, app, system, { text: parseText('hello'), metadata: null, tags: [], parts: null })
+import { openRooms, send, system } from '../support/rooms.ts'
 
 /** Writes what PostgreSQL refuses. */
 const bug = command('bug', work =>
@@ -41,7 +20,7 @@ const bug = command('bug', work =>
 )
 
 test('what gathered while PostgreSQL is away is refused together, after one attempt', async () => {
-  await using database = await openRooms()
+  await using database = await openRooms(2)
   let attempts = 0
   const away = createServer(socket => {
     attempts++
@@ -61,9 +40,9 @@ test('what gathered while PostgreSQL is away is refused together, after one atte
 })
 
 test('what waits for a lock with others is tried alone once, not one after the other', async () => {
-  await using database = await openRooms()
+  await using database = await openRooms(2)
   const { sql, rooms } = database
-  const [held] = rooms
+  const held = rooms[0]!
   await using node = await openActors(database.url, { statementTimeoutMs: 300 })
   await node.apps.state(held)
 
@@ -80,8 +59,8 @@ test('what waits for a lock with others is tried alone once, not one after the o
 })
 
 test('what came together with a command that fails is done by the actor that takes over', async () => {
-  await using database = await openRooms()
-  const [app] = database.rooms
+  await using database = await openRooms(2)
+  const app = database.rooms[0]!
   await using node = await openActors(database.url)
   const heard: string[] = []
   node.apps.listen((_, events) => heard.push(...events.map(({ type }) => type)))
@@ -98,9 +77,9 @@ test('what came together with a command that fails is done by the actor that tak
 })
 
 test('an app that cannot be brought up to date keeps no other from it, and is loaded anew', async () => {
-  await using database = await openRooms()
+  await using database = await openRooms(2)
   const { sql, rooms } = database
-  const [broken, other] = rooms
+  const [broken, other] = rooms as [number, number]
   await using here = await openActors(database.url)
   await using there = await openActors(database.url)
   for (const room of rooms) await here.apps.state(room)

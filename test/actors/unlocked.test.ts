@@ -1,37 +1,28 @@
 import { expect, test } from 'vitest'
 import type { OnceKey } from '../../src/actors/app-actor.ts'
-import { systemUser, type Principal } from '../../src/actors/principal.ts'
-import { parseText } from '../../src/resources/content/text/render.ts'
+import type { Principal } from '../../src/actors/principal.ts'
 import { putMembers, removeMembers } from '../../src/resources/members/commands.ts'
-import { messageCommands } from '../../src/resources/messages/kind.ts'
-import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import { openActors } from '../support/actors.ts'
-import { createDatabase } from '../support/database.ts'
-
-const system: Principal = { kind: 'key', user: systemUser, credential: '' }
+import { openRooms, send, system } from '../support/rooms.ts'
 
 /** Two nodes that hear nothing of each other, on one database with one chat room. */
 async function openNodes() {
-  const database = await createDatabase()
+  const database = await openRooms(1)
   const { sql } = database
-  await prepareEvents(sql, new Date())
-  const [app] = await sql<{ id: number }[]>`
-    insert into apps (type, rev, head_rev, created_at, created_by) values ('chat_room', 1, 1, now(), 0) returning id`
+  const app = database.rooms[0]!
   const [ann] = await sql<{ id: number }[]>`
     insert into users (uid, display_name, created_at) values ('ann', 'Ann', now()) returning id`
   const [one, other] = [await openActors(database.url), await openActors(database.url)]
   type Node = typeof one
-  const send = (node: Node, by: Principal, text = 'hello', once?: OnceKey) => {
-    const content = { text: parseText(text), metadata: null, tags: [], parts: null }
-    return node.apps.run(messageCommands.create, app!.id, by, content, once)
-  }
+  const sendFrom = (node: Node, by: Principal, text = 'hello', once?: OnceKey) =>
+    send(node.apps, app, { by, text, once })
   return {
     sql,
-    app: app!.id,
+    app,
     ann: { kind: 'user', user: ann!.id, credential: 'ann' } satisfies Principal,
     one,
     other,
-    send,
+    send: sendFrom,
     async [Symbol.asyncDispose]() {
       for (const part of [one, other, database]) await part[Symbol.asyncDispose]()
     },
