@@ -1,36 +1,29 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { NotFound, overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Db, Sql } from '../storage/sql.ts'
+import type { Sql } from '../storage/sql.ts'
 import { together } from '../storage/together.ts'
 import { isUnavailable } from '../storage/unavailable.ts'
-import { AppActor, isRefusal, type OnceKey, type Task } from './app-actor.ts'
+import { isRefusal, type AppActor, type OnceKey, type Task } from './app-actor.ts'
 import { catchUp, type EventTypes } from './catch-up.ts'
 import type { Command } from './command.ts'
 import { Committer, type CommitterParts } from './committer.ts'
 import type { AppEvent } from './event.ts'
 import type { CommitListener } from './flush.ts'
 import type { Principal } from './principal.ts'
-import { Recent, recentLimit, type Item } from './recent.ts'
-import { AppState, findApp, listMembers, type AppRow } from './state.ts'
+import { Registry, type RegistryOptions } from './registry.ts'
+import type { AppState } from './state.ts'
 
 /** A few times in the time of a commit. */
 const busyMs = 2
 
-/** The newest visible items of an app, newest first, as its type keeps them. */
-export type RecentItems = (db: Db, app: AppRow, limit: number) => Promise<Item[]>
-
-export interface AppsOptions extends Omit<CommitterParts, 'published' | 'committed' | 'discard'> {
+export interface AppsOptions extends RegistryOptions, Omit<CommitterParts, 'published' | 'committed' | 'discard'> {
   sql: Sql
   events: EventTypes
-  recent: RecentItems
-  /** Commands that may wait for one app, and for all; more are refused with 503. */
-  mailboxLimit: number
+  /** Commands that may wait for all apps; more are refused with 503. */
   totalLimit: number
   /** Other nodes write as well, and say so: reads then ask PostgreSQL whether they have. */
   isShared: boolean
-  /** Memory that states may take, by their own estimate. */
-  memoryBytes: number
   log: Log
 }
 
@@ -42,24 +35,24 @@ export interface AppsWatcher {
 }
 
 /**
- * The door to the actors: `run` for writes, `state` for reads. Made at start; an app's actor is made on first use and
- * dropped when the memory budget needs it. Refuses with 503 when too many commands wait.
+ * The door to the actors: `run` for writes, `state` for reads. Made at start. Refuses with 503 when too many commands
+ * wait.
  */
 export class Apps {
   readonly #options: AppsOptions
   readonly #committer: Committer
-  readonly #actors = new Map<number, AppActor>()
-  readonly #loading = new Map<number, Promise<AppActor>>()
+  readonly #actors: Registry
   readonly #listeners: CommitListener[] = []
-  /** App → how many subscribers need to hear of its every event; such an app is not dropped. */
-  readonly #pins = new Map<number, number>()
   #watcher: AppsWatcher | null = null
   #waiting = 0
-  #uses = 0
-  #cost = 0
 
   constructor(options: AppsOptions) {
     this.#options = options
+    this.#actors = new Registry({
+      ...options,
+      loaded: actor => this.#loaded(actor),
+      dropped: app => this.#watcher?.onDropped(app),
+    })
     this.#committer = new Committer({
       ...options,
       published: (state, events) => this.#publish(state, events),
@@ -91,8 +84,8 @@ export class Apps {
     // Where an app is open to all, or to a directory, the command decides by who the caller is.
     const { people } = this.#options
     if (by.kind === 'user' && people.find(by.user) === undefined) await people.get(by.user)
-    let actor = this.#find(app)
-    for (; actor === undefined; actor = this.#find(app)) await this.#load(app)
+    let actor = this.#actors.find(app)
+    for (; actor === undefined; actor = this.#actors.find(app)) await this.#actors.load(app)
     // Nothing is awaited from here to the mailbox: an actor in which nothing waits may be dropped, and then be another's.
     this.#waiting++
     try {
@@ -112,12 +105,12 @@ export class Apps {
    */
   state(app: number): AppState | Promise<AppState> {
     if (this.#options.isShared) return this.#confirm(app)
-    return this.#find(app)?.state ?? this.#load(app).then(({ state }) => state)
+    return this.#actors.find(app)?.state ?? this.#actors.load(app).then(({ state }) => state)
   }
 
   /** The state if it is in memory. */
   peek(app: number): AppState | undefined {
-    return this.#actors.get(app)?.state
+    return this.#actors.peek(app)?.state
   }
 
   /**
@@ -125,15 +118,7 @@ export class Apps {
    * replaced in between. 404 for an app that does not exist.
    */
   async pin(app: number): Promise<() => void> {
-    this.#pins.set(app, (this.#pins.get(app) ?? 0) + 1)
-    let isPinned = true
-    const unpin = () => {
-      if (!isPinned) return
-      isPinned = false
-      const left = this.#pins.get(app)! - 1
-      if (left === 0) this.#pins.delete(app)
-      else this.#pins.set(app, left)
-    }
+    const unpin = this.#actors.pin(app)
     try {
       await this.state(app)
       return unpin
@@ -161,15 +146,15 @@ export class Apps {
    * Looks for events that other nodes committed to these apps, or to all in memory, and for apps that are gone. One
    * query for all that have nothing new.
    */
-  async look(apps: Iterable<number> = this.#actors.keys()): Promise<void> {
+  async look(apps: Iterable<number> = this.#actors.apps()): Promise<void> {
     const { sql, events } = this.#options
     const failures: unknown[] = []
-    const missing = new Map([...apps].map(app => [app, this.#actors.get(app)]))
+    const missing = new Map([...apps].map(app => [app, this.#actors.peek(app)]))
     const heads = await listHeads(sql, [...missing.keys()])
     for (const id of heads.keys()) missing.delete(id)
     for (const actor of missing.values()) if (actor !== undefined && !actor.isBusy) this.#forget(actor)
     for (const [id, head_rev] of heads) {
-      const actor = this.#actors.get(id)
+      const actor = this.#actors.peek(id)
       // A busy actor finds out by itself, under the lock.
       if (actor === undefined || actor.isBusy || actor.state.app.head_rev >= head_rev) continue
       actor.isBusy = true
@@ -187,7 +172,7 @@ export class Apps {
       }
     }
     // Subscribers of an app whose loading failed would never hear of it again.
-    for (const app of this.#pins.keys()) if (!this.#actors.has(app)) await this.#load(app).catch(ignoreRefusal)
+    for (const app of this.#actors.missing()) await this.#actors.load(app).catch(ignoreRefusal)
     if (failures.length > 0) throw failures[0]
   }
 
@@ -196,17 +181,11 @@ export class Apps {
     await this.#committer.idle()
   }
 
-  #find(app: number): AppActor | undefined {
-    const actor = this.#actors.get(app)
-    if (actor !== undefined) actor.lastUse = ++this.#uses
-    return actor
-  }
-
   /** Whoever wrote through another node reads what they wrote, though news of it may still be on their way. */
   async #confirm(app: number): Promise<AppState> {
     const head = (await findHeads(this.#options.sql, [app])).get(app)
     for (;;) {
-      const { state, isBusy } = this.#find(app) ?? (await this.#load(app))
+      const { state, isBusy } = this.#actors.find(app) ?? (await this.#actors.load(app))
       if (head !== undefined && state.app.head_rev >= head) return state
       // Somebody is bringing it forward, or committing to it.
       if (isBusy) await delay(busyMs)
@@ -214,65 +193,24 @@ export class Apps {
     }
   }
 
-  #load(app: number): Promise<AppActor> {
-    const loading = this.#loading.get(app) ?? this.#read(app).finally(() => this.#loading.delete(app))
-    this.#loading.set(app, loading)
-    return loading
-  }
-
-  async #read(app: number): Promise<AppActor> {
-    const { sql, recent, mailboxLimit } = this.#options
-    // One snapshot: members and items must be as old as the rev of the app's row.
-    const state = await sql.begin('isolation level repeatable read read only', async tx => {
-      const row = await findApp(tx, app)
-      if (row === null || row.deleted_at !== null) throw NotFound()
-      const [members, items] = await Promise.all([listMembers(tx, app), recent(tx, row, recentLimit)])
-      return new AppState(row, members, new Recent(items.reverse(), items.length < recentLimit))
-    })
-    const actor = new AppActor(state, mailboxLimit)
-    actor.lastUse = ++this.#uses
-    this.#actors.set(app, actor)
-    this.#watcher?.onLoaded(app)
-    this.#cost += state.cost()
-    this.#makeRoomFor(actor)
-    if (this.#pins.has(app)) this.#publish(state, [])
-    return actor
-  }
-
-  /**
-   * Drops the actors that nobody used for longest and that have nothing to do, until the budget holds. Never the one that
-   * was just loaded, though nothing waits in it yet.
-   */
-  #makeRoomFor(loaded: AppActor): void {
-    if (this.#cost <= this.#options.memoryBytes) return
-    // Costs change with use; before anything is dropped they are taken anew.
-    this.#cost = 0
-    for (const actor of this.#actors.values()) this.#cost += actor.state.cost()
-    for (const actor of [...this.#actors.values()].sort((a, b) => a.lastUse - b.lastUse)) {
-      if (this.#cost <= this.#options.memoryBytes * 0.9) break
-      if (actor === loaded || this.#pins.has(actor.id) || actor.isBusy || actor.waiting > 0) continue
-      this.#actors.delete(actor.id)
-      this.#watcher?.onDropped(actor.id)
-      this.#cost -= actor.state.cost()
-    }
+  #loaded({ id, state }: AppActor): void {
+    this.#watcher?.onLoaded(id)
+    if (this.#actors.isPinned(id)) this.#publish(state, [])
   }
 
   /** Takes an actor whose memory may be wrong out of use; those who wait in it, or are subscribed, get a new one. */
   #discard(actor: AppActor, taken: Task[] = []): void {
     actor.isDiscarded = true
-    if (this.#actors.get(actor.id) === actor) {
-      this.#actors.delete(actor.id)
-      this.#watcher?.onDropped(actor.id)
-    }
+    this.#actors.drop(actor)
     const tasks = [...taken, ...actor.drain()]
-    if (tasks.length > 0 || this.#pins.has(actor.id)) void this.#passOn(actor.id, tasks)
+    if (tasks.length > 0 || this.#actors.isPinned(actor.id)) void this.#passOn(actor.id, tasks)
   }
 
   /** Never rejects. */
   async #passOn(app: number, tasks: Task[]): Promise<void> {
     try {
-      let actor = this.#find(app)
-      for (; actor === undefined; actor = this.#find(app)) await this.#load(app)
+      let actor = this.#actors.find(app)
+      for (; actor === undefined; actor = this.#actors.find(app)) await this.#actors.load(app)
       // As in `run`, nothing is awaited from here to the mailbox.
       for (const task of tasks) put(actor, task)
       this.#committer.wake(actor)
@@ -283,10 +221,8 @@ export class Apps {
 
   /** The app was deleted, and what told of it is gone as well: those who wait, or are subscribed, are told of that. */
   #forget(actor: AppActor): void {
+    if (!this.#actors.drop(actor)) return
     const { state } = actor
-    if (this.#actors.get(actor.id) !== actor) return
-    this.#actors.delete(actor.id)
-    this.#watcher?.onDropped(actor.id)
     for (const task of actor.drain()) task.reject(NotFound())
     state.app = { ...state.app, deleted_at: this.#options.now() }
     this.#publish(state, [])

@@ -1,4 +1,4 @@
-import type { RecentItems } from '../actors/apps.ts'
+import type { RecentItems } from '../actors/registry.ts'
 import type { EventTypes } from '../actors/catch-up.ts'
 import { agents } from './agents/index.ts'
 import { apps } from './apps/index.ts'
