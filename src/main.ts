@@ -45,7 +45,7 @@ import {
 } from './settings.ts'
 import { openBytes } from './storage/bytes-open.ts'
 import { prepareDatabase } from './storage/database.ts'
-import { keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
+import { earlierTime, keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
 import { Renditions } from './storage/renditions.ts'
 import { openSql, pauseMs, type Sql } from './storage/sql.ts'
@@ -195,10 +195,11 @@ export async function startNode(config: Config): Promise<Node> {
     // What comes round again and again.
     const housekeeping = new AbortController()
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
-    const deliveries = deliveryChores({ deliverer, subscriptions, sql, now, log })
-    const choreParts = { sql, apps, bytes, trashDays: config.trashDays, now }
+    const past = () => earlierTime(sql, now())
+    const deliveries = deliveryChores({ deliverer, subscriptions, sql, past, log })
+    const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
-    const notifications = notificationChores({ notifier, feed, apps, sql, now })
+    const notifications = notificationChores({ notifier, feed, apps, sql, past })
     const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries, ...notifications, ...ofResources]
     const kept = [keepHouse(chores, { clock, log, signal: housekeeping.signal })]
     teardown.add('housekeeping', async () => {

@@ -20,15 +20,15 @@ const batchSize = 1_000
 
 interface RetentionOptions {
   sql: Sql
-  now: () => Date
+  past: () => Promise<Date>
   log: Log
   signal: AbortSignal
 }
 
 /** Keeps the records of deliveries and their queues within limits. Several nodes may do it at once. */
-export async function forgetDeliveries({ sql, now, log, signal }: RetentionOptions): Promise<void> {
+export async function forgetDeliveries({ sql, past, log, signal }: RetentionOptions): Promise<void> {
   const repeat = (removeBatch: () => Promise<number>) => inPortions(batchSize, signal, removeBatch)
-  const before = new Date(now().getTime() - keepDays * 86_400_000)
+  const before = new Date((await past()).getTime() - keepDays * 86_400_000)
   await repeat(() => removeOld(sql, before, batchSize))
   await repeat(() => removeOrphans(sql, batchSize))
   for (const webhook of await listWebhookIds(sql)) {

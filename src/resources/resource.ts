@@ -12,7 +12,8 @@ export interface ChoreParts {
   bytes: Bytes
   /** After how many days in the trash content is deleted; 0: never. */
   trashDays: number
-  now: () => Date
+  /** The time, by this node's clock or PostgreSQL's, whichever is behind: what is deleted for its age is old by both. */
+  past: () => Promise<Date>
 }
 
 /** What a resource brings: its endpoints, the events that its commands emit, and what it does again and again. */

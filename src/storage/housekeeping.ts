@@ -100,7 +100,7 @@ async function rotateEvents(sql: Sql, keepDays: number, now: Date): Promise<void
  * That of this node or of PostgreSQL. What is deleted is gone for every node, so it has to be old by both clocks: one
  * that is ahead would take what is written today for old.
  */
-async function earlierTime(db: Db, now: Date): Promise<Date> {
+export async function earlierTime(db: Db, now: Date): Promise<Date> {
   const [row] = await db<{ time: Date }[]>`select least(now(), ${now}) as time`
   return row!.time
 }

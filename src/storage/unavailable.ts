@@ -8,14 +8,23 @@ const unavailable =
 /** Node's codes come from the file system as well: these are the calls that mean a connection. */
 const connectionCalls = new Set(['connect', 'read', 'write', 'getaddrinfo'])
 
+interface Failure {
+  name?: unknown
+  code?: unknown
+  syscall?: unknown
+  $metadata?: { httpStatusCode?: number }
+}
+
 /**
  * True where the database or the store of bytes could not be asked, or gave up: the same request may well succeed a little
  * later.
  */
 export function isUnavailable(error: unknown): boolean {
-  const { name, code, syscall } = Object(error) as { name?: unknown; code?: unknown; syscall?: unknown }
-  // The store's client says it so, without a code.
+  const { name, code, syscall, $metadata } = Object(error) as Failure
+  // The store's client says both so, without a code: that it waited in vain, and what the store answered.
   if (name === 'TimeoutError') return true
+  const status = $metadata?.httpStatusCode ?? 0
+  if (status >= 500 || status === 429) return true
   if (typeof code !== 'string' || !unavailable.test(code)) return false
   // Codes of postgres.js and PostgreSQL name no system call.
   return syscall === undefined || connectionCalls.has(syscall as string)

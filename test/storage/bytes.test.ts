@@ -101,6 +101,17 @@ test('a store that falls silent is not waited for, whatever it was asked', async
   expect(failures).toEqual(outcomes.map(() => true))
 })
 
+test('a store that says it has too much to do is one to be asked later', async () => {
+  await using store = await startS3()
+  const bytes = new S3Bytes({ ...store, isPathStyle: true })
+  store.overload()
+
+  const outcomes = await Promise.allSettled([bytes.open('x'), bytes.sizeOf('x'), bytes.put('x', pieces('x'))])
+
+  const failures = outcomes.map(outcome => outcome.status === 'rejected' && isUnavailable(outcome.reason))
+  expect(failures).toEqual([true, true, true])
+})
+
 async function read(bytes: Bytes, key: string): Promise<string> {
   return Buffer.concat(await (await bytes.open(key))!.toArray()).toString()
 }

@@ -13,7 +13,7 @@ import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
 const { signal } = new AbortController()
-const daysAhead = (days: number) => () => new Date(Date.now() + days * 24 * 3_600_000)
+const daysAhead = (days: number) => async () => new Date(Date.now() + days * 24 * 3_600_000)
 
 test('blobs that nothing uses go after a week, with their bytes; used ones stay', async () => {
   await using database = await createDatabase()
@@ -27,9 +27,9 @@ test('blobs that nothing uses go after a week, with their bytes; used ones stay'
   await server.admin.post(`/api/apps/${app.id}/files`, { blob_id: used.id })
   const [row] = await sql<{ key: string }[]>`select key from blobs where id = ${idle.id}`
 
-  for (const { run } of blobChores({ sql, bytes, now: daysAhead(6) })) await run(signal)
+  for (const { run } of blobChores({ sql, bytes, past: daysAhead(6) })) await run(signal)
   const early = await sql`select id from blobs`
-  for (const { run } of blobChores({ sql, bytes, now: daysAhead(8) })) await run(signal)
+  for (const { run } of blobChores({ sql, bytes, past: daysAhead(8) })) await run(signal)
 
   expect(early).toHaveLength(2)
   expect(await sql`select id from blobs`).toMatchObject([{ id: Number(used.id) }])
@@ -51,7 +51,7 @@ test('an embed that no item has goes after a month, found or described; used and
   const message = await create(ann, `/api/apps/${room}/messages`, { embed_id: trashed })
   await ann.post(`/api/messages/${message.id}/trash`)
   const doChores = async (days: number) => {
-    for (const { run } of idleChores('embeds')({ sql, now: daysAhead(days) })) await run(signal)
+    for (const { run } of idleChores('embeds')({ sql, past: daysAhead(days) })) await run(signal)
     return (await sql<{ id: number }[]>`select id from embeds order by id`).map(({ id }) => String(id))
   }
 
@@ -77,7 +77,7 @@ test('a meeting that no item has goes after a month; used and trashed ones stay'
   const message = await create(ann, `/api/apps/${room}/messages`, { meeting_id: trashed })
   await ann.post(`/api/messages/${message.id}/trash`)
   const doChores = async (days: number) => {
-    for (const { run } of idleChores('meetings')({ sql, now: daysAhead(days) })) await run(signal)
+    for (const { run } of idleChores('meetings')({ sql, past: daysAhead(days) })) await run(signal)
     return (await sql<{ id: number }[]>`select id from meetings order by id`).map(({ id }) => String(id))
   }
 
@@ -111,7 +111,7 @@ test('an embed that somebody puts to use at the last moment stays', async () => 
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     expect(waiting).toHaveLength(1)
   })
-  for (const { run } of idleChores('embeds')({ sql, now: daysAhead(0) })) await run(signal)
+  for (const { run } of idleChores('embeds')({ sql, past: daysAhead(0) })) await run(signal)
   await blocker`commit`
   blocker.release()
 

@@ -65,8 +65,8 @@ test('an app that was deleted just now is left until every node has heard of it'
   const chat = await appOf(server, 'chat_room', [ann])
   await server.admin.delete(`/api/apps/${chat}`)
   const doChoresIn = async (seconds: number) => {
-    const now = () => new Date(Date.now() + seconds * 1000)
-    for (const { run } of appChores({ sql, now })) await run(new AbortController().signal)
+    const past = async () => new Date(Date.now() + seconds * 1000)
+    for (const { run } of appChores({ sql, past })) await run(new AbortController().signal)
     return (await sql`select from apps`).length
   }
 
@@ -182,8 +182,8 @@ async function startHouse(): Promise<House> {
 async function doChores(house: House): Promise<void> {
   const { sql, apps, bytes } = house
   house.daysAhead += 60
-  const now = () => new Date(Date.now() + house.daysAhead * dayMs)
-  const parts: ChoreParts = { sql, apps, bytes, trashDays: 0, now }
+  const past = async () => new Date(Date.now() + house.daysAhead * dayMs)
+  const parts: ChoreParts = { sql, apps, bytes, trashDays: 0, past }
   const { signal } = new AbortController()
   for (const { chores } of resources) for (const { run } of chores?.(parts) ?? []) await run(signal)
 }

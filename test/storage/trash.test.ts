@@ -185,7 +185,7 @@ async function emptyTrash(house: Pick<House, 'sql' | 'apps'>): Promise<void> {
 }
 
 function trashChores({ sql, apps }: Pick<House, 'sql' | 'apps'>, days: number): Chore[] {
-  const parts = { sql, apps, bytes: new DiskBytes(tmpdir()), trashDays: days, now: () => new Date() }
+  const parts = { sql, apps, bytes: new DiskBytes(tmpdir()), trashDays: days, past: async () => new Date() }
   return resources
     .flatMap(({ chores }) => chores?.(parts) ?? [])
     .filter(({ name }) => name.startsWith('empty the trash'))

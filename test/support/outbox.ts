@@ -46,7 +46,7 @@ export async function createOutbox() {
     /** One round of what is done every minute. */
     forget: () => {
       const { signal } = new AbortController()
-      return forgetDeliveries({ sql, now: () => new Date(), log: createLog('error'), signal })
+      return forgetDeliveries({ sql, past: async () => new Date(), log: createLog('error'), signal })
     },
     async statuses(webhook: number): Promise<Record<string, number>> {
       const rows = await sql<{ status: string; count: number }[]>`

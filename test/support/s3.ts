@@ -8,8 +8,10 @@ export async function startS3() {
   const region = 'us-east-1'
   const objects = new Map<string, Buffer>()
   const uploads = new Map<string, Map<number, Buffer>>()
+  let isOverloaded = false
   const server = createServer((request, response) => {
     void receive(request).then(body => {
+      if (isOverloaded) return answer(response, 503, toError('SlowDown'))
       if (!isSigned(request, body, keys.secretAccessKey)) return answer(response, 403, toError('SignatureDoesNotMatch'))
       respond(request, body, response)
     })
@@ -57,6 +59,8 @@ export async function startS3() {
     bucket: 'uploads',
     region,
     keys,
+    /** From now on it answers everybody that it has too much to do. */
+    overload: () => void (isOverloaded = true),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))

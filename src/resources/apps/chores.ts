@@ -15,10 +15,10 @@ const hearingMs = 60_000
  * Removes what apps that were deleted have left. Nobody sees any of it, so it does not matter how long it takes; the
  * app's own row goes last, so that what was interrupted is found again. Several nodes may do it at once.
  */
-export function chores({ sql, now }: Pick<ChoreParts, 'sql' | 'now'>): Chore[] {
+export function chores({ sql, past }: Pick<ChoreParts, 'sql' | 'past'>): Chore[] {
   const run = async (signal: AbortSignal) => {
     await inPortions(appsAtOnce, signal, async () => {
-      const before = new Date(now().getTime() - hearingMs)
+      const before = new Date((await past()).getTime() - hearingMs)
       const apps = await store.listDeleted(sql, before, appsAtOnce)
       return apps.length === 0 ? 0 : removeApps(sql, apps, signal)
     })

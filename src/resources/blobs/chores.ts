@@ -14,21 +14,25 @@ const uploadDays = 1
 /** Rows in one go: few enough that nobody waits for them. A guess. */
 const batchSize = 500
 
+const daysBefore = (time: Date, days: number) => new Date(time.getTime() - days * dayMs)
+
 /** Removes blobs that nothing uses, and bytes that no blob holds. Several nodes may do it at once. */
-export function chores({ sql, bytes, now }: Pick<ChoreParts, 'sql' | 'bytes' | 'now'>): Chore[] {
-  const daysAgo = (days: number) => new Date(now().getTime() - days * dayMs)
+export function chores({ sql, bytes, past }: Pick<ChoreParts, 'sql' | 'bytes' | 'past'>): Chore[] {
   const removeIdle = async (signal: AbortSignal) => {
-    await inPortions(batchSize, signal, () => removeIdleBlobs(sql, daysAgo(idleDays), now(), batchSize))
+    const time = await past()
+    const before = daysBefore(time, idleDays)
+    await inPortions(batchSize, signal, () => removeIdleBlobs(sql, before, time, batchSize))
   }
   const removeLoose = async (signal: AbortSignal) => {
+    const before = daysBefore(await past(), uploadDays)
     await inPortions(batchSize, signal, async () => {
-      const keys = await listLooseBytes(sql, daysAgo(uploadDays), batchSize)
+      const keys = await listLooseBytes(sql, before, batchSize)
       await bytes.remove(keys.flatMap(key => [key, ...Renditions.keysOf(key)]))
       // Only now: whoever dies in between begins with them again.
       await removeLooseBytes(sql, keys)
       return keys.length
     })
-    await bytes.sweep(daysAgo(uploadDays))
+    await bytes.sweep(before)
   }
   return [
     { name: 'remove blobs that nothing uses', periodMs: 600_000, run: removeIdle },

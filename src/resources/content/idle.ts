@@ -17,10 +17,11 @@ const batchSize = 500
  * nodes may do it at once.
  */
 export function idleChores(table: Table) {
-  return ({ sql, now }: Pick<ChoreParts, 'sql' | 'now'>): Chore[] => {
+  return ({ sql, past }: Pick<ChoreParts, 'sql' | 'past'>): Chore[] => {
     const run = async (signal: AbortSignal) => {
-      const before = new Date(now().getTime() - idleDays * 24 * 3_600_000)
-      await inPortions(batchSize, signal, () => removeIdle(sql, table, before, now()))
+      const time = await past()
+      const before = new Date(time.getTime() - idleDays * 24 * 3_600_000)
+      await inPortions(batchSize, signal, () => removeIdle(sql, table, before, time))
     }
     return [{ name: `remove ${table} that nothing uses`, periodMs: 600_000, run }]
   }

@@ -38,10 +38,10 @@ const server: Principal = { kind: 'key', user: systemUser, credential: '' }
  * nodes do it at once, each item is deleted once.
  */
 export function emptyTrash<Result, Loaded>(trash: Trash<Result, Loaded>): (parts: ChoreParts) => Chore[] {
-  return ({ sql, apps, trashDays, now }) => {
+  return ({ sql, apps, trashDays, past }) => {
     if (trashDays === 0) return []
     const run = async (signal: AbortSignal) => {
-      const trashedBefore = new Date(now().getTime() - trashDays * 24 * 3_600_000)
+      const trashedBefore = new Date((await past()).getTime() - trashDays * 24 * 3_600_000)
       let items = await listTrashed(sql, trash, trashedBefore)
       while (items.length > 0) {
         for (const { id, app_id } of items) {

@@ -17,13 +17,13 @@ interface ChoreParts {
   feed: Feed
   apps: Pick<Apps, 'waiting'>
   sql: Sql
-  now: () => Date
+  past: () => Promise<Date>
 }
 
 /** What notifications need to be done again and again. */
-export function notificationChores({ notifier, feed, apps, sql, now }: ChoreParts): Chore[] {
+export function notificationChores({ notifier, feed, apps, sql, past }: ChoreParts): Chore[] {
   const forget = async (signal: AbortSignal) => {
-    const before = new Date(now().getTime() - keepDays * 86_400_000)
+    const before = new Date((await past()).getTime() - keepDays * 86_400_000)
     await inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
   }
   return [

@@ -65,7 +65,7 @@ interface ChoreParts {
   deliverer: Deliverer
   subscriptions: Subscriptions
   sql: Sql
-  now: () => Date
+  past: () => Promise<Date>
   log: Log
 }
 
