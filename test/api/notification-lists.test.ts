@@ -131,6 +131,21 @@ test('what is in the trash is not notified of until it is restored, and never ag
   expect([whileTrashed, restored, whileAppIsTrashed, await count(ben)]).toEqual(['0', '1', '0', '0'])
 })
 
+test('of a private chat that somebody removed, they are told of what came later', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { body: chat } = await ann.post('/api/apps', { type: 'private_chat', members: [ben.id] })
+  await ann.post(`/api/apps/${chat.id}/messages`, { text: 'old' })
+  const [old] = await heard(ben, 1)
+
+  await ben.post(`/api/apps/${chat.id}/remove`)
+  const whileRemoved = [await count(ben, '&unread=true'), (await ben.get(`/api/notifications/${old!.id}`)).status]
+  await ann.post(`/api/apps/${chat.id}/messages`, { text: 'new' })
+
+  expect(whileRemoved).toEqual(['0', 404])
+  expect(await heard(ben, 1)).toMatchObject([{ args: ['Ann', 'new'] }])
+})
+
 test('agents, people in the trash and people without access are not notified', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(4)

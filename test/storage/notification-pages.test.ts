@@ -34,10 +34,14 @@ beforeAll(async () => {
   await sql`
     insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, created_at)
     select 1, i, i - 1, 'post_deleted', 1, 'post', i, now() from generate_series(7, 1000, 7) i where i % 2 = 1`
+  // Whom it is hidden from as well, because they had removed the chat by then.
+  await sql`
+    insert into members (app_id, user_id, is_removed, hidden_id) values
+      (1, ${busy}, true, 1200), (2, ${busy}, false, null), (1, ${calm}, false, 3), (1, 3, true, 500)`
   await notify(sql, calm, 10, 0)
   await notify(sql, busy, many, 1_000)
   for (const user of [3, 4, 5]) await notify(sql, user, 4_000, user * 10_000)
-  await sql`vacuum analyze notifications, posts, comments, apps, bereavements`
+  await sql`vacuum analyze notifications, posts, comments, apps, bereavements, members`
 })
 afterAll(() => database[Symbol.asyncDispose]())
 
@@ -69,8 +73,9 @@ async function listPlainly(filter: Filter, q?: string): Promise<{ id: number; cr
   const rows = await database.sql<Record<string, unknown>[]>`
     select n.id, n.user_id, n.app_id, n.action, n.type, n.is_unread, n.template, n.created_at, a.directory_id,
       a.trashed_at is null and a.deleted_at is null as is_app_live, p.id is not null as is_there,
-      c.id is not null as is_comment_there, r.id is not null as is_parent_there
+      coalesce(m.hidden_id, 0) < n.link_id as is_later, c.id is not null as is_comment_there, r.id is not null as is_parent_there
     from notifications n left join apps a on a.id = n.app_id
+    left join members m on m.app_id = n.app_id and m.user_id = n.user_id
     left join posts p on p.id = n.link_id and n.link_type = 'post' and p.trashed_at is null
     left join comments c on c.id = n.link_id and n.link_type = 'comment' and c.trashed_at is null
     left join posts r on r.id = n.parent_id and r.trashed_at is null
@@ -79,6 +84,7 @@ async function listPlainly(filter: Filter, q?: string): Promise<{ id: number; cr
     row =>
       (filter.user === null || row.user_id === filter.user) &&
       (row.app_id === null || row.is_app_live) &&
+      row.is_later &&
       (row.is_there || (row.is_comment_there && row.is_parent_there)) &&
       (filter.app === undefined || row.app_id === filter.app) &&
       (filter.directory === undefined || row.directory_id === filter.directory) &&
