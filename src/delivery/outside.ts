@@ -1,15 +1,21 @@
 import { addressCheck } from './addresses.ts'
 import { Egress } from './egress.ts'
+import { askNameServers } from './name-servers.ts'
 
 export interface OutsideSettings {
   version: string
   /** Ranges of addresses that may be reached beyond public ones. */
   allow: readonly string[]
+  /** Those of the system by default. */
+  nameServers?: readonly string[]
 }
 
 /** The client for what users name: pictures, pages of links. Only public addresses can be reached. */
-export function openOutside({ version, allow }: OutsideSettings): Pick<Egress, 'send'> {
-  const egress = new Egress({ isAllowed: addressCheck({ allowsPrivate: false, allow }) })
+export function openOutside({ version, allow, nameServers }: OutsideSettings): Pick<Egress, 'send'> {
+  const egress = new Egress({
+    isAllowed: addressCheck({ allowsPrivate: false, allow }),
+    resolve: askNameServers(nameServers),
+  })
   return {
     send: request =>
       egress.send({ ...request, headers: { 'user-agent': `ServiceBot/${version}`, ...request.headers } }),
