@@ -156,6 +156,7 @@ export async function startNode(config: Config): Promise<Node> {
     // Where uploads are kept, and what is made of them.
     const bytes = await openBytes(toBytesSettings(config))
     const renditions = new Renditions(bytes)
+    teardown.add('pictures', async () => renditions.stop())
     const outside = openOutside(toOutsideSettings(config))
 
     // Deliveries to webhooks.

@@ -4,7 +4,7 @@ import { invalid } from '../../lib/errors.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { prepareBlobs } from './find.ts'
 import { keepBytes, type Keeper } from './keep.ts'
-import { showBlob } from './represent.ts'
+import { isDecoded, showBlob } from './represent.ts'
 import { toFileName, type BlobRow } from './schema.ts'
 import { findBlob, listBlobs } from './store.ts'
 
@@ -38,6 +38,7 @@ export async function preparePicture(
   if (input === null || input === undefined) return input
   const blob = await toBlob(input.trim(), field, caller)
   if (blob.image === null || !formats.has(blob.image)) throw invalid({ [field]: ['must be a picture'] })
+  if (!isDecoded(blob)) throw invalid({ [field]: ['must be a picture of at most 50 megapixels'] })
   return blob.id
 }
 

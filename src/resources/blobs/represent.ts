@@ -1,11 +1,9 @@
+import { pixelLimit } from '../../storage/image.ts'
 import { signLink } from './links.ts'
 import type { BlobRow } from './schema.ts'
 
 /** Pictures of which there are thumbnails. */
 const thumbnailed = new Set<string | null>(['png', 'jpeg', 'gif', 'webp', 'bmp', 'tiff'])
-
-/** Larger ones are not decoded. */
-const pixelLimit = 50_000_000
 
 export function showBlob(row: Omit<BlobRow, 'created_at'>, origin: string) {
   return {
@@ -20,6 +18,13 @@ export function showBlob(row: Omit<BlobRow, 'created_at'>, origin: string) {
   }
 }
 
-export function hasThumbnail({ image, width, height }: Pick<BlobRow, 'image' | 'width' | 'height'>): boolean {
-  return thumbnailed.has(image) && (width ?? 0) * (height ?? 0) <= pixelLimit
+type Sized = Pick<BlobRow, 'image' | 'width' | 'height'>
+
+export function hasThumbnail(picture: Sized): boolean {
+  return thumbnailed.has(picture.image) && isDecoded(picture)
+}
+
+/** False for a picture that is too large for smaller versions to be made of it. */
+export function isDecoded({ width, height }: Sized): boolean {
+  return (width ?? 0) * (height ?? 0) <= pixelLimit
 }

@@ -4,7 +4,8 @@ import { Download } from '../../http/download.ts'
 import { reply } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import type { Bytes } from '../../storage/bytes.ts'
-import type { Rendition, Renditions } from '../../storage/renditions.ts'
+import type { Rendition } from '../../storage/image.ts'
+import type { Renditions } from '../../storage/renditions.ts'
 import type { BlobRow } from './schema.ts'
 
 /** A blob as far as its content goes. */
@@ -54,11 +55,16 @@ export async function serveBlob(blob: Served, bytes: Bytes, { name, isAttachment
   })
 }
 
-/** A smaller version of a picture; 404 where there is none because it cannot be decoded. */
-export async function serveRendition(blob: Served, rendition: Rendition, { bytes, renditions }: RenditionParts) {
+/** A smaller version of a picture; 404 where it cannot be decoded. */
+export async function serveRendition(blob: Served, rendition: Rendition, parts: RenditionParts) {
+  return (await findRendition(blob, rendition, parts)) ?? raiseMissing()
+}
+
+/** A smaller version of a picture; null where it cannot be decoded. */
+export async function findRendition(blob: Served, rendition: Rendition, { bytes, renditions }: RenditionParts) {
   const key = blob.key === null ? null : await renditions.of(blob.key, rendition)
   const sizeBytes = key === null ? null : await bytes.sizeOf(key)
-  if (key === null || sizeBytes === null) throw NotFound()
+  if (key === null || sizeBytes === null) return null
   const download = new Download({
     sizeBytes,
     etag: `"${blob.id}-${rendition}"`,

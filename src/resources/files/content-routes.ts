@@ -5,7 +5,7 @@ import { NotFound } from '../../lib/errors.ts'
 import { findApp } from '../../actors/state.ts'
 import { Id, LinkQuery } from '../blobs/content-schema.ts'
 import { isSigned, type Signature } from '../blobs/links.ts'
-import { serveBlob, serveRendition, serveText, toDisposition } from '../blobs/serve.ts'
+import { findRendition, serveBlob, serveRendition, serveText, toDisposition } from '../blobs/serve.ts'
 import { zipFiles } from './archive.ts'
 import { previewFormatOf } from './kinds.ts'
 import { readText, showCode, showMarkdown } from './preview.ts'
@@ -52,7 +52,7 @@ const preview = route({
     // Of these a rendition would be still, or larger.
     const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg'].includes(blob.image)
     if (isAsItIs) return serveBlob(blob, bytes, serving)
-    return serveRendition(blob, 'preview', request)
+    return (await findRendition(blob, 'preview', request)) ?? serveBlob(blob, bytes, serving)
   },
 })
 

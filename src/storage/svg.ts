@@ -1,0 +1,74 @@
+/** Enough for everything before the root element, and its attributes. */
+export const svgHeadBytes = 64 * 1024
+
+/** What a browser gives a picture that says nothing of its size. */
+const usual = { width: 300, height: 150 }
+
+/** The longest side that librsvg draws. */
+const longestSide = 32_767
+
+/** In pixels, as CSS has it. */
+const units: Record<string, number> = { '': 1, px: 1, pt: 4 / 3, pc: 16, mm: 96 / 25.4, cm: 96 / 2.54, in: 96 }
+
+/**
+ * The size in pixels that an SVG says it has; null for everything else. Only its root element is looked at, because what
+ * it takes to read all of an SVG depends on whoever wrote it.
+ */
+export function readSvgSize(head: string): { width: number; height: number } | null {
+  const root = findRoot(head)
+  if (root === null) return null
+  const [width, height] = [toPixels(attribute(root, 'width')), toPixels(attribute(root, 'height'))]
+  const box = toBox(attribute(root, 'viewBox'))
+  const ratio = (box ?? usual).width / (box ?? usual).height
+  const size = {
+    width: Math.round(width ?? (height === null ? (box ?? usual).width : height * ratio)),
+    height: Math.round(height ?? (width === null ? (box ?? usual).height : width / ratio)),
+  }
+  const isDrawn = [size.width, size.height].every(side => side >= 1 && side <= longestSide)
+  return isDrawn ? size : null
+}
+
+/** What is between `<svg` and `>`, if nothing but declarations and comments comes before. */
+function findRoot(head: string): string | null {
+  let at = 0
+  for (;;) {
+    while (/[\s\uFEFF]/.test(head.charAt(at))) at++
+    if (head.startsWith('<?', at)) at = after(head, '?>', at)
+    else if (head.startsWith('<!--', at)) at = after(head, '-->', at)
+    else if (/^<!doctype/i.test(head.slice(at, at + 9))) at = afterDoctype(head, at)
+    else break
+  }
+  const end = head.indexOf('>', at)
+  return end > 0 && /^<(?:\w+:)?svg[\s/>]/.test(head.slice(at, at + 64)) ? head.slice(at, end) : null
+}
+
+function afterDoctype(head: string, at: number): number {
+  const end = after(head, '>', at)
+  const subset = head.indexOf('[', at)
+  return subset > 0 && subset < end ? after(head, '>', after(head, ']', subset)) : end
+}
+
+/** Where `head` goes on behind the next `mark`; its end if there is none. */
+function after(head: string, mark: string, from: number): number {
+  const at = head.indexOf(mark, from)
+  return at < 0 ? head.length : at + mark.length
+}
+
+function attribute(root: string, name: string): string | undefined {
+  return new RegExp(`\\s${name}\\s*=\\s*(["'])(.*?)\\1`, 's').exec(root)?.[2]
+}
+
+/** Null for what depends on where the picture is shown, such as 100%. */
+function toPixels(length: string | undefined): number | null {
+  const [, number, unit] = /^\s*(\d*\.?\d+)([a-z]*)\s*$/i.exec(length ?? '') ?? []
+  const scale = units[unit?.toLowerCase() ?? '']
+  return number === undefined || scale === undefined ? null : Number(number) * scale
+}
+
+function toBox(viewBox: string | undefined): { width: number; height: number } | null {
+  const [, , width, height] = (viewBox ?? '')
+    .trim()
+    .split(/[\s,]+/)
+    .map(Number)
+  return width !== undefined && height !== undefined && width > 0 && height > 0 ? { width, height } : null
+}
