@@ -112,6 +112,23 @@ test('a removed private chat is hidden with its messages, and comes back with th
   expect((await ann.get(`${path}/messages?around=${old.id}`)).status).toBe(404)
 })
 
+test('who removes a private chat once more removes what was in the trash meanwhile as well', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { body: chat } = await ann.post('/api/apps', { type: 'private_chat', members: [ben.id] })
+  await ann.post(`/api/apps/${chat.id}/remove`)
+  const { body: message } = await ben.post(`/api/apps/${chat.id}/messages`, { text: 'news' })
+  await ben.post(`/api/messages/${message.id}/trash`)
+
+  await ann.post(`/api/apps/${chat.id}/remove`)
+  await ben.post(`/api/messages/${message.id}/restore`)
+
+  expect([(await ann.get('/api/apps')).body.count, (await ann.get(`/api/messages/${message.id}`)).status]).toEqual([
+    '0',
+    404,
+  ])
+})
+
 test('a private chat that both have removed is deleted, and the next one is another', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]

@@ -128,6 +128,29 @@ test('what is archived comes back when somebody else writes, not by anything els
   expect([await list(true), await list(false)]).toEqual(['0', '1'])
 })
 
+test('what is archived once more, or no longer, stays so whatever becomes of the messages there were', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  const isArchived = async () => (await ben.get('/api/apps?archived=true')).body.count === '1'
+  const write = async () => (await ann.post(`/api/apps/${app}/messages`, { text: 'news' })).body
+
+  await ben.put(`/api/apps/${app}/archive`)
+  const first = await write()
+  await ben.delete(`/api/apps/${app}/archive`)
+  await ann.delete(`/api/messages/${first.id}`)
+  const taken = await isArchived()
+  await ben.put(`/api/apps/${app}/archive`)
+  const second = await write()
+  await ann.post(`/api/messages/${second.id}/trash`)
+  await ben.put(`/api/apps/${app}/archive`)
+  await ann.post(`/api/messages/${second.id}/restore`)
+
+  expect([taken, await isArchived()]).toEqual([false, true])
+})
+
 const people = 2
 
 /** One thing that somebody does; `who` and `which` are taken modulo what there is. */

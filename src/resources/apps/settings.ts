@@ -40,7 +40,7 @@ export const removeForMe = command(
     requireRead(work.state, work.by, work.people)
     if (work.app.type !== 'private_chat' && work.app.type !== 'agent_chat') throw WrongKind({ type: work.app.type })
     const row = ownRow(work)
-    if (isHidden(work.app, row)) return
+    if (isHidden(work.app, row) && !mayComeBack(work)) return
     // Ids and revs are of one line: this hides all messages so far, those in the trash too, should they come back.
     saveSettings(work, row, { ...row, is_removed: true, hidden_id: work.app.head_rev })
     if ([...work.state.members()].some(member => keepsCopy(work, member))) return
@@ -72,9 +72,16 @@ function toInstant(work: Work, before: Date | null, isSet: boolean | undefined):
 }
 
 /** Everything so far is archived; what somebody else writes from now on brings the app back. */
-function toArchived({ app, by }: Work, row: MemberRow, isWanted: boolean | undefined): number | null {
-  if (isWanted === undefined || isWanted === isArchived(app, by.user, row)) return row.archived_id
-  return isWanted ? app.head_rev : null
+function toArchived(work: Work, row: MemberRow, isWanted: boolean | undefined): number | null {
+  const { app, by } = work
+  if (isWanted === undefined) return row.archived_id
+  if (!isWanted) return null
+  return isArchived(app, by.user, row) && !mayComeBack(work) ? row.archived_id : app.head_rev
+}
+
+/** Something in the trash may be newer than what was hidden so far: to hide all once more is to hide that as well. */
+function mayComeBack({ app }: Work): boolean {
+  return app.trashed_count > 0
 }
 
 /** Who is subscribed from now on is told of nothing before; choosing it once more changes nothing. */
