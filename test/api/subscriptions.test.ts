@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
 
 test('whoever publishes a post is subscribed to it, and so is whoever comments on it', async () => {
@@ -49,6 +51,38 @@ test('who has ended a subscription is not subscribed again by commenting', async
 
   expect(await isSubscribed(ann, post.id)).toBe(false)
   expect(chosen.body).toMatchObject({ is_subscribed: true })
+})
+
+test('who has ended a subscription to an app and joins it again is still not subscribed, on every node', async () => {
+  await using database = await createDatabase()
+  await using here = await startServer({ DATABASE_URL: database.url })
+  await using there = await startServer({ DATABASE_URL: database.url })
+  const { app, people } = await here.chatWith(3)
+  const ask = (server: Server) =>
+    Promise.all(
+      people.map(async ({ token }) => {
+        const { body } = await server.request('GET', `/api/apps/${app}`, { token })
+        return body.is_subscribed
+      }),
+    )
+  const [ann, ben, eve] = people
+  await ann.post(`/api/apps/${app}/unsubscribe`)
+  await ben.post(`/api/apps/${app}/unsubscribe`)
+  await eve.post(`/api/apps/${app}/unsubscribe`)
+  await eve.post(`/api/apps/${app}/subscribe`)
+  await eventually(async () => expect(await ask(there)).toEqual([false, false, true]))
+
+  await ann.delete(`/api/apps/${app}/members/${ann.id}`)
+  await here.admin.delete(`/api/apps/${app}/members/${ben.id},${eve.id}`)
+  expect((await ann.get(`/api/apps/${app}`)).status).toBe(404)
+  for (const { id } of people) await here.admin.put(`/api/apps/${app}/members/${id}`)
+
+  // By the state that was there, by events, and by the rows.
+  await using late = await startServer({ DATABASE_URL: database.url })
+  expect(await ask(here)).toEqual([false, false, true])
+  await eventually(async () => expect(await ask(there)).toEqual([false, false, true]))
+  expect(await ask(late)).toEqual([false, false, true])
+  expect((await ann.post(`/api/apps/${app}/subscribe`)).body).toMatchObject({ is_subscribed: true })
 })
 
 test('only what can be read can be subscribed to, and only by users', async () => {

@@ -68,8 +68,10 @@ export const removeMembers = loadingCommand(
     requireOpenMembership(work)
     if (!isLeaving) requireAdmin(work.state, work.by, work.people)
     for (const user of users) {
-      if (work.state.member(user)?.access == null) throw NotFound()
-      work.emit(memberRemoved, { entity: user, body: null })
+      const row = work.state.member(user)
+      if (row === undefined || row.access === null) throw NotFound()
+      const facts = row.is_subscribed === false && { facts: { is_unsubscribed: true } }
+      work.emit(memberRemoved, { entity: user, body: null, ...facts })
     }
     passOn(work, users)
   },

@@ -47,12 +47,17 @@ export const memberUpdated = event<MemberRow>({
   },
 })
 
-/** The end of a membership. Settings of somebody who left go with it. */
+/**
+ * The end of a membership. Settings of somebody who left go with it, but for the wish to be told of nothing, which holds
+ * until they take it back. The facts say whether there is one: on the way of a replay the row may be a newer one.
+ */
 export const memberRemoved = event<null>({
   ...shared,
   type: 'member_removed',
-  apply(state, { entity_id }) {
-    state.dropMember(entity_id)
+  apply(state, { entity_id, facts }) {
+    if (facts?.is_unsubscribed === true) {
+      state.putMember({ ...blankMember(state.app.id, entity_id), is_subscribed: false })
+    } else state.dropMember(entity_id)
   },
   undo: (state, { entity_id }) => state.putMember({ ...blankMember(state.app.id, entity_id), access: 'read' }),
 })
