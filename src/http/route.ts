@@ -23,10 +23,14 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 /** The auth column of the API: `token or key` A, `key` K, `token` T, `none` -. */
 export type Auth = 'token or key' | 'key' | 'token' | 'none'
 
-/** The representation that the caller chose: how numbers are written, and whether list items are whole. */
+/**
+ * The representation that the caller chose: how numbers are written, whether list items are whole, and whether lists
+ * inside of items are, as far as one answer goes.
+ */
 export interface Form {
   scalars: Scalars
   items: 'summary' | 'details'
+  inner: 'first' | 'all'
 }
 
 /** What handlers work with. Made once by `main.ts`. */

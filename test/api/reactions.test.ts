@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { appOf, create } from '../support/content.ts'
+import { createDatabase } from '../support/database.ts'
+import { kitHeaders } from '../support/kit.ts'
 import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 
@@ -177,6 +179,51 @@ test('of many reactions an item brings the first hundred, and its list the rest'
   expect(rest.data).toHaveLength(3)
   const { reactions: counted } = (await people[0]!.get('/api/posts?out=details')).body.data[0]
   expect(counted.count).toBe('103')
+})
+
+test('the kit counts reactions itself: it gets all that an answer has room for, and always its own', async () => {
+  await using database = await createDatabase()
+  await using here = await startServer({ DATABASE_URL: database.url })
+  const { app, people } = await here.chatWith(1)
+  const [ann] = people
+  const [few, many] = [
+    await create(ann, `/api/apps/${app}/messages`, { text: 'Hi' }),
+    await create(ann, `/api/apps/${app}/messages`, { text: 'Hi' }),
+  ]
+  for (const [id, count] of [
+    [few.id, 103],
+    [many.id, 12_000],
+  ]) {
+    await database.sql`
+      insert into reactions (item_id, user_id, id, app_id, content, created_at)
+      select ${id}, 1000000 + i, i - 1000000, ${app}, '👍', now() from generate_series(1, ${count}::int) i`
+    await database.sql`update messages set reaction_count = ${count} where id = ${id}`
+  }
+  await using there = await startServer({ DATABASE_URL: database.url })
+  const { token } = ann
+  await there.request('POST', `/api/messages/${many.id}/reactions`, { token, body: { content: '🎉' } })
+  const ask = async (path: string, method = 'GET', body?: object) =>
+    (await there.request(method, `/api/${path}`, { token, headers: kitHeaders, body })).body
+
+  const page = await ask(`apps/${app}/messages`)
+  const one = await ask(`messages/${many.id}`)
+  const edited = await ask(`messages/${few.id}`, 'PATCH', { text: 'Hello' })
+  const conversations = await ask('apps')
+  const others = await there.request('GET', `/api/messages/${many.id}`, { token })
+
+  const shown = [...page.data, one, edited, conversations.data[0].last_message].map(({ reactions }) => [
+    reactions.count,
+    reactions.data.length,
+    reactions.data.at(-1).content,
+  ])
+  expect(shown).toEqual([
+    [103, 103, '👍'],
+    [12_001, 9_898, '🎉'],
+    [12_001, 10_001, '🎉'],
+    [103, 103, '👍'],
+    [12_001, 100, '👍'],
+  ])
+  expect(others.body.reactions).toMatchObject({ start: '0', end: '100', count: '12001' })
 })
 
 test('somebody who was deleted goes on reacting as the deleted user', async () => {

@@ -9,11 +9,15 @@ export interface FormChoice {
 const asNumbers = /(?:^|[,;\s])scalars\s*=\s*"?number"?\s*(?:$|[,;])/i
 const whole = /(?:^|&)out=(details|summary)(?:&|$)/
 
-const plain: FormChoice = { form: { scalars: 'string', items: 'summary' }, isPreferred: false }
+const plain: FormChoice = {
+  form: { scalars: 'string', items: 'summary', inner: 'first' },
+  isPreferred: false,
+}
 
 /**
  * The representation that a request asks for: `prefer` is its Prefer header, `source` the header of the UI kit, which
- * gets numbers and whole items without asking; `out` of the query overrides the items. Absent ones are empty.
+ * gets numbers, whole items and all that is in them without asking; `out` of the query overrides the items. Absent ones
+ * are empty.
  */
 export function chooseForm(prefer: string, source: string, query: string): FormChoice {
   if (prefer === '' && source === '' && query === '') return plain
@@ -22,6 +26,7 @@ export function chooseForm(prefer: string, source: string, query: string): FormC
   const form: Form = {
     scalars: isPreferred || source !== '' ? 'number' : 'string',
     items: out ?? (source === '' ? 'summary' : 'details'),
+    inner: source === '' ? 'first' : 'all',
   }
   return { form, isPreferred }
 }

@@ -46,8 +46,8 @@ async function findLast(state: AppState, { by, sql }: AppRequest): Promise<Conte
 }
 
 async function showLast(last: ContentRow, state: AppState, request: AppRequest): Promise<object> {
-  if (request.form.items === 'details') return showItem(message, last, state, request)
   const { people, origin, by, sql } = request
+  if (request.form.items === 'details') return showItem(message, last, state, { people, origin, by, sql })
   const isMine = by.kind === 'user' && isSubscribed(state, by.user)
   const starred = await loadStarred(sql, by, [last])
   return showContentSummary(last, isMine, starred.has(last.id), {

@@ -1,3 +1,4 @@
+import type { Principal } from '../../actors/principal.ts'
 import type { Db } from '../../storage/sql.ts'
 import type { EmbedRow } from '../embeds/schema.ts'
 import { listEmbeds } from '../embeds/store.ts'
@@ -31,6 +32,9 @@ export const noParts: Parts = { attachments: [], options: [], reactions: [], emb
 /** Reactions that come with an item; the rest is in their list. */
 const shownReactions = 100
 
+/** Reactions in one answer to a client that counts them itself: no more than 100 items bring to any other. */
+const mostReactions = 100 * shownReactions
+
 /** True where it is worth asking the database: plain text, which most content is, has no parts. */
 export function hasParts(row: ContentRow): boolean {
   const { attachment_count, option_count, reaction_count, embed_id, meeting_id } = row
@@ -39,16 +43,24 @@ export function hasParts(row: ContentRow): boolean {
 
 /**
  * The parts of items, by item; no entry for those without any. One query for each kind of part that an item has, and
- * none for items that bring their parts with them.
+ * none for items that bring their parts with them. `counter` is a caller whose client counts reactions itself: it gets
+ * all of them, or of the items with most as many as an answer has room for, and always the caller's own.
  */
-export async function loadParts(db: Db, items: readonly ContentItem[]): Promise<ReadonlyMap<number, Parts>> {
+export async function loadParts(
+  db: Db,
+  items: readonly ContentItem[],
+  counter: Principal | null = null,
+): Promise<ReadonlyMap<number, Parts>> {
   const parts = new Map<number, Parts>()
   const open: ContentItem[] = []
   for (const item of items) {
-    if (item.parts !== undefined) parts.set(item.id, item.parts)
+    const isThere = counter === null || item.parts?.reactions.length === item.reaction_count
+    if (item.parts !== undefined && isThere) parts.set(item.id, item.parts)
     else if (hasParts(item)) open.push(item)
   }
   if (open.length === 0) return parts
+  const most = counter === null ? shownReactions : shareOf(mostReactions, open)
+  const own = counter?.kind === 'user' ? counter.user : null
   const [attachments, options, reactions, embeds, meetings] = await Promise.all([
     look(
       open.flatMap(({ id, attachment_count }) => (attachment_count > 0 ? id : [])),
@@ -60,7 +72,7 @@ export async function loadParts(db: Db, items: readonly ContentItem[]): Promise<
     ),
     look(
       open.flatMap(({ id, reaction_count }) => (reaction_count > 0 ? id : [])),
-      ids => listFirst(db, ids, shownReactions),
+      ids => listFirst(db, ids, most, own),
     ),
     look(
       open.flatMap(({ embed_id }) => embed_id ?? []),
@@ -81,6 +93,18 @@ export async function loadParts(db: Db, items: readonly ContentItem[]): Promise<
     })
   }
   return parts
+}
+
+/** How many reactions each item may bring so that there is room for all: those with few leave theirs to the others. */
+function shareOf(room: number, items: readonly ContentItem[]): number {
+  const counts = items.map(item => item.reaction_count).sort((a, b) => a - b)
+  let left = room
+  for (const [i, count] of counts.entries()) {
+    const share = Math.floor(left / (counts.length - i))
+    if (count > share) return share
+    left -= count
+  }
+  return room
 }
 
 /** The same items, each with its parts. */

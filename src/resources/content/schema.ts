@@ -42,7 +42,9 @@ export const Content = ContentSummary.extend({
   embed: Embed.optional(),
   meeting: Meeting.optional(),
   options: pagedList(OptionSummary).describe('Empty where it is no poll'),
-  reactions: pagedList(Reaction).describe('The first 100'),
+  reactions: pagedList(Reaction).describe(
+    'The first 100; for the UI kit, which counts them, all that an answer has room for',
+  ),
   created_by: UserSummary,
   updated_by: UserSummary.optional(),
 })

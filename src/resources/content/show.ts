@@ -16,6 +16,8 @@ import { isSubscribedTo, showContent, showContentSummary, showRow, type Reading 
 
 interface Reader extends Viewer {
   sql: Db
+  /** Absent where an item is not what was asked for, but comes with it. */
+  form?: Form
 }
 
 interface ContentRequest extends Reader {
@@ -44,9 +46,10 @@ async function showWhole(entity: ContentEntity, item: ContentItem, state: AppSta
 }
 
 /** What there is to be known about some items for one caller. */
-async function read(entity: ContentEntity, items: readonly ContentItem[], { sql, by }: Reader): Promise<Reading> {
+async function read(entity: ContentEntity, items: readonly ContentItem[], { sql, by, form }: Reader): Promise<Reading> {
   if (items.every(item => isPlain(entity, item, by))) return nothing
-  const [parts, mine] = await Promise.all([loadParts(sql, items), loadMine(sql, by, entity, items)])
+  const counter = form?.inner === 'all' ? by : null
+  const [parts, mine] = await Promise.all([loadParts(sql, items, counter), loadMine(sql, by, entity, items)])
   return { parts, mine: await withStarredFiles(sql, by, mine, parts) }
 }
 

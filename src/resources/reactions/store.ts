@@ -45,11 +45,20 @@ export async function findReaction(db: Db, item: number, user: number): Promise<
   return row ?? null
 }
 
-/** The first reactions to each of some items, by item, oldest first. Served by reactions_order. */
-export async function listFirst(db: Db, items: number[], most: number): Promise<Map<number, ReactionRow[]>> {
+/**
+ * The first reactions to each of some items, by item, oldest first, and with them that of `own`. Served by
+ * reactions_order and the primary key.
+ */
+export async function listFirst(
+  db: Db,
+  items: number[],
+  most: number,
+  own: number | null,
+): Promise<Map<number, ReactionRow[]>> {
+  const theirs = own === null ? db`` : db`union select * from reactions where item_id = i.id and user_id = ${own}`
   const rows = await db<ReactionRow[]>`
     select r.* from unnest(${items}::bigint[]) as i(id)
-    cross join lateral (select * from reactions where item_id = i.id order by id limit ${most}) r
+    cross join lateral ((select * from reactions where item_id = i.id order by id limit ${most}) ${theirs}) r
     order by r.item_id, r.id`
   return Map.groupBy(rows, row => row.item_id)
 }
