@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Body, Client } from '../support/client.ts'
-import { create } from '../support/content.ts'
+import { appOf, create, idsIn } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startServer } from '../support/server.ts'
@@ -90,6 +90,55 @@ test('in the trash a message is seen by its author, admins and API keys alone, w
   expect((await ann!.post(`/api/messages/${message.id}/restore`)).status).toBe(204)
   expect(await ids(eve!, 'order_by=id+desc')).toEqual([message.id, kept.id])
   expect((await eve!.get(`/api/apps/${app.id}`)).body.last_message.id).toBe(message.id)
+})
+
+test('lists show nobody what they may no longer take out of the trash', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const app = await appOf(server, 'posts', [ann, ben])
+  const other = await appOf(server, 'posts', [ben])
+  const post = await create(ann, `/api/apps/${app}/posts`, { text: 'kept' })
+  const binned = await create(ben, `/api/apps/${app}/posts`, { text: 'binned' })
+  const elsewhere = await create(ben, `/api/apps/${other}/posts`, { text: 'binned' })
+  const comment = await create(ben, `/api/posts/${post.id}/comments`, { text: 'binned' })
+  for (const path of [`posts/${binned.id}`, `posts/${elsewhere.id}`, `comments/${comment.id}`])
+    await ben.post(`/api/${path}/trash`)
+  const lists = [`apps/${app}/posts`, 'posts', `posts/${post.id}/comments`, 'comments']
+  const queries = ['trashed=true', 'trashed=null', 'trashed=null&q=binned', 'trashed=true&order_by=updated_at']
+  const listed = async () => {
+    const pages = lists.flatMap(list => queries.map(query => ben.get(`/api/${list}?${query}`)))
+    return (await Promise.all(pages)).map(page => idsIn(page).concat(page.body.count))
+  }
+
+  expect(await listed()).toEqual([
+    ...[
+      [binned.id, '1'],
+      [binned.id, post.id, '2'],
+      [binned.id, '1'],
+      [binned.id, '1'],
+    ],
+    ...[
+      [elsewhere.id, binned.id, '2'],
+      [elsewhere.id, binned.id, post.id, '3'],
+      [elsewhere.id, binned.id, '2'],
+      [binned.id, elsewhere.id, '2'],
+    ],
+    ...Array.from({ length: 8 }, () => [comment.id, '1']),
+  ])
+  await server.admin.put(`/api/apps/${app}/members/${ben.id}`, { access: 'read' })
+
+  expect(await listed()).toEqual([
+    ...[['0'], [post.id, '1'], ['0'], ['0']],
+    ...[
+      [elsewhere.id, '1'],
+      [elsewhere.id, post.id, '2'],
+      [elsewhere.id, '1'],
+      [elsewhere.id, '1'],
+    ],
+    ...Array.from({ length: 8 }, () => ['0']),
+  ])
+  expect((await ben.post(`/api/posts/${binned.id}/restore`)).status).toBe(403)
+  expect((await ben.get(`/api/posts/${binned.id}?trashed=true`)).body).toMatchObject({ is_trashed: true })
 })
 
 test('what changes nothing about a message raises no event', async () => {

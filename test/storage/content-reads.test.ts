@@ -70,7 +70,7 @@ async function countReads(sql: Sql, ask: (tx: Sql) => Promise<unknown>): Promise
 }
 
 const [oldestFirst, newestFirst] = ['id', 'id desc'].map(order_by => toPage({ order_by }, orderFields, 'id'))
-const everything: Scope = { apps: null, hidden: [], administered: [], author: 1 }
+const everything: Scope = { apps: null, hidden: [], administered: [], author: 1, readOnly: [] }
 
 /** Each way to read the content of an app, or of a post. */
 function readsOf(app: number, sql: Sql): Record<string, (tx: Sql) => Promise<unknown>> {

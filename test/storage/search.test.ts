@@ -98,5 +98,5 @@ const wholePage: Page<OrderField> = {
 }
 
 function scopeOf(app: number): Scope {
-  return { apps: [app], parent: null, hidden: [], administered: [app], author: 1 }
+  return { apps: [app], parent: null, hidden: [], administered: [app], author: 1, readOnly: [] }
 }

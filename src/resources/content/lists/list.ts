@@ -7,7 +7,7 @@ import type { Sql } from '../../../storage/sql.ts'
 import { guids } from '../../apps/kinds.ts'
 import { hasContent, listReadable } from '../../apps/store.ts'
 import { sumOfTotals } from '../../comments/store.ts'
-import { levelOf } from '../../members/access.ts'
+import { isAtLeast, levelOf } from '../../members/access.ts'
 import { toId } from '../find.ts'
 import type { ContentKind } from '../kind.ts'
 import type { Parent, ParentType } from '../parent.ts'
@@ -177,7 +177,7 @@ async function listTimed(store: ContentStore, { scope, page, count, around }: Pl
 
 /** Where the caller may look: everywhere with an API key. */
 async function toReach(kind: ContentKind, { sql, by, people }: Reader, wanted: number[] | undefined): Promise<Scope> {
-  if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user }
+  if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user, readOnly: [] }
   const directories = await people.directoriesOf(by.user)
   const types = Object.keys(guids).filter(type => isIn(kind, type))
   const which = sql`a.type = any(${types}) and ${hasContent(sql)}`
@@ -188,6 +188,7 @@ async function toReach(kind: ContentKind, { sql, by, people }: Reader, wanted: n
     hidden: apps.flatMap(({ id, hidden_id }) => (hidden_id === null ? [] : [{ app: id, id: hidden_id }])),
     administered: apps.flatMap(({ id, is_admin }) => (is_admin ? [id] : [])),
     author: by.user,
+    readOnly: apps.flatMap(({ id, can_write }) => (can_write ? [] : [id])),
   }
 }
 
@@ -250,8 +251,10 @@ async function listFiltered(
 /** Which items of one place a list shows; null for somebody's own trash alone, which is little. */
 function toShown(state: AppState, { trashed }: Page, { by, people }: Reader): Shown | null {
   if (trashed === false) return visible
-  if (levelOf(state, by, people) === 'admin') return { kept: trashed ? 'trashed' : 'all' }
-  return trashed ? null : { kept: 'visible', ownTrash: by.user }
+  const level = levelOf(state, by, people)
+  if (level === 'admin') return { kept: trashed ? 'trashed' : 'all' }
+  if (trashed) return null
+  return isAtLeast(level, 'write') ? { kept: 'visible', ownTrash: by.user } : visible
 }
 
 /** What is older in the app is hidden from a member who removed it for themselves. */
@@ -261,12 +264,13 @@ function hiddenFrom(state: AppState, by: Principal): number | undefined {
 
 function toScope(state: AppState, { by, people }: Reader): Scope {
   const hidden = hiddenFrom(state, by)
-  const isAdmin = levelOf(state, by, people) === 'admin'
+  const level = levelOf(state, by, people)
   return {
     apps: [state.app.id],
     parent: null,
     hidden: hidden ? [{ app: state.app.id, id: hidden }] : [],
-    administered: isAdmin ? [state.app.id] : [],
+    administered: level === 'admin' ? [state.app.id] : [],
     author: by.user,
+    readOnly: isAtLeast(level, 'write') ? [] : [state.app.id],
   }
 }

@@ -15,8 +15,10 @@ export interface Scope {
   hidden: { app: number; id: number }[]
   /** Apps whose trashed items the caller may restore; null for all. */
   administered: number[] | null
-  /** Whose own trashed items are shown. */
+  /** Whose own trashed items are shown, as they may restore them. */
   author: number
+  /** Apps in which they may only read, so that their own are none of these. Mostly few or none. */
+  readOnly: number[]
   /** Only items by people whom this user follows. */
   followedBy?: number
   /** Only ids between these, themselves excluded. */
@@ -90,13 +92,8 @@ function firstOfParent(db: Db, table: ContentTable, scope: Scope, page: Page): F
 /** The condition on `t`, a row of content, that restricts a list to a scope and a page request. */
 export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
   const { trashed } = page
-  const { apps, parent, hidden, administered, author, followedBy, after, before } = scope
-  const mine =
-    administered === null
-      ? db`true`
-      : administered.length === 0
-        ? db`t.created_by = ${author}`
-        : db`(t.created_by = ${author} or t.app_id = any(${administered}::bigint[]))`
+  const { apps, parent, hidden, followedBy, after, before, administered } = scope
+  const mine = isRestorable(db, scope)
   return db`true
     ${isSearch(apps, page) ? db`and ${isFoundIn(db, table, apps, page)}` : db`and ${isFound(db, page)} ${isIn(db, apps)}`}
     ${administered === null ? db`and ${isInLiveApp(db)}` : db``}
@@ -109,6 +106,16 @@ export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page):
     ${trashed === false ? db`and t.trashed_at is null` : db``}
     ${trashed === true ? db`and t.trashed_at is not null and ${mine}` : db``}
     ${trashed === null ? db`and (t.trashed_at is null or ${mine})` : db``}`
+}
+
+/** A condition on `t` in the trash: the caller may restore it. */
+function isRestorable(db: Db, { administered, author, readOnly }: Scope): Fragment {
+  if (administered === null) return db`true`
+  const isOwn =
+    readOnly.length === 0
+      ? db`t.created_by = ${author}`
+      : db`t.created_by = ${author} and t.app_id <> all(${readOnly}::bigint[])`
+  return administered.length === 0 ? db`(${isOwn})` : db`(${isOwn} or t.app_id = any(${administered}::bigint[]))`
 }
 
 function isIn(db: Db, apps: number[] | null): Fragment {
