@@ -161,6 +161,31 @@ test('code and Markdown are previewed as safe HTML, text as text', async () => {
   expect(text).toMatchObject({ type: 'text/plain; charset=utf-8', text: hostile })
 })
 
+test('a text is previewed as it reads, whatever it was saved as and wherever it is cut', async () => {
+  await using server = await startServer()
+  const utf16 = Buffer.from('\u{FEFF}Blå 10 €', 'utf16le')
+  const files = {
+    'utf-8': Buffer.from('Blå 10 €'),
+    'utf-8 with a mark': Buffer.from('\u{FEFF}Blå 10 €'),
+    'utf-16le': utf16,
+    'utf-16be': Buffer.from(utf16).swap16(),
+    'windows-1252': Buffer.from('Blå 10 \x80', 'latin1'),
+    'windows-1252 that ends like utf-8': Buffer.from('Blå', 'latin1'),
+    'more utf-8 than is shown': Buffer.from(`a${'é'.repeat(300_000)}`),
+  }
+
+  const previews: Record<string, string> = {}
+  for (const [name, content] of Object.entries(files)) {
+    const { file } = await addFile(server, `${name}.txt`, content)
+    previews[name] = await (await fetch(file.preview_url)).text()
+  }
+
+  const { 'windows-1252 that ends like utf-8': short, 'more utf-8 than is shown': long, ...others } = previews
+  expect(new Set(Object.values(others))).toEqual(new Set(['Blå 10 €']))
+  expect(short).toBe('Blå')
+  expect(long === `a${'é'.repeat(262_143)}`).toBe(true)
+})
+
 test('a preview that the server makes is kept, cut and saved as the file itself is', async () => {
   await using server = await startServer()
   for (const [name, content] of Object.entries({ 'a.js': 'let a', 'b.md': '# Title', 'c.txt': 'plain', 'd.md': ' ' })) {

@@ -36,10 +36,22 @@ export async function readText({ key, size }: FileBlob, bytes: Bytes): Promise<s
   const limit = Math.min(size, textLimitBytes)
   const source = key === null ? null : await bytes.open(key, { first: 0, last: limit - 1 })
   if (source === null) throw NotFound()
-  return new TextDecoder()
-    .decode(await readAll(source))
-    .replaceAll('\0', '\u{FFFD}')
-    .replace(/\r\n?/g, '\n')
+  const text = decode(await readAll(source), { isCut: limit < size })
+  return text.replaceAll('\0', '\u{FFFD}').replace(/\r\n?/g, '\n')
+}
+
+/** By its byte order mark, as UTF-8 where it is that, and else as what Windows saved before. */
+function decode(bytes: Buffer, { isCut }: { isCut: boolean }): string {
+  const mark = bytes.toString('latin1', 0, 2)
+  if (mark === '\xff\xfe') return new TextDecoder('utf-16le').decode(bytes)
+  if (mark === '\xfe\xff') return new TextDecoder('utf-16be').decode(bytes)
+  try {
+    // A character that was cut in two is left out.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut })
+  } catch {
+    // Any bytes are text in this one.
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
 }
 
 async function readAll(source: Readable): Promise<Buffer> {
