@@ -4,6 +4,7 @@ import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { count, heard } from '../support/notifications.ts'
+import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -144,6 +145,25 @@ test('of a private chat that somebody removed, they are told of what came later'
 
   expect(whileRemoved).toEqual(['0', 404])
   expect(await heard(ben, 1)).toMatchObject([{ args: ['Ann', 'new'] }])
+})
+
+test('whoever removed a private chat is told nothing more about its messages so far', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { body: chat } = await ann.post('/api/apps', { type: 'private_chat', members: [ben.id] })
+  await using inbox = await listen(server.url, { token: ben.token })
+  const mine = await create(ben, `/api/apps/${chat.id}/messages`, { text: 'mine', options: [{ text: 'Yes' }] })
+  const hers = await create(ann, `/api/apps/${chat.id}/messages`, { text: 'hers' })
+  await inbox.hear('notification_created')
+  await ben.post(`/api/apps/${chat.id}/remove`)
+
+  await ann.post(`/api/messages/${mine.id}/reactions`, { content: '👍' })
+  await ann.post(`/api/options/${mine.options.data[0].id}/vote`)
+  await ann.patch(`/api/messages/${hers.id}`, { text: `hers, [Ben](@u${ben.id})` })
+  await ann.post(`/api/apps/${chat.id}/messages`, { text: 'new' })
+
+  const { notification } = await inbox.hear('notification_created')
+  expect(notification).toMatchObject({ action: 'message_created', args: ['Ann', 'new'] })
 })
 
 test('agents, people in the trash and people without access are not notified', async () => {

@@ -32,7 +32,7 @@ export async function ofCreated(event: AppEvent, item: ContentRow, scene: Scene,
   for (const { user_id } of drafts) next.delete(user_id)
   for (const { users, template, args } of reasons) {
     for (const user of users) {
-      if (!next.delete(user) || !mayKnow(scene, user)) continue
+      if (!next.delete(user) || !mayKnow(scene, user, item.id)) continue
       drafts.push({ ...toDraft(event, item), user_id: user, template, args: args(user) })
     }
   }
@@ -49,7 +49,7 @@ export async function ofUpdated(event: AppEvent, item: ContentRow, scene: Scene)
 function ofMentions(event: AppEvent, item: ContentRow, users: number[], scene: Scene): Draft[] {
   const template = `**{0}** mentioned you in a ${event.kind.entity}: "{1}"`
   const args = [scene.people.show(event.actor_id).display_name, toSnippet(plainOf(item))]
-  const concerned = users.filter(user => user !== event.actor_id && mayKnow(scene, user))
+  const concerned = users.filter(user => user !== event.actor_id && mayKnow(scene, user, item.id))
   return concerned.map(user => ({ ...toDraft(event, item), user_id: user, type: 'mention', template, args }))
 }
 

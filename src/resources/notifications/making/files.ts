@@ -15,7 +15,7 @@ export async function ofFile(event: AppEvent, file: FileRow, scene: Scene, crowd
   const next = crowd.next(users)
   await people.load([event.actor_id, ...namesIn(state), ...next])
   const { display_name: name } = people.show(event.actor_id)
-  const concerned = [...next].filter(user => user !== event.actor_id && mayKnow(scene, user))
+  const concerned = [...next].filter(user => user !== event.actor_id && mayKnow(scene, user, file.id))
   return concerned.map(user => ({
     app_id: event.app_id,
     user_id: user,

@@ -86,7 +86,7 @@ async function findItem(
   const item = await kinds[type].store.find(scene.tx, id)
   if (item === null || item.created_by === actor_id) return null
   await scene.people.load([actor_id, item.created_by])
-  return mayKnow(scene, item.created_by) ? item : null
+  return mayKnow(scene, item.created_by, id) ? item : null
 }
 
 function toDraft(

@@ -13,11 +13,14 @@ export interface Scene {
   people: People
 }
 
-/** True for people who may be told of something in the app. They must be in memory. */
-export function mayKnow({ state, people }: Scene, user: number): boolean {
+/**
+ * True for people who may be told of the item or file with this id: they may read the app, and have not removed it since
+ * for themselves. They must be in memory.
+ */
+export function mayKnow({ state, people }: Scene, user: number, id: number): boolean {
   const person = people.find(user)
   if (person === undefined || person.id <= 0 || person.is_agent || person.trashed_at !== null) return false
-  return canRead(state, user, people)
+  return canRead(state, user, people) && id > (state.member(user)?.hidden_id ?? 0)
 }
 
 /** Who is subscribed to the app and was so at `rev`: who has joined or subscribed since is not told of what was before. */
