@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Body } from '../support/client.ts'
+import { create } from '../support/content.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { count, heard } from '../support/notifications.ts'
@@ -79,6 +80,35 @@ test('webhooks hear of notifications without what was written', async () => {
   expect(requests.map(({ body }) => body).join()).not.toContain('Secret')
   expect(payloads[3]).not.toHaveProperty('notification')
   expect(new Set(payloads.map(one => one.id)).size).toBe(5)
+})
+
+test('webhooks hear who changed a notification, whomever it names', async () => {
+  await using server = await startServer()
+  await using receiver = await startReceiver()
+  await register(server, receiver.url, { triggers: ['notifications'] })
+  const { app, people } = await server.chatWith(3)
+  const [ann, ben, eve] = people
+  const poll = await create(ann, `/api/apps/${app}/messages`, { options: [{ text: 'Yes' }] })
+  const [{ id }] = await heard(ben, 1)
+  const vote = (person: typeof ben) => person.post(`/api/options/${poll.options.data[0].id}/vote`)
+  const told = (many: number) => receiver.take(many, 10_000)
+
+  await ben.put(`/api/notifications/${id}/mark`)
+  await vote(ben)
+  await told(4)
+  await vote(eve)
+  await told(5)
+  await vote(eve)
+
+  const payloads = (await told(6)).map(payloadOf)
+  expect(payloads.slice(2).map(({ action, actor, notification }) => [action, actor.id, notification.actor.id])).toEqual(
+    [
+      ['notification_updated', ben.id, ann.id],
+      ['notification_created', ben.id, ben.id],
+      ['notification_updated', eve.id, eve.id],
+      ['notification_updated', eve.id, ben.id],
+    ],
+  )
 })
 
 test('every message is notified of exactly once and in order, with two nodes at work', async () => {

@@ -1,7 +1,7 @@
 import { directCommand, type DirectCommand, type DirectWork } from '../../actors/direct.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { holdUsers } from '../users/store.ts'
-import { queueDeliveries, queueMarked } from './outbox.ts'
+import { queueCreated, queueMarked, queueUpdated } from './outbox.ts'
 import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './schema.ts'
 import * as store from './store.ts'
 
@@ -14,7 +14,7 @@ export const markNotification = directCommand(
     if (row === null) throw NotFound()
     if (row.is_unread === isUnread) return row
     await store.updateUnread(sql, id, isUnread)
-    await queueDeliveries(sql, 'notification_updated', [id], now)
+    await queueUpdated(sql, { id, by: by.user }, now)
     return { ...row, is_unread: isUnread }
   },
 )
@@ -40,7 +40,7 @@ export const createNotification = directCommand(
     const [id] = await store.insertDrafts(work.sql, [draft])
     const row = await store.findNotification(work.sql, id!, null)
     if (row === null) throw UnknownLink()
-    await queueDeliveries(work.sql, 'notification_created', [row.id], work.now)
+    await queueCreated(work.sql, [row.id], work.now)
     return row
   },
 )

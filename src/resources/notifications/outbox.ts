@@ -2,15 +2,20 @@ import type { Tx } from '../../storage/sql.ts'
 import { listByIds } from './store.ts'
 import type { Change, NotificationRow } from './schema.ts'
 
-/** Tells webhooks of notifications that this transaction made or changed: queued by its commit, like other events. */
-export async function queueDeliveries(tx: Tx, change: Change, ids: number[], now: Date): Promise<void> {
+/** Tells webhooks of notifications that this transaction made: queued by its commit, like other events. */
+export async function queueCreated(tx: Tx, ids: number[], now: Date): Promise<void> {
   if (ids.length === 0 || !(await isWanted(tx))) return
   const rows = await listByIds(tx, ids)
-  const events = rows.map(row => ({
-    ...toEvent(row),
-    facts: { entity_id: row.id, facts: null, body: withoutText(row), created_at: now },
-  }))
-  await insertDeliveries(tx, change, events, now)
+  const events = rows.map(row => toEvent(row, row.actor_ids[0] ?? 0, now))
+  await insertDeliveries(tx, 'notification_created', events, now)
+}
+
+/** The same for one that was changed, by somebody whom it need not name. */
+export async function queueUpdated(tx: Tx, { id, by }: { id: number; by: number }, now: Date): Promise<void> {
+  if (!(await isWanted(tx))) return
+  const rows = await listByIds(tx, [id])
+  const events = rows.map(row => toEvent(row, by, now))
+  await insertDeliveries(tx, 'notification_updated', events, now)
 }
 
 /** The same for people who have several marked; `app` where they are those of one app. */
@@ -50,8 +55,9 @@ async function insertDeliveries(tx: Tx, change: Change, events: Told[], now: Dat
     where w.is_enabled and 'notifications' = any(w.triggers)`
 }
 
-function toEvent({ app_id, actor_ids }: NotificationRow) {
-  return { app_id: app_id ?? 0, actor_id: actor_ids[0] ?? 0 }
+function toEvent(row: NotificationRow, by: number, now: Date): Told {
+  const facts = { entity_id: row.id, facts: null, body: withoutText(row), created_at: now }
+  return { app_id: row.app_id ?? 0, actor_id: by, facts }
 }
 
 /** What was written is never sent, so it is not kept either. */

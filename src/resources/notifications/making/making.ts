@@ -5,7 +5,7 @@ import type { ContentEntity } from '../../content/kind.ts'
 import type { ContentRow } from '../../content/schema.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { findFiles } from '../../files/store.ts'
-import { queueDeliveries, queueMarked } from '../outbox.ts'
+import { queueCreated, queueMarked, queueUpdated } from '../outbox.ts'
 import { portion } from '../pace.ts'
 import type { Draft } from '../schema.ts'
 import { insertDrafts } from '../store.ts'
@@ -106,7 +106,7 @@ export class Making {
     this.#drafts = []
     for (let first = 0; first < drafts.length; first += statementLimit) {
       const ids = await insertDrafts(this.#scene.tx, drafts.slice(first, first + statementLimit))
-      await queueDeliveries(this.#scene.tx, 'notification_created', ids, this.#now)
+      await queueCreated(this.#scene.tx, ids, this.#now)
       this.written += ids.length
       this.hasTold = true
     }
@@ -134,7 +134,7 @@ export class Making {
     const { draft, updated } = await of(event, this.#scene)
     if (draft !== undefined) this.#drafts.push(draft)
     if (updated === undefined) return
-    await queueDeliveries(this.#scene.tx, 'notification_updated', [updated], this.#now)
+    await queueUpdated(this.#scene.tx, { id: updated, by: event.actor_id }, this.#now)
     this.hasTold = true
   }
 
