@@ -199,6 +199,29 @@ test('votes on a poll are told together while that is unread, and taken back wit
   expect(same).toBe(id)
 })
 
+test('what was told of votes goes with the options that an edit removes', async () => {
+  await using server = await startServer()
+  const { app, ann, ben, eve } = await feed(server)
+  const poll = { text: 'When?', options: [{ text: 'Now' }, { text: 'Later' }] }
+  const { body: post } = await ann.post(`/api/apps/${app}/posts`, poll)
+  const [now, later] = post.options.data
+  const told = (args: string[]) =>
+    eventually(async () => {
+      const { body } = await ann.get('/api/notifications')
+      expect(body).toMatchObject({ count: '1', data: [{ action: 'vote_added', args, is_unread: true }] })
+    })
+  await ben.post(`/api/options/${now.id}/vote`)
+  await told(['Ben'])
+  await eve.post(`/api/options/${later.id}/vote`)
+  await told(['Eve', 'Ben'])
+
+  await ann.patch(`/api/posts/${post.id}`, { options: [{ id: later.id, text: 'Later' }] })
+  await told(['Eve'])
+  await ann.patch(`/api/posts/${post.id}`, { options: [] })
+
+  await heard(ann, 0)
+})
+
 /** A feed in which three people may write. */
 async function feed({ admin, person }: Server): Promise<{ app: string; ann: Person; ben: Person; eve: Person }> {
   const [ann, ben, eve] = await Promise.all([person('Ann'), person('Ben'), person('Eve')])

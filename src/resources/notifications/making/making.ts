@@ -12,7 +12,7 @@ import { insertDrafts } from '../store.ts'
 import { ofCreated, ofUpdated } from './content.ts'
 import { Crowd } from './crowd.ts'
 import { ofFile } from './files.ts'
-import { ofReaction, ofVote } from './rollups.ts'
+import { ofReaction, ofVote, retractVotes, type RollUp } from './rollups.ts'
 import type { Scene } from './scene.ts'
 import { markReached, removeDetached, removeLinked } from './store.ts'
 
@@ -86,10 +86,11 @@ export class Making {
    */
   async take(event: AppEvent, toldTo: number): Promise<number | null> {
     const { type } = event
+    const scene = this.#scene
     const crowd = new Crowd(toldTo)
     if (type === 'app_marked') this.#mark(event)
-    else if (type === 'reaction_added' || type === 'reaction_removed') await this.#roll(ofReaction, event)
-    else if (type === 'vote_added' || type === 'vote_removed') await this.#roll(ofVote, event)
+    else if (type.startsWith('reaction_')) await this.#roll(event, () => ofReaction(event, scene))
+    else if (type.startsWith('vote_')) await this.#roll(event, () => ofVote(event, scene))
     else if (type.endsWith('_deleted')) await this.#remove(event)
     else await this.#tell(event, crowd)
     return crowd.last
@@ -119,6 +120,7 @@ export class Making {
     if (type.endsWith('_updated')) await removeDetached(this.#scene.tx, entity_id)
     const item = this.#items.get(entity_id)
     if (item === undefined || !isContent(event)) return
+    if (type.endsWith('_updated')) await this.#roll(event, () => retractVotes(item, event, this.#scene))
     const make = type.endsWith('_created') ? ofCreated : ofUpdated
     this.#drafts.push(...(await make(event, item, this.#scene, crowd)))
   }
@@ -129,13 +131,14 @@ export class Making {
     await removeLinked(this.#scene.tx, entity_id)
   }
 
-  async #roll(of: typeof ofReaction, event: AppEvent): Promise<void> {
+  async #roll({ actor_id }: AppEvent, decide: () => Promise<RollUp>): Promise<void> {
     await this.#write()
-    const { draft, updated } = await of(event, this.#scene)
+    const { draft, updated = [] } = await decide()
     if (draft !== undefined) this.#drafts.push(draft)
-    if (updated === undefined) return
-    await queueUpdated(this.#scene.tx, { id: updated, by: event.actor_id }, this.#now)
-    this.hasTold = true
+    for (const id of updated) {
+      await queueUpdated(this.#scene.tx, { id, by: actor_id }, this.#now)
+      this.hasTold = true
+    }
   }
 
   /** Who has read an app up to a message has read what was told of these messages. */

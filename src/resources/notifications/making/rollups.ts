@@ -1,4 +1,5 @@
 import type { AppEvent } from '../../../actors/event.ts'
+import type { People } from '../../../actors/people.ts'
 import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
 import type { ContentRow } from '../../content/schema.ts'
@@ -6,13 +7,13 @@ import { plainOf } from '../../content/text/kept.ts'
 import { findOptions } from '../../options/store.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
-import { findRolled, findReaction, hasVote, removeRolled, updateRolled } from './store.ts'
+import { findRolled, findReaction, hasVote, listOutvoted, removeRolled, updateRolled } from './store.ts'
 import { mayKnow, type Scene } from './scene.ts'
 
 /** What became of a notification that several events share. */
 export interface RollUp {
   draft?: Draft
-  updated?: number
+  updated?: number[]
 }
 
 const nothing: RollUp = {}
@@ -39,7 +40,7 @@ export async function ofReaction(event: AppEvent, scene: Scene): Promise<RollUp>
   const template = `**{0}** reacted {1} to your ${type}: "{2}"`
   if (rolled === null) return { draft: toDraft(event, type, item, { type: 'reaction', template, args }) }
   await updateRolled(tx, { id: rolled.id, actor_ids: [actor_id], template, args, now: event.created_at })
-  return { updated: rolled.id }
+  return { updated: [rolled.id] }
 }
 
 /** A vote: those on one item are told together, for as long as that is unread. */
@@ -50,25 +51,36 @@ export async function ofVote(event: AppEvent, scene: Scene): Promise<RollUp> {
   if (option === undefined) return nothing
   const item = await findItem(option.item_type, option.item_id, event, scene)
   if (item === null) return nothing
-  const isVoter = await hasVote(tx, item.id, actor_id)
-  // The other half of moving a vote says what there is to say.
-  if (isVoter !== (event.type === 'vote_added')) return nothing
+  if (event.type === 'vote_removed') return retractVotes(item, event, scene)
+  if (!(await hasVote(tx, item.id, actor_id))) return nothing
   const rolled = await findRolled(tx, { user: item.created_by, link: item.id, action: 'vote_added', isUnread: true })
   const before = rolled?.actor_ids ?? []
-  if (isVoter === before.includes(actor_id)) return nothing
-  const actors = isVoter ? [actor_id, ...before] : before.filter(actor => actor !== actor_id)
-  if (actors.length === 0) {
-    await removeRolled(tx, rolled!.id)
-    return nothing
-  }
-  await people.load(actors)
-  const text = describeVoters(actors.map(actor => people.show(actor).display_name))
+  if (before.includes(actor_id)) return nothing
+  const actors = [actor_id, ...before]
+  const text = await describeVoters(actors, people)
   if (rolled === null) return { draft: toDraft(event, option.item_type, item, { type: 'activity', ...text }) }
   await updateRolled(tx, { id: rolled.id, actor_ids: actors, ...text, now: event.created_at })
-  return { updated: rolled.id }
+  return { updated: [rolled.id] }
 }
 
-function describeVoters(names: string[]): { template: string; args: string[] } {
+/** Takes back what is unread of votes on an item that are gone: withdrawn, or with the option that an edit removed. */
+export async function retractVotes(item: ContentRow, { created_at }: AppEvent, scene: Scene): Promise<RollUp> {
+  const { tx, people } = scene
+  const updated: number[] = []
+  for (const { id, voters } of await listOutvoted(tx, item)) {
+    if (voters.length === 0) {
+      await removeRolled(tx, id)
+      continue
+    }
+    await updateRolled(tx, { id, actor_ids: voters, ...(await describeVoters(voters, people)), now: created_at })
+    updated.push(id)
+  }
+  return { updated }
+}
+
+async function describeVoters(voters: number[], people: People): Promise<{ template: string; args: string[] }> {
+  await people.load(voters)
+  const names = voters.map(voter => people.show(voter).display_name)
   const what = 'voted on your poll'
   if (names.length === 1) return { template: `**{0}** ${what}`, args: names }
   if (names.length === 2) return { template: `**{0}** and **{1}** ${what}`, args: names }

@@ -1,4 +1,5 @@
 import type { Tx } from '../../../storage/sql.ts'
+import type { ContentRow } from '../../content/schema.ts'
 import type { Change } from '../schema.ts'
 import { keepChanged } from '../terms.ts'
 
@@ -54,6 +55,24 @@ export async function findReaction(tx: Tx, item: number, user: number): Promise<
   const [row] = await tx<{ content: string }[]>`
     select content from reactions where item_id = ${item} and user_id = ${user}`
   return row?.content ?? null
+}
+
+interface Outvoted {
+  id: number
+  /** Those of its actors who have a vote, in the same order. */
+  voters: number[]
+}
+
+/** What the author of an item has not read of votes, where some of these are gone. Served by notifications_link. */
+export function listOutvoted(tx: Tx, { id, created_by }: ContentRow): Promise<Outvoted[]> {
+  const isVoter = tx`exists (select from votes v where v.item_id = n.link_id and v.user_id = a.id)`
+  return tx<Outvoted[]>`
+    select n.id, array(
+      select a.id from unnest(n.actor_ids) with ordinality a(id, place) where ${isVoter} order by a.place) as voters
+    from notifications n
+    where n.link_id = ${id} and n.user_id = ${created_by} and n.action = 'vote_added' and n.is_unread
+      and exists (select from unnest(n.actor_ids) a(id) where not ${isVoter})
+    order by n.id for update`
 }
 
 export async function hasVote(tx: Tx, item: number, user: number): Promise<boolean> {
