@@ -222,6 +222,24 @@ test('what was told of votes goes with the options that an edit removes', async 
   await heard(ann, 0)
 })
 
+test('a reaction and a vote that are taken back while their author has no access are not told of afterwards', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { options: [{ text: 'Yes' }] })
+  const vote = () => ben.post(`/api/options/${message.options.data[0].id}/vote`)
+  const admit = (access: string) => server.admin.put(`/api/apps/${app}/members/${ann.id}`, { access })
+  await ben.post(`/api/messages/${message.id}/reactions`, { content: '👍' })
+  await vote()
+  await heard(ann, 2)
+
+  await admit('none')
+  await ben.delete(`/api/messages/${message.id}/reactions`)
+  await vote()
+
+  await heard(ann, 0)
+})
+
 /** A feed in which three people may write. */
 async function feed({ admin, person }: Server): Promise<{ app: string; ann: Person; ben: Person; eve: Person }> {
   const [ann, ben, eve] = await Promise.all([person('Ann'), person('Ben'), person('Eve')])

@@ -35,7 +35,7 @@ export async function ofReaction(event: AppEvent, scene: Scene): Promise<RollUp>
     if (rolled?.is_unread) await removeRolled(tx, rolled.id)
     return nothing
   }
-  if (event.type === 'reaction_removed') return nothing
+  if (event.type === 'reaction_removed' || !(await isTold(item, event, scene))) return nothing
   const args = [people.show(actor_id).display_name, content, toSnippet(plainOf(item))]
   const template = `**{0}** reacted {1} to your ${type}: "{2}"`
   if (rolled === null) return { draft: toDraft(event, type, item, { type: 'reaction', template, args }) }
@@ -55,7 +55,7 @@ export async function ofVote(event: AppEvent, scene: Scene): Promise<RollUp> {
   if (!(await hasVote(tx, item.id, actor_id))) return nothing
   const rolled = await findRolled(tx, { user: item.created_by, link: item.id, action: 'vote_added', isUnread: true })
   const before = rolled?.actor_ids ?? []
-  if (before.includes(actor_id)) return nothing
+  if (before.includes(actor_id) || !(await isTold(item, event, scene))) return nothing
   const actors = [actor_id, ...before]
   const text = await describeVoters(actors, people)
   if (rolled === null) return { draft: toDraft(event, option.item_type, item, { type: 'activity', ...text }) }
@@ -88,17 +88,21 @@ async function describeVoters(voters: number[], people: People): Promise<{ templ
   return { template: `**{0}** and {1} others ${what}`, args: [names[0]!, String(names.length - 1)] }
 }
 
-/** The item where somebody else than who acted is to be told of it. */
+/** The item where somebody else than who acted wrote it. */
 async function findItem(
   type: ContentEntity,
   id: number,
   { actor_id }: AppEvent,
-  scene: Scene,
+  { tx }: Scene,
 ): Promise<ContentRow | null> {
-  const item = await kinds[type].store.find(scene.tx, id)
-  if (item === null || item.created_by === actor_id) return null
-  await scene.people.load([actor_id, item.created_by])
-  return mayKnow(scene, item.created_by, id) ? item : null
+  const item = await kinds[type].store.find(tx, id)
+  return item === null || item.created_by === actor_id ? null : item
+}
+
+/** True where the author of an item may be told more of it; they and who acted are in memory then. */
+async function isTold({ id, created_by }: ContentRow, { actor_id }: AppEvent, scene: Scene): Promise<boolean> {
+  await scene.people.load([actor_id, created_by])
+  return mayKnow(scene, created_by, id)
 }
 
 function toDraft(
