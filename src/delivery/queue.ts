@@ -32,7 +32,7 @@ interface QueueOptions extends QueueParts {
   observe: (outcome: store.Outcome) => void
 }
 
-/** Beyond an attempt's deadline: how long one lease allows new attempts. */
+/** Beyond an attempt's deadline: how long one lease allows new attempts, with the margin. */
 const leaseSlackMs = 5_000
 
 /** Time that may pass between the last look at the clock and the request: generous even for a machine that swaps. */
@@ -51,6 +51,7 @@ const trimEvery = 100
 export class Queue {
   readonly #options: QueueOptions
   #attempts = 0
+  #leasedUntilMs = 0
 
   constructor(options: QueueOptions) {
     this.#options = options
@@ -62,23 +63,36 @@ export class Queue {
    * fails; what was not filed by then is sent again.
    */
   async drain(): Promise<'empty' | 'stopped' | 'elsewhere'> {
-    const { sql, webhook, node, stopping, deadlineMs } = this.#options
-    const leaseMs = deadlineMs + leaseSlackMs
+    const { sql, webhook, node, stopping } = this.#options
     let isHeld = false
     try {
       while (!stopping.aborted) {
-        // Before the question: so the lease may seem to end too early, but never too late.
-        const askedAtMs = performance.now()
-        const lease = await store.takeLease(sql, { webhook, node, seconds: leaseMs / 1000 })
+        const lease = await this.#lease()
         if (lease.state !== 'held') return lease.state
         isHeld = true
         await this.#settle(lease.horizon)
-        await this.#send(lease.newest, lease.payload_url, askedAtMs + leaseMs)
+        await this.#send(lease.newest, lease.payload_url)
       }
       return 'stopped'
     } finally {
       if (isHeld) await store.releaseLease(sql, webhook, node)
     }
+  }
+
+  /** Takes the lease, or extends it. */
+  async #lease(): Promise<store.Lease> {
+    const { sql, webhook, node, deadlineMs } = this.#options
+    const leaseMs = deadlineMs + leaseSlackMs
+    // Before the question: so the lease may seem to end too early, but never too late.
+    const askedAtMs = performance.now()
+    const lease = await store.takeLease(sql, { webhook, node, seconds: leaseMs / 1000 })
+    this.#leasedUntilMs = askedAtMs + leaseMs
+    return lease
+  }
+
+  /** An attempt that began later might outlive the lease. */
+  get #startBeforeMs(): number {
+    return this.#leasedUntilMs - this.#options.deadlineMs - leaseMarginMs
   }
 
   /**
@@ -94,21 +108,34 @@ export class Queue {
     }
   }
 
-  /** Sends what is queued up to an event, as long as the lease allows. */
-  async #send(newest: number, url: string, leasedUntilMs: number): Promise<void> {
-    const { sql, webhook, node, limiter, compose, stopping, deadlineMs } = this.#options
-    const startBeforeMs = leasedUntilMs - deadlineMs - leaseMarginMs
+  /** Sends what is queued up to an event, as long as the lease can be held. */
+  async #send(newest: number, url: string): Promise<void> {
+    const { sql, webhook, node, compose, stopping } = this.#options
     for (;;) {
-      if (!(await limiter.admit(url, stopping))) return
+      if (!(await this.#takeTurn(url))) return
       // Read only now, so that what was changed, disabled or deleted while we waited is respected.
       const delivery = await store.findNext(sql, { webhook, node, upTo: newest })
       if (delivery === null) return
       const body = delivery.body ?? (await compose(delivery))
-      if (stopping.aborted || performance.now() > startBeforeMs) return
+      if (stopping.aborted || performance.now() > this.#startBeforeMs) return
       const outcome = body === null ? this.#untellable() : await this.#attempt(delivery, body)
       if (outcome === null) return
-      await this.#file(delivery.id, outcome, leasedUntilMs)
+      await this.#file(delivery.id, outcome)
       if (delivery.event_id >= newest) return
+    }
+  }
+
+  /**
+   * Waits for the pace of the receiver, with a lease that lasts for an attempt when it is over: whoever gave the turn
+   * back would stand behind all other webhooks there again. False when the node stops or the lease cannot be held.
+   */
+  async #takeTurn(url: string): Promise<boolean> {
+    const turn = this.#options.limiter.admit(url, this.#options.stopping)
+    for (;;) {
+      const isAdmitted = await this.#within(this.#startBeforeMs - performance.now(), turn)
+      if (isAdmitted === false) return false
+      if (isAdmitted && performance.now() <= this.#startBeforeMs) return true
+      if ((await this.#lease()).state !== 'held') return false
     }
   }
 
@@ -127,14 +154,14 @@ export class Queue {
   }
 
   /** Tried again while the lease lasts: what is not filed is sent once more. */
-  async #file(delivery: number, outcome: store.Outcome, leasedUntilMs: number): Promise<void> {
+  async #file(delivery: number, outcome: store.Outcome): Promise<void> {
     const { sql, webhook } = this.#options
     for (;;) {
       try {
         await store.recordOutcome(sql, delivery, outcome)
         break
       } catch (error) {
-        if (performance.now() > leasedUntilMs) throw error
+        if (performance.now() > this.#leasedUntilMs) throw error
         await this.#pause(500)
       }
     }
@@ -144,6 +171,19 @@ export class Queue {
 
   #now(): Date {
     return new Date(this.#options.clock.now())
+  }
+
+  /** What comes of `work`, or null where that takes longer. */
+  async #within<T>(delayMs: number, work: Promise<T>): Promise<T | null> {
+    let cancel = () => {}
+    const late = new Promise<null>(resolve => {
+      cancel = this.#options.clock.after(delayMs, () => resolve(null))
+    })
+    try {
+      return await Promise.race([work, late])
+    } finally {
+      cancel()
+    }
   }
 
   #pause(delayMs: number): Promise<void> {

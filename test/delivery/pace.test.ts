@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Limiter } from '../../src/delivery/limiter.ts'
+import { eventually } from '../support/eventually.ts'
 import { createOutbox } from '../support/outbox.ts'
 import { startReceiver } from '../support/receiver.ts'
 
@@ -18,6 +19,32 @@ test('what waits for a receiver comes at its rate, however many webhooks it has'
 
   // Timers may fire a moment early.
   expect(performance.now() - startedMs).toBeGreaterThan(3_000 - 10)
+})
+
+test('whoever waits long for the pace of a receiver sends when the turn comes, and no other node meanwhile', async () => {
+  await using outbox = await createOutbox()
+  await using receiver = await startReceiver()
+  const webhook = await outbox.register(receiver)
+  await outbox.queue(webhook, [1])
+  const composed: string[] = []
+  const node = (name: string, limiter: Limiter) => {
+    const compose = async () => String(composed.push(name))
+    return outbox.node({ limiter, compose, deadlineMs: 300 })
+  }
+  // The turn comes after six seconds: a lease lasts for less, and allows no attempt to begin in its last 1.3 seconds.
+  const busy = new Limiter(1)
+  for (let asked = 0; asked < 6; asked++) void busy.admit(receiver.url, signal)
+  const other = node('other', new Limiter(1))
+
+  node('first', busy).wake(webhook)
+  await eventually(async () => expect(await outbox.leaseHolder(webhook)).not.toBeNull())
+  const arrived = async () => {
+    await other.look()
+    expect(receiver.requests).toHaveLength(1)
+  }
+  await eventually(arrived, { timeoutMs: 15_000 })
+
+  expect(composed).toEqual(['first'])
 })
 
 describe('by the clock', () => {
