@@ -1,5 +1,5 @@
-import { Packr, Unpackr } from 'msgpackr'
 import { writeJson, type Scalars } from '../lib/json.ts'
+import { packPlain, unpackPlain } from './message-pack.ts'
 
 /** No member of what is encoded: other clients are not told of it. */
 export const hubName = Symbol('hubName')
@@ -40,10 +40,6 @@ interface NativeForm extends Form {
   encode(frame: Frame): Uint8Array
 }
 
-// Records and other extensions of msgpackr's own are off: clients of other languages read plain MessagePack.
-const packr = new Packr({ useRecords: false, variableMapSize: true })
-const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
-
 const json = (scalars: Scalars): NativeForm => ({
   protocol: 'json',
   scalars,
@@ -63,10 +59,10 @@ const msgpack = (scalars: Scalars): NativeForm => ({
   isBinary: true,
   isOwn: false,
   // By way of JSON, so that both protocols say the same: what is dropped, quoted and rounded is decided in one place.
-  encode: frame => packr.pack(JSON.parse(writeJson(frame, scalars))),
+  encode: frame => packPlain(JSON.parse(writeJson(frame, scalars))),
   decode(message, isBinary) {
     if (!isBinary) throw new TypeError('This protocol has binary frames')
-    return unpackr.unpack(Buffer.from(message))
+    return unpackPlain(Buffer.from(message))
   },
   topic: app => `a${app}:msgpack:${scalars}`,
 })

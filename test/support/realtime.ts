@@ -44,7 +44,9 @@ export class Listener implements AsyncDisposable {
   }
 
   say(frame: object): void {
-    this.socket.send(this.#isBinary ? pack(frame) : JSON.stringify(frame))
+    const text = JSON.stringify(frame)
+    // From the text, because msgpackr has an extension for what is undefined.
+    this.socket.send(this.#isBinary ? pack(JSON.parse(text)) : text)
   }
 
   /** Waits for the next frame of this type and takes it out, with everything that came before it. */

@@ -1,6 +1,6 @@
-import { Packr, Unpackr } from 'msgpackr'
 import { z } from 'zod'
 import { writeJson } from '../../lib/json.ts'
+import { packPlain, unpackPlain } from '../message-pack.ts'
 import { hubName, isOwn, type Form, type Frame } from '../protocol.ts'
 
 /** What a client says on the hub, in either protocol. */
@@ -90,10 +90,6 @@ function toSaid(record: z.output<typeof AnyRecord>): Said {
   return { kind: 'invocation', id, target, args }
 }
 
-// Extensions of msgpackr's own are off: the clients read plain MessagePack.
-const packr = new Packr({ useRecords: false, variableMapSize: true })
-const unpackr = new Unpackr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
-
 /** Results of a completion, as the protocol numbers them. */
 const resultKinds = { error: 1, value: 3 } as const
 
@@ -108,7 +104,7 @@ export const messagepackHub: HubForm = {
   },
   decode(message, isBinary) {
     if (!isBinary) throw new TypeError('This protocol has binary frames')
-    return split(Buffer.from(message)).map(bytes => toSaidOf(AnyArray.parse(unpackr.unpack(bytes))))
+    return split(Buffer.from(message)).map(bytes => toSaidOf(AnyArray.parse(unpackPlain(bytes))))
   },
   complete(id, outcome) {
     const result = 'error' in outcome ? [resultKinds.error, outcome.error] : [resultKinds.value, outcome.result]
@@ -123,7 +119,7 @@ function toSaidOf([type, _headers, invocationId, target, args]: unknown[]): Said
 
 /** A record, behind its length: seven bits a byte, the lowest first, with the eighth bit where more follow. */
 function pack(record: unknown[]): Buffer {
-  const bytes = packr.pack(record)
+  const bytes = packPlain(record)
   const prefix: number[] = []
   let length = bytes.length
   do {
