@@ -36,6 +36,9 @@ export class Native {
     if (!session.admits(this.#parts.now(), framesPerSecond, framesPerSecond + subscriptions)) {
       return this.#expel(session, TooManyFrames())
     }
+    if (session.state.state === 'opening' && !session.introduces(message.byteLength)) {
+      return this.#expel(session, TooManyFrames())
+    }
     const frame = read(session, message, isBinary)
     if (frame === null) return this.#doubt(session, BadRequest())
     if (frame.type === 'ping') return session.send(pong)

@@ -39,6 +39,9 @@ const closed: SessionState = { state: 'closed' }
 /** Frames that cannot be understood before the connection is ended: a client with a bug would not get better. */
 const faultLimit = 5
 
+/** What may be said before it is known by whom: the longest hello, with every character escaped, and some pings. */
+const introductionBytes = 4 * 1024
+
 /**
  * One connection. Made when the socket opens; ends with its socket, by `close` or because the client went away. It
  * holds nothing that a client could not resume: when the process dies, clients reconnect and go on by rev. There are
@@ -53,6 +56,7 @@ export class Session {
   owner: number | undefined
   readonly #wire: Wire
   #faults = 0
+  #introducedBytes = 0
   #allowance = 0
   #countedAt = Number.NEGATIVE_INFINITY
 
@@ -114,6 +118,12 @@ export class Session {
     if (this.#allowance < 1) return false
     this.#allowance--
     return true
+  }
+
+  /** Counts a frame of a client of whom nobody knows who it is; false when it says too much. */
+  introduces(sizeBytes: number): boolean {
+    this.#introducedBytes += sizeBytes
+    return this.#introducedBytes <= introductionBytes
   }
 
   /** Counts a frame that could not be understood; false after a few. */

@@ -64,6 +64,24 @@ test('a client that sends frames without end is shown the door', async () => {
   expect(await inbox.closed).toBe(4429)
 })
 
+test('whoever has not said who they are may say little else', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+
+  for (const protocol of ['json', 'msgpack'] as const) {
+    await using stranger = await listen(server.url, { protocol })
+    for (let i = 0; i < 5; i++) stranger.say({ type: 'ping', padding: 'x'.repeat(1_000) })
+    expect(await stranger.closed).toBe(4429)
+
+    await using inbox = await listen(server.url, { protocol })
+    for (let i = 0; i < 10; i++) inbox.say({ type: 'ping' })
+    inbox.say({ type: 'hello', access_token: ann.token })
+    await inbox.hear('welcome')
+    for (let i = 0; i < 5; i++) inbox.say({ type: 'ping', padding: 'x'.repeat(1_000) })
+    await inbox.settle()
+  }
+})
+
 test('a session has a limited number of subscriptions', async () => {
   await using server = await startServer({ SESSION_SUBSCRIPTIONS: '2' })
   const { app, people } = await server.chatWith(1)
