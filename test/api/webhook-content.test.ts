@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { insertAgent } from '../support/agent.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
 import { hang, startReceiver } from '../support/receiver.ts'
@@ -70,11 +71,34 @@ test('votes are told with their poll, and reactions with what they are for', asy
   expect(triggers).toEqual(['polls', 'polls', 'polls', 'reactions', 'reactions'])
 })
 
+test('an agent chat is told of without its name, which is what its person wrote first', async () => {
+  await using database = await createDatabase()
+  await insertAgent(database.url, 'helper')
+  await using server = await startServer({ DATABASE_URL: database.url })
+  await using receiver = await startReceiver()
+  await register(server, receiver.url, { triggers: ['messages', 'reactions', 'apps'] })
+  const ann = await server.person('Ann')
+  const chat = await create(ann, '/api/apps', { type: 'agent_chat', members: ['helper'] })
+
+  const message = await create(ann, `/api/apps/${chat.id}/messages`, { text: 'My swordfish is 12345' })
+  await ann.post(`/api/messages/${message.id}/reactions`, { content: '🎉' })
+  await ann.delete(`/api/apps/${chat.id}/mark`)
+  await ann.delete(`/api/messages/${message.id}`)
+  const requests = await receiver.take(4)
+
+  expect((await ann.get(`/api/apps/${chat.id}`)).body.name).toBe('My swordfish is 12345')
+  for (const { body } of requests) expect(body).not.toContain('swordfish')
+  const [sent, reacted, marked, deleted] = requests.map(payloadOf)
+  const apps = [sent.message.app, reacted.entity.app, marked.app, deleted.message.app]
+  expect(apps).toMatchObject(apps.map(() => ({ id: chat.id, type: chat.type })))
+})
+
 test('what waits to be told keeps nothing that was written either', async () => {
   await using database = await createDatabase()
+  await insertAgent(database.url, 'helper')
   await using server = await startServer({ DATABASE_URL: database.url })
   await using receiver = await startReceiver(hang)
-  await register(server, receiver.url, { triggers: ['posts', 'polls'] })
+  await register(server, receiver.url, { triggers: ['posts', 'polls', 'messages'] })
   const ann = await server.person('Ann')
   const app = await appOf(server, 'posts', [ann])
   const embed = await create(ann, '/api/embeds', { type: 'link', title: 'swordfish', description: 'swordfish' })
@@ -82,8 +106,10 @@ test('what waits to be told keeps nothing that was written either', async () => 
   const content = { text: 'swordfish', options: [{ text: 'swordfish' }], embed_id: embed.id }
   const post = await create(ann, `/api/apps/${app}/posts`, content)
   await ann.post(`/api/options/${post.options.data[0].id}/vote`)
+  const chat = await create(ann, '/api/apps', { type: 'agent_chat', members: ['helper'] })
+  await create(ann, `/api/apps/${chat.id}/messages`, { text: 'swordfish' })
 
   const queued = await database.sql`select facts::text as facts from deliveries order by id`
-  expect(queued).toHaveLength(2)
+  expect(queued).toHaveLength(3)
   for (const { facts } of queued) expect(facts).not.toContain('swordfish')
 })

@@ -1,6 +1,6 @@
 import type { Work } from '../../actors/command.ts'
 import type { People } from '../../actors/people.ts'
-import type { AppState, State } from '../../actors/state.ts'
+import type { AppRow, AppState, State } from '../../actors/state.ts'
 
 /** Enough names to fill 256 characters, however short they are. */
 const nameLimit = 130
@@ -38,6 +38,14 @@ export function titleBy<Loaded>({ app, by, people }: Work<Loaded>, plain: string
   if (app.type !== 'agent_chat' || app.name !== null || plain === null) return null
   if (by.kind !== 'user' || people.find(by.user)?.is_agent !== false) return null
   return toTitle(plain)
+}
+
+/**
+ * The app as webhook receivers are told of it: an agent chat without its name. Whether the server or a client gave it,
+ * it usually is what its person wrote first.
+ */
+export function redactApp(app: AppRow): AppRow {
+  return app.type === 'agent_chat' ? { ...app, name: null } : app
 }
 
 /** The first sentence, cut between words to at most 64 characters. */

@@ -73,8 +73,9 @@ export class Subscriptions {
   }
 }
 
-/** What was written in an item is never sent, so it is not kept either. */
-function toFacts({ kind, entity_id, facts, body, created_at }: AppEvent): DeliveryFacts {
+/** What was written in an item, and became its app's title, is never sent, so it is not kept either. */
+function toFacts({ kind, entity_id, facts: all, body, created_at }: AppEvent): DeliveryFacts {
+  const facts = all?.title === undefined ? all : { ...all, title: undefined }
   if (typeof body !== 'object' || body === null) return { entity_id, facts, body, created_at }
   const kept = kind.withhold?.(body) ?? { ...body, text: undefined, html: undefined, plain: undefined }
   return { entity_id, facts, body: kept, created_at }

@@ -10,6 +10,7 @@ import { writeJson } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
 import { environmentId } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { redactApp } from '../apps/naming.ts'
 import { actorOf } from '../users/represent.ts'
 import type { DeliveryFacts } from './consumer.ts'
 
@@ -36,7 +37,7 @@ export function composePayload({ sql, apps, people, events, log, ...parts }: Pay
     await people.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])
     const origin = parts.origin()
     // What belongs to no app does not look at it.
-    const told = tell(event, { app: app as AppRow, people, origin }, log)
+    const told = tell(event, { app: (app && redactApp(app)) as AppRow, people, origin }, log)
     if (told === null) return null
     const actor = actorOf(people.show(delivery.actor_id), origin)
     return writeJson({ id: delivery.event_id, action: delivery.action, actor, ...told }, 'string')
