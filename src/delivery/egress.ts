@@ -66,21 +66,34 @@ export class Egress {
 
   /** Resolves with any complete answer, whatever its status. Rejects with EgressFailed. */
   async send(request: EgressRequest): Promise<Answer> {
-    const deadline = AbortSignal.timeout(request.deadlineMs)
-    const signal = request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal])
+    const { deadlineMs, signal: stopping } = request
+    const cutting = new AbortController()
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      cutting.abort()
+    }, deadlineMs)
+    timer.unref()
+    // Not AbortSignal.any: a signal that lives as long as the process would remember each exchange for ever.
+    const stop = () => cutting.abort()
+    stopping?.addEventListener('abort', stop)
+    if (stopping?.aborted) stop()
     try {
-      return await this.#follow(request, signal)
+      return await this.#follow(request, cutting.signal)
     } catch (cause) {
       const partial = cause instanceof Broken ? cause.partial : undefined
-      if (deadline.aborted) {
-        throw new EgressFailed('deadline', `No complete answer within ${request.deadlineMs / 1000} s`, {
+      if (isLate) {
+        throw new EgressFailed('deadline', `No complete answer within ${deadlineMs / 1000} s`, {
           cause,
           partial,
         })
       }
-      if (signal.aborted) throw new EgressFailed('stopped', 'The exchange was stopped', { cause, partial })
+      if (cutting.signal.aborted) throw new EgressFailed('stopped', 'The exchange was stopped', { cause, partial })
       if (cause instanceof Broken) throw new EgressFailed('connection', cause.message, { cause, partial })
       throw cause
+    } finally {
+      clearTimeout(timer)
+      stopping?.removeEventListener('abort', stop)
     }
   }
 

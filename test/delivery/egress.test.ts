@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { createServer, type AddressInfo } from 'node:net'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { addressCheck, type AddressPolicy } from '../../src/delivery/addresses.ts'
 import { Egress, EgressFailed, type EgressRequest, type Resolve } from '../../src/delivery/egress.ts'
@@ -193,6 +194,27 @@ test('a caller can stop an exchange', async () => {
   stop.abort()
 
   expect((await exchange).fault).toBe('stopped')
+})
+
+test('an exchange leaves nothing behind at the signal that could have stopped it', async () => {
+  await using receiver = await startReceiver()
+  const { signal } = new AbortController()
+  const before = inspect(signal, { customInspect: false, showHidden: true })
+
+  for (const url of [receiver.url, 'ftp://127.0.0.1/']) {
+    await Promise.allSettled([egress().send({ ...basics, url, signal })])
+  }
+
+  expect(inspect(signal, { customInspect: false, showHidden: true })).toBe(before)
+})
+
+test('what is stopped before it begins is not sent', async () => {
+  await using receiver = await startReceiver()
+
+  const failure = await failureOf(egress().send({ ...basics, url: receiver.url, signal: AbortSignal.abort() }))
+
+  expect(failure.fault).toBe('stopped')
+  expect(receiver.requests).toHaveLength(0)
 })
 
 test('a connection that is refused, or a name that does not exist, is a failure with a reason', async () => {
