@@ -6,6 +6,10 @@ import { hang, startReceiver } from '../support/receiver.ts'
 import { startServer } from '../support/server.ts'
 import { payloadOf, register } from '../support/webhooks.ts'
 
+/** A pixel. */
+const picture =
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+
 test('posts and comments are told with all that hangs on them, but nothing that was written', async () => {
   await using server = await startServer()
   await using receiver = await startReceiver()
@@ -91,6 +95,29 @@ test('an agent chat is told of without its name, which is what its person wrote 
   const [sent, reacted, marked, deleted] = requests.map(payloadOf)
   const apps = [sent.message.app, reacted.entity.app, marked.app, deleted.message.app]
   expect(apps).toMatchObject(apps.map(() => ({ id: chat.id, type: chat.type })))
+})
+
+test('an app that was marked is told of with its picture', async () => {
+  await using server = await startServer()
+  await using receiver = await startReceiver()
+  await register(server, receiver.url, { triggers: ['apps', 'notifications'] })
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const room = { type: 'chat_room', name: 'Plans', picture, members: [ben.id] }
+  const { id: app } = await create(ann, '/api/apps', room)
+  const message = await create(ann, `/api/apps/${app}/messages`, { text: 'Look' })
+  await receiver.take(1)
+
+  await ben.put(`/api/apps/${app}/notifications/mark`)
+  await receiver.take(2)
+  await ben.put(`/api/apps/${app}/mark`)
+  const [, ...requests] = await receiver.take(3)
+
+  const shown = (await ben.get(`/api/apps/${app}`)).body
+  expect(shown.picture).toMatchObject({ id: expect.any(String) })
+  expect(requests.map(payloadOf)).toMatchObject([
+    { action: 'notifications_marked', app: { id: app, name: 'Plans', picture: shown.picture } },
+    { action: 'app_marked', app: { id: app, name: 'Plans', picture: shown.picture }, marked_id: message.id },
+  ])
 })
 
 test('what waits to be told keeps nothing that was written either', async () => {

@@ -1,4 +1,5 @@
 import { event } from '../../actors/event.ts'
+import { showAppRef } from '../apps/represent.ts'
 import { namesOf, redactNotification } from './represent.ts'
 import type { NotificationRow } from './schema.ts'
 
@@ -20,7 +21,8 @@ const marked = event<null>({
   entity: 'notification',
   touches: false,
   trigger: 'notifications',
-  redact: ({ facts }, { app }) => ((facts as { app_id: number | null } | null)?.app_id ? { app: { id: app.id } } : {}),
+  redact: ({ facts }, { app, people, origin }) =>
+    (facts as { app_id: number | null } | null)?.app_id ? { app: showAppRef(app, people, origin) } : {},
 })
 
 export const events = [change('notification_created'), change('notification_updated'), marked]

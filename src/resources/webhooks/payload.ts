@@ -11,6 +11,7 @@ import type { Log } from '../../lib/log.ts'
 import { environmentId } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { redactApp } from '../apps/naming.ts'
+import { showPicture } from '../blobs/picture.ts'
 import { actorOf } from '../users/represent.ts'
 import type { DeliveryFacts } from './consumer.ts'
 
@@ -40,7 +41,9 @@ export function composePayload({ sql, apps, people, events, log, ...parts }: Pay
     const told = tell(event, { app: (app && redactApp(app)) as AppRow, people, origin }, log)
     if (told === null) return null
     const actor = actorOf(people.show(delivery.actor_id), origin)
-    return writeJson({ id: delivery.event_id, action: delivery.action, actor, ...told }, 'string')
+    const picture = app === null || told.app === undefined ? null : await showPicture(sql, app.picture_id, origin)
+    const whole = picture === null ? told : { ...told, app: { ...(told.app as object), picture } }
+    return writeJson({ id: delivery.event_id, action: delivery.action, actor, ...whole }, 'string')
   }
 }
 
