@@ -194,6 +194,8 @@ test('a client that makes no sense is sent away, and harms nobody', async () => 
     'hello',
     '{"protocol":"json","version":1}',
     '{"protocol":"xml","version":1}\x1e',
+    '{"protocol":"toString","version":1}\x1e',
+    '{"protocol":"__proto__","version":1}\x1e',
     `${hello}{"type":1`,
     `${hello}null\x1e`,
     `${hello}{"type":1,"target":7,"arguments":[]}\x1e`,

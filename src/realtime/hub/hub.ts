@@ -10,7 +10,7 @@ import type { Sessions } from '../sessions.ts'
 import type { RealtimeSettings } from '../settings.ts'
 import { readName, type Name } from './names.ts'
 import type { Online } from './online.ts'
-import { jsonHub, messagepackHub, readHandshake, toHandshakeAnswer, type HubForm, type Said } from './records.ts'
+import { hubForms, readHandshake, toHandshakeAnswer, type HubForm, type Said } from './records.ts'
 import type { Streams } from './streams.ts'
 
 export interface HubParts {
@@ -48,7 +48,7 @@ export class Hub {
   constructor(parts: HubParts) {
     this.#parts = parts
     every(parts.clock, keepAliveMs, parts.signal, () => {
-      for (const { everybody, ping, isBinary } of [jsonHub, messagepackHub]) parts.publish(everybody, ping, isBinary)
+      for (const { everybody, ping, isBinary } of hubForms.values()) parts.publish(everybody, ping, isBinary)
     })
   }
 
@@ -176,7 +176,7 @@ export class Hub {
 }
 
 function formOf({ form }: Session): HubForm {
-  const found = [jsonHub, messagepackHub].find(hub => hub === form)
+  const found = [...hubForms.values()].find(hub => hub === form)
   if (found === undefined) throw new Error('A session of the hub speaks another protocol')
   return found
 }

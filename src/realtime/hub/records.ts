@@ -93,7 +93,7 @@ function toSaid(record: z.output<typeof AnyRecord>): Said {
 /** Results of a completion, as the protocol numbers them. */
 const resultKinds = { error: 1, value: 3 } as const
 
-export const messagepackHub: HubForm = {
+const messagepackHub: HubForm = {
   ...shared('hub-messagepack'),
   isBinary: true,
   encode(frame) {
@@ -150,6 +150,12 @@ function split(message: Buffer): Buffer[] {
   return records
 }
 
+/** By the names that clients give. No object: that has members like `constructor`, which is no protocol. */
+export const hubForms: ReadonlyMap<string, HubForm> = new Map([
+  ['json', jsonHub],
+  ['messagepack', messagepackHub],
+])
+
 const Handshake = z.object({ protocol: z.string(), version: z.number() })
 
 /** The first record, which chooses the protocol; and what came behind it in the same message. Throws on anything else. */
@@ -157,8 +163,8 @@ export function readHandshake(message: ArrayBuffer): { form: HubForm | null; res
   const bytes = Buffer.from(message)
   const end = bytes.indexOf(separator)
   const { protocol, version } = Handshake.parse(JSON.parse(bytes.toString('utf8', 0, end)))
-  const form = { json: jsonHub, messagepack: messagepackHub }[protocol] ?? null
-  return { form: version === 1 ? form : null, rest: message.slice(end + 1) }
+  const form = version === 1 ? hubForms.get(protocol) : undefined
+  return { form: form ?? null, rest: message.slice(end + 1) }
 }
 
 /** The answer to the handshake, in both protocols. */
