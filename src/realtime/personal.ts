@@ -1,8 +1,10 @@
 import type { AppRow, AppState, MemberRow } from '../actors/state.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
 import { Turn } from '../lib/turn.ts'
-import type { Form, Frame } from './protocol.ts'
+import type { Frame } from './protocol.ts'
 import type { Sessions } from './sessions.ts'
+import { tellEach } from './telling.ts'
 
 export interface PersonalParts {
   sessions: Sessions
@@ -12,6 +14,7 @@ export interface PersonalParts {
   /** How long changes of what is unread are gathered before their owners are told. */
   unreadDelayMs: number
   clock: Clock
+  log: Log
 }
 
 /** People who are told before others have their turn. A guess. */
@@ -44,12 +47,7 @@ export class Personal {
 
   /** Tells every session of a user, whichever node or user it was that did something. */
   tell(user: number, frame: Frame): void {
-    const encoded = new Map<Form, Uint8Array | null>()
-    for (const session of this.#parts.sessions.of(user)) {
-      let bytes = encoded.get(session.form)
-      if (bytes === undefined) encoded.set(session.form, (bytes = session.form.encode(frame)))
-      if (bytes !== null) session.sendBytes(bytes)
-    }
+    tellEach(this.#parts.sessions.of(user), frame, this.#parts.log)
   }
 
   /** Takes what was committed, as `Apps.listen` gives it. */
@@ -106,6 +104,16 @@ export class Personal {
 
   /** One at a time: what is stirred meanwhile is gathered until this one is through. Never rejects. */
   async #flush(): Promise<void> {
+    try {
+      await this.#tellStirred()
+    } catch (error) {
+      this.#parts.log.error({ error }, 'Some could not be told what is unread')
+    }
+    this.#isDue = false
+    if (this.#stirred.size > 0 && !this.#isClosed) this.#tellLater()
+  }
+
+  async #tellStirred(): Promise<void> {
     const stirred = [...this.#stirred.values()]
     this.#stirred.clear()
     let turn = new Turn()
@@ -119,8 +127,6 @@ export class Personal {
         turn = new Turn()
       }
     }
-    this.#isDue = false
-    if (this.#stirred.size > 0) this.#tellLater()
   }
 
   #tellUnread(state: AppState, user: number): void {

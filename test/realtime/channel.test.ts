@@ -26,7 +26,13 @@ const broken = event<unknown>({
     throw new TypeError('cannot be shown')
   },
 })
-const types: EventTypes = new Map([note, secret, broken].map(kind => [kind.type, kind]))
+const unwritable = event<unknown>({
+  type: 'unwritable',
+  entity: 'message',
+  touches: true,
+  present: () => ({ at: new Date(Number.NaN) }),
+})
+const types: EventTypes = new Map([note, secret, broken, unwritable].map(kind => [kind.type, kind]))
 const form = findForm('json', 'number')!
 
 const occurred = (kind: EventType<unknown>, rev: number, prev: number): AppEvent => ({
@@ -182,6 +188,17 @@ test('an event that cannot be shown does not keep the others', async () => {
   stage.hear([occurred(broken, 11, 10), occurred(note, 12, 11)])
 
   expect(revs(stage.told)).toEqual([11, 12])
+})
+
+test('an event that cannot be written does not keep the others, and clients hear that they are past it', async () => {
+  await using stage = await openChannel()
+
+  stage.hear([occurred(unwritable, 11, 10), occurred(note, 12, 11)])
+
+  expect(stage.told).toMatchObject([
+    { type: 'current', rev: 11 },
+    { type: 'event', rev: 12, prev: 11 },
+  ])
 })
 
 test('where the log was cut off in between, subscribers are told to start again', async () => {

@@ -227,7 +227,7 @@ export class Channel {
     if (isPast) this.#changes++
     for (const { form, tail } of this.#audiences.values()) {
       if (isPast) tails.drop(tail)
-      const bytes = form.encode(frame)
+      const bytes = history.encode(form, event, frame)
       if (bytes === null) continue
       const topic = form.topic(this.app, frame[hubName] ?? event.type)
       tails.push(tail, { rev: event.rev, topic, bytes })
@@ -247,7 +247,8 @@ export class Channel {
         if (stage !== 'live' || user === undefined || !form.isOwn) continue
         if (!topics.includes(form.topic(this.app, event.type))) continue
         const frame = history.toOwnFrame(event, this.state, user)
-        if (frame !== null) session.send(frame)
+        const bytes = frame && history.encode(form, event, frame)
+        if (bytes !== null) session.sendBytes(bytes)
         if (++told % portion === 0) await nextTurn()
       }
     } catch (error) {

@@ -5,7 +5,8 @@ import { findApp, type AppState } from '../../actors/state.ts'
 import type { Log } from '../../lib/log.ts'
 import { listEvents } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { hubName, isOwn, type Frame } from '../protocol.ts'
+import { current } from '../frames.ts'
+import { hubName, isOwn, type Form, type Frame } from '../protocol.ts'
 
 export interface HistoryParts {
   sql: Sql
@@ -81,6 +82,18 @@ export class History {
   toPersonalFrame(event: AppEvent, state: AppState): Frame | null {
     const shown = this.#show(event, state)
     return shown && { type: 'personal', event: event.type, id: event.rev, ...shown }
+  }
+
+  /** An event's frame as sessions of the form get it; null where they are not told. */
+  encode(form: Form, event: AppEvent, frame: Frame): Uint8Array | null {
+    try {
+      return form.encode(frame)
+    } catch (error) {
+      // One event that cannot be written must not keep all that follow, or other forms, from their readers.
+      const { app_id, rev, type } = event
+      this.#parts.log.error({ app: app_id, rev, type, protocol: form.protocol, error }, 'An event cannot be written')
+      return form.encode(current(app_id, rev))
+    }
   }
 
   #show(event: AppEvent, state: AppState): Record<string, unknown> | null {

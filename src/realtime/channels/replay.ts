@@ -199,7 +199,7 @@ export class Replays {
       const frame = history.toFrame(event, told, channel.state)
       if (frame === null) continue
       told = event.rev
-      const bytes = form.encode(frame)
+      const bytes = history.encode(form, event, frame)
       if (bytes !== null)
         lines.push({ rev: event.rev, topic: form.topic(channel.app, frame[hubName] ?? event.type), bytes })
     }

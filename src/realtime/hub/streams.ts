@@ -3,9 +3,10 @@ import type { People, Person } from '../../actors/people.ts'
 import type { AppRow, AppState, MemberRow } from '../../actors/state.ts'
 import type { Log } from '../../lib/log.ts'
 import type { History } from '../channels/history.ts'
-import type { Form, Frame } from '../protocol.ts'
+import type { Frame } from '../protocol.ts'
 import type { Session } from '../session.ts'
 import type { Sessions } from '../sessions.ts'
+import { tellEach } from '../telling.ts'
 
 export interface StreamsParts {
   sessions: Sessions
@@ -78,14 +79,8 @@ export class Streams {
   tell(users: Iterable<number>, event: string, frame: Frame): void {
     const wanted = this.#wanted.get(event)
     if (wanted === undefined) return
-    const encoded = new Map<Form, Uint8Array | null>()
-    for (const user of users) {
-      for (const session of wanted.get(user) ?? []) {
-        let bytes = encoded.get(session.form)
-        if (bytes === undefined) encoded.set(session.form, (bytes = session.form.encode(frame)))
-        if (bytes !== null) session.sendBytes(bytes)
-      }
-    }
+    const sessions = Array.from(users).flatMap(user => [...(wanted.get(user) ?? [])])
+    tellEach(sessions, frame, this.#parts.log)
   }
 
   /**

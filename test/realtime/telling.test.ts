@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { createLog } from '../../src/lib/log.ts'
+import { findForm, type Frame } from '../../src/realtime/protocol.ts'
+import { Session, type Wire } from '../../src/realtime/session.ts'
+import { tellEach } from '../../src/realtime/telling.ts'
+
+/** A socket whose other end the test holds; sending fails where `failure` says so. */
+class Ear implements Wire {
+  readonly frames: Frame[] = []
+  readonly ends: number[] = []
+  readonly #failure: Error | null
+
+  constructor(failure: Error | null = null) {
+    this.#failure = failure
+  }
+
+  send(message: Uint8Array): number {
+    if (this.#failure !== null) throw this.#failure
+    this.frames.push(JSON.parse(Buffer.from(message).toString()))
+    return 1
+  }
+  getBufferedAmount = () => 0
+  subscribe = () => true
+  unsubscribe = () => true
+  cork = (run: () => void) => run()
+  end = (code: number) => void this.ends.push(code)
+  close = () => {}
+}
+
+test('a session that cannot be told of something is ended, and those after it are told', () => {
+  const ears = [new Ear(), new Ear(new TypeError('gone')), new Ear()]
+  const sessions = ears.map(ear => {
+    const session = new Session(ear, findForm('json', 'number')!, 0)
+    session.open({ kind: 'user', user: 7, credential: '' }, Number.POSITIVE_INFINITY)
+    return session
+  })
+  const log: string[] = []
+
+  tellEach(
+    sessions,
+    { type: 'app_added', app_id: 3 },
+    createLog('error', line => log.push(line)),
+  )
+
+  expect(ears.map(({ frames, ends }) => [frames, ends])).toEqual([
+    [[{ type: 'app_added', app_id: 3 }], []],
+    [[], [1011]],
+    [[{ type: 'app_added', app_id: 3 }], []],
+  ])
+  expect(log).toEqual([expect.stringContaining('gone')])
+})
