@@ -7,7 +7,7 @@ export type EntityType =
 
 /**
  * One committed change. `rev` is its place in the app's history and `prev` the place before it. `body` is what the
- * change left behind (a message row, a member row); null when that is gone by the time the event is read again.
+ * change left behind (a message row, a member row); null when that is hidden or gone by the time the event is read again.
  */
 export interface AppEvent<Body = unknown> {
   kind: EventType<Body>
@@ -49,13 +49,13 @@ export interface EventType<Body> {
    * changed, and knows only what is there now. Where neither state nor event says what was, the likeliest will do.
    */
   undo?(state: State, event: AppEvent<Body>): void
-  /** Reads the bodies again, for events of one app: entity id → body. What is gone has no entry. */
+  /** Reads the bodies again, for events of one app: entity id → body. What is gone or in the trash has no entry. */
   load?(db: Db, app: number, entities: number[]): Promise<Map<number, Body>>
   /** Ids of the people that `present` names, the actor aside. */
   names?(event: AppEvent<Body>): number[]
   /**
    * The event's own properties as clients get them, in the whole form, without anything that depends on who looks:
-   * `{ message: {…} }`. Null where nothing is left to tell. The people that it names are in memory.
+   * `{ message: {…} }`. Null where nothing is left to tell, or to show to everybody. The people that it names are in memory.
    */
   present?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
   /** Finer names of some of these events for clients of the hub: which there are, and what this one is called. */

@@ -31,6 +31,14 @@ export interface Content {
   [member: string]: unknown
 }
 
+/** What went to the trash, as it is told later. */
+export interface Trashed {
+  id: number
+  app: AppRef
+  parent?: { id: number; type: string }
+  is_trashed: true
+}
+
 export interface Entity {
   id: number
   type: string
@@ -64,13 +72,13 @@ export interface EventMembers {
   member_updated: Membership
   member_removed: Membership
   message_created: { message: Content }
-  message_updated: { message: Content }
+  message_updated: { message: Content | Trashed }
   message_deleted: { message: Deleted }
   post_created: { post: Content }
-  post_updated: { post: Content }
+  post_updated: { post: Content | Trashed }
   post_deleted: { post: Deleted }
   comment_created: { comment: Content }
-  comment_updated: { comment: Content }
+  comment_updated: { comment: Content | Trashed }
   comment_deleted: { comment: Deleted }
   reaction_added: Reacted
   reaction_removed: Reacted

@@ -38,7 +38,7 @@ const waitingLimit = 1_000
 /** After this many events that nobody is told of, clients hear how far they are, so that they need not resume far back. */
 const hiddenLimit = 100
 
-/** After these, what was told of an item is no longer what is there: who comes back is told from the log instead. */
+/** After these, what was told of an item is not what is to be shown any more: who comes back is told from the log. */
 const changing = /^(message|post|comment|file)_(updated|deleted)$/
 
 /** Those who are told something of their own before others have their turn. A guess. */
@@ -226,12 +226,13 @@ export class Channel {
     const isPast = changing.test(event.type)
     if (isPast) this.#changes++
     for (const { form, tail } of this.#audiences.values()) {
-      if (isPast) tails.drop(tail)
       const bytes = history.encode(form, event, frame)
       if (bytes === null) continue
       const topic = form.topic(this.app, frame[hubName] ?? event.type)
       tails.push(tail, { rev: event.rev, topic, bytes })
       publish(topic, bytes, form.isBinary)
+      // With this event: of what went to the trash, only those who are there are told what it was.
+      if (isPast) tails.drop(tail)
     }
     if (frame[isOwn]) void this.#tellEach(event)
   }

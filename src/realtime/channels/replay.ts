@@ -171,9 +171,9 @@ export class Replays {
     return true
   }
 
-  /** One read for all who stand at the same place; null where the history after it is gone. */
+  /** One read for all who stand at the same place and time; null where the history after it is gone. */
   #share(channel: Channel, form: Form, cursor: number, size: number): Promise<Page | null> {
-    const key = `${channel.app}:${form.protocol}:${form.scalars}:${cursor}:${size}`
+    const key = `${channel.app}:${channel.changes}:${form.protocol}:${form.scalars}:${cursor}:${size}`
     let page = this.#pages.get(key)
     if (page === undefined) {
       page = this.#gate.add(() => this.#read(channel, form, cursor, size)).finally(() => this.#pages.delete(key))

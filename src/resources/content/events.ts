@@ -1,9 +1,9 @@
-import { event, type EventType, type Scene } from '../../actors/event.ts'
+import { event, type AppEvent, type EventType, type Scene } from '../../actors/event.ts'
 import { blankMember, withMark, type AppRow, type State } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { withMessage } from '../apps/unread.ts'
-import type { ParentType } from './parent.ts'
+import { listShown, type ParentType } from './parent.ts'
 import { withParts, type ContentItem, type Parts } from './parts.ts'
 import { presentContent, redactContent } from './represent.ts'
 import type { ContentRow } from './schema.ts'
@@ -43,16 +43,21 @@ export interface Consequences {
 export function contentEvents({ entity, table, isMarked, store }: ContentEventOptions): ContentEvents {
   const load = async (db: Db, app: number, ids: number[]) => {
     const rows = await store.findMany(db, app, ids)
-    const items = await withParts(db, [...rows.values()])
+    const items = await withParts(db, await listShown(db, [...rows.values()]))
     return new Map(items.map(item => [item.id, item]))
   }
+  const showRef = ({ entity_id, facts }: AppEvent<unknown>, { app, people, origin }: Scene) => ({
+    id: entity_id,
+    app: showAppRef(app, people, origin),
+    parent: (facts as unknown as Consequences).parent ?? null,
+  })
+  const presentWhole = (body: ContentItem, scene: Scene) => ({ [entity]: presentContent(entity, body, scene) })
   const shared = {
     entity,
     trigger: table,
     load,
     names: ({ body }: { body: ContentItem | null }) => (body === null ? [] : namesOf(body)),
-    present: ({ body }: { body: ContentItem | null }, scene: Scene) =>
-      body === null ? null : { [entity]: presentContent(entity, body, scene) },
+    present: ({ body }: { body: ContentItem | null }, scene: Scene) => body && presentWhole(body, scene),
     redact: ({ body }: { body: ContentItem | null }, scene: Scene) =>
       body === null ? null : { [entity]: redactContent(entity, body, scene) },
     withhold: withoutWords,
@@ -70,7 +75,7 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         app.name = consequences?.title ?? app.name
         app.item_count++
         app.made_count++
-        if (body !== null && body.trashed_at === null) state.putItem(toRow(body))
+        if (body !== null) state.putItem(toRow(body))
         if (isMarked) markOwn(state, actor_id, entity_id, created_at)
       },
       undo(state) {
@@ -87,6 +92,11 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         else if (body.parent_id === null) state.putItem(toRow(body))
       },
       undo: forgetNewestIf,
+      present(event, scene) {
+        if (event.body !== null) return presentWhole(event.body, scene)
+        const { visible } = event.facts as unknown as Consequences
+        return visible < 0 ? { [entity]: { ...showRef(event, scene), is_trashed: true } } : null
+      },
     }),
     deleted: event<null>({
       type: `${entity}_deleted`,
@@ -98,13 +108,7 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         state.dropItem(entity_id)
       },
       undo: forgetNewestIf,
-      present: ({ entity_id, facts }, { app, people, origin }) => ({
-        [entity]: {
-          id: entity_id,
-          app: showAppRef(app, people, origin),
-          parent: (facts as unknown as Consequences).parent ?? null,
-        },
-      }),
+      present: (event, scene) => ({ [entity]: showRef(event, scene) }),
     }),
   }
 }

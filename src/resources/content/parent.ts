@@ -41,6 +41,18 @@ export async function requireParent(
   return parent
 }
 
+/** The items of which neither they nor what they are about is in the trash or gone. Served by the primary keys. */
+export async function listShown(db: Db, rows: ContentRow[]): Promise<ContentRow[]> {
+  const kept = rows.filter(row => row.trashed_at === null)
+  const ids = kept.flatMap(row => row.parent_id ?? [])
+  if (ids.length === 0) return kept
+  const parents = await db<{ id: number }[]>`
+    select id from posts where id = any(${ids}::bigint[]) and trashed_at is null
+    union all select id from files where id = any(${ids}::bigint[]) and trashed_at is null`
+  const shown = new Set(parents.map(({ id }) => id))
+  return kept.filter(({ parent_id }) => parent_id === null || shown.has(parent_id))
+}
+
 /** How events and answers name what a comment is about; null for anything else. */
 export function toParentRef({ parent_type, parent_id }: Pick<ContentRow, 'parent_type' | 'parent_id'>) {
   return parent_type === null || parent_id === null ? null : { id: parent_id, type: parent_type }

@@ -14,13 +14,22 @@ export interface FileFacts extends Record<string, unknown> {
   hasNewContent?: boolean
 }
 
+const presentWhole = (file: FileRow, scene: Scene) => ({ file: presentFile(file, scene) })
+
+function showRef({ entity_id }: AppEvent<unknown>, { app, people, origin }: Scene) {
+  return { id: entity_id, app: showAppRef(app, people, origin) }
+}
+
 const shared = {
   entity: 'file' as const,
   trigger: 'files',
-  load: (db: Db, _app: number, ids: number[]) => findFiles(db, ids),
+  async load(db: Db, _app: number, ids: number[]) {
+    const files = await findFiles(db, ids)
+    return new Map([...files].filter(([, file]) => file.trashed_at === null))
+  },
   names: ({ body }: AppEvent<FileRow>) =>
     body === null ? [] : [body.created_by, ...(body.updated_by === null ? [] : [body.updated_by])],
-  present: ({ body }: AppEvent<FileRow>, scene: Scene) => (body === null ? null : { file: presentFile(body, scene) }),
+  present: ({ body }: AppEvent<FileRow>, scene: Scene) => body && presentWhole(body, scene),
 }
 
 export const fileCreated = event<FileRow>({
@@ -38,6 +47,11 @@ export const fileUpdated = event<FileRow>({
   ...shared,
   type: 'file_updated',
   touches: false,
+  present(event, scene) {
+    if (event.body !== null) return presentWhole(event.body, scene)
+    const { visible } = event.facts as FileFacts
+    return visible < 0 ? { file: { ...showRef(event, scene), is_trashed: true } } : null
+  },
   hub: {
     names: ['file_trashed', 'file_restored'],
     nameOf({ facts }) {
@@ -55,9 +69,7 @@ export const fileDeleted = event<null>({
   trigger: 'files',
   touches: false,
   apply: count,
-  present: ({ entity_id }, { app, people, origin }) => ({
-    file: { id: entity_id, app: showAppRef(app, people, origin) },
-  }),
+  present: (event, scene) => ({ file: showRef(event, scene) }),
 })
 
 function count(state: State, { facts }: Pick<AppEvent, 'facts'>): void {

@@ -2,7 +2,7 @@ import { event, type AppEvent, type Scene } from '../../actors/event.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { redactOption, showOption } from './represent.ts'
 import type { OptionRow } from './schema.ts'
-import { findOptions } from './store.ts'
+import { findShownOptions } from './store.ts'
 
 /** Counts of votes are no part of an app's state, so there is nothing to fold. */
 const change = (type: string) =>
@@ -11,7 +11,7 @@ const change = (type: string) =>
     entity: 'option',
     touches: false,
     trigger: 'polls',
-    load: findOptions,
+    load: findShownOptions,
     present: ({ body }, scene) => body && { poll: showPoll(body, scene), option: showOption(body) },
     redact: ({ body }: AppEvent<OptionRow>, scene) =>
       body && { poll: showPoll(body, scene), option: redactOption(body) },

@@ -1,5 +1,6 @@
 import { batch } from '../../storage/batch.ts'
 import type { Db } from '../../storage/sql.ts'
+import { selectItems } from '../content/seen.ts'
 import type { OptionRow } from './schema.ts'
 
 const columns = {
@@ -98,6 +99,15 @@ export async function findOption(db: Db, id: number): Promise<OptionRow | null> 
 /** Options by id, as events show them. */
 export async function findOptions(db: Db, _app: number, ids: number[]): Promise<Map<number, OptionRow>> {
   const rows = await db<OptionRow[]>`select * from options where id = any(${ids}::bigint[])`
+  return new Map(rows.map(row => [row.id, row]))
+}
+
+/** The same, without those of polls that are in the trash, themselves or with what they are about. */
+export async function findShownOptions(db: Db, _app: number, ids: number[]): Promise<Map<number, OptionRow>> {
+  const rows = await db<OptionRow[]>`
+    select o.* from options o
+    where o.id = any(${ids}::bigint[])
+      and exists (select from (${selectItems(db, db`t.id = o.item_id`)}) i where i.trashed_at is null)`
   return new Map(rows.map(row => [row.id, row]))
 }
 
