@@ -193,6 +193,29 @@ test('mentions name those who can read the app; others are words, whatever they 
   expect(mentioned((await say(`[Out](@u${out!.id})`)).html)).toEqual([out!.id])
 })
 
+test('the uid of somebody out of sight stays in a text, like one that nobody has', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const [seen, out] = [await server.person('Seen'), await server.person('Out')]
+  const { body: app } = await server.admin.post('/api/apps', { type: 'chat', members: [ann.id, ben.id] })
+  await server.admin.post('/api/directories', { name: 'acme' })
+  await server.admin.put('/api/directories/acme/members', [ann.id, seen.id])
+  const path = `/api/apps/${app.id}/messages`
+  const text = [ben, seen, out, { uid: 'nobody' }].map(({ uid }) => `[x](@${uid})`).join(' ')
+  const kept = `[x](@${out.uid}) [x](@nobody)`
+
+  const { body: sent } = await ann.post(path, { text })
+  const { body: edited } = await ann.patch(`/api/messages/${sent.id}`, { text: `${text}!` })
+  const { body: byKey } = await server.admin.post(path, { text })
+
+  expect(sent.text).toBe(`[x](@u${ben.id}) [x](@u${seen.id}) ${kept}`)
+  expect(sent.html).toContain(' x x x')
+  expect(edited.text).toBe(`${sent.text}!`)
+  expect(byKey.text).toContain(`(@u${out.id})`)
+  await server.admin.patch(`/api/apps/${app.id}`, { access: 'read' })
+  expect((await ann.post(path, { text })).body.plain).toBe('@x @x @x x')
+})
+
 test('the messages of a deleted user stay, and say that their author is gone', async () => {
   await using server = await startServer()
   const {

@@ -48,7 +48,7 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     async handle(request) {
       const { params, body, by, apps, once } = request
       const { row, state } = await findCommentable(toId(params.id), request)
-      const content = await prepareContent(body, request)
+      const content = await prepareContent(body, row.app_id, request)
       const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, once)
       return reply(201, await showItem(comment, item, state, request))
     },

@@ -1,6 +1,3 @@
-import type { People } from '../../actors/people.ts'
-import type { Principal } from '../../actors/principal.ts'
-import type { Sql } from '../../storage/sql.ts'
 import { findVisible } from '../embeds/access.ts'
 import { UnknownEmbed, type EmbedRow } from '../embeds/schema.ts'
 import { claimEmbed } from '../embeds/store.ts'
@@ -8,14 +5,11 @@ import type { BlobRow } from '../blobs/schema.ts'
 import { prepareBlobs } from '../files/attachments.ts'
 import { UnknownMeeting, type MeetingRow } from '../meetings/schema.ts'
 import { claimMeeting } from '../meetings/store.ts'
-import { prepareText } from './text/mentions.ts'
+import { prepareText, type Author } from './text/mentions.ts'
 import type { ParsedText } from './text/render.ts'
-import type { ContentUpdate, NewContent } from './schema.ts'
+import type { ContentRow, ContentUpdate, NewContent } from './schema.ts'
 
-interface Caller {
-  sql: Sql
-  by: Principal
-  people: People
+interface Caller extends Author {
   now: () => Date
 }
 
@@ -60,11 +54,15 @@ export interface ContentChange {
 }
 
 /**
- * Parses and looks up what a new item consists of; 422 for what is unknown or may not be used. At once where there is
- * nothing to look up.
+ * Parses and looks up what a new item of an app consists of; 422 for what is unknown or may not be used. At once where
+ * there is nothing to look up.
  */
-export function prepareContent(body: NewContent, caller: Caller): PreparedContent | Promise<PreparedContent> {
-  const text = prepareText(body.text, caller.sql, caller.people)
+export function prepareContent(
+  body: NewContent,
+  app: number,
+  caller: Caller,
+): PreparedContent | Promise<PreparedContent> {
+  const text = prepareText(body.text, app, caller)
   if (text instanceof Promise || hasParts(body)) return prepareWhole(body, text, caller)
   return toContent(body, text, null)
 }
@@ -100,10 +98,14 @@ function toContent({ metadata, tags }: NewContent, text: ParsedText, parts: Prep
  * The same for an edit. What the item has already may stay, whoever brought it there: what it has is known only when it is
  * changed.
  */
-export async function prepareChange(id: number, body: ContentUpdate, caller: Caller): Promise<ContentChange> {
+export async function prepareChange(
+  { id, app_id }: Pick<ContentRow, 'id' | 'app_id'>,
+  body: ContentUpdate,
+  caller: Caller,
+): Promise<ContentChange> {
   const { text, metadata, tags, blobs, attachments, embed_id, meeting_id, options } = body
   const change: ContentChange = { id }
-  if (text !== undefined) change.text = await prepareText(text, caller.sql, caller.people)
+  if (text !== undefined) change.text = await prepareText(text, app_id, caller)
   if (metadata !== undefined) change.metadata = metadata
   if (tags !== undefined) change.tags = tags ?? []
   if (blobs && blobs.length > 0) change.blobs = await prepareBlobs(blobs, caller)

@@ -30,7 +30,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
       // Nearly always all of it is in memory, and awaiting what is there costs 0.1 us each time (measured).
       const found = toAppId(params.app, request)
       const app = found instanceof Promise ? await found : found
-      const prepared = prepareContent(body, request)
+      const prepared = prepareContent(body, app, request)
       const content = prepared instanceof Promise ? await prepared : prepared
       const item = await apps.run(commands.create, app, by, content, once)
       const shown = showItem(kind, item, apps.peek(app) ?? (await apps.state(app)), request)
@@ -66,7 +66,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     async handle(request) {
       const { params, body, by, apps } = request
       const { row } = await findReadable(kind, toId(params.id), request)
-      const item = await apps.run(commands.update, row.app_id, by, await prepareChange(row.id, body, request))
+      const item = await apps.run(commands.update, row.app_id, by, await prepareChange(row, body, request))
       return reply(200, await showItem(kind, item, await apps.state(row.app_id), request))
     },
   })

@@ -1,7 +1,10 @@
+import type { Apps } from '../../../actors/apps.ts'
 import type { Work } from '../../../actors/command.ts'
 import type { People } from '../../../actors/people.ts'
+import type { Principal } from '../../../actors/principal.ts'
 import { accessOf } from '../../members/access.ts'
 import { resolvePeople } from '../../users/store.ts'
+import { listInvisible } from '../../users/visible.ts'
 import type { Sql } from '../../../storage/sql.ts'
 import { toKept } from './kept.ts'
 import {
@@ -13,29 +16,54 @@ import {
   type Rendering,
 } from './render.ts'
 
+export interface Author {
+  sql: Sql
+  by: Principal
+  apps: Apps
+  people: People
+}
+
 /**
- * Parses a text and brings everybody it mentions into memory, so that a command can decide about them. At once where it
- * mentions nobody.
+ * Parses a text for an app and brings everybody it mentions into memory, so that a command can decide about them. At
+ * once where it mentions nobody.
  */
 export function prepareText(
   text: string | null | undefined,
-  sql: Sql,
-  people: People,
+  app: number,
+  author: Author,
 ): ParsedText | Promise<ParsedText> {
   const uids = listMentionedUids(text)
   const parsed = uids.length === 0 ? parseText(text) : null
-  return parsed !== null && parsed.mentions.length === 0 ? parsed : prepareMentions(text, uids, sql, people)
+  return parsed !== null && parsed.mentions.length === 0 ? parsed : prepareMentions(text, uids, app, author)
 }
 
 async function prepareMentions(
   text: string | null | undefined,
   uids: string[],
-  sql: Sql,
-  people: People,
+  app: number,
+  author: Author,
 ): Promise<ParsedText> {
-  const parsed = parseText(text, uids.length === 0 ? undefined : await resolvePeople(sql, uids))
-  if (parsed.mentions.length > 0) await people.load(parsed.mentions)
+  const parsed = parseText(text, uids.length === 0 ? undefined : await resolveMentions(uids, app, author))
+  if (parsed.mentions.length > 0) await author.people.load(parsed.mentions)
   return parsed
+}
+
+/**
+ * The ids behind uids: of people who belong to the app's readers, or whom the author can see. With those of others,
+ * everybody could find out who there is.
+ */
+async function resolveMentions(
+  uids: string[],
+  app: number,
+  { sql, by, apps, people }: Author,
+): Promise<Map<string, number>> {
+  const ids = await resolvePeople(sql, uids)
+  if (by.kind === 'key' || ids.size === 0) return ids
+  await people.load(ids.values())
+  const state = await apps.state(app)
+  const others = [...ids.values()].filter(user => accessOf(state, user, people) === 'none')
+  const hidden = others.length === 0 ? [] : await listInvisible(sql, by.user, others)
+  return new Map([...ids].filter(([, user]) => !hidden.includes(user)))
 }
 
 /** Whom a text mentions that the one before it did not: an edit notifies nobody else. */
