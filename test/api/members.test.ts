@@ -75,10 +75,10 @@ test('people add whom they can see; whom they cannot is as good as nobody', asyn
 
   const one = await ann.put(`/api/apps/${app.id}/members/${ben.id}`)
   const nobody = await ann.put(`/api/apps/${app.id}/members/999999`)
-  const bulk = await ann.put(`/api/apps/${app.id}/members`, [{ user: ben.uid }])
+  const bulk = await ann.put(`/api/apps/${app.id}/members`, [{ user: 'nobody' }, { user: ben.uid }])
 
   expect([one.status, nobody.status]).toEqual([404, 404])
-  expect(bulk.body.errors).toEqual({ user: [`there is no user ${ben.uid}`] })
+  expect(bulk.body.errors).toEqual({ user: ['there is no user nobody', `there is no user ${ben.uid}`] })
   expect((await server.admin.put(`/api/apps/${app.id}/members/${ben.id}`)).status).toBe(201)
   // Now they are members of the same app.
   expect((await ann.put(`/api/apps/${app.id}/members/${ben.id}`, { access: 'read' })).status).toBe(200)
@@ -200,6 +200,20 @@ test('everybody may leave; settings go with them, and what they wrote stays', as
   await ann.put(`/api/apps/${app}/members/${ben.id}`)
 
   expect((await ben.get(`/api/apps/${app}`)).body).toMatchObject({ is_pinned: false, last_message: { text: 'bye' } })
+})
+
+test('whoever may remove nobody else does not learn who is there', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { body: app } = await server.admin.post('/api/apps', { type: 'chat', members: [ann.id] })
+  const path = `/api/apps/${app.id}/members`
+
+  const refs = [ben.id, ben.uid, '999999', 'nobody']
+  const removed = await Promise.all(refs.map(ref => ann.delete(`${path}/${ref}`)))
+  const together = await Promise.all(refs.map(ref => ann.delete(path, [ann.id, ref])))
+
+  expect([...removed, ...together].map(({ status }) => status)).toEqual(Array(8).fill(403))
+  expect((await ann.delete(`${path}/${ann.id}`)).status).toBe(204)
 })
 
 test('several are removed at once or none, named in the path with commas or in the body', async () => {

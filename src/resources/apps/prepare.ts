@@ -64,13 +64,12 @@ export async function requireFreeUid(
 /** The ids behind references to people whom the caller may add; 422 on `field` otherwise. */
 export async function toVisibleIds(refs: string[], field: string, { sql, by }: Looking): Promise<number[]> {
   const ids = await resolvePeople(sql, refs)
+  const hidden = by.kind === 'key' ? [] : await listInvisible(sql, by.user, [...ids.values()])
+  for (const [ref, id] of ids) if (hidden.includes(id)) ids.delete(ref)
+  // Together: whoever is missing in a list of those who are not there would be known to be there.
   const unknown = refs.filter(ref => !ids.has(ref))
   if (unknown.length > 0) throw invalid({ [field]: unknown.map(ref => `there is no user ${ref}`) })
-  const unique = [...new Set(refs.map(ref => ids.get(ref)!))]
-  const hidden = by.kind === 'key' ? [] : await listInvisible(sql, by.user, unique)
-  const unseen = refs.filter(ref => hidden.includes(ids.get(ref)!))
-  if (unseen.length > 0) throw invalid({ [field]: unseen.map(ref => `there is no user ${ref}`) })
-  return unique
+  return [...new Set(refs.map(ref => ids.get(ref)!))]
 }
 
 async function toMembers(refs: string[], caller: Caller): Promise<AppDraft['members']> {

@@ -1,8 +1,10 @@
 import { command, loadingCommand, type Work } from '../../actors/command.ts'
+import type { People } from '../../actors/people.ts'
+import type { Principal } from '../../actors/principal.ts'
 import type { Access, MemberRow } from '../../actors/state.ts'
 import { Forbidden, invalid, NotFound, problem } from '../../lib/errors.ts'
 import { ownerChanged } from '../apps/events.ts'
-import { isAtLeast, requireAdmin, requireRead } from './access.ts'
+import { isAtLeast, requireAdmin, requireRead, type Guarded } from './access.ts'
 import { memberRemoved, memberUpdated } from './events.ts'
 import { join, joinNumbers } from './join.ts'
 import { findHeir } from './store.ts'
@@ -62,11 +64,7 @@ export const removeMembers = loadingCommand(
   'removeMembers',
   findHeir,
   (work, users: number[]) => {
-    const isLeaving = users.length > 0 && users.every(user => user === work.by.user)
-    // Whoever is kept out by an access of none could get around it by leaving, where the app is open to others.
-    requireRead(work.state, work.by, work.people)
-    requireOpenMembership(work)
-    if (!isLeaving) requireAdmin(work.state, work.by, work.people)
+    requireMayRemove(work, users)
     for (const user of users) {
       const row = work.state.member(user)
       if (row === undefined || row.access === null) throw NotFound()
@@ -79,12 +77,24 @@ export const removeMembers = loadingCommand(
   { numbers: users => users.length + 2 },
 )
 
+/** Everybody may leave an app that they can see; removing others needs admin, whether or not they are there. */
+export function requireMayRemove(
+  { state, by, people }: { state: Guarded; by: Principal; people: People },
+  users: readonly (number | undefined)[],
+): void {
+  const isLeaving = users.length > 0 && users.every(user => user === by.user)
+  // Whoever is kept out by an access of none could get around it by leaving, where the app is open to others.
+  requireRead(state, by, people)
+  requireOpenMembership(state)
+  if (!isLeaving) requireAdmin(state, by, people)
+}
+
 /** What needs no admin in a chat room: an ordinary new member, or no change. `none` would shut somebody out. */
 function isPlainAddition(before: Access | null, wanted: Access): boolean {
   return before === null ? wanted === 'read' || wanted === 'write' : wanted === before
 }
 
-function requireOpenMembership({ app }: Pick<Work, 'app'>): void {
+function requireOpenMembership({ app }: Pick<Guarded, 'app'>): void {
   if (app.type === 'private_chat' || app.type === 'agent_chat') throw FixedMembers({ type: app.type })
 }
 

@@ -8,7 +8,7 @@ import { AppPath } from '../apps/schema.ts'
 import { findUserId, resolvePeople } from '../users/store.ts'
 import { listInvisible } from '../users/visible.ts'
 import { accessOf, requireRead } from './access.ts'
-import { FixedMembers, putMembers, removeMembers, type NewMember } from './commands.ts'
+import { FixedMembers, putMembers, removeMembers, requireMayRemove, type NewMember } from './commands.ts'
 import { showMember } from './represent.ts'
 import {
   MemberInput,
@@ -175,9 +175,14 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
 }
 
 async function remove(refs: string[], request: Request): Promise<void> {
-  const { sql, by, apps } = request
+  const { sql, by, apps, people } = request
   const state = await findReadable(request)
   const ids = await resolvePeople(sql, refs)
+  // Before it is said that somebody is not there: whoever may not remove them does not learn it.
+  requireMayRemove(
+    { state, by, people },
+    refs.map(ref => ids.get(ref)),
+  )
   if (refs.some(ref => !ids.has(ref))) throw NotFound()
   await apps.run(removeMembers, state.app.id, by, [...new Set(ids.values())])
 }
