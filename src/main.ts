@@ -47,6 +47,7 @@ import { openBytes } from './storage/bytes-open.ts'
 import { prepareDatabase } from './storage/database.ts'
 import { earlierTime, keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
+import { Previews } from './storage/previews.ts'
 import { Renditions } from './storage/renditions.ts'
 import { openSql, pauseMs, type Sql } from './storage/sql.ts'
 
@@ -56,6 +57,9 @@ export interface Node extends Running {
   /** The API key, if one was made at this start. It is not known at any other time. */
   apiKey: string | null
 }
+
+/** What makes previews: a file that is run and never imported. */
+const previewThread = new URL('resources/files/preview-thread.ts', import.meta.url)
 
 /** Commands that read rows before they decide run beside the group commits, this many at a time. A guess. */
 const soloLanes = 2
@@ -157,6 +161,8 @@ export async function startNode(config: Config): Promise<Node> {
     const bytes = await openBytes(toBytesSettings(config))
     const renditions = new Renditions(bytes)
     teardown.add('pictures', async () => renditions.stop())
+    const previews = new Previews(previewThread, log)
+    teardown.add('previews', () => previews.close())
     const outside = openOutside(toOutsideSettings(config))
 
     // Deliveries to webhooks.
@@ -223,6 +229,7 @@ export async function startNode(config: Config): Promise<Node> {
         presence,
         bytes,
         renditions,
+        previews,
         outside,
         upsertsJoin: config.upsertsJoin,
         now,

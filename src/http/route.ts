@@ -10,6 +10,7 @@ import type { ProblemType } from '../lib/errors.ts'
 import type { Json, Scalars } from '../lib/json.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Bytes } from '../storage/bytes.ts'
+import type { Previews } from '../storage/previews.ts'
 import type { Renditions } from '../storage/renditions.ts'
 import type { Sql } from '../storage/sql.ts'
 import type { Attempts } from './attempts.ts'
@@ -46,6 +47,7 @@ export interface Parts {
   presence: Presence
   bytes: Bytes
   renditions: Renditions
+  previews: Previews
   outside: Outside
   /** Whether an upsert lets its caller into an app that was itself made by one. */
   upsertsJoin: boolean

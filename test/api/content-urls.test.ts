@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
 import sharp from 'sharp'
 import { startServer, type Person, type Server } from '../support/server.ts'
@@ -143,7 +144,7 @@ test('a page of another origin may load links, with the media rules of browsers'
 
 test('code and Markdown are previewed as safe HTML, text as text', async () => {
   await using server = await startServer()
-  const hostile = '<script>alert(1)</script>\n\n**bold** <img src=x onerror=alert(1)>'
+  const hostile = 'let a\n<script>alert(1)</script>\n\n**bold** <img src=x onerror=alert(1)>'
   const previews = await Promise.all(
     ['a.js', 'b.md', 'c.txt'].map(async name => {
       const { file } = await addFile(server, name, hostile)
@@ -157,6 +158,7 @@ test('code and Markdown are previewed as safe HTML, text as text', async () => {
   expect(previews.map(({ format }) => format)).toEqual(['code', 'html', 'text'])
   for (const { text } of [code!, markdown!]) expect(text).not.toMatch(/<script|<img/)
   expect(code!.text).toMatch(/^<pre><code class="hljs">/)
+  expect(code!.text).toContain('<span class="hljs-keyword">let</span> a')
   expect(markdown!.text).toContain('<strong>bold</strong>')
   expect(text).toMatchObject({ type: 'text/plain; charset=utf-8', text: hostile })
 })
@@ -184,6 +186,23 @@ test('a text is previewed as it reads, whatever it was saved as and wherever it 
   expect(new Set(Object.values(others))).toEqual(new Set(['Blå 10 €']))
   expect(short).toBe('Blå')
   expect(long === `a${'é'.repeat(262_143)}`).toBe(true)
+})
+
+test.each([
+  ['a.java', '$'],
+  ['b.php', 'A'],
+  ['c.ts', '_'],
+])('a file %s made to take long, all %s, is shown without colours, and nobody waits for it', async (name, unit) => {
+  await using server = await startServer()
+  const { file } = await addFile(server, name, unit.repeat(32_768))
+  const delay = monitorEventLoopDelay({ resolution: 20 })
+  delay.enable()
+
+  const texts = await Promise.all([1, 2, 3].map(async () => (await fetch(file.preview_url)).text()))
+
+  // Half a second where this was written, if much else is done there; it was half a minute.
+  expect(delay.max / 1e6).toBeLessThan(2000)
+  expect(new Set(texts)).toEqual(new Set([`<pre><code class="hljs">${unit.repeat(32_768)}</code></pre>`]))
 })
 
 test('a preview that the server makes is kept, cut and saved as the file itself is', async () => {

@@ -46,8 +46,8 @@ const preview = route({
     const { name, blob } = await openLink(params, '/preview', query, request)
     const format = previewFormatOf({ name, key: blob.key, embed: blob.embed })
     const serving = { name, isAttachment: query.d === '1' }
-    if (format === 'code') return serveText(await showCode(name, blob, bytes), 'text/html', serving)
-    if (format === 'html') return serveText(await showMarkdown(blob, bytes), 'text/html', serving)
+    if (format === 'code') return serveText(await showCode(name, blob, request), 'text/html', serving)
+    if (format === 'html') return serveText(await showMarkdown(blob, request), 'text/html', serving)
     if (format === 'text') return serveText(await readText(blob, bytes), 'text/plain', serving)
     // Of these a rendition would be still, or larger.
     const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg'].includes(blob.image)

@@ -1,35 +1,39 @@
-import hljs from 'highlight.js/lib/common'
 import type { Readable } from 'node:stream'
 import { NotFound } from '../../lib/errors.ts'
 import type { Bytes } from '../../storage/bytes.ts'
+import type { Previews } from '../../storage/previews.ts'
 import { extensionOf } from '../blobs/media-types.ts'
 import { escapeText } from '../content/text/html.ts'
-import { parseText } from '../content/text/render.ts'
 import type { FileBlob } from './schema.ts'
 
 /** Nobody reads more in a preview; the whole file can be downloaded. */
 const textLimitBytes = 512 * 1024
 
-/** Highlighting takes a millisecond for each 2 KiB, on the thread that serves everybody. A guess. */
-const highlightLimit = 32 * 1024
+/** Files of code that are larger are shown without colours, which would take the longest for them. A guess. */
+const highlightLimitBytes = 32 * 1024
 
 /** Rendered Markdown is bounded like that of content. */
 const markdownLimit = 64 * 1024
 
-/** Safe HTML for a file of code: escaped, with classes for the colours where the language is known. */
-export async function showCode(name: string, blob: FileBlob, bytes: Bytes): Promise<string> {
-  const text = await readText(blob, bytes)
-  const language = extensionOf(name)
-  const isColoured = text.length <= highlightLimit && hljs.getLanguage(language) !== undefined
-  const code = isColoured ? hljs.highlight(text, { language, ignoreIllegals: true }).value : escapeText(text)
-  return `<pre><code class="hljs">${code}</code></pre>`
+/** What making a preview takes. */
+interface PreviewParts {
+  bytes: Bytes
+  previews: Previews
 }
 
-/** Safe HTML for a file of Markdown, made as that of messages is. */
-export async function showMarkdown(blob: FileBlob, bytes: Bytes): Promise<string> {
-  const text = await readText(blob, bytes)
-  const { html } = parseText(text.slice(0, markdownLimit))
-  return html ?? ''
+/** Safe HTML for a file of code: escaped, with classes for the colours where the language is known. */
+export async function showCode(name: string, blob: FileBlob, { bytes, previews }: PreviewParts): Promise<string> {
+  const language = extensionOf(name)
+  const read = async () => ({ form: 'code' as const, language, text: await readText(blob, bytes) })
+  const coloured = blob.size <= highlightLimitBytes ? await previews.of(`${blob.id}.${language}`, read) : null
+  return toCode(coloured ?? escapeText(await readText(blob, bytes)))
+}
+
+/** Safe HTML for a file of Markdown, made as that of messages is; as it was written where that cannot be made. */
+export async function showMarkdown(blob: FileBlob, { bytes, previews }: PreviewParts): Promise<string> {
+  const read = async () => (await readText(blob, bytes)).slice(0, markdownLimit)
+  const html = await previews.of(`${blob.id}.html`, async () => ({ form: 'Markdown', text: await read() }))
+  return html ?? toCode(escapeText(await read()))
 }
 
 export async function readText({ key, size }: FileBlob, bytes: Bytes): Promise<string> {
@@ -52,6 +56,10 @@ function decode(bytes: Buffer, { isCut }: { isCut: boolean }): string {
     // Any bytes are text in this one.
     return new TextDecoder('windows-1252').decode(bytes)
   }
+}
+
+function toCode(html: string): string {
+  return `<pre><code class="hljs">${html}</code></pre>`
 }
 
 async function readAll(source: Readable): Promise<Buffer> {
