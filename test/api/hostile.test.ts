@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
 import type { Answer } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
@@ -208,4 +209,25 @@ test.each(['constructor', '__proto__'])('no extension is one that every object h
   const { status, body } = await server.admin.post('/api/blobs', form, { 'idempotency-key': 'once' })
 
   expect([status, body.media_type]).toEqual([201, 'application/octet-stream'])
+})
+
+test.each([
+  ['parts without a head', (_: number) => '--a\r\n'],
+  ['fields', (at: number) => `--a\r\ncontent-disposition: form-data; name="${at}"\r\n\r\nx\r\n`],
+  ['files', (at: number) => `--a\r\ncontent-disposition: form-data; name="${at}"; filename="x"\r\n\r\nx\r\n`],
+])('a form of many %s is refused before it takes long', async (_name, toPart) => {
+  await using server = await startServer()
+  const file = '--a\r\ncontent-disposition: form-data; name="blob"; filename="x"\r\n\r\nx\r\n'
+  const parts = Array.from({ length: 200_000 }, (_, at) => toPart(at)).join('')
+  const delay = monitorEventLoopDelay({ resolution: 20 })
+
+  delay.enable()
+  const answer = await server.request('POST', '/api/blobs', {
+    token: server.key,
+    body: `${file}${parts}--a--`,
+    headers: { 'content-type': 'multipart/form-data; boundary=a' },
+  })
+
+  expect([answer.status, answer.body.code]).toEqual([422, 'too-many-parts'])
+  expect(delay.max / 1e6).toBeLessThan(2000)
 })

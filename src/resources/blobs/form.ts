@@ -3,12 +3,12 @@ import type { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
 import { ClientGone, type Upload } from '../../http/upload.ts'
 import { Problem } from '../../lib/errors.ts'
-import { blobLimitBytes, BlobTooLarge, NoBlob, toFileName } from './schema.ts'
+import { blobLimitBytes, BlobTooLarge, NoBlob, toFileName, TooManyParts } from './schema.ts'
 import type { Sent } from './keep.ts'
 
 /**
  * Reads the one file of a form while it arrives: `put` gets its bytes. Rejects with 422 where there is not exactly one
- * file named blob, and where it is too large; what `put` has kept by then is of no use.
+ * file named blob, where it is too large, and where there is too much else; what `put` has kept by then is of no use.
  */
 export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Array>) => Promise<void>): Promise<Sent> {
   const parser = createParser(upload.contentType)
@@ -31,6 +31,8 @@ export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Ar
     files.push({ sent: { name: toFileName(written), mediaType }, file, kept })
   }
   parser.on('file', take)
+  // Thrown through the parser: it would read on to the end of its piece, at 20 µs for each part of five bytes.
+  for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) parser.on(limit, refuseParts)
   try {
     await pipeline(upload, parser, { signal: failed.signal })
     await Promise.all(files.map(({ kept }) => kept))
@@ -94,12 +96,18 @@ async function* piecesOf(file: Readable, upload: Upload): AsyncGenerator<Uint8Ar
   }
 }
 
+function refuseParts(): never {
+  throw TooManyParts()
+}
+
 function createParser(contentType: string): BusboyInstance {
   try {
     return new Busboy({
       headers: { 'content-type': contentType },
       preservePath: true,
       isPartAFile: (_field, _type, name) => name !== undefined,
+      // Nothing waits in the parser: a piece is read while it is written, where what is thrown is caught.
+      highWaterMark: 1,
       limits: { fileSize: blobLimitBytes, fieldSize: 65_536, fields: 20, files: 3, parts: 24, headerPairs: 100 },
     })
   } catch {

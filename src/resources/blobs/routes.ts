@@ -8,7 +8,7 @@ import { findReadableBlob } from './find.ts'
 import { readForm } from './form.ts'
 import { keepBlob } from './keep.ts'
 import { showBlob } from './represent.ts'
-import { Blob, BlobTooLarge, ExternalBlob, NoBlob, requestLimitBytes } from './schema.ts'
+import { Blob, BlobTooLarge, ExternalBlob, NoBlob, requestLimitBytes, TooManyParts } from './schema.ts'
 import type { NewBlobRow } from './store.ts'
 
 const upload = route({
@@ -20,7 +20,7 @@ const upload = route({
   uploadPart: 'blob',
   creates: true,
   replies: { 201: Blob },
-  problems: [NoBlob, BlobTooLarge],
+  problems: [NoBlob, TooManyParts, BlobTooLarge],
   async handle(request) {
     const { bytes, direct, by, once } = request
     const form = request.upload!

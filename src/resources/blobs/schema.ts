@@ -76,6 +76,9 @@ export interface BlobRow {
 export const NoBlob = problem(422, 'no-blob', 'The form needs exactly one file, in a part named blob.', {
   errors: { blob: ['must be one file that is not empty, with a name'] },
 })
+export const TooManyParts = problem(422, 'too-many-parts', 'The form has more parts than this server reads.', {
+  errors: { blob: ['must be sent with at most 20 other parts'] },
+})
 export const BlobTooLarge = problem(422, 'blob-too-large', 'The file is larger than this server takes.', {
   errors: { blob: [`must be at most ${blobLimitBytes / 1024 / 1024} MiB`] },
 })
