@@ -45,7 +45,8 @@ export interface Page<Field extends string = string> {
 /**
  * Reads listing parameters into one page request. `fields` are the fields that may be sorted by, the first `defaults`
  * the order when none is given; `id` is added as the last key so that every order is total: ascending, or with `ties`
- * along with the key before it, so that an order is its opposite backwards. Unknown field: 422.
+ * along with the key before it, so that an order is its opposite backwards. A field counts where it is named first: what
+ * is the same in it cannot be parted by it again. Unknown field: 422.
  */
 export function toPage<Field extends string>(
   listing: Partial<z.infer<typeof Listing>>,
@@ -69,19 +70,19 @@ function toOrder<Field extends string>(
   fields: readonly Field[],
   ties: 'ascending' | 'along',
 ): OrderKey<Field>[] {
-  const order = text.split(',').map(part => {
+  const order = new Map<Field, OrderKey<Field>>()
+  for (const part of text.split(',')) {
     const [name, direction = 'asc', ...rest] = part.trim().split(/[\s+]+/)
     const field = fields.find(field => field === name)
     if (field === undefined || !/^(asc|desc)$/i.test(direction) || rest.length > 0) {
       throw invalid({ order_by: [`must be one of ${fields.join(', ')}, each optionally followed by desc`] })
     }
-    return { field, descending: direction.toLowerCase() === 'desc' }
-  })
-  const id = fields.find(field => field === 'id')
-  if (id !== undefined && order.every(key => key.field !== 'id')) {
-    order.push({ field: id, descending: ties === 'along' && order.at(-1)!.descending })
+    if (!order.has(field)) order.set(field, { field, descending: direction.toLowerCase() === 'desc' })
   }
-  return order
+  const keys = [...order.values()]
+  const id = fields.find(field => field === 'id')
+  if (id === undefined || order.has(id)) return keys
+  return [...keys, { field: id, descending: ties === 'along' && keys.at(-1)!.descending }]
 }
 
 export interface PagedList<Item> {

@@ -154,6 +154,16 @@ test('lists are sorted by several keys, those who were never pinned last', async
   }
 })
 
+test('a field that is repeated in an order counts once, where it is named first', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  for (const uid of ['b', 'a', 'c']) await ann.post('/api/apps', { type: 'chat', uid, name: uid })
+  const often = 'name,'.repeat(6000)
+
+  expect(await listed(ann, 'order_by=name,name+desc,id')).toEqual(['a', 'b', 'c'])
+  expect(await listed(ann, `order_by=name+desc,${often}id`)).toEqual(['c', 'b', 'a'])
+})
+
 test('lists come in pages of 25, or as many as were asked for, and say where they stand', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')
