@@ -17,7 +17,11 @@ const whole = (least: number, most: number) =>
 /** The listing parameters of every list operation. An empty value counts as absent. */
 export const Listing = z.object({
   q: z.string().max(512).optional().describe('Matches items by name'),
-  tag: z.array(z.string()).optional().describe('Items having any of the tags; repeat the parameter'),
+  tag: z
+    .array(z.string())
+    .max(50)
+    .optional()
+    .describe('Items having any of the tags, 50 at most; repeat the parameter'),
   trashed: Tristate.optional().describe('true: only trashed items; null: trashed or not'),
   order_by: z.string().optional().describe('Fields to sort by, each optionally with a direction: `id` or `id+desc`'),
   skip: whole(0, Number.MAX_SAFE_INTEGER).optional().describe('Number of items to skip'),

@@ -164,6 +164,19 @@ test('a field that is repeated in an order counts once, where it is named first'
   expect(await listed(ann, `order_by=name+desc,${often}id`)).toEqual(['c', 'b', 'a'])
 })
 
+test('a list asks for up to 50 tags', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  await ann.post('/api/apps', { type: 'chat', uid: 'a', tags: ['t49'] })
+  const toQuery = (count: number) => Array.from({ length: count }, (_, at) => `tag=t${at}`).join('&')
+
+  expect(await listed(ann, toQuery(50))).toEqual(['a'])
+  expect(await ann.get(`/api/apps?${toQuery(51)}`)).toMatchObject({
+    status: 422,
+    body: { errors: { tag: ['must have at most 50 items'] } },
+  })
+})
+
 test('lists come in pages of 25, or as many as were asked for, and say where they stand', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')
