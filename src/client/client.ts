@@ -98,19 +98,22 @@ export class RealtimeClient {
   }
 
   async #connect(): Promise<void> {
-    const { url, token, WebSocket = globalThis.WebSocket as unknown as SocketType } = this.#options
-    let granted: string
     try {
-      granted = await token(this.#isRefused)
+      const token = await this.#options.token(this.#isRefused)
+      if (this.#isClosed) return
+      this.#isRefused = false
+      this.#line = this.#open(token)
     } catch {
-      // Whoever gives out tokens is away; they are asked again after a pause.
-      return this.#lose(1006)
+      // Whoever gives out tokens is away, or answered with what can be none; they are asked again after a pause.
+      this.#lose(1006)
     }
-    if (this.#isClosed) return
-    this.#isRefused = false
-    this.#line = new Line({
+  }
+
+  #open(token: string): Line {
+    const { url, WebSocket = globalThis.WebSocket as unknown as SocketType } = this.#options
+    return new Line({
       url: `${url.replace(/^http/, 'ws').replace(/\/$/, '')}/api/realtime`,
-      token: granted,
+      token,
       // An upgrade that is refused looks like a broken network; after a hello the server says what was wrong.
       saysHello: this.#failures > 0,
       Socket: WebSocket,

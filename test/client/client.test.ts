@@ -159,6 +159,22 @@ test('a token that was revoked is replaced, and nothing is missed meanwhile', as
   client.close()
 })
 
+test('an answer that is no token is asked for again after a pause', async () => {
+  await using server = await startServer()
+  const ann = await server.person()
+  const answers = ['<html>502 Bad Gateway</html>\n', `${ann.token}\n`]
+  const states: string[] = []
+  const client = new RealtimeClient({
+    url: server.url,
+    token: () => answers.shift() ?? ann.token,
+    status: ({ state }) => void states.push(state),
+    WebSocket: Ws,
+  })
+
+  await eventually(() => expect(states).toEqual(['waiting', 'waiting', 'connected']), { timeoutMs: 10_000 })
+  client.close()
+})
+
 test('a token is renewed before it ends, on the same connection', async () => {
   await using server = await startServer()
   const ann = await server.person()
