@@ -50,6 +50,9 @@ interface Entry {
 /** A fresh token is fetched this long before the old one ends. */
 const renewalMs = 60_000
 
+/** Tokens are not asked for more often, also where each one that is given is about to end. */
+const leastMs = 1_000
+
 /** The longest time that timers can be set to. */
 const longestTimerMs = 2 ** 31 - 1
 
@@ -154,7 +157,7 @@ export class RealtimeClient {
   #hear(frame: Incoming): void {
     switch (frame.type) {
       case 'welcome':
-        return this.#start(frame.user_id, Date.parse(frame.expires_at))
+        return this.#start(frame.user_id, frame.expires_in * 1_000)
       case 'event':
         return this.#tell(frame)
       case 'typing':
@@ -175,11 +178,10 @@ export class RealtimeClient {
     }
   }
 
-  #start(user: number, endsAt: number): void {
-    const leftMs = endsAt - Date.now()
+  #start(user: number, leftMs: number): void {
     clearTimeout(this.#renewal)
     // Of a short life half is used, so that there is time to try again.
-    const afterMs = Math.max(leftMs - renewalMs, leftMs / 2)
+    const afterMs = Math.max(leftMs - renewalMs, leftMs / 2, leastMs)
     if (afterMs < longestTimerMs) this.#renewal = setTimeout(() => void this.#renew(), afterMs)
     // A renewed token is welcomed as well; everything goes on as it was.
     if (this.#isWelcome) return

@@ -119,7 +119,7 @@ export type Incoming =
   | RealtimeEvent
   | Typing
   | PersonalFrame
-  | { type: 'welcome'; user_id: number; expires_at: string }
+  | { type: 'welcome'; user_id: number; expires_at: string; expires_in: number }
   | { type: 'subscribed'; app_id: number; request_id?: number; rev: number; head_rev: number }
   | { type: 'current' | 'reset'; app_id: number; rev: number }
   | { type: 'unsubscribed'; app_id: number; reason: 'requested' | 'access-lost' | 'app-gone' }

@@ -26,11 +26,13 @@ export type Ending = 'requested' | 'access-lost' | 'app-gone'
 
 export const pong: Frame = { type: 'pong' }
 
-export const welcome = (user: number, scalars: string, expiresAt: number): Frame => ({
+/** With the seconds that are left as well: the client's clock may be wrong. */
+export const welcome = (user: number, scalars: string, expiresAt: number, now: number): Frame => ({
   type: 'welcome',
   user_id: user,
   scalars,
   expires_at: new Date(expiresAt),
+  expires_in: Math.floor((expiresAt - now) / 1_000),
 })
 
 /** What an answer is about. */

@@ -90,8 +90,9 @@ export class Native {
   }
 
   #greet(session: Session): void {
-    if (session.state.state !== 'open') return
-    session.send(welcome(session.state.principal.user, session.form.scalars, session.state.expiresAt))
+    const { state, form } = session
+    if (state.state !== 'open') return
+    session.send(welcome(state.principal.user, form.scalars, state.expiresAt, this.#parts.now()))
   }
 
   #subscribe(session: Session, { app_id, after, request_id }: Extract<Incoming, { type: 'subscribe' }>): void {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { RealtimeClient, type Status } from '../../src/client/client.ts'
 import type { RealtimeEvent } from '../../src/client/events.ts'
 import type { SocketType } from '../../src/client/line.ts'
@@ -9,6 +9,8 @@ import { createNetwork } from '../support/network.ts'
 import { startPair } from '../support/pair.ts'
 import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
+
+afterEach(() => void vi.restoreAllMocks())
 
 const Ws = WebSocket as unknown as SocketType
 
@@ -175,8 +177,14 @@ test('an answer that is no token is asked for again after a pause', async () => 
   client.close()
 })
 
-test('a token is renewed before it ends, on the same connection', async () => {
+test.each([
+  ['is right', 0],
+  ['runs ahead', 7_200_000],
+  ['runs behind', -7_200_000],
+])('where the clock %s, a token is renewed once, before it ends, on the same connection', async (_, aheadMs) => {
   await using server = await startServer()
+  const rightNow = Date.now
+  vi.spyOn(Date, 'now').mockImplementation(() => rightNow() + aheadMs)
   const ann = await server.person()
   const issue = async (seconds: number) =>
     (await server.admin.post(`/api/users/${ann.id}/tokens`, { expires_in: seconds })).body.access_token as string
@@ -184,7 +192,7 @@ test('a token is renewed before it ends, on the same connection', async () => {
   let renewals = 0
   const client = new RealtimeClient({
     url: server.url,
-    token: isRefused => (isRefused ? (renewals++, issue(3600)) : issue(2)),
+    token: isRefused => (isRefused ? (renewals++, issue(3600)) : issue(3)),
     status: ({ state }) => void states.push(state),
     WebSocket: Ws,
   })
@@ -195,6 +203,7 @@ test('a token is renewed before it ends, on the same connection', async () => {
   await eventually(() => expect(Date.now()).toBeGreaterThan(endsAt + 1_000))
 
   expect(states).toEqual(['connected'])
+  expect(renewals).toBe(1)
   client.close()
 })
 

@@ -25,6 +25,19 @@ test('a token is taken from the header, the subprotocol, the query or the first 
   }
 })
 
+test('who is welcomed is told for how long', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  const { body } = await server.admin.post(`/api/users/${ann.id}/tokens`, { expires_in: 100 })
+  const address = `${server.url.replace('http', 'ws')}/api/realtime?scalars=number`
+  await using inbox = new Listener(new WebSocket(address, ['msgpack', `bearer.${body.access_token}`]), true)
+
+  const { expires_in } = await inbox.hear('welcome')
+
+  expect(expires_in).toBeGreaterThan(80)
+  expect(expires_in).toBeLessThanOrEqual(100)
+})
+
 test('what is not a valid access token ends the connection, with a code that pages can see', async () => {
   await using server = await startServer()
   const address = `${server.url}/api/realtime`
