@@ -1,6 +1,6 @@
 /**
  * Who acts. With an API key there is no user: the system user 0 stands in as actor and author. `credential` tells
- * one token or key from another without revealing it; rate limits and idempotency keys hang on it.
+ * one token or key from another without revealing it; rate limits, and the idempotency keys of API keys, hang on it.
  */
 export interface Principal {
   readonly kind: 'key' | 'user' | 'nobody'

@@ -145,7 +145,7 @@ export class Calls {
         body: endpoint.toBody(text),
         by,
         form: choice.form,
-        once: key === '' ? undefined : toOnceKey({ key, credential: by.credential, method, path, body: text }),
+        once: key === '' ? undefined : toOnceKey({ key, by, method, path, body: text }),
         upload,
         origin,
         address,

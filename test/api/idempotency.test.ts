@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { createDirectory } from '../support/process.ts'
 import { startServer } from '../support/server.ts'
@@ -107,7 +108,25 @@ test('different requests under one key at once: one is done, the others are refu
   expect(messages + made).toBe(5)
 })
 
-test('a key is its credential’s own, and only for requests that create', async () => {
+test('a key is still known when the token was renewed', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const path = `/api/apps/${app}/messages`
+  const { body } = await server.admin.post(`/api/users/${ann.id}/tokens`)
+  const renewed = client(server.url, body.access_token)
+
+  const first = await ann.post(path, { text: 'once' }, once('k1'))
+  const again = await renewed.post(path, { text: 'once' }, once('k1'))
+  const other = await renewed.post(path, { text: 'another' }, once('k1'))
+
+  expect(again).toMatchObject({ status: 201, body: { id: first.body.id } })
+  expect(other).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } })
+})
+
+test('a key is its user’s or API key’s own, and only for requests that create', async () => {
   await using server = await startServer()
   const {
     app,

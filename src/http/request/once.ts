@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { OnceKey } from '../../actors/app-actor.ts'
+import type { Principal } from '../../actors/principal.ts'
 import { invalid } from '../../lib/errors.ts'
 
 /** Checks an Idempotency-Key header. Throws 422. */
@@ -11,15 +12,19 @@ export function requireKey(key: string): void {
 interface Repeatable {
   key: string
   /** Two callers may choose the same key. */
-  credential: string
+  by: Principal
   method: string
   path: string
   body: string
 }
 
-/** What tells a repeated request from a new one, and from another one under the same key. */
-export function toOnceKey({ key, credential, method, path, body }: Repeatable): OnceKey {
-  return { key: digest(credential, key), request: digest(method, path, body) }
+/**
+ * What tells a repeated request from a new one, and from another one under the same key. A user's keys outlive the
+ * user's tokens: requests are repeated for a day, tokens are renewed every hour.
+ */
+export function toOnceKey({ key, by, method, path, body }: Repeatable): OnceKey {
+  const caller = by.kind === 'user' ? `user ${by.user}` : by.credential
+  return { key: digest(caller, key), request: digest(method, path, body) }
 }
 
 /** The key of a request whose body was read by its handler: only the same content is the same request. */
