@@ -58,7 +58,7 @@ export async function sendDownload(
     return exchange.answer({ status: 304, headers: head })
   }
   if (sizeBytes === null) {
-    if (exchange.method === 'HEAD') return exchange.answer({ status, headers: head })
+    if (exchange.method === 'HEAD') return exchange.answer({ status, headers: head, lengthBytes: null })
     return exchange.stream({ status, headers: head }, await download.open(), null)
   }
   head['Accept-Ranges'] = 'bytes'

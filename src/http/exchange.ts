@@ -17,8 +17,8 @@ export interface Answer {
   type?: string
   headers?: Readonly<Record<string, string>> | undefined
   body?: string | Uint8Array | undefined
-  /** What a HEAD request is told where there is no `body`. */
-  lengthBytes?: number
+  /** What a HEAD request is told where there is no `body`; null where nobody knows it. */
+  lengthBytes?: number | null
 }
 
 /**
@@ -182,7 +182,7 @@ export class Exchange {
 
   /** False where the client has to take some of it before the rest can be sent. */
   #write(res: HttpResponse, answer: Answer): boolean {
-    const { status, body = '', lengthBytes } = answer
+    const { status, body = '' } = answer
     this.#writeHead(res, answer)
     if (status !== 204 && status !== 304 && this.method !== 'HEAD') {
       if (body.length > corkBytes) return this.#writeAsTaken(res, body, status)
@@ -192,8 +192,9 @@ export class Exchange {
     // Without arguments, because with them this version leaves the response open and ends the process. So it is the
     // client that has to close the connection.
     if (this.isLast) res.writeHeader('Connection', 'close')
-    if (status !== 204 && status !== 304) {
-      res.writeHeader('Content-Length', String(lengthBytes ?? Buffer.byteLength(body)))
+    const { lengthBytes = Buffer.byteLength(body) } = answer
+    if (status !== 204 && status !== 304 && lengthBytes !== null) {
+      res.writeHeader('Content-Length', String(lengthBytes))
     }
     res.endWithoutBody()
     return true

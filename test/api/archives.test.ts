@@ -46,6 +46,18 @@ test('an archive has a name of its own for each file, and none that leads out of
   expect(new Set(names.map(name => name.toLowerCase())).size).toBe(6)
 })
 
+test('HEAD of an archive tells no size, because nobody knows it yet', async () => {
+  await using server = await startServer()
+  const { ann, app } = await withFile(server)
+  const { body: shown } = await ann.get(`/api/apps/${app.id}`)
+
+  const { status, headers } = await fetch(shown.archive_url, { method: 'HEAD' })
+
+  expect(status).toBe(200)
+  expect(headers.get('content-type')).toBe('application/zip')
+  expect(headers.get('content-length')).toBe(null)
+})
+
 test('an archive of thousands of files holds each of them once', async () => {
   await using database = await createDatabase()
   await using server = await startServer({ DATABASE_URL: database.url })
