@@ -16,7 +16,6 @@ import { Credentials } from './http/credentials.ts'
 import { Errands } from './http/errands.ts'
 import { ensureKey } from './http/first-key.ts'
 import { Metrics } from './http/metrics.ts'
-import { toProblemAnswer } from './http/problem-details.ts'
 import { createEdge } from './http/server.ts'
 import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
@@ -24,6 +23,7 @@ import { createLog, type Log } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
 import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
+import { path as hubPath } from './realtime/hub/door.ts'
 import { path as realtimePath } from './realtime/native-door.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
 import { eventTypes as events, recent, resources } from './resources/index.ts'
@@ -217,6 +217,7 @@ export async function startNode(config: Config): Promise<Node> {
     // The edge.
     const edge = await createEdge({
       routes: resources.flatMap(({ routes }) => routes),
+      webSockets: [realtimePath, hubPath],
       parts: {
         sql,
         apps,
@@ -259,7 +260,7 @@ export async function startNode(config: Config): Promise<Node> {
       canRead: (state, user) => canRead(state, user, people),
       hiddenUntil: (state, user) => state.member(user)?.hidden_id ?? 0,
       actor: actorOf,
-      toRefusal: error => toProblemAnswer(error, { method: 'GET', path: realtimePath, source: '' }, log),
+      refuse: (res, req, error) => edge.refuse(res, req, error),
       origin,
       settings: toRealtimeSettings(config),
     })

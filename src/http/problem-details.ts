@@ -64,7 +64,7 @@ export function toProblemAnswer(error: unknown, occasion: Occasion, log: Log): A
 }
 
 function describe({ status, code, message, facts }: Problem, instance: string): Answer {
-  const { retry_after, allow, range, ...others } = facts
+  const { retry_after, allow, range, upgrade, ...others } = facts
   const members = {
     ...others,
     type: types[status] ?? 'about:blank',
@@ -79,6 +79,7 @@ function describe({ status, code, message, facts }: Problem, instance: string): 
   if (typeof retry_after === 'number') headers['Retry-After'] = String(Math.max(1, Math.ceil(retry_after)))
   if (typeof allow === 'string') headers['Allow'] = allow
   if (typeof range === 'string') headers['Content-Range'] = range
+  if (typeof upgrade === 'string') headers['Upgrade'] = upgrade
   // Not the JSON writer of responses: names of fields come from requests, and have to be escaped.
   return { status, type: 'application/problem+json', headers, body: JSON.stringify(members) }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
@@ -15,6 +15,7 @@ import type { Metrics } from './metrics.ts'
 import { Callers } from './request/caller.ts'
 import { Router } from './router.ts'
 import type { Parts, Route } from './route.ts'
+import { upgradeOnly } from './upgrade.ts'
 import { loadUws } from './uws.ts'
 
 export interface EdgeSettings {
@@ -39,6 +40,8 @@ export interface EdgeSettings {
 
 export interface EdgeOptions {
   routes: readonly Route[]
+  /** Paths at which others serve WebSockets, over `uws`. */
+  webSockets?: readonly string[]
   parts: Parts
   settings: EdgeSettings
   metrics: Metrics
@@ -72,7 +75,7 @@ export class Edge {
   #onIdle: (() => void) | null = null
 
   constructor(options: EdgeOptions, native: typeof import('uWebSockets.js')) {
-    const { routes, parts, settings, metrics } = options
+    const { routes, webSockets = [], parts, settings, metrics } = options
     this.#native = native
     this.uws = createApp(native, settings.tls)
     this.#cors = new Cors(settings.corsOrigins)
@@ -82,7 +85,7 @@ export class Edge {
     const health = new Health(parts.sql, parts.now)
     const about = createAboutRoutes({ ...settings, health, metrics, routes })
     const router = new Router<Endpoint>()
-    for (const route of [...routes, ...about]) {
+    for (const route of [...routes, ...webSockets.map(upgradeOnly), ...about]) {
       const durations = metrics.requests.of(route.method, route.path)
       router.add(route.method, route.path, new Endpoint(route, durations, settings.bodyLimitBytes))
     }
@@ -91,10 +94,15 @@ export class Edge {
 
   /** Resolves with the address for clients on this machine. Rejects with a StartFault that says why it cannot. */
   async listen(port: number, host: string | null): Promise<string> {
-    this.uws.any('/*', (res, req) => this.#accept(new Exchange(res, req, this.#onEnd)))
+    this.uws.any('/*', (res, req) => this.#accept(res, req, exchange => this.#calls.begin(exchange)))
     this.#listening = await openPort(this.uws, port, host)
     this.#callers.fallback += `:${portOf(this.#native, this.#listening)}`
     return this.#callers.fallback
+  }
+
+  /** Answers a request that came to one of the `webSockets` with the problem that an error stands for. */
+  refuse(res: HttpResponse, req: HttpRequest, error: unknown): void {
+    this.#accept(res, req, exchange => this.#calls.refuse(exchange, error))
   }
 
   /** The address for clients on this machine; without its port before `listen`. */
@@ -137,12 +145,13 @@ export class Edge {
     clearTimeout(timer)
   }
 
-  #accept(exchange: Exchange): void {
+  #accept(res: HttpResponse, req: HttpRequest, begin: (exchange: Exchange) => void): void {
+    const exchange = new Exchange(res, req, this.#onEnd)
     this.#open++
     try {
       exchange.isLast = this.#stopped.signal.aborted
       exchange.standing = this.#cors.headersFor(exchange.header('origin'))
-      this.#calls.begin(exchange)
+      begin(exchange)
     } catch (error) {
       this.#calls.refuse(exchange, error)
     }

@@ -26,7 +26,7 @@ import { Personal, type PersonalParts } from './personal.ts'
 import { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
 import type { Frame } from './protocol.ts'
-import { serve, type Refusal } from './socket.ts'
+import { serve, type Refuse } from './socket.ts'
 import { Tails } from './channels/tail.ts'
 
 /** Where sessions learn who somebody is, and that it is over. */
@@ -53,7 +53,7 @@ export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnr
   canRead: CanRead
   hiddenUntil: HiddenUntil
   actor: (person: Person, origin: string) => object
-  toRefusal: (error: unknown) => Refusal
+  refuse: Refuse
   /** Scheme and host for the absolute URLs in events. */
   origin: () => string
   settings: RealtimeSettings
@@ -157,7 +157,7 @@ export class Realtime {
 
   /** Opens /api/realtime and /hubs/rtm on a server that does not listen yet. */
   attach(server: TemplatedApp): void {
-    const { settings, toRefusal, clock, log } = this.#options
+    const { settings, refuse, clock, log } = this.#options
     const { signal } = this.#closed
     const streams = this.#streams
     const sessions = this.#sessions
@@ -169,7 +169,7 @@ export class Realtime {
     const publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => this.#publish(topic, bytes, isBinary)
     const hub = new Hub({ ...this.#options, admission, sessions, fanOut, streams, online, publish, signal })
     for (const door of [nativeDoor(native), hubDoor(hub)]) {
-      serve(server, door, { sessions, fanOut, admission, settings, toRefusal, now })
+      serve(server, door, { sessions, fanOut, admission, settings, refuse, now })
     }
     this.#server = server
   }

@@ -1,7 +1,5 @@
-import { STATUS_CODES } from 'node:http'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../actors/principal.ts'
-import { problem } from '../lib/errors.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Form } from './protocol.ts'
@@ -10,15 +8,8 @@ import { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
 
-export const UpgradeRequired = problem(426, 'upgrade-required', 'This address is for WebSockets.')
-
-/** An answer to a request that does not become a WebSocket. */
-export interface Refusal {
-  status: number
-  type?: string
-  headers?: Readonly<Record<string, string>> | undefined
-  body?: string | Uint8Array | undefined
-}
+/** Answers a request that does not become a WebSocket, in the form that all refusals have. */
+export type Refuse = (res: HttpResponse, req: HttpRequest, error: unknown) => void
 
 /** One address for WebSockets, and what is spoken there. */
 export interface Door {
@@ -50,8 +41,7 @@ export interface SocketParts {
   fanOut: FanOut
   admission: Admission
   settings: RealtimeSettings
-  /** Writes down why a request is refused, in the form that all refusals have. */
-  toRefusal: (error: unknown) => Refusal
+  refuse: Refuse
   now: () => number
 }
 
@@ -101,10 +91,6 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
       door.leave(session)
     },
   })
-  app.get(door.path, res => {
-    const refusal = parts.toRefusal(UpgradeRequired())
-    refuse(res, { ...refusal, headers: { ...refusal.headers, Upgrade: 'websocket' } })
-  })
 }
 
 /**
@@ -115,7 +101,7 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
  */
 function upgrade(
   door: Door,
-  { admission, toRefusal }: SocketParts,
+  { admission, refuse }: SocketParts,
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
@@ -128,7 +114,7 @@ function upgrade(
     if (principal instanceof Promise) principal.catch(() => {})
     res.upgrade<UserData>({ session: { form, principal } }, key, protocol, extensions, context)
   } catch (error) {
-    refuse(res, toRefusal(error))
+    refuse(res, req, error)
   }
 }
 
@@ -157,13 +143,6 @@ export function bearerIn(req: HttpRequest): string | null {
 /** What every upgrade request says of itself. */
 export function readUpgrade(req: HttpRequest): Pick<Wish, 'key' | 'extensions'> {
   return { key: req.getHeader('sec-websocket-key'), extensions: req.getHeader('sec-websocket-extensions') }
-}
-
-function refuse(res: HttpResponse, { status, type, headers, body }: Refusal): void {
-  res.writeStatus(`${status} ${STATUS_CODES[status] ?? ''}`)
-  if (type !== undefined) res.writeHeader('Content-Type', type)
-  for (const name in headers) res.writeHeader(name, headers[name]!)
-  res.end(body ?? '')
 }
 
 function openingOf(socket: WebSocket<UserData>): Opening {

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { client } from '../support/client.ts'
 import { closedWith, Listener, listen, refusedUpgrade } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
+import { requestText, Wire } from '../support/wire.ts'
 
 test('a token is taken from the header, the subprotocol, the query or the first frame', async () => {
   await using server = await startServer()
@@ -127,12 +129,41 @@ test('a protocol that is not spoken here is refused', async () => {
   expect(await refusedUpgrade(`${server.url}/api/realtime?scalars=roman`)).toBe(400)
 })
 
-test('a plain request is told to upgrade', async () => {
+test.each(['/api/realtime', '/hubs/rtm'])('at %s plain requests are refused like everywhere', async path => {
   await using server = await startServer()
+  const headers = { origin: 'https://app.example' }
+  const ask = (method: string) => client(server.url).request(method, path, { headers })
 
-  const answer = await server.request('GET', '/api/realtime')
+  const got = await ask('GET')
+  const [posted, head, preflight] = [await ask('POST'), await ask('HEAD'), await ask('OPTIONS')]
 
-  expect(answer).toMatchObject({ status: 426, body: { status: 426, code: 'upgrade-required' } })
+  expect(got).toMatchObject({ status: 426, body: { status: 426, code: 'upgrade-required', instance: path } })
+  expect(got.headers.get('upgrade')).toBe('websocket')
+  expect(posted).toMatchObject({ status: 405, body: { code: 'method-not-allowed', instance: path } })
+  expect(posted.headers.get('allow')).toBe('GET, HEAD, OPTIONS')
+  expect([head.status, preflight.status]).toEqual([426, 204])
+  for (const answer of [got, posted, head, preflight]) {
+    expect(answer.headers.get('access-control-allow-origin')).toBe(headers.origin)
+    expect(answer.headers.get('vary')).toBe('Origin')
+  }
+})
+
+test.each([
+  ['/api/realtime?scalars=roman', 400],
+  ['/hubs/rtm', 401],
+])('an upgrade of %s that is refused is answered like any other request', async (address, status) => {
+  await using server = await startServer()
+  const { port } = new URL(server.url)
+  const wire = await Wire.open(Number(port))
+  const upgrade = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' }
+
+  const key = Buffer.alloc(16).toString('base64')
+  await wire.send(requestText('GET', address, { ...upgrade, 'Sec-WebSocket-Key': key, Origin: 'https://app.example' }))
+
+  const answer = await wire.answer()
+  expect(answer.status).toBe(status)
+  expect(answer.headers).toMatchObject({ 'access-control-allow-origin': 'https://app.example', vary: 'Origin' })
+  expect(JSON.parse(answer.body)).toMatchObject({ status, instance: address.split('?')[0] })
 })
 
 test('a node that stops asks its clients to connect again', async () => {
