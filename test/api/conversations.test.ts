@@ -97,6 +97,71 @@ test('the uid of an agent chat is its person’s own: two people may use the sam
   expect((await ann.get(`/api/apps/${second.body.id}`)).status).toBe(404)
 })
 
+test('an agent chat and an app of another type never have the same uid', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  await insertAgent(database.url, 'helper')
+  const ann = await server.person('Ann')
+  const make = (uid?: string) => ann.post('/api/apps', { type: 'agent_chat', members: ['helper'], uid })
+  const { body: chat } = await make('mine')
+  const { body: team } = await server.admin.post('/api/apps', { type: 'posts', uid: 'team' })
+  const { body: free } = await make()
+
+  const posted = await Promise.all([make('Team'), server.admin.post('/api/apps', { type: 'posts', uid: 'MINE' })])
+  const renamed = await Promise.all([
+    ann.patch(`/api/apps/${free.id}`, { uid: 'Team' }),
+    server.admin.patch(`/api/apps/${team.id}`, { uid: 'MINE' }),
+  ])
+  const upserted = await ann.put('/api/apps/team', { type: 'agent_chat', members: ['helper'] })
+  const byKey = await server.admin.put('/api/apps/mine', { type: 'posts' })
+
+  for (const { status, body } of [...posted, ...renamed]) {
+    expect([status, body.errors]).toEqual([422, { uid: ['is taken by another app'] }])
+  }
+  for (const { status, body } of [upserted, byKey]) expect([status, Object.keys(body.errors)]).toEqual([422, ['type']])
+  expect((await ann.get('/api/apps/mine')).body.id).toBe(chat.id)
+})
+
+test('of two who take a uid at once, one for an agent chat, one gets it', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  await insertAgent(database.url, 'helper')
+  const ann = await server.person('Ann')
+  const { body: chat } = await ann.post('/api/apps', { type: 'agent_chat', members: ['helper'] })
+  const { body: posts } = await ann.post('/api/apps', { type: 'posts' })
+
+  for (let round = 0; round < 10; round++) {
+    const uid = `round-${round}`
+    const answers = await Promise.all([
+      ann.post('/api/apps', { type: 'agent_chat', members: ['helper'], uid }),
+      server.admin.post('/api/apps', { type: 'posts', uid }),
+      ann.patch(`/api/apps/${chat.id}`, { uid }),
+      ann.patch(`/api/apps/${posts.id}`, { uid }),
+    ])
+
+    expect(answers.map(({ status }) => (status < 300 ? 'ok' : status)).toSorted()).toEqual([422, 422, 422, 'ok'])
+  }
+})
+
+test('where an agent chat shares its uid with another app from before, a key is given the other', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  await insertAgent(database.url, 'helper')
+  const ann = await server.person('Ann')
+  const { body: chat } = await ann.post('/api/apps', { type: 'agent_chat', members: ['helper'], uid: 'team' })
+  const { body: posts } = await server.admin.post('/api/apps', { type: 'posts' })
+  await database.sql`alter table apps disable trigger apps_uid_given`
+  await database.sql`update apps set uid = 'Team' where id = ${posts.id}`
+  await database.sql`alter table apps enable trigger apps_uid_given`
+
+  expect((await server.admin.get('/api/apps/team')).body.id).toBe(posts.id)
+  expect((await ann.get('/api/apps/team')).body.id).toBe(chat.id)
+  // It may keep the uid that it has.
+  expect((await ann.patch(`/api/apps/${chat.id}`, { uid: 'team', name: 'Ask' })).body.name).toBe('Ask')
+  expect((await server.admin.delete('/api/apps/team')).status).toBe(204)
+  expect((await server.admin.get('/api/apps/team')).body.id).toBe(chat.id)
+})
+
 test('an agent chat without a name is called by the first sentence that its person writes', async () => {
   await using database = await createDatabase()
   await using server = await startServer({ DATABASE_URL: database.url })

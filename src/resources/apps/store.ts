@@ -8,8 +8,8 @@ export const orderFields = ['id', 'name', 'created_at', 'updated_at', 'rev', 'pi
 export type OrderField = (typeof orderFields)[number]
 
 /**
- * The app of that uid that concerns the caller: their own agent chat, or any other type. Served by apps_uid and
- * apps_agent_chat_uid. Null when there is none.
+ * The app of that uid that concerns the caller: their own agent chat, or any other type; for an API key somebody's agent
+ * chat where there is nothing else. Served by apps_uid and apps_agent_chat_uid. Null when there is none.
  */
 export async function findAppId(db: Db, uid: string, by: Principal): Promise<number | null> {
   const [id] = await findAppIds(db, [uid], by)
@@ -23,28 +23,28 @@ export async function findAppIds(db: Db, uids: string[], by: Principal): Promise
   // In two parts, because one condition for both fits neither index: 35 ms instead of 0.1 among 100,000 apps.
   const rows = await db<{ id: number }[]>`
     select distinct on (uid) id from (
-      select id, lower(uid) as uid, owner_id = ${by.user} as is_own from apps
+      select id, lower(uid) as uid, case when owner_id = ${by.user} then 1 else 3 end as rank from apps
       where ${isNamed} and type = 'agent_chat' and ${own}
       union all
-      select id, lower(uid), false from apps
+      select id, lower(uid), 2 from apps
       where ${isNamed} and type <> 'agent_chat'
     ) a
-    order by uid, is_own desc, id`
+    order by uid, rank, id`
   return rows.map(({ id }) => id)
 }
 
-/** True where another app has a uid that this one may therefore not have. */
+/** True where another app has a uid that this one may therefore not have: two people may use one for agent chats. */
 export async function isUidTaken(db: Db, app: number, uid: string): Promise<boolean> {
   const rows = await db`
     select from apps own, lateral (
       select id from apps
-      where lower(uid) = lower(${uid}) and deleted_at is null and type <> 'agent_chat' and own.type <> 'agent_chat'
+      where lower(uid) = lower(${uid}) and deleted_at is null and type <> 'agent_chat'
       union all
       select id from apps
-      where lower(uid) = lower(${uid}) and deleted_at is null and type = 'agent_chat' and own.type = 'agent_chat'
-        and owner_id = own.owner_id
+      where lower(uid) = lower(${uid}) and deleted_at is null and type = 'agent_chat'
+        and (own.type <> 'agent_chat' or owner_id = own.owner_id)
     ) other
-    where own.id = ${app} and other.id <> own.id`
+    where own.id = ${app} and lower(own.uid) is distinct from lower(${uid})`
   return rows.length > 0
 }
 
