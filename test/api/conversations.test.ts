@@ -162,6 +162,24 @@ test('where an agent chat shares its uid with another app from before, a key is 
   expect((await server.admin.get('/api/apps/team')).body.id).toBe(chat.id)
 })
 
+test('an upsert that names somebody else than its uid’s chat is with is refused', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const [helper] = [await insertAgent(database.url, 'helper'), await insertAgent(database.url, 'critic')]
+  const [ann, ben, eve] = [await server.person('Ann'), await server.person('Ben'), await server.person('Eve')]
+  const ask = (members?: unknown[]) => ann.put('/api/apps/copilot', { type: 'agent_chat', members })
+  const talk = (members?: unknown[]) => ann.put('/api/apps/two', { type: 'private_chat', members })
+  const [chat, two] = [await ask(['helper']), await talk([ben.id])]
+
+  const kept = await Promise.all([ask(), ask([]), ask(['HELPER', ann.id]), ask([helper])])
+  const keptTwo = await Promise.all([talk(), talk([ben.uid]), talk([ben.id, ann.id])])
+  const refused = await Promise.all([ask(['critic']), ask(['nobody']), talk([eve.id])])
+
+  for (const { status, body } of kept) expect([status, body.id]).toEqual([200, chat.body.id])
+  for (const { status, body } of keptTwo) expect([status, body.id]).toEqual([200, two.body.id])
+  for (const { status, body } of refused) expect([status, Object.keys(body.errors)]).toEqual([422, ['members']])
+})
+
 test('an agent chat without a name is called by the first sentence that its person writes', async () => {
   await using database = await createDatabase()
   await using server = await startServer({ DATABASE_URL: database.url })

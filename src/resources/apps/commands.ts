@@ -6,7 +6,7 @@ import type { Db } from '../../storage/sql.ts'
 import { isAtLeast, isInside, levelOf, requireAdmin, requireRead } from '../members/access.ts'
 import { join, joinNumbers } from '../members/join.ts'
 import { appDeleted, appRestored, appTrashed, appUpdated } from './events.ts'
-import { isChat, isConversation, type Kind } from './kinds.ts'
+import { hasFixedMembers, isChat, isConversation, type Kind } from './kinds.ts'
 import { PairHasChat, type AppUpdate } from './schema.ts'
 import { findPair, findPairOf } from './store.ts'
 
@@ -20,6 +20,7 @@ export interface AppChange extends Omit<AppUpdate, 'directory' | 'picture'> {
 
 export const UidTaken = () => invalid({ uid: ['is taken by another app'] })
 export const UnknownDirectory = () => invalid({ directory: ['there is no such directory'] })
+const OtherMembers = () => invalid({ members: ['are others in the chat that has this uid'] })
 const DirectoryGone = () => invalid({ directory: ['was deleted meanwhile'] })
 
 /** What the database refuses an app for, by constraint: others write at the same time. */
@@ -46,6 +47,8 @@ export const updateApp = command(
 
 export interface AppUpsertion {
   type: Kind
+  /** Whom the call names as members; 0 for somebody who is not there. */
+  members: number[]
   change: AppChange
   /** Whether apps that were made by upsert let others in by upsert. */
   upsertsJoin: boolean
@@ -53,15 +56,17 @@ export interface AppUpsertion {
 
 /**
  * The same for an upsert, which lets its caller in (see `letIn`) and ignores what they may not change. Trashed apps
- * are updated too, and stay trashed. Refuses with 403 who may not see the app, 422 for an app of another type.
+ * are updated too, and stay trashed. Refuses with 403 who may not see the app, 422 for an app of another type and a
+ * private or agent chat with somebody else than was named.
  */
 export const upsertApp = command(
   'upsertApp',
-  (work: Work, { type, change, upsertsJoin }: AppUpsertion) => {
+  (work: Work, { type, members, change, upsertsJoin }: AppUpsertion) => {
     if (work.app.deleted_at !== null) throw NotFound()
     if (work.app.type !== type) throw invalid({ type: ['an app of another type has this uid'] })
     const before = levelOf(work.state, work.by, work.people)
     const level = work.by.kind === 'user' ? letIn(work, before, upsertsJoin) : before
+    if (hasFixedMembers(type) && members.some(user => work.state.member(user)?.access == null)) throw OtherMembers()
     const { name } = change
     if (level === 'admin') applyChange(work, change)
     else if (work.app.name === null && level === 'write' && mayName(work.app, { name })) applyChange(work, { name })

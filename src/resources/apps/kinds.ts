@@ -36,3 +36,8 @@ const closed = new Set<string>(['agent_chat', 'chat_room', 'private_chat'])
 export function isConversation(type: string): boolean {
   return closed.has(type)
 }
+
+/** Conversations that are what they are by who takes part: nobody comes or goes. */
+export function hasFixedMembers(type: string): boolean {
+  return type === 'agent_chat' || type === 'private_chat'
+}

@@ -1,6 +1,7 @@
 import type { Parts, RouteRequest } from '../../http/route.ts'
 import { invalid, Problem } from '../../lib/errors.ts'
 import { UidInput } from '../../lib/shape.ts'
+import { resolvePeople } from '../users/store.ts'
 import { upsertApp } from './commands.ts'
 import type { Created } from './create.ts'
 import { makeApp } from './make.ts'
@@ -40,8 +41,10 @@ async function make(uid: string, request: Request): Promise<Created> {
 }
 
 async function update(id: number, request: Request): Promise<Created> {
-  const { body, by, apps, upsertsJoin } = request
-  const { type, members: _, ...details } = body
-  await apps.run(upsertApp, id, by, { type, change: await toChange(details, request), upsertsJoin })
+  const { body, by, sql, apps, upsertsJoin } = request
+  const { type, members: refs, ...details } = body
+  const ids = await resolvePeople(sql, refs ?? [])
+  const members = (refs ?? []).map(ref => ids.get(ref) ?? 0)
+  await apps.run(upsertApp, id, by, { type, members, change: await toChange(details, request), upsertsJoin })
   return { id, isNew: false }
 }

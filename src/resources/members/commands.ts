@@ -4,6 +4,7 @@ import type { Principal } from '../../actors/principal.ts'
 import type { Access, MemberRow } from '../../actors/state.ts'
 import { Forbidden, invalid, NotFound, problem } from '../../lib/errors.ts'
 import { ownerChanged } from '../apps/events.ts'
+import { hasFixedMembers } from '../apps/kinds.ts'
 import { isAtLeast, requireAdmin, requireRead, type Guarded } from './access.ts'
 import { memberRemoved, memberUpdated } from './events.ts'
 import { join, joinNumbers } from './join.ts'
@@ -95,7 +96,7 @@ function isPlainAddition(before: Access | null, wanted: Access): boolean {
 }
 
 function requireOpenMembership({ app }: Pick<Guarded, 'app'>): void {
-  if (app.type === 'private_chat' || app.type === 'agent_chat') throw FixedMembers({ type: app.type })
+  if (hasFixedMembers(app.type)) throw FixedMembers({ type: app.type })
 }
 
 /** The last admin stays one, and an owner who is made less gives the ownership up. */
