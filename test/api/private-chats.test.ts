@@ -129,6 +129,21 @@ test('who removes a private chat once more removes what was in the trash meanwhi
   ])
 })
 
+test('a removed private chat comes back by the upsert of its uid as well, without its old messages', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const put = () => ann.put('/api/apps/us', { type: 'private_chat', members: [ben.id] })
+  const { body: chat } = await put()
+  await ben.post(`/api/apps/${chat.id}/messages`, { text: 'old' })
+  await ann.post(`/api/apps/${chat.id}/remove`)
+
+  const again = await put()
+
+  expect([again.status, again.body.id]).toEqual([200, chat.id])
+  expect((await ann.get('/api/apps')).body.data).toMatchObject([{ id: chat.id }])
+  expect((await ann.get(`/api/apps/${chat.id}/messages`)).body.count).toBe('0')
+})
+
 test('a private chat that both have removed is deleted, and the next one is another', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]

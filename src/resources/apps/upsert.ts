@@ -7,6 +7,7 @@ import type { Created } from './create.ts'
 import { makeApp } from './make.ts'
 import { toChange, toDraft } from './prepare.ts'
 import type { AppUpsert } from './schema.ts'
+import { showAgain } from './settings.ts'
 import { findAppId } from './store.ts'
 
 type Request = Parts & Pick<RouteRequest<{ uid: string }, unknown, AppUpsert>, 'params' | 'body' | 'by'>
@@ -16,7 +17,8 @@ const mostLooks = 3
 
 /**
  * Makes the app with the uid of the path, or updates it. A token's call lets the caller in where the app was itself
- * made by such a call. Refuses with 403 for an app that the caller may not see, 422 for one of another type.
+ * made by such a call, and a private chat that they had removed comes back, without its old messages. Refuses with 403
+ * for an app that the caller may not see, 422 for one of another type.
  */
 export async function upsertByUid(request: Request): Promise<Created> {
   const { params, by, sql } = request
@@ -46,5 +48,6 @@ async function update(id: number, request: Request): Promise<Created> {
   const ids = await resolvePeople(sql, refs ?? [])
   const members = (refs ?? []).map(ref => ids.get(ref) ?? 0)
   await apps.run(upsertApp, id, by, { type, members, change: await toChange(details, request), upsertsJoin })
+  if (type === 'private_chat' && by.kind === 'user') await apps.run(showAgain, id, by, undefined)
   return { id, isNew: false }
 }
