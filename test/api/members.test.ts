@@ -235,3 +235,21 @@ test('several are removed at once or none, named in the path with commas or in t
   for (const one of [ann!, server.admin]) expect((await one.delete(`/api/apps/${app.id}/members`, [])).status).toBe(204)
   expect((await ann!.delete(`/api/apps/${app.id}/members`)).status).toBe(422)
 })
+
+test('nobody who is in the trash is added, but a member there may have their access changed', async () => {
+  await using server = await startServer()
+  const [ann, ben, eve] = await Promise.all(['Ann', 'Ben', 'Eve'].map(server.person))
+  const { body: app } = await ann!.post('/api/apps', { type: 'chat', members: [eve!.id] })
+  const path = `/api/apps/${app.id}/members`
+  for (const one of [ben, eve]) await server.admin.post(`/api/users/${one!.id}/trash`)
+
+  for (const caller of [ann!, server.admin]) {
+    const one = await caller.put(`${path}/${ben!.id}`)
+    const many = await caller.put(path, [{ user: ben!.id }])
+    const made = await caller.post('/api/apps', { type: 'chat', members: [ben!.id] })
+    const changed = await caller.put(`${path}/${eve!.id}`, { access: 'read' })
+
+    expect([one, many, made, changed].map(({ status }) => status)).toEqual([404, 422, 422, 200])
+    expect([many, made].map(({ body }) => Object.keys(body.errors))).toEqual([['user'], ['members']])
+  }
+})

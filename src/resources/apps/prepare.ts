@@ -64,7 +64,7 @@ export async function requireFreeUid(
 /** The ids behind references to people whom the caller may add; 422 on `field` otherwise. */
 export async function toVisibleIds(refs: string[], field: string, { sql, by }: Looking): Promise<number[]> {
   const ids = await resolvePeople(sql, refs)
-  const hidden = by.kind === 'key' ? [] : await listInvisible(sql, by.user, [...ids.values()])
+  const hidden = await listInvisible(sql, by, [...ids.values()])
   for (const [ref, id] of ids) if (hidden.includes(id)) ids.delete(ref)
   // Together: whoever is missing in a list of those who are not there would be known to be there.
   const unknown = refs.filter(ref => !ids.has(ref))

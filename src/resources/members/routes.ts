@@ -148,8 +148,8 @@ function show(user: number, state: AppState, { people, origin, presence }: Reque
 
 /** Members are known to each other, others where they can be seen. */
 async function isKnown(user: number, state: AppState, { sql, by }: Request): Promise<boolean> {
-  if (by.kind === 'key' || state.member(user)?.access != null) return true
-  return (await listInvisible(sql, by.user, [user])).length === 0
+  if (state.member(user)?.access != null) return true
+  return (await listInvisible(sql, by, [user])).length === 0
 }
 
 async function put(state: AppState, list: { ref: string; access: NewMember['access'] }[], request: Request) {

@@ -91,9 +91,8 @@ function isOpenAgent(db: Db, user: number): Fragment {
       where a.user_id = ${user} and b.user_id = u.id))`
 }
 
-/** Those of `ids` whom a user cannot add to anything: out of its sight, or trashed. */
-export async function listInvisible(db: Db, user: number, ids: number[]): Promise<number[]> {
-  const by: Principal = { kind: 'user', user, credential: '' }
+/** Those of `ids` whom the caller cannot add to anything: out of its sight, or trashed. */
+export async function listInvisible(db: Db, by: Principal, ids: number[]): Promise<number[]> {
   const rows = await db<{ id: number }[]>`
     select u.id from users u
     where u.id = any(${ids}::bigint[]) and not (u.trashed_at is null and ${isVisibleTo(db, by)})`
