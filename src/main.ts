@@ -108,7 +108,7 @@ export async function startNode(config: Config): Promise<Node> {
     const environment = new Environment(sql)
     await environment.start()
     const people = new People(sql)
-    people.follow(environment)
+    await people.follow(environment)
     await people.load([systemUser, deletedUser])
     const credentials = new Credentials(sql, environment, now)
     const direct = new Direct(sql, environment, now)

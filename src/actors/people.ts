@@ -36,6 +36,7 @@ export class People {
   readonly #sql: Sql
   readonly #capacity: number
   readonly #known = new Map<number, Person>()
+  readonly #trashed = new Set<number>()
   readonly #reads = new Set<Read>()
   /** Together, because whoever comes is loaded, and after a restart everybody comes at once. */
   readonly #readSoon = together<number, Person>((_, ids) => this.#read(ids))
@@ -47,13 +48,24 @@ export class People {
   }
 
   /** Hears from now on of what changes people, on this node or another. Call once, before anybody is loaded. */
-  follow(environment: Environment): void {
+  async follow(environment: Environment): Promise<void> {
     environment.listen(async ({ type, entity_type, entity_id, facts }) => {
-      if (type === 'everything') this.clear()
-      else if (entity_type === 'user') await this.refresh([entity_id])
-      else if (type === 'directory_members_changed') await this.refresh((facts as { users: number[] }).users)
+      if (type === 'everything') {
+        this.clear()
+        await this.#readTrashed()
+      } else if (entity_type === 'user') {
+        if (type === 'user_trashed') this.#trashed.add(entity_id)
+        else if (type === 'user_restored' || type === 'user_deleted') this.#trashed.delete(entity_id)
+        await this.refresh([entity_id])
+      } else if (type === 'directory_members_changed') await this.refresh((facts as { users: number[] }).users)
       else if (entity_type === 'directory') await this.refresh(this.#membersOf(entity_id))
     })
+    await this.#readTrashed()
+  }
+
+  /** Everybody who is in the trash, loaded or not: few. */
+  get trashed(): ReadonlySet<number> {
+    return this.#trashed
   }
 
   /** From memory alone; undefined for those who were not loaded, or do not exist. */
@@ -103,6 +115,12 @@ export class People {
   clear(): void {
     for (const read of this.#reads) read.isOld = true
     this.#known.clear()
+  }
+
+  async #readTrashed(): Promise<void> {
+    const ids = await listTrashed(this.#sql)
+    this.#trashed.clear()
+    for (const id of ids) this.#trashed.add(id)
   }
 
   #membersOf(directory: number): number[] {
@@ -171,6 +189,12 @@ interface Read {
 /** People by id, in no order. Served by the primary key of users. */
 export function listPeople(db: Db, ids: number[]): Promise<Person[]> {
   return db<Person[]>`${selectPeople(db)} where u.id = any(${ids}::bigint[])`
+}
+
+/** Served by users_trashed. */
+async function listTrashed(db: Db): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`select id from users where trashed_at is not null`
+  return rows.map(({ id }) => id)
 }
 
 /** `select … from users u`, as Person. Served by directory_members_user. */

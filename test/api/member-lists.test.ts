@@ -106,3 +106,35 @@ test('a detailed app shows its first 25 members, in the order in which they join
   expect(ids(body.members)).toEqual(order.slice(0, 25))
   expect(body.members).toMatchObject({ start: '0', end: '25', count: '30' })
 })
+
+test('a detailed app leaves out who is in the trash, and counts without them', async () => {
+  await using server = await startServer()
+  const people = await Promise.all(Array.from({ length: 28 }, (_, i) => server.person(`Person ${i}`)))
+  const order = people.map(({ id }) => id)
+  const { body: app } = await server.admin.post('/api/apps', { type: 'chat_room', members: order })
+  const shown = async () => (await people[27]!.get(`/api/apps/${app.id}`)).body.members
+  for (const id of order.slice(0, 2)) await server.admin.post(`/api/users/${id}/trash`)
+
+  const without = await shown()
+  await server.admin.post(`/api/users/${order[0]}/restore`)
+  const restored = await shown()
+  await server.admin.delete(`/api/users/${order[1]}`)
+
+  expect([ids(without), without.count]).toEqual([order.slice(2, 27), '26'])
+  expect([ids(restored), restored.count]).toEqual([[order[0], ...order.slice(2, 26)], '27'])
+  expect((await shown()).count).toBe('27')
+  expect((await people[27]!.get(`/api/apps/${app.id}/members?count_only=true`)).body.count).toBe('27')
+})
+
+test('a node that starts knows who is in the trash', async () => {
+  await using database = await createDatabase()
+  await using first = await startServer({ DATABASE_URL: database.url })
+  const [ann, ben] = [await first.person('Ann'), await first.person('Ben')]
+  const { body: app } = await ann.post('/api/apps', { type: 'chat', members: [ben.id] })
+  await first.admin.post(`/api/users/${ben.id}/trash`)
+
+  await using second = await startServer({ DATABASE_URL: database.url })
+
+  const { body } = await second.admin.get(`/api/apps/${app.id}`)
+  expect([ids(body.members), body.members.count]).toEqual([[ann.id], '1'])
+})

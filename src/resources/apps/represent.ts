@@ -75,21 +75,32 @@ function hasArchive({ type, item_count, trashed_at }: AppRow): boolean {
 /** How many members a detailed app shows; the rest is in its members list. */
 export const shownMembers = 25
 
-/** The first members of an app, in joining order: those whose people a detailed app needs in memory. */
-export function firstMembers(state: AppState): number[] {
+/** The first members of an app who are not trashed, in joining order: a detailed app needs their people in memory. */
+export function firstMembers(state: AppState, { trashed }: People): number[] {
   const ids: number[] = []
   for (const { user_id, access } of state.members()) {
-    if (access !== null) ids.push(user_id)
+    if (access !== null && !trashed.has(user_id)) ids.push(user_id)
     if (ids.length === shownMembers) break
   }
   return ids
+}
+
+/** How many members are not trashed. Of trashed people and members it goes through those who are fewer. */
+function countMembers(state: AppState, { trashed }: People): number {
+  let count = state.memberCount
+  if (trashed.size < count) {
+    for (const user of trashed) if (state.member(user)?.access != null) count--
+  } else {
+    for (const { user_id, access } of state.members()) if (access !== null && trashed.has(user_id)) count--
+  }
+  return count
 }
 
 /** The detailed app. `lastMessage` is its newest message as the caller sees it. */
 export function showApp(state: AppState, viewer: Viewer & { presence: Presence }, lastMessage: object | null) {
   const { people, origin, presence } = viewer
   const withMarkers = showsMarkers(state.app)
-  const members = firstMembers(state).map(user =>
+  const members = firstMembers(state, people).map(user =>
     showMember(people.show(user), state.member(user), {
       app: state.app,
       people,
@@ -102,7 +113,7 @@ export function showApp(state: AppState, viewer: Viewer & { presence: Presence }
   return {
     ...showAppSummary(state, viewer),
     last_message: lastMessage,
-    members: toPagedList({ skip: 0, countOnly: false }, state.memberCount, members),
+    members: toPagedList({ skip: 0, countOnly: false }, countMembers(state, people), members),
   }
 }
 

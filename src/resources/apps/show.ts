@@ -23,7 +23,12 @@ export interface AppRequest extends Viewer {
 export async function showWhole(state: AppState, request: AppRequest): Promise<object> {
   const { people, by } = request
   const last = await findLast(state, request)
-  const names = [by.user, ...namesakes(state), ...firstMembers(state), ...(last === null ? [] : [last.created_by])]
+  const names = [
+    by.user,
+    ...namesakes(state),
+    ...firstMembers(state, people),
+    ...(last === null ? [] : [last.created_by]),
+  ]
   await people.load(names)
   const shown = showApp(state, request, last === null ? null : await showLast(last, state, request))
   const { picture_id } = state.app
