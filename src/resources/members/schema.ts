@@ -28,7 +28,9 @@ export const MemberRefs = z.array(Ref).max(500)
 export const MemberListing = Listing.extend({
   autocomplete: QueryFlag.optional().describe('true (default): words of q are beginnings of words; false: whole words'),
   agent: QueryFlag.optional().describe('true: only agents; false: only people'),
-  member: Tristate.optional().describe('true (default): members; false: people who are not; null: all with access'),
+  member: Tristate.optional().describe(
+    'true (default): members; false: people who are not; null: all with access whom the caller can see',
+  ),
   system: QueryFlag.optional().describe('true: the system user too'),
 })
 

@@ -14,7 +14,10 @@ export interface MemberFilter {
   /** How many members it has. */
   memberCount: number
   by: Principal
-  /** true: members; false: people who could become members; null: everybody with access, and visible people. */
+  /**
+   * true: members; false: people who could become members; null: both. Those whom a directory or the app's default
+   * gives access are among them where the caller can see them: whoever opens an app to all would list everybody otherwise.
+   */
   isMember: boolean | null
   isAgent: boolean | undefined
   withSystem: boolean
