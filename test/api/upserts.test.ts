@@ -179,3 +179,20 @@ test('a setting keeps upserts from letting anybody in, also into apps that were 
 
   expect([made.status, ...answers.map(({ status }) => status)]).toEqual([201, 403, 403, 200])
 })
+
+test('an upsert of a user or an agent that names null as uid leaves the one in the path', async () => {
+  await using server = await startServer()
+  const agent = { name: 'Bot', provider: 'openai', model: 'x' }
+  const put = (path: string, body: object) => server.admin.put(path, { ...body, uid: null })
+
+  for (const [path, body] of [
+    ['/api/users/ann', { name: 'Ann' }],
+    ['/api/agents/bot', agent],
+  ] as const) {
+    const made = await put(path, body)
+    const again = await put(path, body)
+
+    expect([made.status, again.status]).toEqual([201, 200])
+    expect(again.body).toEqual(made.body)
+  }
+})

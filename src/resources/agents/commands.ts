@@ -37,7 +37,7 @@ export const updateAgent = directCommand(
   },
 )
 
-/** Makes the agent with this uid, or changes it; a trashed one is changed too and stays trashed. */
+/** Makes the agent with this uid, or changes it; null leaves it its uid. A trashed one is changed too and stays trashed. */
 export const upsertAgent = directCommand(
   'upsertAgent',
   async (work: DirectWork, { uid, given }: { uid: string; given: AgentChange }): Promise<Saved> => {
@@ -83,7 +83,7 @@ export const deleteAgent = directCommand('deleteAgent', async (work: DirectWork,
 
 async function change(work: DirectWork, stored: StoredUser, given: AgentChange): Promise<Saved> {
   if (!stored.is_agent) throw invalid(uidTaken)
-  await update(work, stored, given)
+  await update(work, stored, { ...given, uid: given.uid ?? undefined })
   return { id: stored.id, isNew: false }
 }
 

@@ -34,7 +34,10 @@ export const updateUser = directCommand(
   },
 )
 
-/** Makes the user with this uid, or changes it as `updateUser` does; a trashed one is changed too and stays trashed. */
+/**
+ * Makes the user with this uid, or changes it as `updateUser` does, except that null leaves it its uid: the same call
+ * would make another one. A trashed user is changed too and stays trashed.
+ */
 export const upsertUser = directCommand(
   'upsertUser',
   async (work: DirectWork, { uid, given }: { uid: string; given: UserChange }): Promise<Saved> => {
@@ -92,6 +95,6 @@ export function requireUid(uid: string): void {
 
 async function change(work: DirectWork, stored: StoredUser, given: UserChange): Promise<Saved> {
   if (stored.is_agent) throw invalid(uidTaken)
-  await updateProfile(work, stored, given)
+  await updateProfile(work, stored, { ...given, uid: given.uid ?? undefined })
   return { id: stored.id, isNew: false }
 }
