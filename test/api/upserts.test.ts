@@ -196,3 +196,17 @@ test('an upsert of a user or an agent that names null as uid leaves the one in t
     expect(again.body).toEqual(made.body)
   }
 })
+
+test('an upsert does not look at what its caller may not change', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  await ann.put('/api/apps/plan', { type: 'posts' })
+  const given = { type: 'posts', picture: '99999999' }
+
+  const joined = await ben.put('/api/apps/plan', given)
+  const later = await ben.put('/api/apps/plan', { ...given, name: 'Mine' })
+  const byOwner = await ann.put('/api/apps/plan', given)
+
+  expect([joined.status, later.status, byOwner.status]).toEqual([200, 200, 422])
+  expect(later.body).not.toHaveProperty('name')
+})

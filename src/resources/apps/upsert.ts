@@ -1,6 +1,7 @@
 import type { Parts, RouteRequest } from '../../http/route.ts'
 import { invalid, Problem } from '../../lib/errors.ts'
 import { UidInput } from '../../lib/shape.ts'
+import { levelOf } from '../members/access.ts'
 import { resolvePeople } from '../users/store.ts'
 import { upsertApp } from './commands.ts'
 import type { Created } from './create.ts'
@@ -43,11 +44,15 @@ async function make(uid: string, request: Request): Promise<Created> {
 }
 
 async function update(id: number, request: Request): Promise<Created> {
-  const { body, by, sql, apps, upsertsJoin } = request
+  const { body, by, sql, apps, people, upsertsJoin } = request
   const { type, members: refs, ...details } = body
   const ids = await resolvePeople(sql, refs ?? [])
   const members = (refs ?? []).map(ref => ids.get(ref) ?? 0)
-  await apps.run(upsertApp, id, by, { type, members, change: await toChange(details, request), upsertsJoin })
+  await people.load([by.user])
+  const isAdmin = levelOf(await apps.state(id), by, people) === 'admin'
+  // What others may not change is ignored, so it is not looked up either.
+  const change = isAdmin ? await toChange(details, request) : { name: details.name }
+  await apps.run(upsertApp, id, by, { type, members, change, upsertsJoin })
   if (type === 'private_chat' && by.kind === 'user') await apps.run(showAgain, id, by, undefined)
   return { id, isNew: false }
 }
