@@ -1,0 +1,145 @@
+import { Apps } from '../../src/actors/apps.ts'
+import { command } from '../../src/actors/command.ts'
+import { Environment } from '../../src/actors/environment.ts'
+import { event } from '../../src/actors/event.ts'
+import { Lane } from '../../src/actors/lane.ts'
+import { People, type Person } from '../../src/actors/people.ts'
+import type { Access, AppRow } from '../../src/actors/state.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { History } from '../../src/realtime/channels/history.ts'
+import { Tails } from '../../src/realtime/channels/tail.ts'
+import { FanOut } from '../../src/realtime/fan-out.ts'
+import { findForm, type Frame } from '../../src/realtime/protocol.ts'
+import { Session, type Wire } from '../../src/realtime/session.ts'
+import { prepareEvents } from '../../src/storage/housekeeping.ts'
+import { openSql } from '../../src/storage/sql.ts'
+import { createDatabase } from './database.ts'
+
+const noted = event<null>({ type: 'noted', entity: 'message', touches: true, present: () => ({}) })
+const opened = event<AppRow>({
+  type: 'opened',
+  entity: 'app',
+  touches: true,
+  apply(state, { body }) {
+    if (body !== null) state.app = { ...state.app, access: body.access }
+  },
+  present: () => ({}),
+})
+const note = command('note', work => work.emit(noted, { entity: 1, body: null }))
+const open = command('open', (work, access: Access) =>
+  work.emit(opened, { entity: work.app.id, body: { ...work.app, access } }),
+)
+const by = { kind: 'key', user: 0, credential: '' } as const
+const form = findForm('json', 'number')!
+
+/** A socket whose other end the test holds. */
+export class Ear implements Wire {
+  readonly topics = new Set<string>()
+  readonly frames: Frame[] = []
+  buffered = 0
+  /** What a frame adds to the buffer; a client that reads has none. */
+  stuckBytes = 0
+
+  send(message: Uint8Array): number {
+    this.frames.push(JSON.parse(Buffer.from(message).toString()))
+    this.buffered += this.stuckBytes
+    return 1
+  }
+  getBufferedAmount = () => this.buffered
+  subscribe = (topic: string) => Boolean(this.topics.add(topic))
+  unsubscribe = (topic: string) => this.topics.delete(topic)
+  cork = (run: () => void) => run()
+  end = () => {}
+  close = () => {}
+
+  revs(type = 'event'): unknown[] {
+    return this.frames.filter(frame => frame.type === type).map(({ rev }) => rev)
+  }
+}
+
+export type Stage = Awaited<ReturnType<typeof openStage>>
+
+const origin = () => ''
+const actor = ({ id }: Person) => ({ id })
+
+/** Real actors on a real database, with sessions whose sockets are in the test's hands. */
+export async function openStage() {
+  const database = await createDatabase()
+  const connect = (connections: number) => openSql({ url: database.url, connections, statementTimeoutMs: 5_000 })
+  const sql = connect(3)
+  const reading = connect(1)
+  await prepareEvents(sql, new Date())
+  const log = createLog('error')
+  const environment = new Environment(sql)
+  await environment.start()
+  const people = new People(sql)
+  await people.load([0, -1])
+  const lanes = [1, 2].map(() => new Lane({ open: () => connect(1), deadlineMs: 10_000 }))
+  const events = new Map([noted, opened].map(kind => [kind.type, kind as never]))
+  const ears: Ear[] = []
+  const apps = new Apps({
+    sql,
+    environment,
+    people,
+    events,
+    followers: [],
+    recent: async () => [],
+    lanes: lanes.slice(1),
+    soloLanes: lanes.slice(0, 1),
+    flushLimit: 100,
+    mailboxLimit: 1_000,
+    totalLimit: 1_000,
+    isShared: false,
+    memoryBytes: 100_000_000,
+    observe: () => {},
+    now: () => new Date(),
+    log,
+  })
+  const fanOut = new FanOut({
+    apps,
+    people,
+    history: new History({ sql: reading, events, people, origin, actor, log }),
+    tails: new Tails(1_000_000),
+    replayBytes: 1_000,
+    origin,
+    actor,
+    clock: systemClock,
+    log,
+    publish: (topic, bytes) => ears.forEach(ear => ear.topics.has(topic) && ear.send(bytes)),
+    hiddenUntil: () => 0,
+    // As in the server: whoever is not in memory may do nothing.
+    canRead: ({ app }, user) => people.find(user) !== undefined && (app.access !== 'none' || user === app.created_by),
+  })
+  apps.listen((state, events) => fanOut.hear(state, events))
+  const [user] = await sql<{ id: number }[]>`
+    insert into users (display_name, created_at) values ('Ann', now()) returning id`
+  const [app] = await sql<{ id: number }[]>`
+    insert into apps (type, access, rev, head_rev, created_at, created_by)
+    values ('chat', 'read', nextval('numbers'), currval('numbers'), now(), 0) returning id`
+  return {
+    sql,
+    people,
+    fanOut,
+    app: app!.id,
+    user: user!.id,
+    look: () => apps.look(),
+    note: () => apps.run(note, app!.id, by, undefined),
+    open: (access: Access) => apps.run(open, app!.id, by, access),
+    /** Nothing is read from the log until `run` has ended. */
+    whileHistoryWaits: (run: () => Promise<unknown>) => reading.begin(run),
+    connect(as = user!.id) {
+      const ear = new Ear()
+      const session = new Session(ear, form, 0)
+      session.open({ kind: 'user', user: as, credential: '' }, Number.POSITIVE_INFINITY)
+      ears.push(ear)
+      return { ear, session }
+    },
+    async [Symbol.asyncDispose]() {
+      await apps.idle()
+      await Promise.all(lanes.map(lane => lane.close()))
+      await Promise.all([sql, reading].map(pool => pool.end({ timeout: 1 })))
+      await database[Symbol.asyncDispose]()
+    },
+  }
+}
