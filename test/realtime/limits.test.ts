@@ -4,6 +4,7 @@ import { pack } from 'msgpackr'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { eventually } from '../support/eventually.ts'
+import { joinHub } from '../support/hub.ts'
 import { listen, refusedUpgrade } from '../support/realtime.ts'
 import { startServer, type Server } from '../support/server.ts'
 
@@ -99,6 +100,21 @@ test('a session has a limited number of subscriptions', async () => {
     'too-many-subscriptions',
     'subscribed',
   ])
+})
+
+test('a client of the hub has a limited number of apps, and hears of each as much as it likes', async () => {
+  await using server = await startServer({ SESSION_SUBSCRIPTIONS: '2' })
+  const { app, people } = await server.chatWith(1)
+  const others = await Promise.all(
+    [1, 2].map(() => server.admin.post('/api/apps', { type: 'chat', access: 'read' }).then(({ body }) => body.id)),
+  )
+  await using hub = await joinHub(server.url, { token: () => people[0].token })
+
+  const answers = []
+  for (const one of [app, ...others]) answers.push(await hub.subscribe(`a${one}:message_created`))
+  answers.push(await hub.subscribe(`a${app}:app_updated`))
+
+  expect(answers).toEqual([true, true, false, true])
 })
 
 test('a user has a limited number of sessions, and a node of connections', async () => {

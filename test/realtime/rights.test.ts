@@ -105,6 +105,23 @@ test('whoever leaves the directory of an app hears nothing from that moment on',
   expect(await loseRight(server, app.id, ben, ann, lose)).toBe('access-lost')
 })
 
+test('whoever is not in the directory that an app moves to hears nothing from that moment on', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  for (const name of ['staff', 'guests']) await server.admin.post('/api/directories', { name })
+  await server.admin.patch(`/api/users/${ben.id}`, { directories: ['staff'] })
+  const { body: app } = await server.admin.post('/api/apps', {
+    type: 'chat',
+    access: 'read',
+    directory: 'staff',
+    members: [ann.id],
+  })
+
+  const lose = () => server.admin.patch(`/api/apps/${app.id}`, { directory: 'guests' })
+
+  expect(await loseRight(server, app.id, ben, ann, lose)).toBe('access-lost')
+})
+
 test('a right that is lost while the client is still reading its history ends the history', async () => {
   await using server = await startServer()
   const {
