@@ -132,6 +132,22 @@ test('attachments are hidden with their item, and go with it', async () => {
   })
 })
 
+test('an attachment is not trashed, changed or deleted by itself', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  const message = await create(ann, `/api/apps/${app}/messages`, { text: 'Hi', blobs: [await put(ann, 'a')] })
+  const path = `/api/files/${message.attachments.data[0].id}`
+
+  const answers = await Promise.all([ben.post(`${path}/trash`), ben.patch(path, { name: 'b' }), ben.delete(path)])
+
+  expect(answers.map(({ status, body }) => [status, body.code])).toEqual(answers.map(() => [400, 'file-is-attachment']))
+  const { body: messages } = await ann.get(`/api/apps/${app}/messages?out=details`)
+  expect(messages).toMatchObject({ count: '1', data: [{ attachments: { count: '1', data: [{ name: 'a' }] } }] })
+})
+
 test('an attachment takes no comments of its own', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { expect, test } from 'vitest'
 import sharp from 'sharp'
+import { signLink } from '../../src/resources/blobs/links.ts'
+import { createDatabase } from '../support/database.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -49,6 +51,19 @@ test('a link is valid for a day at least, and for no other file, version or form
   expect(answers.map(({ status }) => status)).toEqual(changed.map(() => 404))
   expect(expiresAt - Date.now()).toBeGreaterThanOrEqual(24 * 3_600_000 - 1000)
   expect(expiresAt - Date.now()).toBeLessThanOrEqual(36 * 3_600_000)
+})
+
+test('a link opens nothing any more when it has expired', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const { file } = await addFile(server, 'note.txt', 'x')
+  const [blob] = await database.sql<{ secret: string }[]>`select secret from blobs`
+  const signedAt = (time: number) => signLink(server.url, `/files/${file.id}/${file.rev}`, blob!.secret, time)
+
+  const [valid, expired] = [signedAt(Date.now()), signedAt(Date.now() - 48 * 3_600_000)]
+
+  expect(valid).toBe(file.download_url)
+  expect((await fetch(expired)).status).toBe(404)
 })
 
 test('a link to a deleted file opens nothing', async () => {
@@ -110,7 +125,8 @@ test.each([
   ['fake.png', 'image/png'],
 ])('%s as %s is never shown as active content', async (name, type) => {
   await using server = await startServer()
-  const { file } = await addFile(server, name, '<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>', type)
+  const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="2"><script>1</script></svg>'
+  const { file } = await addFile(server, name, picture, type)
 
   const answer = await fetch(file.download_url)
 

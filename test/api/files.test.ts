@@ -102,6 +102,7 @@ test('new content replaces the old one, which stays as a version only if asked f
   expect(updated).toMatchObject({ name: 'plan.txt', size: '5', updated_by: { id: ann.id } })
   const { body: versions } = await ann.get(`/api/files/${file.id}/versions`)
   expect(versions.data.map(({ size }: { size: string }) => size)).toEqual(['5', '3'])
+  expect((await ann.get(`/api/files/${file.id}/versions/${file.rev}`)).status).toBe(404)
 })
 
 test('a renamed file has a new name and kind, and no new version', async () => {

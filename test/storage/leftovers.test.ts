@@ -22,17 +22,29 @@ test('blobs that nothing uses go after a week, with their bytes; used ones stay'
   await using server = await startServer({ DATABASE_URL: database.url, DATA_DIR: folder.path })
   const bytes = new DiskBytes(join(folder.path, 'blobs'))
   const { body: app } = await server.admin.post('/api/apps', { type: 'files' })
-  const { body: used } = await upload(server.admin, { name: 'used.txt', content: 'x' })
+  const use = async (path: string, name: string, toBody: (blob: string) => object) => {
+    const { body: blob } = await upload(server.admin, {
+      name,
+      content: '<svg xmlns="http://www.w3.org/2000/svg" width="2" height="1"/>',
+    })
+    await create(server.admin, path, toBody(blob.id))
+    return Number(blob.id)
+  }
   const { body: idle } = await upload(server.admin, { name: 'idle.txt', content: 'y' })
-  await server.admin.post(`/api/apps/${app.id}/files`, { blob_id: used.id })
+  const used = [
+    await use(`/api/apps/${app.id}/files`, 'file.svg', blob_id => ({ blob_id })),
+    await use('/api/apps', 'app.svg', picture => ({ type: 'chat', picture })),
+    await use('/api/users', 'user.svg', picture => ({ uid: 'ann', picture })),
+    await use('/api/embeds', 'embed.svg', image => ({ type: 'link', title: 'x', image })),
+  ]
   const [row] = await sql<{ key: string }[]>`select key from blobs where id = ${idle.id}`
 
   for (const { run } of blobChores({ sql, bytes, past: daysAhead(6) })) await run(signal)
   const early = await sql`select id from blobs`
   for (const { run } of blobChores({ sql, bytes, past: daysAhead(8) })) await run(signal)
 
-  expect(early).toHaveLength(2)
-  expect(await sql`select id from blobs`).toMatchObject([{ id: Number(used.id) }])
+  expect(early).toHaveLength(5)
+  expect(await sql`select id from blobs order by id`).toEqual(used.map(id => ({ id })))
   expect(await bytes.sizeOf(row!.key)).toBeNull()
   expect(await sql`select * from loose_bytes`).toHaveLength(0)
 })
