@@ -144,6 +144,21 @@ test('the default access of an app counts for everybody, or for those in its dir
   expect([await read(inside), await write(outside)]).toEqual([404, 404])
 })
 
+test('people open their apps to directories that they are in, and to no others', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  for (const name of ['acme', 'globex']) await server.admin.post('/api/directories', { name })
+  await server.admin.patch(`/api/users/${ann.id}`, { directories: ['acme'] })
+  const { body: app } = await ann.post('/api/apps', { type: 'chat', access: 'read' })
+
+  const own = await ann.patch(`/api/apps/${app.id}`, { directory: 'acme' })
+  const other = await ann.patch(`/api/apps/${app.id}`, { directory: 'globex' })
+
+  expect(own.status).toBe(200)
+  expect([other.status, Object.keys(other.body.errors)]).toEqual([422, ['directory']])
+  expect((await server.admin.get(`/api/apps/${app.id}`)).body.directory_id).toBe(own.body.directory_id)
+})
+
 test('whoever reads an app by its default access is no member of it, and keeps settings there all the same', async () => {
   await using server = await startServer()
   const [owner, visitor] = [await server.person('Owner'), await server.person('Visitor')]

@@ -153,17 +153,19 @@ test('when the owner or the last admin goes, the person who was there longest an
   await using database = await createDatabase()
   await using server = await startServer({ DATABASE_URL: database.url })
   const helper = await insertAgent(database.url, 'helper')
-  const [ann, ben, eve, kim] = await Promise.all(['Ann', 'Ben', 'Eve', 'Kim'].map(server.person))
+  const [ann, ben, eve, kim, pat] = await Promise.all(['Ann', 'Ben', 'Eve', 'Kim', 'Pat'].map(server.person))
   const { body: app } = await ann!.post('/api/apps', { type: 'chat' })
-  // Who joins first has the largest id; an agent and somebody who only reads come before the heir.
+  // Who joins first has the largest id; an agent, somebody who only reads and somebody in the trash come before the heir.
   for (const [who, access] of [
     [helper, 'write'],
     [kim!.id, 'read'],
+    [pat!.id, 'write'],
     [eve!.id, 'write'],
     [ben!.id, 'write'],
   ] as const) {
     await ann!.put(`/api/apps/${app.id}/members/${who}`, { access })
   }
+  await server.admin.post(`/api/users/${pat!.id}/trash`)
 
   expect((await ann!.delete(`/api/apps/${app.id}/members/${ann!.id}`)).status).toBe(204)
   expect((await ann!.get(`/api/apps/${app.id}`)).status).toBe(404)
