@@ -126,6 +126,20 @@ test('a key is still known when the token was renewed', async () => {
   expect(other).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } })
 })
 
+test('different texts for one app under one key at once: one is sent, the others are refused', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+
+  const send = (_: unknown, i: number) => ann.post(`/api/apps/${app}/messages`, { text: `text ${i}` }, once('k1'))
+  const answers = await Promise.all(Array.from({ length: 10 }, send))
+
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...answers.slice(1).map(() => 422)])
+  expect((await ann.get(`/api/apps/${app}/messages`)).body.count).toBe('1')
+})
+
 test('a key is its user’s or API key’s own, and only for requests that create', async () => {
   await using server = await startServer()
   const {

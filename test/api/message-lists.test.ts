@@ -234,6 +234,27 @@ test('messages are found by the words in their plain text and by their tags, in 
   expect((await ann.get(`/api/apps/${app}/messages?q=plan&count_only=true`)).body).toEqual({ count: '2' })
 })
 
+test('an old message that is edited stays in its place, also where only the newest are in memory', async () => {
+  await using database = await createDatabase()
+  const ids: number[] = []
+  const { app, token } = await (async () => {
+    await using before = await startServer({ DATABASE_URL: database.url })
+    const { app, people } = await before.chatWith(1)
+    for (let i = 0; i < 150; i++) {
+      ids.unshift(Number((await people[0].post(`/api/apps/${app}/messages`, { text: 'hello' })).body.id))
+    }
+    return { app, token: people[0].token }
+  })()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const ann = client(server.url, token)
+  await ann.get(`/api/apps/${app}/messages`)
+
+  await ann.patch(`/api/messages/${ids.at(-1)}`, { text: 'edited' })
+
+  const page = await ann.get(`/api/apps/${app}/messages?order_by=id+desc&skip=76&take=25`)
+  expect(idsOf(page.body)).toEqual(ids.slice(76, 101))
+})
+
 test('lists are sorted by time of writing and editing too', async () => {
   await using server = await startServer()
   const {

@@ -2,6 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Body } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { count, heard } from '../support/notifications.ts'
 import { startServer, type Person } from '../support/server.ts'
 
 const markerOf = async (app: string, whose: Person, who: Person) => {
@@ -57,6 +59,38 @@ test('a marker goes where it is put, also backwards, and away', async () => {
   expect((await ben.delete(`/api/apps/${app}/mark`)).status).toBe(204)
   expect(await state()).toEqual([undefined, true])
   expect((await ben.delete(`/api/apps/${app}/mark`)).status).toBe(204)
+})
+
+test('what somebody wrote themselves is never unread to them, also when it comes back from the trash', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(2)
+  const { body: first } = await ann.post(`/api/apps/${app}/messages`, { text: 'one' })
+  await ann.post(`/api/apps/${app}/messages`, { text: 'two' })
+
+  await ann.post(`/api/messages/${first.id}/trash`)
+  await ann.post(`/api/messages/${first.id}/restore`)
+  await ann.delete(`/api/apps/${app}/mark`)
+
+  expect((await ann.get(`/api/apps/${app}`)).body.is_unread).toBe(false)
+})
+
+test('whoever marks a chat as read has read of its messages, not of reactions to their own', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'one' })
+  await ben.post(`/api/messages/${message.id}/reactions`, { content: '👍' })
+  await ben.post(`/api/apps/${app}/messages`, { text: 'two' })
+  await heard(ann, 2)
+
+  await ann.put(`/api/apps/${app}/mark`)
+
+  await eventually(async () => expect(await count(ann, '&unread=true')).not.toBe('2'))
+  const { body: unread } = await ann.get('/api/notifications?unread=true')
+  expect(unread).toMatchObject({ count: '1', data: [{ type: 'reaction' }] })
 })
 
 test('only messages of the app can be marked', async () => {
