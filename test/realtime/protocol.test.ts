@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { pack, unpack } from 'msgpackr'
 import { describe, expect, test } from 'vitest'
-import { messagepackHub } from '../../src/realtime/hub/records.ts'
+import { hubForms } from '../../src/realtime/hub/records.ts'
 import { findForm, type Form } from '../../src/realtime/protocol.ts'
 
 const form = (protocol: string, scalars: 'string' | 'number') => findForm(protocol, scalars)!
@@ -89,7 +89,9 @@ describe('what is no plain MessagePack is not read', () => {
     const record = Buffer.from([0x92, 0x06, ...bytes])
 
     expect(() => decode(form('msgpack', 'string'), ping)).toThrow('plain MessagePack')
-    expect(() => decode(messagepackHub, Buffer.from([record.length, ...record]))).toThrow('plain MessagePack')
+    expect(() => decode(hubForms.get('messagepack')!, Buffer.from([record.length, ...record]))).toThrow(
+      'plain MessagePack',
+    )
   })
 })
 
