@@ -67,7 +67,7 @@ export const settings = {
     'PUBLIC_URL',
     null,
     url(/^https?$/, 'must be an http or https URL').transform(value => value.replace(/\/+$/, '')),
-    'Address under which clients reach this server, for absolute URLs; without it, what each request says',
+    'Address under which clients reach this server, for absolute URLs; without it, what each request says, and localhost for webhooks',
   ),
   dataDir: setting('DATA_DIR', '.data', text, 'Folder for everything that is kept on this machine'),
   databaseUrl: setting(

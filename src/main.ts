@@ -25,6 +25,7 @@ import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
 import { path as hubPath } from './realtime/hub/door.ts'
 import { path as realtimePath } from './realtime/native-door.ts'
+import { anyOrigin } from './realtime/protocol.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
 import { eventTypes as events, recent, resources } from './resources/index.ts'
 import { canRead } from './resources/members/access.ts'
@@ -167,6 +168,7 @@ export async function startNode(config: Config): Promise<Node> {
 
     // Deliveries to webhooks.
     const origin = () => config.publicUrl ?? edge.url
+    const originInFrames = () => config.publicUrl ?? anyOrigin
     const settings = toDeliverySettings(config)
     const deliverer = startDelivery({
       sql,
@@ -191,7 +193,7 @@ export async function startNode(config: Config): Promise<Node> {
       people,
       here: () => realtime.users,
       tell: (user, frame, change) => realtime.tell(user, frame, change),
-      origin,
+      origin: originInFrames,
       nowMs: () => performance.now(),
       log,
     })
@@ -261,7 +263,8 @@ export async function startNode(config: Config): Promise<Node> {
       hiddenUntil: (state, user) => state.member(user)?.hidden_id ?? 0,
       actor: actorOf,
       refuse: (res, req, error) => edge.refuse(res, req, error),
-      origin,
+      origin: originInFrames,
+      addresses: { of: req => edge.originOf(req), fallback: origin },
       settings: toRealtimeSettings(config),
     })
     await realtime.start()

@@ -105,6 +105,11 @@ export class Edge {
     this.#accept(res, req, exchange => this.#calls.refuse(exchange, error))
   }
 
+  /** Scheme and host under which the client of a request to one of the `webSockets` reaches this server. */
+  originOf(req: HttpRequest): string {
+    return this.#callers.originOf({ header: name => req.getHeader(name) })
+  }
+
   /** The address for clients on this machine; without its port before `listen`. */
   get url(): string {
     return this.#callers.fallback

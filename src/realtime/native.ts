@@ -70,7 +70,7 @@ export class Native {
   #hello(session: Session, { access_token, scalars }: Extract<Incoming, { type: 'hello' }>): void {
     const accept = (principal: Principal) => {
       if (session.state.state === 'open') return this.#renew(session, principal)
-      if (scalars !== undefined) session.form = withScalars(session.form, scalars)
+      if (scalars !== undefined) session.speak(withScalars(session.form, scalars))
       this.welcome(session, principal)
     }
     try {

@@ -12,6 +12,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { EventRow } from '../storage/events.ts'
 import type { Sql } from '../storage/sql.ts'
+import { Addresses, type AddressesParts } from './addresses.ts'
 import { Admission } from './admission.ts'
 import { Distant } from './distant/distant.ts'
 import { FanOut, type CanRead, type HiddenUntil } from './fan-out.ts'
@@ -54,8 +55,9 @@ export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnr
   hiddenUntil: HiddenUntil
   actor: (person: Person, origin: string) => object
   refuse: Refuse
-  /** Scheme and host for the absolute URLs in events. */
+  /** Scheme and host for the absolute URLs in events, or what stands for them until these are encoded. */
   origin: () => string
+  addresses: AddressesParts
   settings: RealtimeSettings
   clock: Clock
   log: Log
@@ -163,13 +165,14 @@ export class Realtime {
     const sessions = this.#sessions
     const fanOut = this.#fanOut
     const admission = this.#admission
+    const addresses = new Addresses(this.#options.addresses)
     const now = () => clock.now()
     const native = new Native({ admission, sessions, fanOut, settings, now, log })
     const online = new Online({ ...this.#options, streams, signal })
     const publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => this.#publish(topic, bytes, isBinary)
     const hub = new Hub({ ...this.#options, admission, sessions, fanOut, streams, online, publish, signal })
     for (const door of [nativeDoor(native), hubDoor(hub)]) {
-      serve(server, door, { sessions, fanOut, admission, settings, refuse, now })
+      serve(server, door, { addresses, sessions, fanOut, admission, settings, refuse, now })
     }
     this.#server = server
   }

@@ -1,4 +1,5 @@
 import type { Principal } from '../actors/principal.ts'
+import type { Address } from './addresses.ts'
 import type { Form, Frame } from './protocol.ts'
 import type { Subscription } from './channels/subscription.ts'
 
@@ -48,22 +49,34 @@ const introductionBytes = 4 * 1024
  * many of these, so it has no closures and no timers of its own (see `Sessions`).
  */
 export class Session {
-  form: Form
+  /** Where its client came in. */
+  readonly address: Address
   state: SessionState
   /** By app. */
   readonly subscriptions = new Map<number, Subscription>()
   /** Whose session it is or was; undefined before anybody said so. */
   owner: number | undefined
   readonly #wire: Wire
+  #form: Form
   #faults = 0
   #introducedBytes = 0
   #allowance = 0
   #countedAt = Number.NEGATIVE_INFINITY
 
-  constructor(wire: Wire, form: Form, helloUntil: number) {
+  constructor(wire: Wire, { form, address }: { form: Form; address: Address }, helloUntil: number) {
     this.#wire = wire
-    this.form = form
+    this.address = address
+    this.#form = address.form(form)
     this.state = { state: 'opening', endsAt: helloUntil }
+  }
+
+  get form(): Form {
+    return this.#form
+  }
+
+  /** From now on it is written to in another form, for the same address. */
+  speak(form: Form): void {
+    this.#form = this.address.form(form)
   }
 
   /** The user that it belongs to; undefined while nobody knows, and when it is closed. */

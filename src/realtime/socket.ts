@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../actors/principal.ts'
+import type { Addresses } from './addresses.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Form } from './protocol.ts'
@@ -37,6 +38,7 @@ export interface Wish {
 }
 
 export interface SocketParts {
+  addresses: Addresses
   sessions: Sessions
   fanOut: FanOut
   admission: Admission
@@ -53,13 +55,14 @@ interface UserData {
 /** What is known of a connection when its socket opens. */
 interface Opening {
   readonly form: Form
+  readonly origin: string
   /** Null where the first frame is to say who it is; a promise while its token is being looked up. */
   readonly principal: Principal | null | Promise<Principal>
 }
 
 /** Lets clients in through a door. The only file that touches the WebSockets of uWebSockets.js. */
 export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
-  const { sessions, fanOut, settings, now } = parts
+  const { addresses, sessions, fanOut, settings, now } = parts
   app.ws<UserData>(door.path, {
     maxPayloadLength: settings.frameBytes,
     idleTimeout: settings.idleTimeoutSeconds,
@@ -70,8 +73,9 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
     // No compression: by far the most of an idle connection's memory would go there.
     upgrade: (res, req, context) => upgrade(door, parts, res, req, context),
     open(socket) {
-      const { form, principal } = openingOf(socket)
-      const session = new Session(socket, form, now() + settings.helloTimeoutMs)
+      const { form, origin, principal } = openingOf(socket)
+      const address = addresses.arrive(origin)
+      const session = new Session(socket, { form, address }, now() + settings.helloTimeoutMs)
       sessions.add(session)
       if (principal instanceof Promise) return arrive(door, socket, session, principal)
       socket.getUserData().session = session
@@ -89,6 +93,7 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
       sessions.remove(session)
       fanOut.leave(session)
       door.leave(session)
+      addresses.leave(session.address)
     },
   })
 }
@@ -101,7 +106,7 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
  */
 function upgrade(
   door: Door,
-  { admission, refuse }: SocketParts,
+  { addresses, admission, refuse }: SocketParts,
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
@@ -112,7 +117,13 @@ function upgrade(
     const principal = token === null ? null : admission.authenticate(token)
     // Its refusal is told when the socket is open; should that fail, nobody is left to be told.
     if (principal instanceof Promise) principal.catch(() => {})
-    res.upgrade<UserData>({ session: { form, principal } }, key, protocol, extensions, context)
+    res.upgrade<UserData>(
+      { session: { form, origin: addresses.of(req), principal } },
+      key,
+      protocol,
+      extensions,
+      context,
+    )
   } catch (error) {
     refuse(res, req, error)
   }

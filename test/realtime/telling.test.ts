@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
+import { Address } from '../../src/realtime/addresses.ts'
 import { findForm, type Frame } from '../../src/realtime/protocol.ts'
 import { Session, type Wire } from '../../src/realtime/session.ts'
 import { tellEach } from '../../src/realtime/telling.ts'
@@ -30,7 +31,7 @@ class Ear implements Wire {
 test('a session that cannot be told of something is ended, and those after it are told', () => {
   const ears = [new Ear(), new Ear(new TypeError('gone')), new Ear()]
   const sessions = ears.map(ear => {
-    const session = new Session(ear, findForm('json', 'number')!, 0)
+    const session = new Session(ear, { form: findForm('json', 'number')!, address: new Address('', 0) }, 0)
     session.open({ kind: 'user', user: 7, credential: '' }, Number.POSITIVE_INFINITY)
     return session
   })

@@ -10,6 +10,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { History } from '../../src/realtime/channels/history.ts'
 import { Tails } from '../../src/realtime/channels/tail.ts'
 import { FanOut } from '../../src/realtime/fan-out.ts'
+import { Address } from '../../src/realtime/addresses.ts'
 import { findForm, type Frame } from '../../src/realtime/protocol.ts'
 import { Session, type Wire } from '../../src/realtime/session.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
@@ -32,6 +33,7 @@ const open = command('open', (work, access: Access) =>
 )
 const by = { kind: 'key', user: 0, credential: '' } as const
 const form = findForm('json', 'number')!
+const address = new Address('', 0)
 
 /** A socket whose other end the test holds. */
 export class Ear implements Wire {
@@ -130,7 +132,7 @@ export async function openStage() {
     whileHistoryWaits: (run: () => Promise<unknown>) => reading.begin(run),
     connect(as = user!.id) {
       const ear = new Ear()
-      const session = new Session(ear, form, 0)
+      const session = new Session(ear, { form, address }, 0)
       session.open({ kind: 'user', user: as, credential: '' }, Number.POSITIVE_INFINITY)
       ears.push(ear)
       return { ear, session }

@@ -1,4 +1,7 @@
-import type { Exchange } from '../exchange.ts'
+/** As much of a request as is looked at; a header that is absent is empty. */
+interface Headers {
+  header(name: string): string
+}
 
 interface CallersOptions {
   /** Scheme and host under which this server is known, if that is fixed. */
@@ -25,11 +28,11 @@ export class Callers {
   }
 
   /** `https://chat.example`, without a slash at the end. */
-  originOf(exchange: Exchange): string {
+  originOf(request: Headers): string {
     const { publicUrl, isProxied, scheme } = this.#options
     if (publicUrl !== null) return publicUrl
-    if (isProxied) return this.#toOrigin(forwardedScheme(exchange) ?? scheme, forwardedHost(exchange))
-    const host = exchange.header('host')
+    if (isProxied) return this.#toOrigin(forwardedScheme(request) ?? scheme, forwardedHost(request))
+    const host = request.header('host')
     // Nearly all requests come to the same host.
     if (host === this.#lastHost) return this.#lastOrigin
     this.#lastOrigin = this.#toOrigin(scheme, host)
@@ -38,10 +41,10 @@ export class Callers {
   }
 
   /** The client's address as the proxy saw it; undefined where there is no proxy: then the connection tells. */
-  forwardedAddressOf(exchange: Exchange): string | undefined {
+  forwardedAddressOf(request: Headers): string | undefined {
     if (!this.#options.isProxied) return undefined
     // The proxy appends what it sees; anything before that was written by the client.
-    return exchange.header('x-forwarded-for').split(',').at(-1)?.trim() || undefined
+    return request.header('x-forwarded-for').split(',').at(-1)?.trim() || undefined
   }
 
   #toOrigin(scheme: string, host: string): string {
@@ -49,10 +52,10 @@ export class Callers {
   }
 }
 
-function forwardedHost(exchange: Exchange): string {
-  return exchange.header('x-forwarded-host').split(',').at(-1)?.trim() || exchange.header('host')
+function forwardedHost(request: Headers): string {
+  return request.header('x-forwarded-host').split(',').at(-1)?.trim() || request.header('host')
 }
 
-function forwardedScheme(exchange: Exchange): string | undefined {
-  return /^(https?)$/i.exec(exchange.header('x-forwarded-proto').split(',').at(-1)?.trim() ?? '')?.[1]?.toLowerCase()
+function forwardedScheme(request: Headers): string | undefined {
+  return /^(https?)$/i.exec(request.header('x-forwarded-proto').split(',').at(-1)?.trim() ?? '')?.[1]?.toLowerCase()
 }

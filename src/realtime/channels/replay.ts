@@ -173,7 +173,7 @@ export class Replays {
 
   /** One read for all who stand at the same place and time; null where the history after it is gone. */
   #share(channel: Channel, form: Form, cursor: number, size: number): Promise<Page | null> {
-    const key = `${channel.app}:${channel.changes}:${form.protocol}:${form.scalars}:${cursor}:${size}`
+    const key = `${form.topic(channel.app, '')}:${channel.changes}:${cursor}:${size}`
     let page = this.#pages.get(key)
     if (page === undefined) {
       page = this.#gate.add(() => this.#read(channel, form, cursor, size)).finally(() => this.#pages.delete(key))

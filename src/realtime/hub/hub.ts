@@ -106,7 +106,7 @@ export class Hub {
       return rest
     }
     try {
-      session.form = form
+      session.speak(form)
       sessions.open(session, principal, admission.admit(principal))
     } catch (error) {
       if (error instanceof Problem) session.sendBytes(toHandshakeAnswer(error.message))
@@ -176,7 +176,7 @@ export class Hub {
 }
 
 function formOf({ form }: Session): HubForm {
-  const found = [...hubForms.values()].find(hub => hub === form)
+  const found = [...hubForms.values()].find(({ protocol }) => protocol === form.protocol)
   if (found === undefined) throw new Error('A session of the hub speaks another protocol')
   return found
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { writeJson } from '../../lib/json.ts'
 import { packPlain, unpackPlain } from '../message-pack.ts'
-import { hubName, isOwn, type Form, type Frame } from '../protocol.ts'
+import { anyOrigin, hubName, isOwn, writeFrame, type Form, type Frame } from '../protocol.ts'
 
 /** What a client says on the hub, in either protocol. */
 export type Said =
@@ -36,23 +35,24 @@ const AnyRecord = z.looseObject({ type: z.number() })
 const AnyArray = z.tuple([z.number()], z.unknown())
 
 /** What the hub calls at the client; null for frames of the native protocol that have no counterpart here. */
-function toCall(frame: Frame): { target: string; argument: string } | null {
+function toCall(frame: Frame, origin: string): { target: string; argument: string } | null {
   if (frame[isOwn]) return null
+  const write = (argument: unknown) => writeFrame(argument, 'number', origin)
   const { type, ...rest } = frame
   if (type === 'event') {
     const { event: _event, app_id, rev: _rev, prev: _prev, id, ...shown } = rest
     const event = frame[hubName] ?? frame.event
-    return { target: `a${app_id}:${event}`, argument: writeJson({ id, action: event, ...shown }, 'number') }
+    return { target: `a${app_id}:${event}`, argument: write({ id, action: event, ...shown }) }
   }
   if (type === 'personal') {
     const { event, id, ...shown } = rest
-    return { target: String(event), argument: writeJson({ id, action: event, ...shown }, 'number') }
+    return { target: String(event), argument: write({ id, action: event, ...shown }) }
   }
-  if (type === 'online') return { target: type, argument: writeJson(rest.users, 'number') }
+  if (type === 'online') return { target: type, argument: write(rest.users) }
   if (type !== 'typing' || rest.is_typing !== true) return null
   const { app_id: id, actor } = rest
   const shown = { id, action: type, actor, entity: { id, type: 'app' } }
-  return { target: `a${id}:${type}`, argument: writeJson(shown, 'number') }
+  return { target: `a${id}:${type}`, argument: write(shown) }
 }
 
 const shared = (protocol: string) => ({
@@ -68,8 +68,8 @@ const toLine = (text: string) => Buffer.from(text + separator)
 export const jsonHub: HubForm = {
   ...shared('hub-json'),
   isBinary: false,
-  encode(frame) {
-    const call = toCall(frame)
+  encode(frame, origin = anyOrigin) {
+    const call = toCall(frame, origin)
     if (call === null) return null
     return toLine(`{"type":${types.invocation},"target":${JSON.stringify(call.target)},"arguments":[${call.argument}]}`)
   },
@@ -96,8 +96,8 @@ const resultKinds = { error: 1, value: 3 } as const
 const messagepackHub: HubForm = {
   ...shared('hub-messagepack'),
   isBinary: true,
-  encode(frame) {
-    const call = toCall(frame)
+  encode(frame, origin = anyOrigin) {
+    const call = toCall(frame, origin)
     if (call === null) return null
     // By way of JSON, so that both protocols say the same.
     return pack([types.invocation, {}, null, call.target, [JSON.parse(call.argument)], []])
