@@ -237,3 +237,23 @@ test('whose partner was deleted still sees the chat and whom it was with', async
   expect((await ann.post(`/api/apps/${chat.id}/remove`)).status).toBe(204)
   expect((await server.admin.get(`/api/apps/${chat.id}`)).status).toBe(404)
 })
+
+test('a private chat with somebody in the trash is found, not made', async () => {
+  await using server = await startServer()
+  const [ann, ben, eve, kim] = await Promise.all(['Ann', 'Ben', 'Eve', 'Kim'].map(server.person))
+  const make = (other: Person) => ann!.post('/api/apps', { type: 'private_chat', members: [other.id] })
+  const byKey = (other: Person) =>
+    server.admin.post('/api/apps', { type: 'private_chat', members: [ann!.id, other.id] })
+  const { body: chat } = await make(ben!)
+  for (const one of [ben, eve]) await server.admin.post(`/api/users/${one!.id}/trash`)
+
+  const found = [await make(ben!), await byKey(ben!)]
+  const refused = [await make(eve!), await byKey(eve!)]
+  const many = (other: string) => ann!.post('/api/apps', { type: 'private_chat', members: [kim!.id, other] })
+  const [trashed, absent] = [await many(eve!.uid), await many('nobody')]
+
+  expect(found.map(({ status, body }) => [status, body.id])).toEqual(found.map(() => [201, chat.id]))
+  for (const { status, body } of refused) expect([status, Object.keys(body.errors)]).toEqual([422, ['members']])
+  expect(trashed.body.errors).toEqual({ members: [`there is no user ${eve!.uid}`] })
+  expect(absent.body.errors).toEqual({ members: ['there is no user nobody'] })
+})

@@ -20,6 +20,9 @@ export interface AppChange extends Omit<AppUpdate, 'directory' | 'picture'> {
 
 export const UidTaken = () => invalid({ uid: ['is taken by another app'] })
 export const UnknownDirectory = () => invalid({ directory: ['there is no such directory'] })
+/** The same for who is not there and who is not to be seen: only the caller's own references are named. */
+export const UnknownPeople = (field: string, refs: string[]) =>
+  invalid({ [field]: refs.map(ref => `there is no user ${ref}`) })
 const OtherMembers = () => invalid({ members: ['are others in the chat that has this uid'] })
 const DirectoryGone = () => invalid({ directory: ['was deleted meanwhile'] })
 

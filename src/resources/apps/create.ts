@@ -2,7 +2,7 @@ import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import type { Access, AppRow } from '../../actors/state.ts'
 import { invalid } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../storage/sql.ts'
-import { conflicts, requireFit } from './commands.ts'
+import { conflicts, requireFit, UnknownPeople } from './commands.ts'
 import { appCreated } from './events.ts'
 import { isConversation, type Kind } from './kinds.ts'
 import { findPair, insertApp, insertMembers } from './store.ts'
@@ -25,7 +25,11 @@ export interface AppDraft {
 
 interface Participant {
   id: number
+  /** What the body calls them. */
+  ref: string
   isAgent: boolean
+  /** False for who is trashed or out of the caller's sight: no new app takes them in. */
+  isKnown: boolean
 }
 
 export interface Created {
@@ -36,21 +40,21 @@ export interface Created {
 
 /**
  * Makes an app. With a token the caller owns it and is its first member; an API key adds only `members`. A private
- * chat exists once for each pair: the one there is comes back. Refuses with 422 for members that the type does not
- * allow and a taken uid.
+ * chat exists once for each pair: the one there is comes back, whatever became of the other one. Refuses with 422 for
+ * members that the type does not allow or the caller cannot see, and a taken uid.
  */
 export const createApp = directCommand('createApp', async (work: DirectWork, draft: AppDraft): Promise<Created> => {
   const { by, sql } = work
   const caller = by.kind === 'user' ? by.user : null
   const others = draft.members.filter(({ id }) => id !== caller)
-  requireMembers(draft, caller, others)
-  requireFit(draft.type, draft)
+  const fault = faultOf(draft, caller, others)
   const people = [...(caller === null ? [] : [caller]), ...others.map(({ id }) => id)]
-  const pair = draft.type === 'private_chat' ? toPair(people) : null
-  if (pair !== null) {
-    const found = await findPair(sql, pair)
-    if (found !== null) return { id: found, isNew: false }
-  }
+  const pair = draft.type === 'private_chat' && fault === null ? toPair(people) : null
+  const found = pair === null ? null : await findPair(sql, pair)
+  if (found === null) requireKnown(others)
+  if (fault !== null) throw invalid({ members: [fault] })
+  requireFit(draft.type, draft)
+  if (found !== null) return { id: found, isNew: false }
 
   const rev = await work.nextNumber()
   const owner = ownerOf(draft, caller)
@@ -65,18 +69,24 @@ export const createApp = directCommand('createApp', async (work: DirectWork, dra
   return { id: app.id, isNew: true }
 })
 
-/** Who takes part is part of what a conversation is. */
-function requireMembers({ type, members }: AppDraft, caller: number | null, others: Participant[]): void {
+/** Who takes part is part of what a conversation is. Null where its members are as they must be. */
+function faultOf({ type, members }: AppDraft, caller: number | null, others: Participant[]): string | null {
   const agents = others.filter(member => member.isAgent).length
   const people = others.length - agents
   if (type === 'private_chat') {
     const wanted = caller === null ? 2 : 1
     const isWithSelf = others.length === 0 && members.length === 1
-    if (others.length !== wanted && !isWithSelf) throw invalid({ members: [`must name exactly ${wanted}`] })
+    if (others.length !== wanted && !isWithSelf) return `must name exactly ${wanted}`
   }
   if (type === 'agent_chat' && (agents !== 1 || people !== (caller === null ? 1 : 0))) {
-    throw invalid({ members: [caller === null ? 'must name one agent and one person' : 'must name exactly one agent'] })
+    return caller === null ? 'must name one agent and one person' : 'must name exactly one agent'
   }
+  return null
+}
+
+function requireKnown(others: Participant[]): void {
+  const unknown = others.filter(({ isKnown }) => !isKnown).map(({ ref }) => ref)
+  if (unknown.length > 0) throw UnknownPeople('members', unknown)
 }
 
 /** Nobody owns a private chat, so that neither can shut the other out; an agent chat belongs to its person. */

@@ -9,7 +9,7 @@ import { levelOf } from '../members/access.ts'
 import { resolvePeople } from '../users/store.ts'
 import { listInvisible } from '../users/visible.ts'
 import type { AppDraft } from './create.ts'
-import { UidTaken, UnknownDirectory, type AppChange } from './commands.ts'
+import { UidTaken, UnknownDirectory, UnknownPeople, type AppChange } from './commands.ts'
 import type { AppUpdate, NewApp } from './schema.ts'
 import { isUidTaken } from './store.ts'
 
@@ -21,7 +21,7 @@ interface Looking {
   people: People
 }
 
-/** Looks up what the body of a new app names. 422 for unknown members or directories, or members out of sight. */
+/** Looks up what the body of a new app names. 422 for unknown members or directories. */
 export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller): Promise<AppDraft> {
   const directory = await toChoice(body.directory, caller)
   if (directory?.isKnown === false) throw UnknownDirectory()
@@ -61,22 +61,33 @@ export async function requireFreeUid(
   if (levelOf(await apps.state(app), by, people) === 'admin') throw UidTaken()
 }
 
-/** The ids behind references to people whom the caller may add; 422 on `field` otherwise. */
-export async function toVisibleIds(refs: string[], field: string, { sql, by }: Looking): Promise<number[]> {
-  const ids = await resolvePeople(sql, refs)
-  const hidden = await listInvisible(sql, by, [...ids.values()])
-  for (const [ref, id] of ids) if (hidden.includes(id)) ids.delete(ref)
-  // Together: whoever is missing in a list of those who are not there would be known to be there.
-  const unknown = refs.filter(ref => !ids.has(ref))
-  if (unknown.length > 0) throw invalid({ [field]: unknown.map(ref => `there is no user ${ref}`) })
-  return [...new Set(refs.map(ref => ids.get(ref)!))]
+/** Refuses with 422 on `field` references to people whom the caller may not add. */
+export async function requireVisible(refs: string[], field: string, caller: Looking): Promise<void> {
+  const found = await lookUp(refs, field, caller)
+  const unseen = found.filter(({ isKnown }) => !isKnown).map(({ ref }) => ref)
+  if (unseen.length > 0) throw UnknownPeople(field, unseen)
 }
 
 async function toMembers(refs: string[], caller: Caller): Promise<AppDraft['members']> {
-  const ids = await toVisibleIds(refs, 'members', caller)
-  if (ids.some(id => id <= 0)) throw invalid({ members: ['must be people or agents'] })
-  await caller.people.load(ids)
-  return ids.map(id => ({ id, isAgent: caller.people.show(id).is_agent }))
+  const found = await lookUp(refs, 'members', caller)
+  if (found.some(({ id }) => id <= 0)) throw invalid({ members: ['must be people or agents'] })
+  await caller.people.load(found.map(({ id }) => id))
+  return found.map(one => ({ ...one, isAgent: caller.people.show(one.id).is_agent }))
+}
+
+/** Those who are referred to, each once. 422 on `field` for references to nobody. */
+async function lookUp(
+  refs: string[],
+  field: string,
+  { sql, by }: Looking,
+): Promise<Omit<AppDraft['members'][number], 'isAgent'>[]> {
+  const ids = await resolvePeople(sql, refs)
+  const hidden = await listInvisible(sql, by, [...ids.values()])
+  // Together: whoever is missing in a list of those who are not there would be known to be there.
+  const unknown = refs.filter(ref => !ids.has(ref) || hidden.includes(ids.get(ref)!))
+  if (refs.some(ref => !ids.has(ref))) throw UnknownPeople(field, unknown)
+  const found = new Map(refs.map(ref => [ids.get(ref)!, ref]))
+  return Array.from(found, ([id, ref]) => ({ id, ref, isKnown: !hidden.includes(id) }))
 }
 
 type Choice = NonNullable<AppChange['directory']>

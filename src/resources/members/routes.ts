@@ -3,7 +3,7 @@ import { Forbidden, invalid, NotFound } from '../../lib/errors.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
 import { findApp } from '../apps/find.ts'
-import { toVisibleIds } from '../apps/prepare.ts'
+import { requireVisible } from '../apps/prepare.ts'
 import { AppPath } from '../apps/schema.ts'
 import { findUserId, resolvePeople } from '../users/store.ts'
 import { listInvisible } from '../users/visible.ts'
@@ -161,7 +161,7 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
   const wanted = new Map(list.map(({ ref, access }) => [ids.get(ref), access]))
   // Whoever is a member already need not be visible, to have their access changed.
   const others = list.flatMap(({ ref }) => (state.member(ids.get(ref) ?? 0)?.access == null ? [ref] : []))
-  await toVisibleIds(others, 'user', request)
+  await requireVisible(others, 'user', request)
   const users = [...wanted.keys()].filter(user => user !== undefined)
   if (users.some(user => user <= 0)) throw invalid({ user: ['must be a person or an agent'] })
   await people.load(users)
