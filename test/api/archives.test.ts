@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
+import { listen } from '../support/realtime.ts'
 import { startServer, type Server } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -74,6 +75,40 @@ test('an archive of thousands of files holds each of them once', async () => {
 
   expect(names).toHaveLength(1201)
   expect(new Set(names).size).toBe(1201)
+})
+
+test('a link to an archive ends with the access of whom it was made for', async () => {
+  await using server = await startServer()
+  const { ann, app } = await withFile(server)
+  const ben = await server.person('Ben')
+  const path = `/api/apps/${app.id}`
+  await ann.put(`${path}/members/${ben.id}`, { access: 'write' })
+  await using inbox = await listen(server.url, { token: ben.token })
+  await inbox.subscribe(app.id)
+  const { body: blob } = await upload(ben, { name: 'more.txt', content: 'more' })
+  await ben.post(`${path}/files`, { blob_id: blob.id })
+  const [told] = await inbox.take(1)
+  const links: string[] = []
+  for (const one of [ann, server.admin, ben]) links.push((await one.get(path)).body.archive_url)
+  const statuses = () => Promise.all(links.map(async link => (await fetch(link, { method: 'HEAD' })).status))
+
+  const before = await statuses()
+  await ann.delete(`${path}/members/${ben.id}`)
+  const removed = await statuses()
+  await server.admin.put(`${path}/members/${ben.id}`, { access: 'read' })
+  await server.admin.post(`/api/users/${ben.id}/trash`)
+  const trashed = await statuses()
+  await ann.post(`${path}/trash`)
+
+  expect([before, removed, trashed, await statuses()]).toEqual([
+    [200, 200, 200],
+    [200, 200, 404],
+    [200, 200, 404],
+    [404, 404, 404],
+  ])
+  expect((await fetch(links[2]!.replace(`/${ben.id}?`, `/${ann.id}?`))).status).toBe(404)
+  expect(told.file.app).toMatchObject({ id: app.id, name: 'Plans' })
+  expect(JSON.stringify(told)).not.toContain('archive')
 })
 
 test('whoever asks what an archive is like does not have its files read', async () => {

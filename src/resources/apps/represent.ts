@@ -27,7 +27,6 @@ export function showAppRef(app: AppRow, _people: People, origin: string) {
     uid: app.uid,
     name: app.name,
     description: app.description,
-    archive_url: hasArchive(app) ? signLink(origin, `/apps/${app.id}/archive`, app.secret) : null,
     avatar_url:
       app.picture_id === null ? null : signLasting(origin, `/apps/${app.id}/pictures/${app.picture_id}`, app.secret),
     metadata: verbatim(app.metadata),
@@ -48,6 +47,7 @@ export function showAppSummary(state: AppState, viewer: Viewer) {
   return {
     ...shown,
     name: titleOf(state, by.user, people),
+    archive_url: hasArchive(state.app) ? signLink(origin, archivePath(state.app.id, by), state.app.secret) : null,
     avatar_url: shown.avatar_url ?? partnerAvatar(state, viewer),
     is_pinned: own?.pinned_at != null,
     is_starred: own?.starred_at != null,
@@ -70,6 +70,11 @@ function partnerAvatar(state: AppState, { by, people, origin }: Viewer): string 
 /** A ZIP of what is in a files app, where there is something. */
 function hasArchive({ type, item_count, trashed_at }: AppRow): boolean {
   return type === 'files' && item_count > 0 && trashed_at === null
+}
+
+/** A user's link names them: what is added later is for those alone who may read the app then. */
+function archivePath(app: number, by: Principal): string {
+  return by.kind === 'key' ? `/apps/${app}/archive` : `/apps/${app}/archive/${by.user}`
 }
 
 /** How many members a detailed app shows; the rest is in its members list. */

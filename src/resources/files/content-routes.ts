@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { Download } from '../../http/download.ts'
 import { reply, route, type Parts } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { findApp } from '../../actors/state.ts'
+import { findApp, type AppRow } from '../../actors/state.ts'
 import { Id, LinkQuery } from '../blobs/content-schema.ts'
 import { isSigned, type Signature } from '../blobs/links.ts'
 import { findRendition, serveBlob, serveRendition, serveText, toDisposition } from '../blobs/serve.ts'
+import { canRead } from '../members/access.ts'
 import { zipFiles } from './archive.ts'
 import { previewFormatOf } from './kinds.ts'
 import { readText, showCode, showMarkdown } from './preview.ts'
@@ -76,26 +77,59 @@ const thumbnail = route({
 const archive = route({
   method: 'GET',
   path: '/content/apps/{id}/archive',
-  summary: 'A ZIP of the files of a files app, by a signed link',
+  summary: 'A ZIP of the files of a files app, by a signed link that an API key was given',
   auth: 'none',
   isDownload: true,
   params: z.object({ id: Id }),
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound],
-  async handle({ params, query, sql, bytes, now }) {
-    const app = await findApp(sql, params.id)
-    const isOpen = app !== null && app.deleted_at === null && app.trashed_at === null
-    if (!isOpen || !isSigned(`/apps/${app.id}/archive`, query, app.secret, now().getTime())) throw NotFound()
-    const download = new Download({ sizeBytes: null, etag: null, open: () => zipFiles(sql, app.id, bytes) })
-    return reply(200, download, {
-      'Content-Type': 'application/zip',
-      'Content-Disposition': toDisposition(`${app.name ?? 'files'}.zip`, true),
-      'Cache-Control': 'private, no-store',
-      'X-Content-Type-Options': 'nosniff',
-    })
+  async handle(request) {
+    return sendArchive(await openArchive(request.params.id, '', request.query, request), request)
   },
 })
+
+const ownArchive = route({
+  method: 'GET',
+  path: '/content/apps/{id}/archive/{user}',
+  summary: 'A ZIP of the files of a files app, by a signed link that lasts no longer than the access of its user',
+  auth: 'none',
+  isDownload: true,
+  params: z.object({ id: Id, user: Id }),
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { id, user } = request.params
+    const app = await openArchive(id, `/${user}`, request.query, request)
+    const person = await request.people.get(user)
+    if (person?.trashed_at !== null || !canRead(await request.apps.state(id), user, request.people)) throw NotFound()
+    return sendArchive(app, request)
+  },
+})
+
+/** The app that a link leads to. 404 for what was signed otherwise, has expired, is gone or in the trash. */
+async function openArchive(
+  id: number,
+  part: string,
+  signature: Signature,
+  { sql, now }: Pick<Parts, 'sql' | 'now'>,
+): Promise<AppRow> {
+  const app = await findApp(sql, id)
+  if (app === null || app.deleted_at !== null || app.trashed_at !== null) throw NotFound()
+  if (!isSigned(`/apps/${id}/archive${part}`, signature, app.secret, now().getTime())) throw NotFound()
+  return app
+}
+
+function sendArchive({ id, name }: AppRow, { sql, bytes }: Pick<Parts, 'sql' | 'bytes'>) {
+  const download = new Download({ sizeBytes: null, etag: null, open: () => zipFiles(sql, id, bytes) })
+  return reply(200, download, {
+    'Content-Type': 'application/zip',
+    'Content-Disposition': toDisposition(`${name ?? 'files'}.zip`, true),
+    'Cache-Control': 'private, no-store',
+    'X-Content-Type-Options': 'nosniff',
+  })
+}
 
 /** The file that a link leads to, as of its version. 404 for what was signed otherwise, has expired, or is gone. */
 async function openLink(
@@ -112,4 +146,4 @@ async function openLink(
   return { name: file.name, blob: version.blob }
 }
 
-export const contentRoutes = [content, preview, thumbnail, archive]
+export const contentRoutes = [content, preview, thumbnail, archive, ownArchive]
