@@ -231,3 +231,25 @@ test.each([
   expect([answer.status, answer.body.code]).toEqual([422, 'too-many-parts'])
   expect(delay.max / 1e6).toBeLessThan(2000)
 })
+
+test('of far too many wrong values in one place, none is looked at', async () => {
+  await using server = await startServer()
+  const list = Array.from({ length: 99_000 }, () => '')
+  const headers = { ...list.map(() => 1) }
+  const agent = { uid: 'bot', name: 'Bot', provider: 'openai', model: 'm' }
+  const functions = [{ name: 'f', description: 'f', url: 'https://x.example', headers }]
+
+  const answers = await Promise.all([
+    server.admin.post('/api/users', { uid: 'ann', tags: list }),
+    server.admin.post('/api/users', { uid: 'ann', directories: list }),
+    server.admin.post('/api/webhooks', { payload_url: 'https://x.example', triggers: list }),
+    server.admin.post('/api/agents', { ...agent, functions }),
+  ])
+
+  expect(answers.map(({ body }) => body.errors)).toEqual([
+    { tags: ['must have at most 500 items'] },
+    { directories: ['must have at most 500 items'] },
+    { triggers: ['must have at most 500 items'] },
+    { 'functions.0.headers': ['must be at most 64'] },
+  ])
+})

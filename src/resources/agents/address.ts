@@ -12,11 +12,19 @@ export const AddressInput = z.string().trim().max(2048).refine(isWebAddress, 'mu
 const isHeaderName = (name: string) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/.test(name)
 const isHeaderValue = (value: string) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 
-/** Headers for authentication or other purposes: what can be sent as such. */
-export const HeadersInput = z
-  .record(z.string(), z.string().max(8192))
-  .refine(headers => Object.keys(headers).length <= 64, 'must be at most 64')
-  .refine(headers => Object.keys(headers).every(isHeaderName), 'must have names that HTTP allows')
-  .refine(headers => Object.values(headers).every(isHeaderValue), 'must have values that HTTP allows')
+const mostHeaders = 64
+
+/** Headers for authentication or other purposes: what can be sent as such. Counted before any of them is looked at. */
+export const HeadersInput = z.preprocess(
+  (value, context) => {
+    if (typeof value !== 'object' || value === null || Object.keys(value).length <= mostHeaders) return value
+    context.addIssue(`must be at most ${mostHeaders}`)
+    return z.NEVER
+  },
+  z
+    .record(z.string(), z.string().max(8192))
+    .refine(headers => Object.keys(headers).every(isHeaderName), 'must have names that HTTP allows')
+    .refine(headers => Object.values(headers).every(isHeaderValue), 'must have values that HTTP allows'),
+)
 
 export const Headers = z.record(z.string(), z.string()).describe('As they were given')

@@ -32,6 +32,7 @@ const fields = {
   triggers: z
     .array(Trigger)
     .min(1, 'must name at least one trigger')
+    .max(500)
     .transform(names => [...new Set(names)])
     .describe('Only events of these triggers are delivered'),
   secret: z
