@@ -160,7 +160,7 @@ export const settings = {
     'FETCH_ALLOW',
     '',
     ranges,
-    'Addresses beyond public ones from which pictures and link previews may be fetched',
+    'Addresses beyond public ones that pictures and link previews may come from; names in /etc/hosts do not count',
   ),
   sessions: setting('SESSIONS', '50000', integer(1, 10_000_000), 'Realtime connections of this node'),
   sessionsPerUser: setting('SESSIONS_PER_USER', '50', integer(1, 1_000_000), 'Realtime connections of one user'),

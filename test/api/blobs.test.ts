@@ -76,6 +76,21 @@ test('the type of a file follows from its name where the sender does not say', a
   expect(body.media_type).toBe('application/pdf')
 })
 
+test.each([
+  ['plan.pdf', 'application/pdf'],
+  ['notes.txt', 'text/plain'],
+  ['page.html', 'text/plain'],
+  ['README', 'text/plain'],
+])('a part that says nothing of its type, for %s, is %s', async (name, type) => {
+  await using server = await startServer()
+  const head = `--b\r\nContent-Disposition: form-data; name="blob"; filename="${name}"\r\n\r\n`
+  const headers = { authorization: `Bearer ${server.key}`, 'content-type': 'multipart/form-data; boundary=b' }
+
+  const answer = await fetch(`${server.url}/api/blobs`, { method: 'POST', headers, body: `${head}x\r\n--b--\r\n` })
+
+  expect(((await answer.json()) as { media_type: string }).media_type).toBe(type)
+})
+
 test('a path as name is cut to its last part', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')

@@ -5,6 +5,7 @@ import { ClientGone, type Upload } from '../../http/upload.ts'
 import { Problem } from '../../lib/errors.ts'
 import { blobLimitBytes, BlobTooLarge, NoBlob, toFileName, TooManyParts } from './schema.ts'
 import type { Sent } from './keep.ts'
+import { anyBytes, toMediaType } from './media-types.ts'
 
 /**
  * Reads the one file of a form while it arrives: `put` gets its bytes. Rejects with 422 where there is not exactly one
@@ -28,7 +29,8 @@ export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Ar
     kept.catch((error: unknown) => failed.abort(error))
     // Browsers write quotes in names like that, and nothing else.
     const written = (name ?? '').replaceAll('%22', '"')
-    files.push({ sent: { name: toFileName(written), mediaType }, file, kept })
+    const fileName = toFileName(written)
+    files.push({ sent: { name: fileName, mediaType: toSaid(mediaType, fileName) }, file, kept })
   }
   parser.on('file', take)
   // Thrown through the parser: it would read on to the end of its piece, at 20 µs for each part of five bytes.
@@ -94,6 +96,12 @@ async function* piecesOf(file: Readable, upload: Upload): AsyncGenerator<Uint8Ar
       news = Promise.withResolvers()
     }
   }
+}
+
+/** The parser takes a part for text that says nothing of its type: a name that says otherwise is believed rather. */
+function toSaid(mediaType: string, name: string): string {
+  const type = toMediaType(name, '')
+  return mediaType === 'text/plain' && type !== anyBytes && !type.startsWith('text/') ? '' : mediaType
 }
 
 function refuseParts(): never {
