@@ -55,8 +55,8 @@ export const saveApps = batch<MovedApp>({
     update apps a set rev = r.rev, head_rev = r.head_rev, head_at = r.head_at, item_count = r.item_count,
       trashed_count = r.trashed_count, made_count = r.made_count, last_id = r.last_id, last_by = r.last_by,
       prior_id = r.prior_id,
-      uid = r.uid, name = r.name, description = r.description, metadata = r.metadata, tags = r.tags,
-      access = r.access, directory_id = r.directory_id, picture_id = r.picture_id, owner_id = r.owner_id,
+      uid = free_uid(r.uid, a.uid, a.type), name = r.name, description = r.description, metadata = r.metadata,
+      tags = r.tags, access = r.access, directory_id = r.directory_id, picture_id = r.picture_id, owner_id = r.owner_id,
       is_joinable = r.is_joinable, updated_at = r.updated_at, updated_by = r.updated_by,
       trashed_at = r.trashed_at, deleted_at = r.deleted_at
     from ${rows} r where a.id = r.id and a.head_rev = r.known_rev

@@ -72,9 +72,9 @@ export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {
   const [inserted] = await tx<AppRow[]>`
     insert into apps (type, uid, name, description, metadata, tags, access, directory_id, picture_id, is_joinable, pair,
       owner_id, rev, head_rev, created_at, created_by)
-    values (${row.type}, ${row.uid}, ${row.name}, ${row.description}, ${metadata}::text::jsonb, ${row.tags},
-      ${row.access}, ${row.directory_id}, ${row.picture_id}, ${row.is_joinable}, ${row.pair}, ${row.owner_id},
-      ${row.rev}, ${row.head_rev}, ${row.created_at}, ${row.created_by})
+    values (${row.type}, free_uid(${row.uid}, null, ${row.type}), ${row.name}, ${row.description},
+      ${metadata}::text::jsonb, ${row.tags}, ${row.access}, ${row.directory_id}, ${row.picture_id}, ${row.is_joinable},
+      ${row.pair}, ${row.owner_id}, ${row.rev}, ${row.head_rev}, ${row.created_at}, ${row.created_by})
     returning *`
   return inserted!
 }
