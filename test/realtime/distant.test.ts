@@ -100,6 +100,33 @@ test.each(ways)('%s, clients of the hub hear the messages of their apps through 
   expect(heard).toEqual(['app_created', 'one', 'two', 'three'])
 })
 
+test('however much was written at once, all of it is told in time', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { here, there, sql } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  const { body: app } = await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })
+  await using hub = await joinHub(there.url, { token: () => ben.token })
+  await hub.subscribe('message_created')
+  const texts = Array.from({ length: 900 }, (_, i) => `text ${i}`)
+
+  // All are committed at about the same time.
+  let sending: Promise<unknown> | undefined
+  await sql.begin(async tx => {
+    await tx`select from apps where id = ${app.id} for update`
+    sending = Promise.all(texts.map(text => ann.post(`/api/apps/${app.id}/messages`, { text })))
+    await eventually(async () => {
+      const { body: metrics } = await here.request('GET', '/metrics')
+      expect(metrics).toContain(`parley_mailbox_commands ${texts.length}`)
+    })
+  })
+  await sending
+
+  const told = () => hub.told.map(({ payload }) => payload.message.text)
+  await eventually(() => expect(told()).not.toEqual([]))
+  await eventually(() => expect(told()).toHaveLength(texts.length), { timeoutMs: newsMs })
+  expect(told().toSorted()).toEqual(texts.toSorted())
+})
+
 test('everything is told once while an app comes into memory', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there } = pair

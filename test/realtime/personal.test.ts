@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
+import { Recent } from '../../src/actors/recent.ts'
+import { AppState, type AppRow, type MemberRow } from '../../src/actors/state.ts'
+import { Personal } from '../../src/realtime/personal.ts'
+import { findForm } from '../../src/realtime/protocol.ts'
+import { Session } from '../../src/realtime/session.ts'
+import { Sessions } from '../../src/realtime/sessions.ts'
 import { realtimeDefaults } from '../../src/realtime/settings.ts'
+import { eventually } from '../support/eventually.ts'
+import { ManualClock } from '../support/manual-clock.ts'
 import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
+import { Ear } from '../support/stage.ts'
 
 test('a user hears of every app that appears or disappears, without asking, in the order in which it happened', async () => {
   await using server = await startServer()
@@ -91,4 +100,76 @@ test('in a small room, everybody sees how far the others have read', async () =>
 
   const [, marked] = await inbox.take(2)
   expect(marked).toMatchObject({ event: 'app_marked', actor: { id: ben.id }, marked_id: first.id })
+})
+
+test('where everybody may come in, nobody is told of the read markers of others', async () => {
+  await using server = await startServer()
+  const [ann, ben, stranger] = [await server.person('Ann'), await server.person('Ben'), await server.person('Eve')]
+  const { body: app } = await server.admin.post('/api/apps', {
+    type: 'chat',
+    access: 'read',
+    members: [ann.id, ben.id],
+  })
+  await using inbox = await listen(server.url, { token: stranger.token })
+  await inbox.subscribe(app.id)
+
+  await ann.post(`/api/apps/${app.id}/messages`, { text: 'first' })
+  await ben.put(`/api/apps/${app.id}/mark`)
+  await ann.post(`/api/apps/${app.id}/messages`, { text: 'second' })
+
+  const heard = await inbox.take(2)
+  expect(heard.map(event => event.event)).toEqual(['message_created', 'message_created'])
+})
+
+test('a member hears that nothing is unread any more when what was is deleted, also behind their own messages', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann, ben],
+  } = await server.chatWith(2)
+  const { body: first } = await ann.post(`/api/apps/${app}/messages`, { text: 'first' })
+  const { body: own } = await ben.post(`/api/apps/${app}/messages`, { text: 'second' })
+  await using inbox = await listen(server.url, { token: ben.token })
+
+  await ben.delete(`/api/apps/${app}/mark`)
+  const unread = await inbox.hear('unread')
+  await ann.delete(`/api/messages/${first.id}`)
+  const read = await inbox.hear('unread')
+
+  expect(unread).toEqual({ type: 'unread', app_id: app, is_unread: true, last_id: own.id })
+  expect(read).toEqual({ type: 'unread', app_id: app, is_unread: false, last_id: own.id })
+})
+
+test('what is written while many are being told of what came before is told to all of them', async () => {
+  const clock = new ManualClock()
+  const sessions = new Sessions({ clock, presence: { arrive() {}, leave() {} }, totalBacklogBytes: 1_000 })
+  const unreadDelayMs = 250
+  const personal = new Personal({ sessions, isListed: () => true, isUnread: () => true, unreadDelayMs, clock })
+  const users = Array.from({ length: 60 }, (_, i) => i + 1)
+  const ears = users.map(user => {
+    const ear = new Ear()
+    const session = new Session(ear, findForm('json', 'number')!, clock.now())
+    sessions.add(session)
+    sessions.open(session, { kind: 'user', user, credential: '' }, Number.POSITIVE_INFINITY)
+    return ear
+  })
+  const members = users.map(user_id => ({ app_id: 1, user_id }) as MemberRow)
+  const state = new AppState({ id: 1 } as AppRow, members, new Recent([], false))
+  const write = (last_id: number) => {
+    state.app = { ...state.app, last_id }
+    personal.hear(state)
+    state.settle()
+  }
+
+  write(1)
+  clock.advance(unreadDelayMs)
+  const toldSoFar = ears.filter(({ frames }) => frames.length > 0).length
+  write(2)
+
+  expect(toldSoFar).toBeGreaterThan(0)
+  expect(toldSoFar).toBeLessThan(users.length)
+  await eventually(() => {
+    clock.advance(unreadDelayMs)
+    expect(ears.map(({ frames }) => frames.at(-1)?.last_id)).toEqual(users.map(() => 2))
+  })
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { createDatabase } from '../support/database.ts'
 import { listen } from '../support/realtime.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
 
@@ -165,6 +166,20 @@ test('trashing a user ends their sessions at once', async () => {
   await server.admin.post(`/api/users/${ann.id}/trash`)
 
   expect(await inbox.closed).toBe(4401)
+})
+
+test('whoever was revoked in a history that is gone is let in no more, and all sessions begin anew', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const ann = await server.person('Ann')
+  for (let i = 0; i < 2; i++) expect((await ann.get('/api/user')).status).toBe(200)
+  await using inbox = await listen(server.url, { token: ann.token })
+
+  await database.sql`delete from tokens`
+  await database.sql`update environment set head_rev = nextval('numbers')`
+
+  expect(await inbox.closed).toBe(1012)
+  expect((await ann.get('/api/user')).status).toBe(401)
 })
 
 test('a session ends with its token, unless a fresh one takes its place', async () => {

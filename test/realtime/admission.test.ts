@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest'
+import type { Principal } from '../../src/actors/principal.ts'
+import { Problem } from '../../src/lib/errors.ts'
+import { Admission } from '../../src/realtime/admission.ts'
+import { findForm } from '../../src/realtime/protocol.ts'
+import { Session } from '../../src/realtime/session.ts'
+import { Sessions } from '../../src/realtime/sessions.ts'
+import { ManualClock } from '../support/manual-clock.ts'
+import { Ear } from '../support/stage.ts'
+
+const ann: Principal = { kind: 'user', user: 1, credential: '' }
+
+/** The door to a node on which at most two may have said nothing yet. */
+function openDoor() {
+  const clock = new ManualClock()
+  const ends = { at: clock.now() + 1_000 }
+  const sessions = new Sessions({ clock, presence: { arrive() {}, leave() {} }, totalBacklogBytes: 1_000 })
+  const admission = new Admission({
+    authenticate: () => ann,
+    expiryOf: () => ends.at,
+    sessions,
+    limits: { sessions: 100, strangers: 2, userSessions: 100 },
+    now: () => clock.now(),
+  })
+  const connect = () => {
+    const session = new Session(new Ear(), findForm('json', 'number')!, clock.now() + 1_000)
+    sessions.add(session)
+    return session
+  }
+  return { clock, ends, sessions, admission, connect }
+}
+
+/** The status with which somebody is refused; 200 where they are let in. */
+function statusOf(attempt: () => unknown): number {
+  try {
+    attempt()
+    return 200
+  } catch (error) {
+    return (error as Problem).status
+  }
+}
+
+test('a node has limited room for connections that do not say whose they are', () => {
+  const { ends, sessions, admission, connect } = openDoor()
+  const statuses = () => [true, false].map(isStranger => statusOf(() => admission.requireRoom(isStranger)))
+  const [first] = [connect(), connect()]
+
+  const full = statuses()
+  sessions.open(first!, ann, ends.at)
+
+  expect(full).toEqual([503, 200])
+  expect(statuses()).toEqual([200, 200])
+})
+
+test('a token that ends while its session is being opened opens none', () => {
+  const { clock, ends, admission } = openDoor()
+  const admit = () => statusOf(() => admission.admit(ann))
+
+  const inTime = admit()
+  clock.advance(1_000)
+  const late = admit()
+  // As of a token that was revoked.
+  ends.at = 0
+
+  expect([inTime, late, admit()]).toEqual([200, 401, 401])
+})
