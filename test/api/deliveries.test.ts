@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { acknowledge, answer, flood, hang, startReceiver } from '../support/receiver.ts'
 import { startServer } from '../support/server.ts'
@@ -212,6 +213,30 @@ test('what waits for a webhook is dropped when it is disabled', async () => {
 
   const requests = await receiver.take(2)
   expect(payloadOf(requests[1]!).message.id).toBe(last.id)
+})
+
+test('what came to wait for a webhook while it was disabled is dropped when it is enabled', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const { admin } = server
+  await using receiver = await startReceiver()
+  const { id } = await register(server, receiver.url)
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  await admin.patch(`/api/webhooks/${id}`, { is_enabled: false })
+  // As of a commit that began before.
+  await database.sql`
+    insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, facts, body, created_at)
+    values (${id}, 1, 'messages', 'message_created', ${app}, ${ann.id}, '{}', '{"message":{"id":"1"}}', now())`
+
+  await admin.patch(`/api/webhooks/${id}`, { is_enabled: true })
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'one' })
+
+  const [first] = await receiver.take(1)
+  expect(payloadOf(first).message.id).toBe(message.id)
+  await attempts(server, id, 1)
 })
 
 test('deleting a webhook deletes its records, and a receiver that is busy hears nothing more', async () => {

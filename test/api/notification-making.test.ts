@@ -160,6 +160,43 @@ test('whoever subscribes is not told of what came before, however late notificat
   ])
 })
 
+test('whoever joins is not told of what came before, however late notifications are made', async () => {
+  await using database = await createDatabase()
+  const first = await startServer({ DATABASE_URL: database.url })
+  const { app, people, stranger } = await first.chatWith(2)
+  const [ann, ben] = people
+  await ann.post(`/api/apps/${app}/messages`, { text: 'before' })
+  await first.admin.put(`/api/apps/${app}/members/${stranger.id}`, { access: 'write' })
+  await ann.post(`/api/apps/${app}/messages`, { text: 'after' })
+  await heard(ben, 2)
+  await first[Symbol.asyncDispose]()
+  await forgetNotifications(database)
+
+  await using second = await startServer({ DATABASE_URL: database.url })
+
+  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  const { body } = await second.request('GET', '/api/notifications', { token: stranger.token })
+  expect(body).toMatchObject({ count: '1', data: [{ args: ['Ann', expect.any(String), 'after'] }] })
+})
+
+test('who changes a reaction before it was notified of is told of once', async () => {
+  await using database = await createDatabase()
+  const first = await startServer({ DATABASE_URL: database.url })
+  const { app, people } = await first.chatWith(2)
+  const [ann, ben] = people
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'Lunch?' })
+  for (const content of ['👍', '🎉']) await ben.post(`/api/messages/${message.id}/reactions`, { content })
+  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await first[Symbol.asyncDispose]()
+  await forgetNotifications(database)
+
+  await using second = await startServer({ DATABASE_URL: database.url })
+
+  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  const { body } = await second.request('GET', '/api/notifications', { token: ann.token })
+  expect(body).toMatchObject({ count: '1', data: [{ args: ['Ben', '🎉', 'Lunch?'] }] })
+})
+
 test('what was committed before a crash is notified of by the next node', async () => {
   await using database = await createDatabase()
   const first = await startServer({ DATABASE_URL: database.url })

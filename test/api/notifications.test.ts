@@ -171,6 +171,23 @@ test('reactions of one person are one notification, which goes with them while i
   await heard(ann, 0)
 })
 
+test('a notification of a reaction that was read stays when the reaction is taken back', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'Lunch?' })
+  await ben.post(`/api/messages/${message.id}/reactions`, { content: '👍' })
+  const [reaction] = await heard(ann, 1)
+  await ann.put('/api/notifications/mark')
+
+  await ben.delete(`/api/messages/${message.id}/reactions`)
+  await ben.post(`/api/apps/${app}/messages`, { text: 'Yes' })
+
+  await eventually(async () => expect(await count(ann, '&unread=true')).toBe('1'))
+  const listed = await heard(ann, 2)
+  expect(listed[1]).toMatchObject({ id: reaction.id, type: 'reaction' })
+})
+
 test('votes on a poll are told together while that is unread, and taken back with the vote', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(5)

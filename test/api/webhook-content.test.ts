@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { insertAgent } from '../support/agent.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { hang, startReceiver } from '../support/receiver.ts'
 import { startServer } from '../support/server.ts'
 import { payloadOf, register } from '../support/webhooks.ts'
@@ -139,4 +140,25 @@ test('what waits to be told keeps nothing that was written either', async () => 
   const queued = await database.sql`select facts::text as facts from deliveries order by id`
   expect(queued).toHaveLength(3)
   for (const { facts } of queued) expect(facts).not.toContain('swordfish')
+})
+
+test('what waits to be told of a notification keeps nothing that was written either', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  await using receiver = await startReceiver()
+  await register(server, receiver.url, { triggers: ['notifications'] })
+  const { app, people } = await server.chatWith(2)
+
+  await database.sql.begin(async tx => {
+    // Nobody can begin to deliver.
+    await tx`lock table webhooks in share mode`
+    await create(people[0], `/api/apps/${app}/messages`, { text: 'swordfish' })
+    await eventually(async () => {
+      const queued = await database.sql<{ facts: string }[]>`select facts::text as facts from deliveries`
+      expect(queued).toEqual([{ facts: expect.not.stringContaining('swordfish') }])
+    })
+  })
+
+  const [told] = (await receiver.take(1)).map(payloadOf)
+  expect(told).toMatchObject({ action: 'notification_created' })
 })
