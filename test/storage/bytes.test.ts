@@ -50,6 +50,18 @@ test.each(bodies)('a source that fails half-way leaves nothing (%s)', async (_na
   expect(await place.bytes.sizeOf('broken')).toBeNull()
 })
 
+test('what was put in parts leaves nothing but the whole at the store, or nothing where its source fails', async () => {
+  await using store = await startS3()
+  const bytes = new S3Bytes({ ...store, isPathStyle: true })
+  const large = Buffer.alloc(9_000_000)
+
+  await bytes.put('whole', pieces(large))
+  await expect(bytes.put('broken', failing(large))).rejects.toThrow('the client went away')
+
+  expect(await bytes.sizeOf('whole')).toBe(large.length)
+  expect(store.openUploads).toBe(0)
+})
+
 test.each(bodies)('what was removed is gone, and may be removed again (%s)', async (_name, open) => {
   await using place = await open()
   await place.bytes.put('abcdef', pieces('x'))

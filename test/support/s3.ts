@@ -8,6 +8,7 @@ export async function startS3() {
   const region = 'us-east-1'
   const objects = new Map<string, Buffer>()
   const uploads = new Map<string, Map<number, Buffer>>()
+  let begun = 0
   let isOverloaded = false
   const server = createServer((request, response) => {
     void receive(request).then(body => {
@@ -33,7 +34,7 @@ export async function startS3() {
           return answer(response, 200, '<DeleteResult/>')
         }
         if (searchParams.has('uploads')) {
-          const created = `upload-${uploads.size}`
+          const created = `upload-${++begun}`
           uploads.set(created, new Map())
           return answer(
             response,
@@ -42,6 +43,7 @@ export async function startS3() {
           )
         }
         objects.set(pathname, Buffer.concat([...uploads.get(id!)!].sort(([a], [b]) => a - b).map(([, part]) => part)))
+        uploads.delete(id!)
         return answer(response, 200, '<CompleteMultipartUploadResult/>')
       case 'DELETE':
         uploads.delete(id!)
@@ -59,6 +61,10 @@ export async function startS3() {
     bucket: 'uploads',
     region,
     keys,
+    /** Uploads in parts that were neither completed nor aborted: nobody sees them, and they are paid for. */
+    get openUploads() {
+      return uploads.size
+    },
     /** From now on it answers everybody that it has too much to do. */
     overload: () => void (isOverloaded = true),
     async [Symbol.asyncDispose]() {
