@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Principal } from '../../src/actors/principal.ts'
 import { Problem } from '../../src/lib/errors.ts'
 import { Admission } from '../../src/realtime/admission.ts'
+import { Address } from '../../src/realtime/addresses.ts'
 import { findForm } from '../../src/realtime/protocol.ts'
 import { Session } from '../../src/realtime/session.ts'
 import { Sessions } from '../../src/realtime/sessions.ts'
@@ -23,7 +24,11 @@ function openDoor() {
     now: () => clock.now(),
   })
   const connect = () => {
-    const session = new Session(new Ear(), findForm('json', 'number')!, clock.now() + 1_000)
+    const session = new Session(
+      new Ear(),
+      { form: findForm('json', 'number')!, address: new Address('', 0) },
+      clock.now() + 1_000,
+    )
     sessions.add(session)
     return session
   }

@@ -100,7 +100,7 @@ test.each(ways)('%s, clients of the hub hear the messages of their apps through 
   expect(heard).toEqual(['app_created', 'one', 'two', 'three'])
 })
 
-test('however much was written at once, all of it is told in time', async () => {
+test('however much was written at once, all of it is told', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there, sql } = pair
   const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
@@ -123,7 +123,7 @@ test('however much was written at once, all of it is told in time', async () => 
 
   const told = () => hub.told.map(({ payload }) => payload.message.text)
   await eventually(() => expect(told()).not.toEqual([]))
-  await eventually(() => expect(told()).toHaveLength(texts.length), { timeoutMs: newsMs })
+  await eventually(() => expect(told()).toHaveLength(texts.length))
   expect(told().toSorted()).toEqual(texts.toSorted())
 })
 

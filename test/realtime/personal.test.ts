@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { Recent } from '../../src/actors/recent.ts'
 import { AppState, type AppRow, type MemberRow } from '../../src/actors/state.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { Address } from '../../src/realtime/addresses.ts'
 import { Personal } from '../../src/realtime/personal.ts'
 import { findForm } from '../../src/realtime/protocol.ts'
 import { Session } from '../../src/realtime/session.ts'
@@ -144,11 +146,13 @@ test('what is written while many are being told of what came before is told to a
   const clock = new ManualClock()
   const sessions = new Sessions({ clock, presence: { arrive() {}, leave() {} }, totalBacklogBytes: 1_000 })
   const unreadDelayMs = 250
-  const personal = new Personal({ sessions, isListed: () => true, isUnread: () => true, unreadDelayMs, clock })
+  const log = createLog('error')
+  const [form, address] = [findForm('json', 'number')!, new Address('', 0)]
+  const personal = new Personal({ sessions, isListed: () => true, isUnread: () => true, unreadDelayMs, clock, log })
   const users = Array.from({ length: 60 }, (_, i) => i + 1)
   const ears = users.map(user => {
     const ear = new Ear()
-    const session = new Session(ear, findForm('json', 'number')!, clock.now())
+    const session = new Session(ear, { form, address }, clock.now())
     sessions.add(session)
     sessions.open(session, { kind: 'user', user, credential: '' }, Number.POSITIVE_INFINITY)
     return ear

@@ -93,6 +93,7 @@ function isOpenAgent(db: Db, user: number): Fragment {
 
 /** Those of `ids` whom the caller cannot add to anything: out of its sight, or trashed. */
 export async function listInvisible(db: Db, by: Principal, ids: number[]): Promise<number[]> {
+  if (ids.length === 0) return []
   const rows = await db<{ id: number }[]>`
     select u.id from users u
     where u.id = any(${ids}::bigint[]) and not (u.trashed_at is null and ${isVisibleTo(db, by)})`

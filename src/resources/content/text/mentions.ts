@@ -62,7 +62,7 @@ async function resolveMentions(
   await people.load(ids.values())
   const state = await apps.state(app)
   const others = [...ids.values()].filter(user => accessOf(state, user, people) === 'none')
-  const hidden = others.length === 0 ? [] : await listInvisible(sql, by, others)
+  const hidden = await listInvisible(sql, by, others)
   return new Map([...ids].filter(([, user]) => !hidden.includes(user)))
 }
 
