@@ -1,4 +1,3 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import sharp, { type Matrix3x3, type Sharp } from 'sharp'
 
 /** What the head of a BMP file says: as it was written by Windows 3.1 and nearly everything since. */
@@ -19,10 +18,7 @@ export interface Bitmap {
 /** Enough for everything that `readHead` looks at. */
 export const headBytes = 54
 
-/** Rows whose pixels are looked up in a palette before others get a turn. A guess: some milliseconds. */
-const pixelsAtOnce = 250_000
-
-/** Wider ones are none: a row is looked at in one go. No camera or screen comes near it. */
+/** Wider ones are none: no camera or screen comes near it. */
 const longestRow = 50_000
 
 /** Larger ones are not decoded, which takes three times their size in memory. */
@@ -66,7 +62,6 @@ export async function decode(file: Buffer, bitmap: Bitmap): Promise<Sharp> {
     const target = pixels.subarray(y * width * channels, (y + 1) * width * channels)
     if (palette === null) row.copy(target, 0, 0, target.length)
     else lookUp(row, target, bitsPerPixel, file.subarray(palette.offset, palette.offset + palette.count * 4))
-    if (palette !== null && (y * width) % pixelsAtOnce < width) await turn()
   }
   // Hardly any program means the fourth byte as opacity, and many leave it at nothing.
   const picture = sharp(pixels, { raw: { width, height, channels } }).removeAlpha()
