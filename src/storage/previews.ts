@@ -1,3 +1,4 @@
+import { Cache } from '../lib/cache.ts'
 import type { Log } from '../lib/log.ts'
 import { Thread } from '../lib/thread.ts'
 
@@ -26,8 +27,7 @@ const entryLength = 256
 export class Previews {
   readonly #thread: Thread<PreviewTask, string | null>
   readonly #making = new Map<string, Promise<string | null>>()
-  readonly #kept = new Map<string, string | null>()
-  #length = 0
+  readonly #kept = new Cache(keptLength, lengthOf)
 
   /** `file` is what the thread runs: it answers a PreviewTask with HTML, or null. */
   constructor(file: URL, log: Log) {
@@ -40,10 +40,7 @@ export class Previews {
    */
   async of(name: string, read: () => Promise<PreviewTask>): Promise<string | null> {
     const kept = this.#kept.get(name)
-    if (kept !== undefined) {
-      this.#keep(name, kept)
-      return kept
-    }
+    if (kept !== undefined) return kept
     const making = this.#making.get(name)
     if (making !== undefined) return making
     const made = this.#make(name, read).finally(() => this.#making.delete(name))
@@ -59,26 +56,8 @@ export class Previews {
     const outcome = await this.#thread.run(await read())
     const html = outcome.state === 'done' ? outcome.result : null
     // What failed is kept as well: trying it again would hold up the others again.
-    if (outcome.state !== 'turned away') this.#keep(name, html)
+    if (outcome.state !== 'turned away') this.#kept.set(name, html)
     return html
-  }
-
-  /** As the one that was asked for last. */
-  #keep(name: string, html: string | null): void {
-    this.#forget(name)
-    this.#kept.set(name, html)
-    this.#length += lengthOf(html)
-    for (const oldest of this.#kept.keys()) {
-      if (this.#length <= keptLength) break
-      this.#forget(oldest)
-    }
-  }
-
-  #forget(name: string): void {
-    const html = this.#kept.get(name)
-    if (html === undefined) return
-    this.#kept.delete(name)
-    this.#length -= lengthOf(html)
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Principal } from '../../../actors/principal.ts'
 import type { AppRow, AppState } from '../../../actors/state.ts'
 import type { Form } from '../../../http/route.ts'
+import { Cache } from '../../../lib/cache.ts'
 import { Encoded } from '../../../lib/json.ts'
 import { isSubscribed } from '../../apps/represent.ts'
 import type { ContentEntity } from '../kind.ts'
@@ -18,7 +19,7 @@ const longestOrder = 64
 /** What an entry takes beside its page. */
 const entryBytes = 512
 
-interface Kept {
+interface KeptPage {
   /** The row that the app had then; every change of an app, or in it, makes another one. */
   app: AppRow
   page: Encoded
@@ -35,42 +36,21 @@ interface Asked {
  * those that everybody sees alike who is subscribed to the app, or who is not. The longest unasked go first.
  */
 class KeptPages {
-  readonly #kept = new Map<string, Kept>()
-  #sizeBytes = 0
+  readonly #kept = new Cache(budgetBytes, sizeOf)
 
   find(key: string, app: AppRow): Encoded | undefined {
     const kept = this.#kept.get(key)
-    if (kept === undefined) return undefined
+    if (kept === undefined || kept.app === app) return kept?.page
     this.#kept.delete(key)
-    if (kept.app !== app) {
-      this.#sizeBytes -= sizeOf(kept)
-      return undefined
-    }
-    this.#kept.set(key, kept)
-    return kept.page
+    return undefined
   }
 
   keep(key: string, app: AppRow, page: Encoded): void {
-    if (page.bytes.length > largestBytes) return
-    this.#drop(key)
-    const kept = { app, page }
-    this.#kept.set(key, kept)
-    this.#sizeBytes += sizeOf(kept)
-    for (const oldest of this.#kept.keys()) {
-      if (this.#sizeBytes <= budgetBytes) break
-      this.#drop(oldest)
-    }
-  }
-
-  #drop(key: string): void {
-    const kept = this.#kept.get(key)
-    if (kept === undefined) return
-    this.#kept.delete(key)
-    this.#sizeBytes -= sizeOf(kept)
+    if (page.bytes.length <= largestBytes) this.#kept.set(key, { app, page })
   }
 }
 
-function sizeOf({ page }: Kept): number {
+function sizeOf({ page }: KeptPage): number {
   return page.bytes.length + entryBytes
 }
 
