@@ -60,6 +60,8 @@ export class EmbeddedPostgres {
   readonly #onExit = () => this.#child?.kill('SIGINT')
   #child: ChildProcess | null = null
   #relaunching: Promise<void> | null = null
+  /** Settles when the server has ended, and what it left to say was read. */
+  #over: Promise<void> = Promise.resolve()
   #isStopping = false
   #failures = 0
 
@@ -117,12 +119,13 @@ export class EmbeddedPostgres {
     return this.#child?.pid
   }
 
-  /** Ends PostgreSQL; open transactions roll back. Resolves when it is gone. */
+  /** Ends PostgreSQL; open transactions roll back. Resolves when it is gone: the data directory may be removed. */
   async stop(): Promise<void> {
     this.#isStopping = true
     process.off('exit', this.#onExit)
     await this.#relaunching
     if (isServed(this.#cluster)) await this.#end()
+    await this.#over
   }
 
   async #end(): Promise<void> {
@@ -152,7 +155,7 @@ export class EmbeddedPostgres {
     await Promise.race([ended, this.#isReady(child)])
     this.#child = child
     const readyAt = Date.now()
-    ended.catch((error: Error) => {
+    this.#over = ended.catch((error: Error) => {
       this.#child = null
       this.#failures = Date.now() - readyAt > stableMs ? 0 : this.#failures + 1
       if (this.#isStopping) return
