@@ -41,7 +41,11 @@ export async function requireShown(kind: ContentKind, id: number, caller: Caller
 }
 
 /** What is in the trash is shown to its author, to admins and to API keys. */
-export function mayRestore(row: ContentRow, state: AppState, { by, people }: Pick<Caller, 'by' | 'people'>): boolean {
+export function maySeeTrashed(
+  row: ContentRow,
+  state: AppState,
+  { by, people }: Pick<Caller, 'by' | 'people'>,
+): boolean {
   return levelOf(state, by, people) === 'admin' || (by.kind === 'user' && row.created_by === by.user)
 }
 

@@ -4,7 +4,7 @@ import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toAppId } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
 import type { ContentCommands } from './commands.ts'
-import { findReadable, mayRestore, toId } from './find.ts'
+import { findReadable, maySeeTrashed, toId } from './find.ts'
 import type { ContentKind } from './kind.ts'
 import { prepareChange, prepareContent } from './prepare.ts'
 import { ContentPath, ContentQuery, ContentUpdate, IsEmpty, NewContent } from './schema.ts'
@@ -49,7 +49,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     problems: [NotFound],
     async handle(request) {
       const { row, state } = await findReadable(kind, toId(request.params.id), request)
-      if (row.trashed_at !== null && !(request.query.trashed && mayRestore(row, state, request))) throw NotFound()
+      if (row.trashed_at !== null && !(request.query.trashed && maySeeTrashed(row, state, request))) throw NotFound()
       return reply(200, await showItem(kind, row, state, request))
     },
   })

@@ -57,6 +57,6 @@ export async function requireCommentable(id: number, caller: Caller): Promise<{ 
 }
 
 /** What is in the trash is shown to those who may take it out. */
-export function mayRestore(state: AppState, { by, people }: Pick<Caller, 'by' | 'people'>): boolean {
+export function maySeeTrashed(state: AppState, { by, people }: Pick<Caller, 'by' | 'people'>): boolean {
   return isAtLeast(levelOf(state, by, people), 'write')
 }

@@ -7,7 +7,7 @@ import { hasContent, listReadable } from '../apps/store.ts'
 import { prepareBlobs } from '../blobs/find.ts'
 import { levelOf, isAtLeast, requireRead } from '../members/access.ts'
 import { createFile, deleteFile, restoreFile, trashFile, updateFile } from './commands.ts'
-import { findReadable, mayRestore, requireShown, type Caller } from './find.ts'
+import { findReadable, maySeeTrashed, requireShown, type Caller } from './find.ts'
 import {
   AllFilesListing,
   File,
@@ -58,7 +58,7 @@ const get = route({
   problems: [NotFound],
   async handle(request) {
     const { file, state } = await findReadable(request.params.id, request)
-    if (file.trashed_at !== null && !(request.query.trashed && mayRestore(state, request))) throw NotFound()
+    if (file.trashed_at !== null && !(request.query.trashed && maySeeTrashed(state, request))) throw NotFound()
     return reply(200, await showWhole(file, request))
   },
 })
