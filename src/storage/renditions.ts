@@ -12,18 +12,21 @@ const all: Rendition[] = ['thumbnail', 'preview', 'avatar']
 /** Renditions that could not be made, and are not tried again as long as they are known; the oldest go first. */
 const failedLimit = 10_000
 
-/** Renditions that may wait on this node; more requests are told that there is none. A guess. */
-const waitingLimit = 200
+/** Renditions that may wait on this node, and those of one person's pictures; more are not made. Guesses. */
+const waitingLimit = { ofAll: 200, ofOne: 100 }
 
 /**
  * Makes smaller versions of pictures, one at a time: a page of thumbnails must not keep both cores from answering. Any
- * bytes may be thrown at it: what cannot be decoded has no renditions.
+ * bytes may be thrown at it: what cannot be decoded has no renditions. Next is the picture of whoever has fewest before
+ * it, so that a crowd of pictures that take long keeps nobody waiting but those who look at them.
  */
 export class Renditions {
   readonly #bytes: Bytes
   readonly #decoder = new Decoder()
   readonly #queue = new PQueue({ concurrency: 1 })
   readonly #making = new Map<string, Promise<string | null>>()
+  /** Whoever uploaded them → renditions that wait or are being made. */
+  readonly #owed = new Map<number, number>()
   readonly #failed = new Set<string>()
 
   constructor(bytes: Bytes) {
@@ -58,15 +61,21 @@ export class Renditions {
     }
   }
 
-  /** The key of a rendition, made now if it was never asked for; null where the picture cannot be decoded. */
-  async of(key: string, rendition: Rendition): Promise<string | null> {
+  /**
+   * The key of a rendition of the bytes that somebody uploaded, made now if it was never asked for; null where the picture
+   * cannot be decoded, or too many wait.
+   */
+  async of(key: string, rendition: Rendition, uploader: number): Promise<string | null> {
     const name = `${key}.${rendition}`
     if ((await this.#bytes.sizeOf(name)) !== null) return name
     if (this.#failed.has(name)) return null
     const making = this.#making.get(name)
     if (making !== undefined) return making
-    if (this.#queue.size >= waitingLimit) return null
-    const made = this.#queue.add(() => this.#make(key, rendition, name)).finally(() => this.#making.delete(name))
+    const before = this.#owed.get(uploader) ?? 0
+    if (this.#queue.size >= waitingLimit.ofAll || before >= waitingLimit.ofOne) return null
+    this.#owed.set(uploader, before + 1)
+    const make = () => this.#make(key, rendition, name)
+    const made = this.#queue.add(make, { priority: -before }).finally(() => this.#settle(name, uploader))
     this.#making.set(name, made)
     return made
   }
@@ -90,6 +99,13 @@ export class Renditions {
     }
     await this.#bytes.put(name, one(made))
     return name
+  }
+
+  #settle(name: string, uploader: number): void {
+    this.#making.delete(name)
+    const left = this.#owed.get(uploader)! - 1
+    if (left === 0) this.#owed.delete(uploader)
+    else this.#owed.set(uploader, left)
   }
 
   /** Bytes never change: what they are no picture of now they will not be later, and trying takes long. */

@@ -52,6 +52,20 @@ test('pictures are made one after the other, also behind one that is none', asyn
   ])
 })
 
+test('somebody with one picture waits for one at most of those of somebody with many', async () => {
+  await using place = await openPlace()
+  const renditions = new Renditions(place.bytes)
+  const many = ['one-of-many', 'two-of-many', 'three-of-many', 'four-of-many']
+  for (const key of [...many, 'mine']) await place.bytes.put(key, one(png))
+  const made: (string | null)[] = []
+
+  const make = async (key: string, uploader: number) => made.push(await renditions.of(key, 'avatar', uploader))
+  await Promise.all([...many.map(key => make(key, 1)), make('mine', 2)])
+  renditions.stop()
+
+  expect(made.indexOf('mine.avatar')).toBeOneOf([0, 1])
+})
+
 /** As the head of a WebP picture says. */
 function sizeOf(made: Uint8Array | null): number[] {
   const head = Buffer.from(made!)

@@ -9,7 +9,7 @@ import type { Renditions } from '../../storage/renditions.ts'
 import type { BlobRow } from './schema.ts'
 
 /** A blob as far as its content goes. */
-type Served = Pick<BlobRow, 'id' | 'key' | 'size' | 'media_type' | 'image'>
+type Served = Pick<BlobRow, 'id' | 'key' | 'size' | 'media_type' | 'image' | 'created_by'>
 
 interface Serving {
   /** As the client is to call it when it saves it. */
@@ -62,7 +62,7 @@ export async function serveRendition(blob: Served, rendition: Rendition, parts: 
 
 /** A smaller version of a picture; null where it cannot be decoded. */
 export async function findRendition(blob: Served, rendition: Rendition, { bytes, renditions }: RenditionParts) {
-  const key = blob.key === null ? null : await renditions.of(blob.key, rendition)
+  const key = blob.key === null ? null : await renditions.of(blob.key, rendition, blob.created_by)
   const sizeBytes = key === null ? null : await bytes.sizeOf(key)
   if (key === null || sizeBytes === null) return null
   const download = new Download({
