@@ -66,17 +66,19 @@ export class FanOut {
 
   /**
    * Starts telling a session of one kind of event of an app, from now on. True when it does, false where the app is
-   * not there or not visible. Answers at once where the session hears of the app already.
+   * not there or not visible. Answers at once where the session hears of the app already. It rests while the right is
+   * gone, for as long as the session lasts.
    */
   follow(session: Session, app: number, event: string): boolean | Promise<boolean> {
     const topic = session.form.topic(app, event)
     const subscription = session.subscriptions.get(app)
     if (subscription === undefined) {
-      const first = new Subscription(session, app, { topics: [topic] })
+      const first = new Subscription(session, app, { topics: [topic], isLasting: true })
       first.admission = Promise.withResolvers()
       this.#start(first)
       return first.admission.promise
     }
+    if (subscription.stage === 'resting') return false
     if (!subscription.topics.includes(topic)) {
       subscription.topics.push(topic)
       if (subscription.stage === 'live') session.join(topic)
@@ -200,14 +202,12 @@ export class FanOut {
   }
 
   #check(subscription: Subscription, state: AppState): void {
-    const { people, canRead } = this.#parts
-    const { user } = subscription.session
-    if (user === undefined || subscription.stage === 'opening' || subscription.stage === 'ended') return
-    if (people.find(user) !== undefined) {
-      if (!canRead(state, user)) this.#withdraw(subscription, state.app)
-      return
-    }
-    this.#replays.hold(subscription)
+    const { people } = this.#parts
+    const { stage, session } = subscription
+    const { user } = session
+    if (user === undefined || stage === 'opening' || stage === 'ended') return
+    if (people.find(user) !== undefined) return this.#decide(subscription, state, user)
+    if (stage !== 'resting') this.#replays.hold(subscription)
     people.load([user]).then(
       () => this.#release(subscription, user),
       (error: unknown) => this.#refuse(subscription, error),
@@ -216,16 +216,22 @@ export class FanOut {
 
   #release(subscription: Subscription, user: number): void {
     const { stage, channel } = subscription
-    if (stage !== 'held' || !channel?.isOpen) return
-    if (this.#parts.canRead(channel.state, user)) this.#replays.resume(subscription)
-    else this.#withdraw(subscription, channel.state.app)
+    const isWaiting = stage === 'held' || stage === 'resting'
+    if (isWaiting && channel?.isOpen) this.#decide(subscription, channel.state, user)
+  }
+
+  #decide(subscription: Subscription, state: AppState, user: number): void {
+    if (!this.#parts.canRead(state, user)) this.#withdraw(subscription, state.app)
+    else if (subscription.stage === 'held') this.#replays.resume(subscription)
+    else if (subscription.stage === 'resting') this.#replays.rejoin(subscription)
   }
 
   #withdraw(subscription: Subscription, app: AppRow): void {
     const isGone = app.trashed_at !== null || app.deleted_at !== null
     const reason: Ending = isGone ? 'app-gone' : 'access-lost'
     subscription.session.send(unsubscribed(app.id, reason))
-    this.#end(subscription)
+    if (subscription.isLasting && app.deleted_at === null) this.#replays.rest(subscription)
+    else this.#end(subscription)
   }
 
   #end(subscription: Subscription): void {

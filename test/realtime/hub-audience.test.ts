@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { create } from '../support/content.ts'
 import { joinHub } from '../support/hub.ts'
-import { startServer } from '../support/server.ts'
+import { startServer, type Person, type Server } from '../support/server.ts'
 
 test('the messages of an app are told without asking to those alone who have it in their lists', async () => {
   await using server = await startServer()
@@ -21,4 +21,61 @@ test('the messages of an app are told without asking to those alone who have it 
 
   expect(bens.told).toEqual([])
   expect(eves.told.map(({ payload }) => payload.message.text)).toEqual([`in ${app}`])
+})
+
+interface Scene {
+  admin: Server['admin']
+  path: string
+  ben: Person
+}
+
+const comings: [way: string, lose: (scene: Scene) => unknown, regain: (scene: Scene) => unknown][] = [
+  [
+    'was removed and is added again',
+    ({ admin, path, ben }) => admin.delete(`${path}/members/${ben.id}`),
+    ({ admin, path, ben }) => admin.put(`${path}/members/${ben.id}`),
+  ],
+  [
+    'may see it again',
+    ({ admin, path, ben }) => admin.put(`${path}/members/${ben.id}`, { access: 'none' }),
+    ({ admin, path, ben }) => admin.put(`${path}/members/${ben.id}`, { access: 'read' }),
+  ],
+  [
+    'may read it again because all may',
+    ({ admin, path, ben }) => admin.delete(`${path}/members/${ben.id}`),
+    ({ admin, path }) => admin.patch(path, { access: 'read' }),
+  ],
+]
+
+test.each(comings)('whoever subscribed to an app hears of it again who %s', async (_, lose, regain) => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { id: app } = await create(ann, '/api/apps', { type: 'chat', members: [ben.id] })
+  const [path, name] = [`/api/apps/${app}`, `a${app}:message_created`]
+  await using hub = await joinHub(server.url, { token: () => ben.token })
+  await hub.subscribe(name)
+
+  await lose({ admin: server.admin, path, ben })
+  await create(ann, `${path}/messages`, { text: 'unseen' })
+  const isAgain = await hub.connection.invoke('Subscribe', name)
+  await regain({ admin: server.admin, path, ben })
+  await create(ann, `${path}/messages`, { text: 'seen' })
+  const { message } = await hub.hear(name)
+
+  expect(isAgain).toBe(false)
+  expect(message.text).toBe('seen')
+})
+
+test('whoever subscribed to an app hears of it again when it comes out of the trash', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  await using hub = await joinHub(server.url, { token: () => ben.token })
+  await hub.subscribe(`a${app}:message_created`)
+
+  await server.admin.post(`/api/apps/${app}/trash`)
+  await server.admin.post(`/api/apps/${app}/restore`)
+  await create(ann, `/api/apps/${app}/messages`, { text: 'seen' })
+
+  expect((await hub.hear(`a${app}:message_created`)).message.text).toBe('seen')
 })

@@ -85,6 +85,18 @@ export class Replays {
     subscription.stage = 'held'
   }
 
+  /** The right is gone: nothing is told until `rejoin`. */
+  rest(subscription: Subscription): void {
+    this.hold(subscription)
+    subscription.stage = 'resting'
+  }
+
+  /** The right has come back: what is new is told, and nothing of what came between. */
+  rejoin(subscription: Subscription): void {
+    subscription.cursor = undefined
+    this.#goLive(subscription)
+  }
+
   /** The channel has moved on: it may have reached those who were ahead of it. */
   moved(channel: Channel): void {
     for (const subscription of channel.early) {

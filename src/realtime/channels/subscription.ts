@@ -4,9 +4,10 @@ import type { Session } from '../session.ts'
 /**
  * `opening`: rights and the app are being looked up. `replaying`: gets what it missed. `paused`: as much of that waits
  * for the client as may. `early`: the client has seen events that this node has not; it waits for them to arrive.
- * `held`: its right is being looked at again. `live`: hears by topic. `ended`: nothing may be sent any more.
+ * `held`: its right is being looked at again. `live`: hears by topic. `resting`: it has lost the right, and goes on when
+ * that comes back. `ended`: nothing may be sent any more.
  */
-export type Stage = 'opening' | 'replaying' | 'paused' | 'early' | 'held' | 'live' | 'ended'
+export type Stage = 'opening' | 'replaying' | 'paused' | 'early' | 'held' | 'live' | 'resting' | 'ended'
 
 /** A guess: for a short absence it is all there is, and with the largest events it takes a few megabytes. */
 const firstPage = 32
@@ -19,6 +20,11 @@ export interface Asked {
   request?: number | undefined
 }
 
+interface Hearing {
+  topics: string[]
+  isLasting?: boolean
+}
+
 /** One session's subscription to one app. */
 export class Subscription {
   readonly session: Session
@@ -27,6 +33,8 @@ export class Subscription {
   readonly topics: string[]
   /** Its answer says the same, so that the client knows which one this is. */
   readonly request: number | undefined
+  /** It outlives the right to it: nobody tells its client that it has ended. */
+  readonly isLasting: boolean
   /** Settled when it is known whether the session may hear of the app; there where somebody waits for that. */
   admission: PromiseWithResolvers<boolean> | null = null
   stage: Stage = 'opening'
@@ -39,10 +47,11 @@ export class Subscription {
   /** Counts the runs of its replay: one that was overtaken while it waited stops. */
   run = 0
 
-  constructor(session: Session, app: number, { topics, after, request }: Asked & { topics: string[] }) {
+  constructor(session: Session, app: number, { topics, isLasting = false, after, request }: Asked & Hearing) {
     this.session = session
     this.app = app
     this.topics = topics
+    this.isLasting = isLasting
     this.request = request
     this.cursor = after
   }
