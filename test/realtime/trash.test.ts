@@ -96,6 +96,21 @@ describe('what is in the trash', () => {
     expect(told.map(({ event }) => event)).toEqual(['message_updated'])
   })
 
+  test.each(['/trash', ''])('reactions to what went by %j are not told again', async way => {
+    const app = await appOf(server, 'chat_room', [ann])
+    const rev = await revOf(app)
+    const [kept, gone] = [
+      await create(ann, `/api/apps/${app}/messages`, { text: 'kept' }),
+      await create(ann, `/api/apps/${app}/messages`, { text: 'SECRET' }),
+    ]
+    for (const { id } of [kept, gone]) await ann.post(`/api/messages/${id}/reactions`, { content: '💣' })
+    await (way === '' ? server.admin.delete(`/api/messages/${gone.id}`) : ann.post(`/api/messages/${gone.id}${way}`))
+
+    const told = await tellNewcomer(app, rev)
+
+    expect(told.filter(({ event }) => event === 'reaction_added').map(({ entity }) => entity.id)).toEqual([kept.id])
+  })
+
   test('a file has neither a name nor links', async () => {
     const app = await appOf(server, 'files', [ann])
     const rev = await revOf(app)

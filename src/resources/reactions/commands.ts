@@ -61,8 +61,8 @@ function requireItem({ state, by, people, loaded }: Work<Loaded>): Loaded {
   return loaded
 }
 
-function tell(work: Work<Loaded>, kind: EventType<null>, told: Omit<ReactionFacts, 'parent'>): void {
+function tell(work: Work<Loaded>, kind: EventType<true>, told: Omit<ReactionFacts, 'parent'>): void {
   const { item } = work.loaded
   const facts: ReactionFacts = { ...told, parent: toParentRef(item) }
-  work.emit(kind, { entity: item.id, body: null, facts })
+  work.emit(kind, { entity: item.id, body: true, facts })
 }

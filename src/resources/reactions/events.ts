@@ -3,6 +3,7 @@ import { showAppRef } from '../apps/represent.ts'
 import type { ContentEntity } from '../content/kind.ts'
 import type { ParentType } from '../content/parent.ts'
 import type { ContentRow } from '../content/schema.ts'
+import { findShownItems } from './store.ts'
 
 /** What a reaction event keeps: a removed reaction cannot be read from anywhere later. */
 export type ReactionFacts = {
@@ -13,8 +14,9 @@ export type ReactionFacts = {
   count: number
 }
 
+/** The body says that the item is still shown: of one that is in the trash or gone by then, a replay says nothing. */
 const change = (type: string) =>
-  event<null>({
+  event<true>({
     type,
     entity: 'reaction',
     touches: false,
@@ -23,10 +25,12 @@ const change = (type: string) =>
       const { count } = facts as ReactionFacts
       state.changeItem(entity_id, item => ({ ...item, reaction_count: count }) as ContentRow)
     },
-    present: showChange,
+    load: findShownItems,
+    present: (event, scene) => event.body && showChange(event, scene),
+    redact: showChange,
   })
 
-function showChange({ entity_id, facts }: AppEvent<null>, { app, people, origin }: Scene) {
+function showChange({ entity_id, facts }: AppEvent<true>, { app, people, origin }: Scene) {
   const { type, parent, content } = facts as ReactionFacts
   return { entity: { id: entity_id, type, app: showAppRef(app, people, origin), parent }, reaction: content }
 }

@@ -2,6 +2,7 @@ import { batch } from '../../storage/batch.ts'
 import { fromNearerEnd, orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment, Sql } from '../../storage/sql.ts'
+import { selectItems } from '../content/seen.ts'
 import type { ReactionRow } from './schema.ts'
 
 export const orderFields = ['id', 'created_at'] as const
@@ -38,6 +39,12 @@ export const removeReactionsOf = batch<{ id: number }>({
   key: row => row.id,
   sql: rows => `delete from reactions t using ${rows} r where t.item_id = r.id`,
 })
+
+/** Which of some items are shown: neither they nor what they are about is in the trash or gone. Served by primary keys. */
+export async function findShownItems(db: Db, _app: number, ids: number[]): Promise<Map<number, true>> {
+  const rows = await db<{ id: number; trashed_at: Date | null }[]>`${selectItems(db, db`t.id = any(${ids}::bigint[])`)}`
+  return new Map(rows.filter(row => row.trashed_at === null).map(({ id }) => [id, true]))
+}
 
 /** A user's reaction to an item. Served by the primary key. */
 export async function findReaction(db: Db, item: number, user: number): Promise<ReactionRow | null> {
