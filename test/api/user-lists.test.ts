@@ -172,6 +172,7 @@ test('members of an app see each other while it is not trashed and lets them in'
   await server.admin.put(`/api/directories/acme/members/${ann.id}`)
   await server.admin.put(`/api/directories/globex/members/${ben.id}`)
   const sees = async () => [names(await ann.get('/api/users')), (await ann.get(`/api/users/${ben.id}`)).status]
+  const isSeenBy = async () => [names(await ben.get('/api/users')), (await ben.get(`/api/users/${ann.id}`)).status]
 
   const before = await sees()
   const { body: app } = await server.admin.post('/api/apps', { type: 'chat_room', members: [ann.id, ben.id] })
@@ -186,6 +187,8 @@ test('members of an app see each other while it is not trashed and lets them in'
   expect(together).toEqual([['Ann', 'Ben'], 200])
   expect(trashed).toEqual([['Ann'], 404])
   expect(blocked).toEqual([['Ann'], 404])
+  // Whoever is kept out sees the others as little as they do.
+  expect(await isSeenBy()).toEqual([['Ben'], 404])
 })
 
 test('a user does not see trashed people, however it asks', async () => {

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.ts'
 import { Presence } from '../../src/actors/presence.ts'
 import { joinHub } from '../support/hub.ts'
 import { listen } from '../support/realtime.ts'
-import { startServer } from '../support/server.ts'
+import { startServer, type Person } from '../support/server.ts'
 
 test('people count as active for five minutes after a request', () => {
   const clock = new ManualClock()
@@ -95,6 +95,30 @@ test('clients are told who is online of those whom they can see, as a whole list
   await using __ = await listen(server.url, { token: kim.token })
   expect(await first.hear('online')).toEqual([Number(ann.id), Number(ben.id), Number(kim.id)])
   expect(await other.hear('online')).toEqual([Number(eve.id), Number(kim.id)])
+})
+
+test('who is online is no business of those with whom they share nothing but a closed app', async () => {
+  await using server = await startServer()
+  await server.admin.post('/api/directories', { name: 'acme' })
+  const [ann, ben, eve, kim] = [
+    await server.person('Ann'),
+    await server.person('Ben'),
+    await server.person('Eve'),
+    await server.person('Kim'),
+  ]
+  for (const { id } of [ben, eve, kim]) await server.admin.put(`/api/directories/acme/members/${id}`)
+  const roomWith = async ({ id }: Person) =>
+    (await server.admin.post('/api/apps', { type: 'chat_room', members: [ann.id, id] })).body.id as string
+  // One room is trashed, of one she is kept out, and of one the other is.
+  await server.admin.post(`/api/apps/${await roomWith(ben)}/trash`)
+  await server.admin.put(`/api/apps/${await roomWith(eve)}/members/${eve.id}`, { access: 'none' })
+  await server.admin.put(`/api/apps/${await roomWith(kim)}/members/${ann.id}`, { access: 'none' })
+
+  await using hub = await joinHub(server.url, { token: () => ann.token })
+  for (const person of [ben, eve, kim]) await person.get('/api/user')
+  await hub.subscribe('online')
+
+  expect(await hub.hear('online')).toEqual([Number(ann.id)])
 })
 
 test('hundreds who come at once are each told of all in a handful of lists', { timeout: 60_000 }, async () => {

@@ -7,14 +7,14 @@ import type { Tx } from '../../src/storage/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
-/** A large directory, a small one, and a room of people from both and from none. */
+/** A large directory, a small one, and a room of people from the large one and from none, and of an agent that keeps to it. */
 const [large, small, room, closed] = [1, 2, 1, 2]
 const users = Array.from({ length: 6_000 }, (_, i) => i + 1)
 const isAgent = (user: number) => user % 50 === 0
 const isTrashed = (user: number) => user % 97 === 0
 const isSelected = (user: number) => user % 7 === 0
 const inDirectory = (user: number) => (user <= 2_500 ? large : user <= 2_600 ? small : null)
-const isInRoom = (user: number) => user <= 10 || user > 3_500
+const isInRoom = (user: number) => user <= 10 || user === 50 || user > 3_500
 const follows = (user: number, other: number) => (user === 4_001 ? other : other === 7 ? user : 0) > 2_000
 let database: Database
 
