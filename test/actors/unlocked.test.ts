@@ -110,6 +110,22 @@ test('numbers of a message are above those that another node has used in its app
   expect(sent.map(({ id }) => id)).toEqual(sent.map(({ id }) => id).toSorted((a, b) => a - b))
 })
 
+test('in a commit of several apps, each gets numbers above those that another node has used in it', async () => {
+  await using database = await openRooms(2)
+  const [first, second] = database.rooms
+  await using one = await openActors(database.url)
+  await using other = await openActors(database.url)
+  const sendAll = ({ apps }: typeof one, rooms: number[]) => Promise.all(rooms.map(room => send(apps, room)))
+  await sendAll(one, [first!, second!])
+
+  // The numbers that one has at hand are above all that it knows of the first room, but not of the second.
+  const [before] = await sendAll(other, [second!])
+  await one.apps.look()
+  const [, after] = await sendAll(one, [first!, second!])
+
+  expect(after!.id).toBeGreaterThan(before!.id)
+})
+
 test('a request that another node has done before is not done again', async () => {
   await using nodes = await openNodes()
   const { sql, app, one, other, send } = nodes
