@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Lane } from '../../src/actors/lane.ts'
+import { Lane, OutcomeUnknown } from '../../src/actors/lane.ts'
 import { usableMs } from '../../src/actors/stock.ts'
 import { batch, WriteStatement } from '../../src/storage/batch.ts'
 import { statementLimit } from '../../src/storage/pool.ts'
@@ -54,6 +54,31 @@ test('a commit whose transaction was lost is refused as one to try again', async
   await lane.rollback()
 
   await expect(lane.commit(new WriteStatement(), transaction, 0)).rejects.toMatchObject({ status: 503 })
+  await lane.close()
+})
+
+test('what PostgreSQL refuses at the very end of a commit is not taken for written', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await sql`create table kept (app bigint)`
+  await sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$;
+    create constraint trigger refuse after insert on kept
+      deferrable initially deferred for each row execute function refuse()`)
+  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
+  const lane = new Lane({ open, deadlineMs: 10_000 })
+  const { transaction } = await lane.begin([], [], 1, 0)
+  const keep = batch<{ app: number }>({
+    name: 'keep',
+    columns: { app: 'bigint' },
+    sql: rows => `insert into kept select app from ${rows} r`,
+  })
+  const statement = new WriteStatement()
+  statement.add(keep, [{ app: 1 }])
+
+  await expect(lane.commit(statement, transaction, 0)).rejects.toBeInstanceOf(OutcomeUnknown)
+
+  expect(await sql`select from kept`).toHaveLength(0)
   await lane.close()
 })
 

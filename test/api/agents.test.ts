@@ -64,9 +64,9 @@ test('an agent comes back with all that was given', async () => {
   Agent.strict().parse(made.body)
 })
 
-test('users and agents share uids and ids, and an agent is no user to the operations of users', async () => {
+test('users and agents share uids and ids, and neither is the other to the operations of its kind', async () => {
   await using server = await startServer()
-  await server.admin.post('/api/users', { uid: 'ann' })
+  const { body: ann } = await server.admin.post('/api/users', { uid: 'ann' })
   const { body: agent } = await createAgent(server, 'bot')
 
   const taken = await server.admin.post('/api/agents', { uid: 'ANN', name: 'x', provider: 'openai', model: 'x' })
@@ -74,7 +74,17 @@ test('users and agents share uids and ids, and an agent is no user to the operat
   const asUser = await server.admin.patch(`/api/users/${agent.id}`, { name: 'x' })
   const asAgent = await server.admin.get('/api/agents/ann')
   const read = await server.admin.get('/api/users/bot')
+  for (const [method, path, body] of [
+    ['PATCH', '', { name: 'x' }],
+    ['POST', '/trash'],
+    ['POST', '/restore'],
+    ['DELETE', ''],
+    ['POST', '/functions', lookUp],
+  ] as const) {
+    expect((await server.admin.request(method, `/api/agents/ann${path}`, { body })).status, method + path).toBe(404)
+  }
 
+  expect((await server.admin.get('/api/users/ann')).body).toEqual(ann)
   expect([taken.status, upserted.status, asUser.status, asAgent.status]).toEqual([422, 422, 404, 404])
   expect(taken.body.errors).toHaveProperty('uid')
   expect(read.body).toMatchObject({ id: agent.id, is_agent: true, presence: 'active' })

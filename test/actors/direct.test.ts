@@ -1,0 +1,77 @@
+import { expect, test } from 'vitest'
+import { Direct, directCommand } from '../../src/actors/direct.ts'
+import { Environment } from '../../src/actors/environment.ts'
+import { prepareEvents } from '../../src/storage/housekeeping.ts'
+import { environmentId } from '../../src/storage/events.ts'
+import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { createDatabase } from '../support/database.ts'
+import { system } from '../support/rooms.ts'
+
+const touch = directCommand('touch', async (work, user: number) => work.changed('user_updated', 'user', user))
+
+test('what two nodes change at once makes one history, of which each hears all, in order and once', async () => {
+  await using database = await createDatabase()
+  const sql = openSql({ url: database.url, connections: 6, statementTimeoutMs: 10_000 })
+  await using _ = { [Symbol.asyncDispose]: () => sql.end() }
+  await prepareEvents(sql, new Date())
+  const nodes = [0, 1].map(() => {
+    const environment = new Environment(sql)
+    const heard: { rev: number; user: number }[] = []
+    environment.listen(({ rev, entity_id }) => void heard.push({ rev, user: entity_id }))
+    return { environment, heard, direct: new Direct(sql, environment, () => new Date()) }
+  })
+  for (const { environment } of nodes) await environment.start()
+  const start = nodes[0]!.environment.rev
+
+  const run = async (user: number) => {
+    const { direct, heard } = nodes[user % nodes.length]!
+    await direct.run(touch, system, user)
+    // Before the answer, where it was asked for.
+    expect(heard.map(change => change.user)).toContain(user)
+  }
+  await Promise.all(Array.from({ length: 60 }, (_, user) => run(user)))
+  for (const { environment } of nodes) await environment.look()
+
+  const log = await sql<{ rev: number; prev: number; user: number }[]>`
+    select rev, prev, entity_id as "user" from events where app_id = ${environmentId} order by rev`
+  expect(log).toHaveLength(60)
+  expect(log.map(({ prev }) => prev)).toEqual([start, ...log.slice(0, -1).map(({ rev }) => rev)])
+  for (const { heard } of nodes) expect(heard).toEqual(log.map(({ rev, user }) => ({ rev, user })))
+  expect(await sql`select head_rev from environment`).toMatchObject([{ head_rev: log.at(-1)!.rev }])
+})
+
+test('who waits for a change hears of it, also where somebody was reading who came before it', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await prepareEvents(sql, new Date())
+  const there = new Environment(sql)
+  const direct = new Direct(sql, there, () => new Date())
+  await direct.run(touch, system, 1)
+  const { slow, arrived, release } = slowed(sql)
+  const here = new Environment(slow)
+  const heard: number[] = []
+  here.listen(({ entity_id }) => void heard.push(entity_id))
+
+  const earlier = here.reach(there.rev)
+  await arrived
+  await direct.run(touch, system, 2)
+  const later = here.reach(there.rev)
+  release()
+
+  await later
+  expect(heard).toEqual([1, 2])
+  await earlier
+})
+
+/** The same database behind a line on which the first answer is late, until it is released. */
+function slowed(sql: Sql) {
+  const arrival = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const late = async (strings: TemplateStringsArray, ...values: never[]) => {
+    const rows = await sql(strings, ...values)
+    arrival.resolve()
+    await gate.promise
+    return rows
+  }
+  return { slow: late as unknown as Sql, arrived: arrival.promise, release: gate.resolve }
+}
