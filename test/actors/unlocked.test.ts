@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type { OnceKey } from '../../src/actors/app-actor.ts'
+import { loadingCommand } from '../../src/actors/command.ts'
 import type { Principal } from '../../src/actors/principal.ts'
 import { putMembers, removeMembers } from '../../src/resources/members/commands.ts'
 import { openActors } from '../support/actors.ts'
@@ -140,4 +141,29 @@ test('a request that another node has done before is not done again', async () =
   const [found] = await sql`select count(*)::int as count from messages where app_id = ${app}`
   expect(found).toEqual({ count: 3 })
   expect(one.collisions() + other.collisions()).toBeGreaterThan(0)
+})
+
+test('a request that another node does while it is being decided is not done again, wherever it was sent', async () => {
+  await using database = await openRooms(2)
+  const [here, there] = database.rooms
+  await using one = await openActors(database.url)
+  await using other = await openActors(database.url)
+  const once = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
+  const begun = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const slow = loadingCommand(
+    'slow',
+    async () => {
+      begun.resolve()
+      await gate.promise
+    },
+    work => ({ id: work.app.id }),
+  )
+
+  const late = one.apps.run(slow, here!, system, null, once)
+  await begun.promise
+  const first = await send(other.apps, there!, { once })
+  gate.resolve()
+
+  expect(await late).toMatchObject({ id: first.id })
 })

@@ -57,3 +57,13 @@ test('a deleted app is gone with all that was in it, from the trash or not, and 
     }
   }
 })
+
+test('a deleted app no longer keeps the directory that it was open to', async () => {
+  await using server = await startServer()
+  await server.admin.post('/api/directories', { name: 'acme' })
+  const { body: app } = await server.admin.post('/api/apps', { type: 'chat', access: 'read', directory: 'acme' })
+  await server.admin.delete(`/api/apps/${app.id}`)
+
+  expect((await server.admin.delete('/api/directories/acme')).status).toBe(204)
+  expect((await server.admin.get('/api/directories/acme')).status).toBe(404)
+})
