@@ -1,0 +1,100 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { Lane, OutcomeUnknown } from '../../src/actors/lane.ts'
+import { parseText } from '../../src/resources/content/text/render.ts'
+import { messageCommands } from '../../src/resources/messages/kind.ts'
+import { WriteStatement, batch } from '../../src/storage/batch.ts'
+import { openConnection, type Sql } from '../../src/storage/sql.ts'
+import { openActors } from '../support/actors.ts'
+import { eventually } from '../support/eventually.ts'
+import { openRooms, send, system } from '../support/rooms.ts'
+
+/** Resolves when somebody waits for a lock. */
+async function isWaiting(sql: Sql): Promise<void> {
+  await eventually(async () => {
+    const waiting = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    expect(waiting).toHaveLength(1)
+  })
+}
+
+test('what comes while a commit is under way has its turn after it, whichever app it is for', async () => {
+  await using database = await openRooms(2)
+  const { sql, rooms } = database
+  const [held, free] = rooms as [number, number]
+  await using node = await openActors(database.url)
+  for (const room of rooms) await node.apps.state(room)
+
+  const sent: Promise<unknown>[] = []
+  await sql.begin(async tx => {
+    await tx`select from apps where id = ${held} for update`
+    sent.push(send(node.apps, held))
+    await isWaiting(sql)
+    sent.push(send(node.apps, free))
+    // By then it was looked whether it can be committed.
+    await nextTurn()
+    await nextTurn()
+  })
+
+  await Promise.all(sent)
+  expect(node.apps.waiting).toBe(0)
+})
+
+test('nodes that read before they decide wait for each other, and both come to their end', async () => {
+  await using database = await openRooms(1)
+  const { sql, rooms } = database
+  const room = rooms[0]!
+  await using one = await openActors(database.url)
+  await using other = await openActors(database.url)
+  for (const { apps } of [one, other]) await apps.state(room)
+  const begun = Promise.withResolvers<void>()
+  const gate = Promise.withResolvers<void>()
+  const load = async () => {
+    begun.resolve()
+    await gate.promise
+  }
+  const content = { text: parseText('slow'), metadata: null, tags: [], parts: null }
+
+  const first = one.apps.run(
+    { ...messageCommands.create, load } as typeof messageCommands.create,
+    room,
+    system,
+    content,
+  )
+  await begun.promise
+  const second = send(other.apps, room)
+  await isWaiting(sql)
+  gate.resolve()
+
+  expect((await first).id).toBeLessThan((await second).id)
+  const [kept] = await sql`select item_count::int from apps where id = ${room}`
+  expect(kept).toEqual({ item_count: 2 })
+})
+
+test('a commit that is not answered in time is given up with its connection, and the next waits for nothing', async () => {
+  await using database = await openRooms(2)
+  const { sql, rooms } = database
+  const open = () => openConnection({ url: database.url, statementTimeoutMs: 60_000 })
+  const lane = new Lane({ open, deadlineMs: 2_000 })
+  const touch = batch<{ id: number }>({
+    name: 'touch',
+    columns: { id: 'bigint' },
+    sql: list => `update apps a set name = 'x' from ${list} r where a.id = r.id`,
+  })
+  const statement = new WriteStatement()
+  statement.add(touch, [{ id: rooms[0]! }])
+  const { environment } = await lane.begin([], [], 0, 1)
+  await lane.rollback()
+  const { atMs } = lane.stock.take(1, 0)!
+
+  await sql.begin(async tx => {
+    await tx`select from apps where id = ${rooms[0]!} for update`
+    const known = { moved: 0, still: [], environment, drawnAtMs: atMs, count: 1 }
+    await expect(lane.commitIf(statement, known)).rejects.toBeInstanceOf(OutcomeUnknown)
+
+    const { heads } = await lane.begin([rooms[1]!], [], 1, 0)
+    expect([...heads.keys()]).toEqual([rooms[1]])
+    await lane.rollback()
+  })
+  await lane.close()
+})
