@@ -2,10 +2,11 @@ import { expect, test } from 'vitest'
 import { catchUp } from '../../src/actors/catch-up.ts'
 import { Environment } from '../../src/actors/environment.ts'
 import { eventTypes } from '../../src/resources/index.ts'
+import { putMembers, removeMembers } from '../../src/resources/members/commands.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { openActors } from '../support/actors.ts'
 import { createDatabase } from '../support/database.ts'
-import { openRooms, send } from '../support/rooms.ts'
+import { openRooms, send, system } from '../support/rooms.ts'
 
 test('a catch-up that fails changes nothing, so that nobody misses what it has read', async () => {
   await using database = await openRooms(1)
@@ -32,6 +33,33 @@ test('a catch-up that fails changes nothing, so that nobody misses what it has r
   }
 
   expect(queries).toBeGreaterThan(2)
+  expect(state.app).toEqual((await there.apps.state(room)).app)
+})
+
+test.each([
+  ['all', 0],
+  ['the beginning', 2],
+])('where %s of the history that was missed is gone, the app is loaded anew', async (_what, kept) => {
+  await using database = await openRooms(1)
+  const { sql } = database
+  const room = database.rooms[0]!
+  const [ann] = await sql<{ id: number }[]>`
+    insert into users (uid, display_name, created_at) values ('ann', 'Ann', now()) returning id`
+  await using here = await openActors(database.url)
+  await using there = await openActors(database.url)
+  await there.apps.run(putMembers, room, system, [{ user: ann!.id, access: 'write' }])
+  expect((await here.apps.state(room)).member(ann!.id)?.access).toBe('write')
+
+  await there.apps.run(removeMembers, room, system, [ann!.id])
+  for (let i = 0; i < 3; i++) await send(there.apps, room)
+  await sql`
+    delete from events where app_id = ${room}
+      and rev not in (select rev from events where app_id = ${room} order by rev desc limit ${kept}::int)`
+  await here.apps.look()
+
+  const state = await here.apps.state(room)
+  expect(state.member(ann!.id)).toBeUndefined()
+  expect(state.recent.items).toHaveLength(3)
   expect(state.app).toEqual((await there.apps.state(room)).app)
 })
 

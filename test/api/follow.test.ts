@@ -100,6 +100,7 @@ test('following ends also where whoever is followed is out of sight, or in the t
   expect(ended[0]).toMatchObject({ status: 200, body: { id, uid, name: 'Ben', is_followed: false, is_trashed: false } })
   expect(ended[0]!.body).not.toHaveProperty('directories')
   expect(ended[1]).toMatchObject({ status: 200, body: { id: eve!.id, is_followed: false, is_trashed: true } })
+  for (const { body } of ended) expect(body).not.toHaveProperty('created_at')
   expect(again.status).toBe(404)
   await server.admin.post(`/api/users/${eve!.id}/restore`)
   expect([await followersOf(id), await followersOf(eve!.id)]).toEqual(['0', '0'])
