@@ -47,6 +47,20 @@ test('an archive has a name of its own for each file, and none that leads out of
   expect(new Set(names.map(name => name.toLowerCase())).size).toBe(6)
 })
 
+test('an archive breaks off where the bytes of a file are gone, so that nobody takes it for a whole one', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const { ann, app } = await withFile(server)
+  const { archive_url } = (await ann.get(`/api/apps/${app.id}`)).body
+  const { body: blob } = await upload(ann, { name: 'gone.txt', content: 'two' })
+  await ann.post(`/api/apps/${app.id}/files`, { blob_id: blob.id })
+  await database.sql`update blobs set key = 'gone' where id = ${blob.id}`
+
+  await expect(fetch(archive_url).then(answer => answer.arrayBuffer())).rejects.toThrow()
+
+  expect((await ann.get(`/api/apps/${app.id}`)).status).toBe(200)
+})
+
 test('HEAD of an archive tells no size, because nobody knows it yet', async () => {
   await using server = await startServer()
   const { ann, app } = await withFile(server)

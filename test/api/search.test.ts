@@ -53,3 +53,21 @@ test('what was written, edited or deleted just now is found as it is, before and
   })
   await isWhatIsThere()
 })
+
+test('words that a symbol joins are found where they are joined, and in the middle of others', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const path = `/api/apps/${app}/messages`
+  const send = async (text: string): Promise<string> => (await ann.post(path, { text })).body.id
+  const joined = await send('It is a well-known fact.')
+  const apart = await send('Well, it was known before.')
+  const find = async (q: string) =>
+    ((await ann.get(`${path}?q=${q}`)).body.data ?? []).map(({ id }: { id: string }) => id)
+
+  expect(await find('well-known')).toEqual([joined])
+  expect(await find('WELL-KNO')).toEqual([joined])
+  expect(await find('known+well')).toEqual([joined, apart])
+})

@@ -121,6 +121,18 @@ test('who is online is no business of those with whom they share nothing but a c
   expect(await hub.hear('online')).toEqual([Number(ann.id)])
 })
 
+test('whoever is in the trash is not online, however lately they asked for something', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  await ben.get('/api/user')
+  await server.admin.post(`/api/users/${ben.id}/trash`)
+
+  await using hub = await joinHub(server.url, { token: () => ann.token })
+  await hub.subscribe('online')
+
+  expect(await hub.hear('online')).toEqual([Number(ann.id)])
+})
+
 test('hundreds who come at once are each told of all in a handful of lists', { timeout: 60_000 }, async () => {
   await using server = await startServer()
   const crowd = await Promise.all(Array.from({ length: 200 }, () => server.person('Crowd')))
