@@ -115,6 +115,46 @@ test('a listener that comes after another has ended hears what it asked for, wha
   client.close()
 })
 
+test('a subscription that was replaced ends nothing but itself', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const client = new RealtimeClient({ url: server.url, token: () => ann.token, WebSocket: Ws })
+  const heard: RealtimeEvent[] = []
+  const first = client.subscribe(Number(app), { event: () => {} })
+  const second = client.subscribe(Number(app), { event: event => void heard.push(event) })
+  await eventually(() => expect(second.rev).toBeDefined())
+
+  first.end()
+  await ann.post(`/api/apps/${app}/messages`, { text: 'one' })
+
+  await eventually(() => expect(texts(heard)).toEqual(['one']))
+  client.close()
+})
+
+test('each connection that works is resumed soon when it is lost, however often that happened before', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  await using network = await createNetwork(server.url)
+  const waits: number[] = []
+  let connections = 0
+  const status = (now: Status) => {
+    if (now.state === 'connected') connections++
+    if (now.state === 'waiting') waits.push(now.delayMs)
+  }
+  vi.spyOn(Math, 'random').mockReturnValue(0.1)
+  const client = new RealtimeClient({ url: network.url, token: () => ann.token, status, WebSocket: Ws })
+
+  for (let round = 1; round <= 4; round++) {
+    await eventually(() => expect(connections).toBe(round))
+    network.cut()
+    await eventually(() => expect(waits).toHaveLength(round))
+  }
+
+  expect(new Set(waits)).toEqual(new Set([50]))
+  client.close()
+})
+
 test('a client goes on where another one stopped', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(1)
