@@ -1,16 +1,18 @@
 import { expect, test } from 'vitest'
 import { createOutbox } from '../support/outbox.ts'
 
-test('a webhook keeps its last 1,000 attempts', async () => {
+test('a webhook keeps its last 1,000 attempts, and whatever waits, however far back', async () => {
   await using outbox = await createOutbox()
   const webhook = await outbox.registerUrl('http://127.0.0.1:1/')
   await outbox.sql`
     insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, status, created_at)
-    select ${webhook}, n, 'messages', 'message_created', 1, 1, 'success', now() from generate_series(1, 3500) n`
+    select ${webhook}, n, 'messages', 'message_created', 1, 1, case n when 7 then 'queued' else 'success' end, now()
+    from generate_series(1, 3500) n`
 
   await outbox.forget()
 
-  expect(await outbox.statuses(webhook)).toEqual({ success: 1_000 })
+  expect(await outbox.statuses(webhook)).toEqual({ success: 1_000, queued: 1 })
+  expect(await outbox.record(webhook, 7)).toBeDefined()
   expect(await outbox.record(webhook, 2_501)).toMatchObject({ status: 'success' })
   expect(await outbox.record(webhook, 2_500)).toBeUndefined()
 })
