@@ -78,4 +78,17 @@ test('whoever subscribed to an app hears of it again when it comes out of the tr
   await create(ann, `/api/apps/${app}/messages`, { text: 'seen' })
 
   expect((await hub.hear(`a${app}:message_created`)).message.text).toBe('seen')
+test('who is kept out of an app is not told of being added to it', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { id: closed } = await create(ann, '/api/apps', { type: 'chat_room', name: 'Closed' })
+  const { id: open } = await create(ann, '/api/apps', { type: 'chat_room' })
+  await using hub = await joinHub(server.url, { token: () => ben.token })
+  await hub.subscribe('member_added')
+
+  await ann.put(`/api/apps/${closed}/members`, [{ id: Number(ben.id), access: 'none' }])
+  await ann.put(`/api/apps/${open}/members`, [{ id: Number(ben.id), access: 'read' }])
+  await hub.hear('member_added', ({ app }) => app.id === Number(open))
+
+  expect(hub.told).toEqual([])
 })

@@ -110,9 +110,10 @@ export class Streams {
     const wanted = this.#wanted.get(type)
     const concern = concerns[type]
     if (wanted === undefined || concern === undefined) return []
-    if (concern !== 'members') return [concern === 'actor' ? actor_id : entity_id].filter(user => wanted.has(user))
+    if (concern === 'actor') return wanted.has(actor_id) ? [actor_id] : []
     const { app } = state
     const isListed = (user: number) => this.#parts.isListed(app, state.member(user))
+    if (concern === 'entity') return wanted.has(entity_id) && isListed(entity_id) ? [entity_id] : []
     if (wanted.size < state.memberCount) return [...wanted.keys()].filter(isListed)
     return Array.from(state.members(), ({ user_id }) => user_id).filter(user => wanted.has(user) && isListed(user))
   }
