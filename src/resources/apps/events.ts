@@ -83,7 +83,10 @@ export const appMarked = event<null>({
   },
 })
 
-/** Settings that only their owner sees: pinned, archived, removed, subscribed. Nobody else is told. */
+/**
+ * Settings that only their owner sees: pinned, archived, removed, subscribed. Nobody else is told. The facts say whether
+ * the app was hidden from the owner before, where that is what changed.
+ */
 export const settingsChanged = event<MemberRow>({
   type: 'settings_changed',
   entity: 'user',
@@ -92,10 +95,10 @@ export const settingsChanged = event<MemberRow>({
   apply(state, { body }) {
     if (body !== null) state.putMember(body)
   },
-  undo(state, { entity_id }) {
+  undo(state, { entity_id, facts }) {
     const own = state.member(entity_id)
-    // Who has removed the app, or had removed it and has it again, may have done it now.
-    if (own !== undefined && own.hidden_id !== null) state.putMember({ ...own, is_removed: !own.is_removed })
+    if (own === undefined || facts?.was_hidden === undefined) return
+    state.putMember({ ...own, is_removed: facts.was_hidden === true })
   },
 })
 

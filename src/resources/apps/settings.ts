@@ -92,5 +92,8 @@ function toSubscribed({ app, state, by }: Work, row: MemberRow, isWanted: boolea
 
 function saveSettings(work: Work, before: MemberRow, after: MemberRow): void {
   const isSame = Object.keys(after).every(key => after[key as keyof MemberRow] === before[key as keyof MemberRow])
-  if (!isSame) work.emit(settingsChanged, { entity: work.by.user, body: after })
+  if (isSame) return
+  const wasHidden = isHidden(work.app, before)
+  const facts = wasHidden !== isHidden(work.app, after) && { facts: { was_hidden: wasHidden } }
+  work.emit(settingsChanged, { entity: work.by.user, body: after, ...facts })
 }
