@@ -26,6 +26,7 @@ import { Realtime } from './realtime/realtime.ts'
 import { path as hubPath } from './realtime/hub/door.ts'
 import { path as realtimePath } from './realtime/native-door.ts'
 import { anyOrigin } from './realtime/protocol.ts'
+import { isRemovable } from './resources/apps/kinds.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
 import { eventTypes as events, recent, resources } from './resources/index.ts'
 import { canRead } from './resources/members/access.ts'
@@ -256,6 +257,7 @@ export async function startNode(config: Config): Promise<Node> {
       credentials,
       isListed,
       isUnread,
+      isRemovable: app => isRemovable(app.type),
       clock,
       log,
       authenticate: token => authenticate('token', `Bearer ${token}`, credentials),

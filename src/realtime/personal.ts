@@ -11,6 +11,8 @@ export interface PersonalParts {
   /** True where an app is in the lists of somebody with this relation to it. */
   isListed: (app: AppRow, own: MemberRow | undefined) => boolean
   isUnread: (app: AppRow, user: number, own: MemberRow | undefined) => boolean
+  /** True for apps that members may remove from their lists, where the next message brings them back. */
+  isRemovable: (app: AppRow) => boolean
   /** How long changes of what is unread are gathered before their owners are told. */
   unreadDelayMs: number
   clock: Clock
@@ -56,7 +58,7 @@ export class Personal {
     if (sessions.users.size === 0) return
     const { app, told, changed } = state
     for (const [user, before] of changed) if (sessions.users.has(user)) this.#compare(state, user, before)
-    if (app.trashed_at !== told.trashed_at || app.deleted_at !== told.deleted_at) {
+    if (this.#isMovedForAll(state)) {
       for (const user of this.#present(state)) if (!changed.has(user)) this.#compare(state, user, state.member(user))
     }
     if (app.last_id !== told.last_id || app.prior_id !== told.prior_id) this.#stir(state, 'all')
@@ -65,6 +67,12 @@ export class Personal {
   /** Takes an app that was made on this node. */
   hearFirst(state: AppState): void {
     for (const user of this.#present(state)) this.#compare(state, user, undefined)
+  }
+
+  /** True where the app may have come into or out of lists of people whose own relation to it is what it was. */
+  #isMovedForAll({ app, told }: AppState): boolean {
+    if (app.trashed_at !== told.trashed_at || app.deleted_at !== told.deleted_at) return true
+    return app.last_id !== told.last_id && this.#parts.isRemovable(app)
   }
 
   #compare(state: AppState, user: number, before: MemberRow | undefined): void {

@@ -37,7 +37,7 @@ export interface SessionCredentials {
   onRevoked(listener: (isRevoked: (principal: Principal) => boolean) => void): void
 }
 
-export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnread'> {
+export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnread' | 'isRemovable'> {
   sql: Sql
   apps: Apps
   direct: Direct

@@ -148,7 +148,8 @@ test('what is written while many are being told of what came before is told to a
   const unreadDelayMs = 250
   const log = createLog('error')
   const [form, address] = [findForm('json', 'number')!, new Address('', 0)]
-  const personal = new Personal({ sessions, isListed: () => true, isUnread: () => true, unreadDelayMs, clock, log })
+  const rules = { isListed: () => true, isUnread: () => true, isRemovable: () => false }
+  const personal = new Personal({ sessions, ...rules, unreadDelayMs, clock, log })
   const users = Array.from({ length: 60 }, (_, i) => i + 1)
   const ears = users.map(user => {
     const ear = new Ear()

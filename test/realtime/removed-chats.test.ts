@@ -25,3 +25,32 @@ test('settings of a chat that was removed and is back are no news, on other node
   expect(told.map(({ app_id }) => app_id)).toEqual([id, id])
   expect(inbox.frames).toEqual([])
 })
+
+test('a removed chat is back with a message, on every node, and gone again without it', async () => {
+  await using pair = await startPair({ hasRedis: true })
+  const { here, there } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  await using near = await listen(here.url, { token: ben.token })
+  await using far = await listen(there.url, { token: ben.token })
+  const { id } = await create(ann, '/api/apps', { type: 'private_chat', members: [ben.id] })
+  const path = `/api/apps/${id}`
+  const hearOnBoth = async (type: string) => {
+    for (const inbox of [near, far]) expect(await inbox.take(1, type)).toEqual([{ type, app_id: id }])
+  }
+  await hearOnBoth('app_added')
+  await create(ann, `${path}/messages`, { text: 'One' })
+  await ben.post(`${path}/remove`)
+  await hearOnBoth('app_removed')
+  const { id: message } = await create(ann, `${path}/messages`, { text: 'Two' })
+  await hearOnBoth('app_added')
+  await ann.post(`/api/messages/${message}/trash`)
+  await hearOnBoth('app_removed')
+  await ann.post(`/api/messages/${message}/restore`)
+  await hearOnBoth('app_added')
+  await create(ann, `${path}/messages`, { text: 'Three' })
+  await ben.post(`${path}/remove`)
+  await hearOnBoth('app_removed')
+
+  const others = [...near.frames, ...far.frames].filter(({ type }) => type.startsWith('app_'))
+  expect(others).toEqual([])
+})

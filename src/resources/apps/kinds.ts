@@ -41,3 +41,6 @@ export function isConversation(type: string): boolean {
 export function hasFixedMembers(type: string): boolean {
   return type === 'agent_chat' || type === 'private_chat'
 }
+
+/** Conversations that each member may remove from their own lists, where the next message brings them back. */
+export const isRemovable = hasFixedMembers

@@ -2,6 +2,7 @@ import { command, type Work } from '../../actors/command.ts'
 import { blankMember, type MemberRow } from '../../actors/state.ts'
 import { requireRead } from '../members/access.ts'
 import { appDeleted, settingsChanged } from './events.ts'
+import { isRemovable } from './kinds.ts'
 import { isSubscribed } from './represent.ts'
 import { isArchived, isHidden } from './unread.ts'
 import { WrongKind } from './schema.ts'
@@ -38,7 +39,7 @@ export const removeForMe = command(
   'removeForMe',
   (work: Work) => {
     requireRead(work.state, work.by, work.people)
-    if (work.app.type !== 'private_chat' && work.app.type !== 'agent_chat') throw WrongKind({ type: work.app.type })
+    if (!isRemovable(work.app.type)) throw WrongKind({ type: work.app.type })
     const row = ownRow(work)
     if (isHidden(work.app, row) && !mayComeBack(work)) return
     // Ids and revs are of one line: this hides all messages so far, those in the trash too, should they come back.

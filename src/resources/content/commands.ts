@@ -14,7 +14,7 @@ import type { ContentKind } from './kind.ts'
 import { loadItem } from './load.ts'
 import { makeItem, numbersForItem } from './make.ts'
 import { listNewMentions } from './text/mentions.ts'
-import { findNewest } from './newest.ts'
+import { findNewest, newestForRemoved } from './newest.ts'
 import { toParentRef, type Parent } from './parent.ts'
 import { withParts, type ContentItem } from './parts.ts'
 import type { ContentChange, PreparedContent } from './prepare.ts'
@@ -81,7 +81,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         work.write(store.update, updated)
         countEdit(work, item)
         const mentioned = listNewMentions(item.html, updated.html)
-        const facts = { ...toFacts(work.loaded, 0, 0), ...(mentioned.length > 0 && { mentioned }) }
+        const facts = { ...toFacts(work, 0, 0), ...(mentioned.length > 0 && { mentioned }) }
         work.emit(events.updated, { entity: item.id, body: updated, facts })
         return updated
       },
@@ -117,7 +117,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         dropBlocks(work, item)
       }
       count(work, kind, { visible, trashed, deleted: 1 })
-      const facts = toFacts(work.loaded, visible, trashed, newest)
+      const facts = toFacts(work, visible, trashed, newest)
       work.emit(events.deleted, { entity: item.id, body: null, facts })
     }),
   }
@@ -135,7 +135,7 @@ function move(work: Work<Loaded>, kind: ContentKind, trashed_at: Date | null, ne
   const [visible, trashed] = trashed_at === null ? [1, -1] : [-1, 1]
   work.write(kind.store.update, item)
   count(work, kind, { visible, trashed, deleted: 0 })
-  const facts = toFacts(work.loaded, visible, trashed, newest)
+  const facts = toFacts(work, visible, trashed, newest)
   work.emit(kind.events.updated, { entity: item.id, body: item, facts })
 }
 
@@ -155,16 +155,19 @@ function count(
 }
 
 function toFacts(
-  { item, parent }: Loaded,
+  work: Work<Loaded>,
   visible: number,
   trashed: number,
   newest: Newest | null = null,
 ): Consequences & Record<string, unknown> {
+  const { item, parent } = work.loaded
+  const before = newest === null ? undefined : newestForRemoved(work)
   const ref = toParentRef(item)
   return {
     visible,
     trashed,
     ...(newest && { newest }),
+    ...(before !== undefined && { before }),
     ...(ref && parent && { parent: ref, comments: parent.comment_count + visible }),
   }
 }

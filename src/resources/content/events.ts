@@ -31,6 +31,8 @@ export interface Consequences {
   trashed: number
   /** Set where the newest messages of the app are others now. */
   newest?: Newest
+  /** The newest message before, 0 for none. Set where members have removed the app: their lists hang on it. */
+  before?: number
   /** Set for a comment on something else than an app: then it counts there. */
   parent?: { type: ParentType; id: number }
   /** Comments that the parent has now: counted anew by a replay, they would be counted twice. */
@@ -78,8 +80,8 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         if (body !== null) state.putItem(toRow(body))
         if (isMarked) markOwn(state, actor_id, entity_id, created_at)
       },
-      undo(state) {
-        if (isMarked) forgetNewest(state)
+      undo(state, { facts }) {
+        if (isMarked) forgetNewest(state, facts as unknown as Consequences | null)
       },
     }),
     updated: event<ContentItem>({
@@ -163,13 +165,13 @@ function takeNewest(app: AppRow, { last_id, last_by, prior_id }: Newest): void {
   app.prior_id = prior_id
 }
 
-/** No message has this id: which one was the newest before is not known, only that it was another. */
-function forgetNewest(state: State): void {
-  state.app = { ...state.app, last_id: 0 }
+/** No message has the id 0: where it is not known which ones were the newest before, it shows that others were. */
+function forgetNewest(state: State, consequences: Consequences | null): void {
+  state.app = { ...state.app, last_id: consequences?.before ?? 0, prior_id: 0 }
 }
 
 function forgetNewestIf(state: State, { facts }: { facts: Record<string, unknown> | null }): void {
-  if (facts?.newest !== undefined) forgetNewest(state)
+  if (facts?.newest !== undefined) forgetNewest(state, facts as unknown as Consequences)
 }
 
 function countComments(state: State, { parent, comments }: Consequences): void {

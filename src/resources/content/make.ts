@@ -8,6 +8,7 @@ import type { ContentKind } from './kind.ts'
 import { plainOf } from './text/kept.ts'
 import { settleText } from './text/mentions.ts'
 import type { Rendering } from './text/render.ts'
+import { newestForRemoved } from './newest.ts'
 import { toParentRef, type Parent, type ParentType } from './parent.ts'
 import { noParts, type ContentItem, type Parts } from './parts.ts'
 import { blockSize } from './lists/position.ts'
@@ -35,7 +36,9 @@ export function makeItem<Loaded>(
     work.write(kind.store.insert, item)
     if (app.made_count % blockSize === 0) startBlock(work, item)
     const title = titleBy(work, plainOf(item))
-    work.emit(kind.events.created, { entity: item.id, body: item, ...(title !== null && { facts: { title } }) })
+    const before = newestForRemoved(work)
+    const facts = (title !== null || before !== undefined) && { facts: { title: title ?? undefined, before } }
+    work.emit(kind.events.created, { entity: item.id, body: item, ...facts })
     return item
   }
   item.parent_type = parent.type

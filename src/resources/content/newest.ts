@@ -1,4 +1,6 @@
+import type { Work } from '../../actors/command.ts'
 import type { Db } from '../../storage/sql.ts'
+import { isRemovable } from '../apps/kinds.ts'
 import type { Newest } from './events.ts'
 import { isWithin } from './lists/place.ts'
 
@@ -25,4 +27,10 @@ export async function findNewest(db: Db, app: number, id: number): Promise<Newes
       ) end as prior_id
     from last`
   return row ?? { last_id: null, last_by: null, prior_id: null }
+}
+
+/** An app's newest visible message, 0 for none, where members have removed the app; undefined for all others. */
+export function newestForRemoved<Loaded>({ app, state }: Work<Loaded>): number | undefined {
+  if (!isRemovable(app.type)) return undefined
+  return [...state.members()].some(({ is_removed }) => is_removed) ? (app.last_id ?? 0) : undefined
 }
