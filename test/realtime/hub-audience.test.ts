@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { create } from '../support/content.ts'
 import { joinHub } from '../support/hub.ts'
+import { startPair } from '../support/pair.ts'
+import { listen } from '../support/realtime.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
 
 test('the messages of an app are told without asking to those alone who have it in their lists', async () => {
@@ -78,6 +80,8 @@ test('whoever subscribed to an app hears of it again when it comes out of the tr
   await create(ann, `/api/apps/${app}/messages`, { text: 'seen' })
 
   expect((await hub.hear(`a${app}:message_created`)).message.text).toBe('seen')
+})
+
 test('who is kept out of an app is not told of being added to it', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
@@ -91,4 +95,43 @@ test('who is kept out of an app is not told of being added to it', async () => {
   await hub.hear('member_added', ({ app }) => app.id === Number(open))
 
   expect(hub.told).toEqual([])
+})
+
+test('whoever gets to see an app that was there before hears of it like of a new one, on every node', async () => {
+  await using pair = await startPair({ hasRedis: true })
+  const { here, there } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  await using near = await joinHub(here.url, { token: () => ben.token })
+  await using far = await joinHub(there.url, { token: () => ben.token })
+  await using inbox = await listen(there.url, { token: ben.token })
+  const hubs = [near, far]
+  for (const hub of hubs) for (const name of ['app_created', 'member_added']) await hub.subscribe(name)
+  const hearOnBoth = async (name: string) => await Promise.all(hubs.map(hub => hub.hear(name)))
+
+  const { id: room } = await create(ann, '/api/apps', { type: 'chat_room', members: [ben.id] })
+  await hearOnBoth('app_created')
+  const as = (access: string) => ann.put(`/api/apps/${room}/members/${ben.id}`, { access })
+  await as('none')
+  await inbox.hear('app_removed')
+  for (const access of ['read', 'write']) await as(access)
+  const admitted = await hearOnBoth('member_added')
+  await ann.post(`/api/apps/${room}/trash`)
+  await inbox.hear('app_removed')
+  await ann.post(`/api/apps/${room}/restore`)
+  const restored = await hearOnBoth('app_created')
+  const { id: chat } = await create(ann, '/api/apps', { type: 'private_chat', members: [ben.id] })
+  await hearOnBoth('app_created')
+  await ben.post(`/api/apps/${chat}/remove`)
+  await inbox.hear('app_removed')
+  await ben.post('/api/apps', { type: 'private_chat', members: [ann.id] })
+  const madeAgain = await hearOnBoth('app_created')
+  await ben.put(`/api/apps/${chat}/pin`)
+  await create(ann, '/api/apps', { type: 'chat_room', members: [ben.id] })
+  await hearOnBoth('app_created')
+
+  const news = (action: string, by: Person, app: string) => ({ action, actor: { id: +by.id }, app: { id: +app } })
+  expect(admitted).toMatchObject(hubs.map(() => ({ ...news('member_added', ann, room), member: { id: +ben.id } })))
+  expect(restored).toMatchObject(hubs.map(() => news('app_created', ann, room)))
+  expect(madeAgain).toMatchObject(hubs.map(() => news('app_created', ben, chat)))
+  expect(hubs.map(({ told }) => told)).toEqual([[], []])
 })

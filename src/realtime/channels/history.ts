@@ -78,10 +78,10 @@ export class History {
     return shown && { type: 'event', event: type, id: rev, app_id, ...shown, ...own }
   }
 
-  /** The same for those whom it concerns, whatever they are subscribed to, and whoever else is told. */
-  toPersonalFrame(event: AppEvent, state: AppState): Frame | null {
+  /** The same, under a name, for those whom it concerns, whatever they are subscribed to, and whoever else is told. */
+  toPersonalFrame(event: AppEvent, state: AppState, name: string): Frame | null {
     const shown = this.#show(event, state)
-    return shown && { type: 'personal', event: event.type, id: event.rev, ...shown }
+    return shown && { type: 'personal', event: name, id: event.rev, ...shown }
   }
 
   /** An event's frame as sessions of the form get it; null where they are not told. */

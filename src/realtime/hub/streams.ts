@@ -19,14 +19,23 @@ export interface StreamsParts {
   log: Log
 }
 
-/** Whom an event concerns, of all who are told without a subscription to the app. */
-type Concern = 'members' | 'actor' | 'entity'
+/**
+ * Whom an event concerns, of all who are told without a subscription to the app; and what it is told as. Clients ask
+ * for their apps again when one was made, or they were added to it: so that is what they hear where one came back.
+ */
+interface Concern {
+  whom: 'members' | 'actor' | 'entity' | 'newcomer'
+  name: string
+}
 
 const concerns: Readonly<Record<string, Concern>> = {
-  app_created: 'members',
-  message_created: 'members',
-  member_added: 'entity',
-  app_marked: 'actor',
+  app_created: { whom: 'members', name: 'app_created' },
+  app_restored: { whom: 'members', name: 'app_created' },
+  message_created: { whom: 'members', name: 'message_created' },
+  member_added: { whom: 'entity', name: 'member_added' },
+  member_updated: { whom: 'newcomer', name: 'member_added' },
+  settings_changed: { whom: 'newcomer', name: 'app_created' },
+  app_marked: { whom: 'actor', name: 'app_marked' },
 }
 
 /**
@@ -63,7 +72,8 @@ export class Streams {
 
   /** True where somebody here wants to hear of such events, and they are told without a subscription to the app. */
   isWanted(event: string): boolean {
-    return this.#wanted.has(event) && concerns[event] !== undefined
+    const concern = concerns[event]
+    return concern !== undefined && this.#wanted.has(concern.name)
   }
 
   /** The users who want to hear of such events. */
@@ -100,29 +110,33 @@ export class Streams {
   hear(state: AppState, events: readonly AppEvent[]): void {
     if (this.#wanted.size === 0) return
     for (const event of events) {
-      const users = this.#concerned(state, event)
-      if (users.length > 0) this.#tellOf(state, event, users)
+      const concern = concerns[event.type]
+      if (concern === undefined) continue
+      // It takes all of them for somebody to have the app now; the first one tells of it.
+      if (concern.whom === 'newcomer' && events.find(other => isSameNews(other, event)) !== event) continue
+      const users = this.#concerned(state, event, concern)
+      if (users.length > 0) this.#tellOf(state, event, concern.name, users)
     }
   }
 
   /** Those here who want to hear, and whom it concerns. */
-  #concerned(state: AppState, { type, actor_id, entity_id }: AppEvent): number[] {
-    const wanted = this.#wanted.get(type)
-    const concern = concerns[type]
-    if (wanted === undefined || concern === undefined) return []
-    if (concern === 'actor') return wanted.has(actor_id) ? [actor_id] : []
-    const { app } = state
+  #concerned(state: AppState, { actor_id, entity_id }: AppEvent, { whom, name }: Concern): number[] {
+    const wanted = this.#wanted.get(name)
+    if (wanted === undefined) return []
+    if (whom === 'actor') return wanted.has(actor_id) ? [actor_id] : []
+    const { app, told, changed } = state
     const isListed = (user: number) => this.#parts.isListed(app, state.member(user))
-    if (concern === 'entity') return wanted.has(entity_id) && isListed(entity_id) ? [entity_id] : []
+    if (whom === 'newcomer' && this.#parts.isListed(told, changed.get(entity_id))) return []
+    if (whom !== 'members') return wanted.has(entity_id) && isListed(entity_id) ? [entity_id] : []
     if (wanted.size < state.memberCount) return [...wanted.keys()].filter(isListed)
     return Array.from(state.members(), ({ user_id }) => user_id).filter(user => wanted.has(user) && isListed(user))
   }
 
-  #tellOf(state: AppState, event: AppEvent, users: number[]): void {
+  #tellOf(state: AppState, event: AppEvent, name: string, users: number[]): void {
     const { history, log } = this.#parts
     const tell = () => {
-      const frame = history.toPersonalFrame(event, state)
-      if (frame !== null) this.tell(users, event.type, frame)
+      const frame = history.toPersonalFrame(event, state, name)
+      if (frame !== null) this.tell(users, name, frame)
     }
     if (this.#line === null && history.hasNames(event)) return tell()
     const line = (this.#line ?? Promise.resolve())
@@ -134,4 +148,9 @@ export class Streams {
       })
     this.#line = line
   }
+}
+
+/** True for events that tell the same user the same. */
+function isSameNews(one: AppEvent, other: AppEvent): boolean {
+  return one.entity_id === other.entity_id && concerns[one.type]?.name === concerns[other.type]?.name
 }

@@ -9,7 +9,7 @@ const rows = async (db: Db, app: number) => {
   return new Map(row === null ? [] : [[app, row]])
 }
 
-const present = (_event: AppEvent<AppRow>, { app, people, origin }: Scene) => ({ app: showAppRef(app, people, origin) })
+const present = (_event: AppEvent, { app, people, origin }: Scene) => ({ app: showAppRef(app, people, origin) })
 
 /** Everything but counters and revs, which move with the events that concern them. */
 function takeDetails(app: AppRow, body: AppRow): AppRow {
@@ -84,8 +84,8 @@ export const appMarked = event<null>({
 })
 
 /**
- * Settings that only their owner sees: pinned, archived, removed, subscribed. Nobody else is told. The facts say whether
- * the app was hidden from the owner before, where that is what changed.
+ * Settings that only their owner sees: pinned, archived, removed, subscribed. Clients of the app are not told. The facts
+ * say whether the app was hidden from the owner before, where that is what changed.
  */
 export const settingsChanged = event<MemberRow>({
   type: 'settings_changed',
@@ -100,6 +100,8 @@ export const settingsChanged = event<MemberRow>({
     if (own === undefined || facts?.was_hidden === undefined) return
     state.putMember({ ...own, is_removed: facts.was_hidden === true })
   },
+  isTold: () => false,
+  present,
 })
 
 export const events = [
