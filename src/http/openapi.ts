@@ -25,7 +25,9 @@ const parameters = {
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
-    description: 'Chosen by the client: a repeated request with the same key gets the answer to the first, for a day.',
+    description:
+      'Chosen by the client: a repeated request with the same key gets the answer to the first, for a day; 404 where ' +
+      'the caller may no longer read the app.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   Prefer: {

@@ -5,6 +5,7 @@ import { client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { createDirectory } from '../support/process.ts'
 import { startServer } from '../support/server.ts'
+import { upload } from '../support/uploads.ts'
 
 const once = (key: string) => ({ 'idempotency-key': key })
 
@@ -59,11 +60,44 @@ test('a repeated request gets the first answer also where it would be refused by
   const send = () => ann.post(`/api/apps/${app}/messages`, { text: 'once' }, once('k1'))
   const { body: first } = await send()
 
-  await server.admin.delete(`/api/apps/${app}/members/${ann.id}`)
-  await server.admin.post(`/api/apps/${app}/messages`, { text: 'Ann has left' })
+  await server.admin.put(`/api/apps/${app}/members/${ann.id}`, { access: 'read' })
+  await server.admin.post(`/api/apps/${app}/messages`, { text: 'Ann may only read' })
 
   expect(await send()).toMatchObject({ status: 201, body: { id: first.id } })
-  expect(await ann.post(`/api/apps/${app}/messages`, { text: 'once' }, once('k2'))).toMatchObject({ status: 404 })
+  expect(await ann.post(`/api/apps/${app}/messages`, { text: 'once' }, once('k2'))).toMatchObject({ status: 403 })
+})
+
+test('whoever repeats a request sees nothing of an app that they have lost since', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { body: blob } = await upload(ann, { name: 'plan.txt', content: 'the plan' })
+  const items = { chat: ['messages', { text: 'hi' }], posts: ['posts', { text: 'hi' }] } as const
+  const others = { comments: ['comments', { text: 'hi' }], files: ['files', { blob_id: blob.id }] } as const
+
+  for (const [type, [plural, item]] of Object.entries({ ...items, ...others })) {
+    const make = () => ann.post('/api/apps', { type, uid: type, members: [ben.id] }, once(`${type} app`))
+    const add = () => ann.post(`/api/apps/${type}/${plural}`, item, once(`${type} item`))
+    const answers = async () => (await Promise.all([make(), add()])).map(({ status, body }) => [status, body.id])
+    const first = [
+      [201, (await make()).body.id],
+      [201, (await add()).body.id],
+    ]
+    const lost = [
+      [404, undefined],
+      [404, undefined],
+    ]
+
+    await ann.put(`/api/apps/${type}/members/${ben.id}`, { access: 'admin' })
+    await ben.delete(`/api/apps/${type}/members/${ann.id}`)
+    expect([type, await answers()]).toEqual([type, lost])
+    await ben.put(`/api/apps/${type}/members/${ann.id}`)
+    expect([type, await answers()]).toEqual([type, first])
+    await ben.post(`/api/apps/${type}/trash`)
+    expect([type, await answers()]).toEqual([type, lost])
+    await ben.post(`/api/apps/${type}/restore`)
+    expect([type, await answers()]).toEqual([type, first])
+    expect((await ben.get(`/api/apps/${type}/${plural}`)).body.count).toBe('1')
+  }
 })
 
 test('another request under the same key is refused, and does nothing', async () => {

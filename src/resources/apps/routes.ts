@@ -32,10 +32,15 @@ const create = route({
   bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: App },
+  problems: [NotFound],
   async handle(request) {
-    const { body, apps, once } = request
+    const { body, by, apps, people, once } = request
     const { id } = await makeApp(await toDraft(body, false, request), request, once)
-    return reply(201, await showWhole(await apps.state(id), request))
+    const state = await apps.state(id)
+    await people.load([by.user])
+    // Whoever repeats a request may have lost the app since the first one.
+    requireRead(state, by, people)
+    return reply(201, await showWhole(state, request))
   },
 })
 

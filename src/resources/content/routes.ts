@@ -3,6 +3,7 @@ import { reply, route, type Route } from '../../http/route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toAppId } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
+import { requireRead } from '../members/access.ts'
 import type { ContentCommands } from './commands.ts'
 import { findReadable, maySeeTrashed, toId } from './find.ts'
 import type { ContentKind } from './kind.ts'
@@ -26,15 +27,19 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     replies: { 201: Item },
     problems: [WrongKind, Forbidden, NotFound, IsEmpty],
     async handle(request) {
-      const { params, body, by, apps, once } = request
+      const { params, body, by, apps, people, once } = request
       // Nearly always all of it is in memory, and awaiting what is there costs 0.1 us each time (measured).
       const found = toAppId(params.app, request)
       const app = found instanceof Promise ? await found : found
       const prepared = prepareContent(body, app, request)
       const content = prepared instanceof Promise ? await prepared : prepared
       const item = await apps.run(commands.create, app, by, content, once)
-      const shown = showItem(kind, item, apps.peek(app) ?? (await apps.state(app)), request)
-      return reply(201, shown instanceof Promise ? await shown : shown)
+      const state = apps.peek(app) ?? (await apps.state(app))
+      const showing = showItem(kind, item, state, request)
+      const shown = showing instanceof Promise ? await showing : showing
+      // Whoever repeats a request gets the first item, in the app as it is now: they may have lost it since.
+      requireRead(state, by, people)
+      return reply(201, shown)
     },
   })
 

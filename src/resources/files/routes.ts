@@ -36,13 +36,15 @@ const create = route({
   replies: { 200: File, 201: File },
   problems: [WrongKind, Forbidden, NotFound, NameTaken],
   async handle(request) {
-    const { params, body, by, apps, once } = request
+    const { params, body, by, apps, people, once } = request
     const app = await toAppId(params.app, request)
     const blob = await toBlob(body.blob_id, request)
     const { metadata, tags, replace } = body
     const draft = { name: body.name ?? blob.name, metadata, tags: tags ?? undefined, blob, replace: replace === true }
     const { file, isNew } = await apps.run(createFile, app, by, draft, once)
     const shown = await showWhole(file, request)
+    // Whoever repeats a request may have lost the app since the first one.
+    requireRead(await apps.state(app), by, people)
     return isNew ? reply(201, shown) : reply(200, shown)
   },
 })
