@@ -130,3 +130,35 @@ test('no bytes at all stop the server', async () => {
   expect((await edge.get('/version')).status).toBe(200)
   expect(edge.logged).toEqual([])
 }, 60_000)
+
+test('a body that is too much is refused by its beginning, before anything is made of it', async () => {
+  await using edge = await startEdge([{ ...take('POST'), bodyLimitBytes: 1024 * 1024 }])
+  const send = async (text: string) => {
+    const { status, body } = await edge.post('/api/things/1', text)
+    return [status, body.errors ?? body.code]
+  }
+  const tooDeep = ['must not be nested deeper than 64 levels']
+  const tooMany = ['must not have more than 100000 values']
+
+  // None of these has an end.
+  expect(await send(`{"count":1,"free":${'['.repeat(200)}`)).toEqual([422, { free: tooDeep }])
+  expect(await send(`{"text":"\\\\","free":{"\\"[":${'{"a":'.repeat(64)}`)).toEqual([422, { free: tooDeep }])
+  expect(await send('['.repeat(200))).toEqual([422, { body: tooDeep }])
+  expect(await send(`{"free":[${'0,'.repeat(100_000)}`)).toEqual([422, { body: tooMany }])
+  expect(await send(`{"free":[${'[]'.repeat(100_000)}`)).toEqual([422, { body: tooMany }])
+  expect(await send(`{"free":"${'['.repeat(200)}`)).toEqual([400, 'malformed-json'])
+})
+
+test('a body that is as much as it may be is taken, and what its texts hold does not count', async () => {
+  await using edge = await startEdge([{ ...take('POST'), bodyLimitBytes: 1024 * 1024 }])
+  const values: unknown[] = [
+    { deep: JSON.parse(`${'['.repeat(63)}${']'.repeat(63)}`) },
+    { many: Array.from({ length: 99_000 }, () => 0) },
+    { text: '[{,"'.repeat(100_000), 'a "[[" \\': ['\\'.repeat(201), '"'] },
+  ]
+
+  for (const free of values) {
+    const { status, body } = await edge.post('/api/things/1', { free })
+    expect([status, body.text === JSON.stringify({ free })]).toEqual([200, true])
+  }
+})
