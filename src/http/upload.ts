@@ -63,12 +63,12 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
       const piece = this.#pieces.shift()
       if (piece !== undefined) {
         this.#piecesBytes -= piece.length
-        if (this.#waitingBytes < waitingBytes) this.#exchange.resume()
+        this.#makeRoom()
         yield piece
       } else if (this.#overflow !== null && this.#overflow.sizeBytes > 0 && this.#failure === null) {
         const memory = this.#lend()
         const count = await this.#overflow.read(new Uint8Array(memory))
-        if (this.#waitingBytes < waitingBytes) this.#exchange.resume()
+        this.#makeRoom()
         yield Buffer.from(memory, 0, count)
       } else if (this.#failure !== null || this.#refusal !== null) {
         throw this.#failure ?? this.#refusal
@@ -122,6 +122,14 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
     const memory = this.#free.pop() ?? new ArrayBuffer(pieceBytes)
     this.#lent.add(memory)
     return memory
+  }
+
+  /**
+   * Lets the client send on. When all has come the connection stays as it is until the answer: resuming it starts
+   * uWebSockets.js's clock for what is still to come, which would cut it off in the middle of the handler's work.
+   */
+  #makeRoom(): void {
+    if (!this.#isComplete && this.#waitingBytes < waitingBytes) this.#exchange.resume()
   }
 
   async #news(): Promise<void> {

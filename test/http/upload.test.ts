@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import { Exchange } from '../../src/http/exchange.ts'
 import { reply, route } from '../../src/http/route.ts'
+import { Upload } from '../../src/http/upload.ts'
 import { startEdge } from '../support/edge.ts'
 
 afterEach(() => void vi.unstubAllEnvs())
@@ -48,4 +51,43 @@ test('an upload that finds no room for what waits is 503, and the next one is as
   expect([refused.status, accepted.status]).toEqual([503, 200])
   const [entry] = edge.logged
   expect(entry).toMatchObject({ level: 'warn', error: { cause: { message: expect.stringMatching(/^ENOENT/) } } })
+})
+
+/** What uWebSockets.js is asked to do with the connection of an upload, and a way to have bytes arrive on it. */
+function connect() {
+  const asked: string[] = []
+  let arrive: Parameters<HttpResponse['onData']>[0] = () => {}
+  const res = {
+    onData: (handler: typeof arrive) => void (arrive = handler),
+    pause: () => asked.push('pause'),
+    resume: () => asked.push('resume'),
+    onAborted: () => {},
+    cork: (write: () => void) => write(),
+    writeStatus: () => {},
+    endWithoutBody: () => asked.push('end'),
+  }
+  const req = { getCaseSensitiveMethod: () => 'POST', getUrl: () => '/', getQuery: () => '', getHeader: () => '' }
+  const exchange = new Exchange(res as unknown as HttpResponse, req as unknown as HttpRequest, () => {})
+  const upload = new Upload(exchange, 1024 * 1024)
+  exchange.detach()
+  return { asked, exchange, upload, arrive: (isLast: boolean) => arrive(new ArrayBuffer(300 * 1024), isLast) }
+}
+
+// To resume starts a clock of 10 s in uWebSockets.js, which only the last piece of the body stops.
+test('a connection that had to wait is resumed for more of the upload, and else only for the answer', async () => {
+  const { asked, exchange, upload, arrive } = connect()
+  const reader = upload[Symbol.asyncIterator]()
+  const read = async (pieces: number) => {
+    for (let i = 0; i < pieces; i++) await reader.next()
+  }
+
+  arrive(false)
+  await read(3)
+  expect(asked).toEqual(['pause', 'resume'])
+  arrive(false)
+  arrive(true)
+  await read(7)
+  expect(asked).toEqual(['pause', 'resume', 'pause'])
+  await upload.answer(exchange, { status: 204 })
+  expect(asked).toEqual(['pause', 'resume', 'pause', 'resume', 'end'])
 })
