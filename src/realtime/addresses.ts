@@ -14,6 +14,9 @@ export interface AddressesParts {
  */
 const limit = 16
 
+/** Of these, one user may take so many that nobody else has: at home, at work and on the road. A guess. */
+const ownLimit = 3
+
 /** Scheme and host as some of the clients know this server: links that they are told begin with it. */
 export class Address {
   readonly origin: string
@@ -58,9 +61,12 @@ export class Addresses {
     return this.#parts.of(req)
   }
 
-  /** A session begins whose client knows this server under the origin. */
-  arrive(origin: string): Address {
-    const hasRoom = this.#inUse.has(origin) || this.#inUse.size < limit
+  /**
+   * A session is opened whose client knows this server under the origin; `held` are those of the same user's other
+   * sessions. For nobody else: whoever need not say who they are could take all the room.
+   */
+  arrive(origin: string, held: ReadonlySet<Address>): Address {
+    const hasRoom = this.#inUse.has(origin) || (this.#inUse.size < limit && held.size < ownLimit)
     const granted = hasRoom ? origin : this.#parts.fallback()
     const address = this.#inUse.get(granted) ?? new Address(granted, ++this.#made)
     this.#inUse.set(granted, address)

@@ -77,6 +77,7 @@ export interface RealtimeFigures {
  */
 export class Realtime {
   readonly #options: RealtimeOptions
+  readonly #addresses: Addresses
   readonly #sessions: Sessions
   readonly #fanOut: FanOut
   readonly #personal: Personal
@@ -92,7 +93,12 @@ export class Realtime {
     const history = new History(options)
     this.#options = options
     this.#tails = new Tails(settings.tailBytes)
-    this.#sessions = new Sessions({ ...options, totalBacklogBytes: settings.totalBacklogBytes })
+    this.#addresses = new Addresses(options.addresses)
+    this.#sessions = new Sessions({
+      ...options,
+      addresses: this.#addresses,
+      totalBacklogBytes: settings.totalBacklogBytes,
+    })
     this.#admission = new Admission({
       authenticate: options.authenticate,
       expiryOf: principal => credentials.expiryOf(principal),
@@ -165,7 +171,7 @@ export class Realtime {
     const sessions = this.#sessions
     const fanOut = this.#fanOut
     const admission = this.#admission
-    const addresses = new Addresses(this.#options.addresses)
+    const addresses = this.#addresses
     const now = () => clock.now()
     const native = new Native({ admission, sessions, fanOut, settings, now, log })
     const online = new Online({ ...this.#options, streams, signal })

@@ -49,14 +49,15 @@ const introductionBytes = 4 * 1024
  * many of these, so it has no closures and no timers of its own (see `Sessions`).
  */
 export class Session {
-  /** Where its client came in. */
-  readonly address: Address
   state: SessionState
   /** By app. */
   readonly subscriptions = new Map<number, Subscription>()
   /** Whose session it is or was; undefined before anybody said so. */
   owner: number | undefined
   readonly #wire: Wire
+  #address: Address
+  /** The same for every address. */
+  #plain: Form
   #form: Form
   #faults = 0
   #introducedBytes = 0
@@ -65,7 +66,8 @@ export class Session {
 
   constructor(wire: Wire, { form, address }: { form: Form; address: Address }, helloUntil: number) {
     this.#wire = wire
-    this.address = address
+    this.#address = address
+    this.#plain = form
     this.#form = address.form(form)
     this.state = { state: 'opening', endsAt: helloUntil }
   }
@@ -74,9 +76,21 @@ export class Session {
     return this.#form
   }
 
+  /** Where its client came in. */
+  get address(): Address {
+    return this.#address
+  }
+
+  /** From now on it is written to for another address, which it shares with others. */
+  settle(address: Address): void {
+    this.#address = address
+    this.#form = address.form(this.#plain)
+  }
+
   /** From now on it is written to in another form, for the same address. */
   speak(form: Form): void {
-    this.#form = this.address.form(form)
+    this.#plain = form
+    this.#form = this.#address.form(form)
   }
 
   /** The user that it belongs to; undefined while nobody knows, and when it is closed. */

@@ -1,12 +1,14 @@
 import type { Presence } from '../actors/presence.ts'
 import type { Principal } from '../actors/principal.ts'
 import { every, type Clock } from '../lib/clock.ts'
+import type { Address, Addresses } from './addresses.ts'
 import { closeCodes, type Session } from './session.ts'
 
 interface SessionsOptions {
   clock: Clock
   /** Learns whose sessions begin and end. */
   presence: Pick<Presence, 'arrive' | 'leave'>
+  addresses: Addresses
   /** What may wait for all slow clients together. */
   totalBacklogBytes: number
 }
@@ -57,6 +59,9 @@ export class Sessions {
 
   /** From now on the session belongs to the principal's user, until `expiresAt`. */
   open(session: Session, principal: Principal, expiresAt: number): void {
+    const held = new Set<Address>()
+    for (const { address } of this.of(principal.user)) held.add(address)
+    session.settle(this.#options.addresses.arrive(session.address.origin, held))
     session.open(principal, expiresAt)
     this.#owned++
     this.#options.presence.arrive(principal.user)
@@ -70,6 +75,7 @@ export class Sessions {
     if (session.owner === undefined) return
     this.#owned--
     this.#options.presence.leave(session.owner)
+    this.#options.addresses.leave(session.address)
     const own = this.#byUser.get(session.owner)
     own?.delete(session)
     if (own?.size === 0) this.#byUser.delete(session.owner)

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../actors/principal.ts'
-import type { Addresses } from './addresses.ts'
+import { Address, type Addresses } from './addresses.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Form } from './protocol.ts'
@@ -62,7 +62,7 @@ interface Opening {
 
 /** Lets clients in through a door. The only file that touches the WebSockets of uWebSockets.js. */
 export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
-  const { addresses, sessions, fanOut, settings, now } = parts
+  const { sessions, fanOut, settings, now } = parts
   app.ws<UserData>(door.path, {
     maxPayloadLength: settings.frameBytes,
     idleTimeout: settings.idleTimeoutSeconds,
@@ -74,7 +74,8 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
     upgrade: (res, req, context) => upgrade(door, parts, res, req, context),
     open(socket) {
       const { form, origin, principal } = openingOf(socket)
-      const address = addresses.arrive(origin)
+      // Its own until the session is opened: nothing is published to it before.
+      const address = new Address(origin, 0)
       const session = new Session(socket, { form, address }, now() + settings.helloTimeoutMs)
       sessions.add(session)
       if (principal instanceof Promise) return arrive(door, socket, session, principal)
@@ -93,7 +94,6 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
       sessions.remove(session)
       fanOut.leave(session)
       door.leave(session)
-      addresses.leave(session.address)
     },
   })
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Principal } from '../../src/actors/principal.ts'
 import { Problem } from '../../src/lib/errors.ts'
 import { Admission } from '../../src/realtime/admission.ts'
-import { Address } from '../../src/realtime/addresses.ts'
+import { Address, Addresses } from '../../src/realtime/addresses.ts'
 import { findForm } from '../../src/realtime/protocol.ts'
 import { Session } from '../../src/realtime/session.ts'
 import { Sessions } from '../../src/realtime/sessions.ts'
@@ -15,7 +15,8 @@ const ann: Principal = { kind: 'user', user: 1, credential: '' }
 function openDoor() {
   const clock = new ManualClock()
   const ends = { at: clock.now() + 1_000 }
-  const sessions = new Sessions({ clock, presence: { arrive() {}, leave() {} }, totalBacklogBytes: 1_000 })
+  const addresses = new Addresses({ of: () => '', fallback: () => '' })
+  const sessions = new Sessions({ clock, presence: { arrive() {}, leave() {} }, addresses, totalBacklogBytes: 1_000 })
   const admission = new Admission({
     authenticate: () => ann,
     expiryOf: () => ends.at,

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { Addresses } from '../../src/realtime/addresses.ts'
@@ -82,13 +83,36 @@ test.each([
 
 test('frames are written for a few addresses at a time, whatever clients ask for', () => {
   const addresses = new Addresses({ of: () => '', fallback: () => 'http://localhost' })
-  const few = Array.from({ length: 100 }, (_, i) => addresses.arrive(`http://host-${i}.example`))
-  const known = addresses.arrive('http://host-0.example')
+  const arrive = (origin: string) => addresses.arrive(origin, new Set())
+  const few = Array.from({ length: 100 }, (_, i) => arrive(`http://host-${i}.example`))
+  const known = arrive('http://host-0.example')
 
   expect(known).toBe(few[0])
   expect(new Set(few).size).toBeLessThan(20)
   expect(few.at(-1)?.origin).toBe('http://localhost')
 
   for (const address of few) addresses.leave(address)
-  expect(addresses.arrive('http://host-99.example').origin).toBe('http://host-99.example')
+  expect(arrive('http://host-99.example').origin).toBe('http://host-99.example')
+})
+
+test('strangers take no address from anybody, and nobody takes more than three', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(2)
+  const [ann, ben] = people
+  const address = `${server.url.replace('http', 'ws')}/api/realtime`
+  const hosts = Array.from({ length: 20 }, (_, i) => `h${i}.example`)
+  const strangers = hosts.map(host => new WebSocket(address, 'json', { headers: { host } }))
+  await Promise.all(strangers.map(stranger => once(stranger, 'open')))
+  const many = await Promise.all(hosts.map(host => come(server, host, 'json', ann)))
+  await using inbox = await come(server, 'chat.lan', 'json', ben)
+  for (const one of [inbox, ...many]) await one.subscribe(app)
+
+  await sendFile(app, ann)
+
+  expect(linkIn((await inbox.take(1))[0])).toBe('http://chat.lan')
+  const told = new Set(await Promise.all(many.map(async one => linkIn((await one.take(1))[0]))))
+  expect(told.size).toBe(4)
+  expect(told).toContain(server.url)
+  for (const stranger of strangers) stranger.terminate()
+  for (const one of many) await one[Symbol.asyncDispose]()
 })

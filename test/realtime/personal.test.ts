@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Recent } from '../../src/actors/recent.ts'
 import { AppState, type AppRow, type MemberRow } from '../../src/actors/state.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { Address } from '../../src/realtime/addresses.ts'
+import { Address, Addresses } from '../../src/realtime/addresses.ts'
 import { Personal } from '../../src/realtime/personal.ts'
 import { findForm } from '../../src/realtime/protocol.ts'
 import { Session } from '../../src/realtime/session.ts'
@@ -144,7 +144,8 @@ test('a member hears that nothing is unread any more when what was is deleted, a
 
 test('what is written while many are being told of what came before is told to all of them', async () => {
   const clock = new ManualClock()
-  const sessions = new Sessions({ clock, presence: { arrive() {}, leave() {} }, totalBacklogBytes: 1_000 })
+  const addresses = new Addresses({ of: () => '', fallback: () => '' })
+  const sessions = new Sessions({ clock, presence: { arrive() {}, leave() {} }, addresses, totalBacklogBytes: 1_000 })
   const unreadDelayMs = 250
   const log = createLog('error')
   const [form, address] = [findForm('json', 'number')!, new Address('', 0)]
