@@ -7,6 +7,9 @@ const usual = { width: 300, height: 150 }
 /** The longest side that librsvg draws. */
 const longestSide = 32_767
 
+/** Characters of an attribute that is looked at: programs write sizes with up to 17 digits each. */
+const longestValue = 128
+
 /** In pixels, as CSS has it. */
 const units: Record<string, number> = { '': 1, px: 1, pt: 4 / 3, pc: 16, mm: 96 / 25.4, cm: 96 / 2.54, in: 96 }
 
@@ -55,12 +58,13 @@ function after(head: string, mark: string, from: number): number {
 }
 
 function attribute(root: string, name: string): string | undefined {
-  return new RegExp(`\\s${name}\\s*=\\s*(["'])(.*?)\\1`, 's').exec(root)?.[2]
+  const value = new RegExp(`\\s${name}\\s*=\\s*(["'])(.*?)\\1`, 's').exec(root)?.[2]
+  return value === undefined || value.length > longestValue ? undefined : value
 }
 
 /** Null for what depends on where the picture is shown, such as 100%. */
 function toPixels(length: string | undefined): number | null {
-  const [, number, unit] = /^\s*(\d*\.?\d+)([a-z]*)\s*$/i.exec(length ?? '') ?? []
+  const [, number, unit] = /^\s*((?:\d*\.)?\d+)([a-z]*)\s*$/i.exec(length ?? '') ?? []
   const scale = units[unit?.toLowerCase() ?? '']
   return number === undefined || scale === undefined ? null : Number(number) * scale
 }
