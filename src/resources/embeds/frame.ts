@@ -1,6 +1,7 @@
-import { parseFragment, type DefaultTreeAdapterTypes } from 'parse5'
+import { Parser } from 'htmlparser2'
 
-type Element = DefaultTreeAdapterTypes.Element
+/** Characters that a frame takes at most; players write some hundreds. */
+export const longestFrame = 8_192
 
 const allowed = new Set([
   'src',
@@ -25,31 +26,36 @@ export interface Frame {
 
 /**
  * The one `<iframe>` that a text consists of, with the attributes that may stay; null where there is anything else, or
- * its address is not https. The parser is the one of the HTML standard, so that no browser sees more in it than we do.
+ * its address is not https.
  */
 export function toFrame(text: string): Frame | null {
-  // Stray end tags vanish in the parser.
-  if (!/^\s*<iframe[\s>][^]*<\/iframe>\s*$/i.test(text)) return null
-  const nodes = parseFragment(text).childNodes.filter(node => !isBlank(node))
-  const [frame] = nodes
-  if (nodes.length !== 1 || frame === undefined || !isFrame(frame)) return null
-  // What is written inside is not shown, but nobody has a reason to send it.
-  if (frame.childNodes.some(node => !isBlank(node))) return null
-  const attributes = new Map(frame.attrs.map(({ name, value }) => [name, value]))
-  const src = URL.parse(attributes.get('src')?.trim() ?? '')
-  if (src?.protocol !== 'https:') return null
+  if (text.length > longestFrame) return null
+  const attributes = readAttributes(text.replaceAll('\0', '\uFFFD'))
+  const src = URL.parse(attributes?.get('src')?.trim() ?? '')
+  if (attributes === null || src?.protocol !== 'https:') return null
   attributes.set('src', src.href)
   const kept = [...attributes].filter(([name]) => allowed.has(name))
   const html = `<iframe${kept.map(writeAttribute).join('')}></iframe>`
   return { html, src, width: toPixels(attributes.get('width')), height: toPixels(attributes.get('height')) }
 }
 
-function isFrame(node: DefaultTreeAdapterTypes.ChildNode): node is Element {
-  return node.nodeName === 'iframe'
-}
-
-function isBlank(node: DefaultTreeAdapterTypes.ChildNode): boolean {
-  return node.nodeName === '#text' && 'value' in node && node.value.trim() === ''
+/**
+ * Only the start tag is parsed: to repair elements that are left open behind it, as browsers do, takes time and memory
+ * that grow with the square of the text.
+ */
+function readAttributes(text: string): Map<string, string> | null {
+  if (!/^\s*<iframe[\s>]/i.test(text)) return null
+  let attributes: Map<string, string> | null = null
+  let rest = ''
+  const parser = new Parser({
+    onopentag(_name, found) {
+      parser.pause()
+      attributes = new Map(Object.entries(found))
+      rest = text.slice(parser.endIndex + 1)
+    },
+  })
+  parser.write(text)
+  return /^\s*<\/iframe>\s*$/i.test(rest) ? attributes : null
 }
 
 function writeAttribute([name, value]: [string, string]): string {

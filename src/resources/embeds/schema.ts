@@ -3,7 +3,7 @@ import { invalid, problem } from '../../lib/errors.ts'
 import { IdInput, Int, LineInput, Metadata, MetadataInput } from '../../lib/shape.ts'
 import { PictureInput } from '../blobs/picture-schema.ts'
 import { Blob, type BlobRow } from '../blobs/schema.ts'
-import { toFrame } from './frame.ts'
+import { longestFrame, toFrame } from './frame.ts'
 
 export const embedTypes = ['link', 'rich', 'video', 'photo'] as const
 export type EmbedType = (typeof embedTypes)[number]
@@ -15,7 +15,7 @@ const Pixels = IdInput.refine(pixels => pixels > 0 && pixels <= 20_000, 'must be
 
 const Html = z
   .string()
-  .max(8_192)
+  .max(longestFrame)
   .transform((text, context) => {
     const frame = toFrame(text)
     if (frame !== null) return frame.html

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { toFrame } from '../../src/resources/embeds/frame.ts'
+
+const elements = (count: number) => Array.from({ length: count }, (_, i) => `<b ${i.toString(36)}>`).join('')
+
+test.each([
+  ['elements that are opened anew in each paragraph', `<iframe></iframe><p>${elements(650)}`, '<p>x'],
+  ['attributes', '<iframe src="https://player.example/" ', 'a '],
+  ['an attribute', '<iframe src="https://player.example/', 'x'],
+  ['text', '<iframe src="https://player.example/">', '<p>'],
+  ['blanks', '<iframe src="https://player.example/">', ' '],
+])('8 KiB of %s are looked at in no time, whether they are one frame or not', (_what, start, piece) => {
+  const text = `${start.padEnd(8_192 - 9 - piece.length, piece)}</iframe>`
+  const before = process.cpuUsage()
+
+  toFrame(text)
+
+  expect(processorMs(before)).toBeLessThan(500)
+})
+
+test('a NUL in an attribute of a frame is replaced, as browsers do it', () => {
+  expect(toFrame('<iframe src="https://player.example/" title="a\0b"></iframe>')?.html).toBe(
+    '<iframe src="https://player.example/" title="a\uFFFDb"></iframe>',
+  )
+})
+
+function processorMs(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
