@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { toFrame } from '../../src/resources/embeds/frame.ts'
+import { readHead } from '../../src/resources/embeds/page.ts'
 
 const elements = (count: number) => Array.from({ length: count }, (_, i) => `<b ${i.toString(36)}>`).join('')
 
@@ -22,6 +23,21 @@ test('a NUL in an attribute of a frame is replaced, as browsers do it', () => {
   expect(toFrame('<iframe src="https://player.example/" title="a\0b"></iframe>')?.html).toBe(
     '<iframe src="https://player.example/" title="a\uFFFDb"></iframe>',
   )
+})
+
+test.each([
+  ['unknown end tags below many open elements', '<b>'.repeat(4_990), '</x>'],
+  ['forms below many open elements', `<form>${'<b>'.repeat(4_990)}`, '<form>'],
+  ['end tags in drawings within drawings', '<svg>'.repeat(4_990), '</x>'],
+  ['attributes', '<b ', 'a '],
+  ['an attribute', '<b a="', 'x'],
+])('a page of 1 MiB of %s takes no time', async (_what, start, piece) => {
+  const page = start.padEnd(1024 * 1024, piece)
+  const before = process.cpuUsage()
+
+  await readHead(page)
+
+  expect(processorMs(before)).toBeLessThan(500)
 })
 
 function processorMs(before: NodeJS.CpuUsage): number {

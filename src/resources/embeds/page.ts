@@ -17,6 +17,12 @@ export interface PageHead {
 /** Elements that are looked at: more are a page that nobody wrote by hand. A guess. */
 const elementLimit = 5_000
 
+/**
+ * Elements within elements: heads are flat, and end tags and forms are looked for among all that are open, so that these
+ * keep the parser busy. A guess.
+ */
+const depthLimit = 100
+
 /** How much the parser gets at once. Hostile pages take it up to 7 ms for that (measured), plain ones less than one. */
 const chunkLength = 32_768
 
@@ -40,11 +46,13 @@ export async function readHead(html: string): Promise<PageHead> {
   const metas = new Map<string, string>()
   const head = { title: '', metas, links: [] as PageHead['links'], base: null as string | null }
   let elements = 0
+  let depth = 0
   let isDone = false
   let titles = 0
   const parser = new Parser({
     onopentag(name, attributes) {
-      if (++elements > elementLimit || name === 'body') isDone = true
+      depth++
+      if (++elements > elementLimit || depth > depthLimit || name === 'body') finish()
       if (isDone) return
       if (name === 'title') titles++
       else if (name === 'meta') readMeta(attributes, metas)
@@ -58,10 +66,15 @@ export async function readHead(html: string): Promise<PageHead> {
       if (titles === 1 && !isDone) head.title += text
     },
     onclosetag(name) {
+      depth--
       if (name === 'title') titles++
-      else if (name === 'head') isDone = true
+      else if (name === 'head') finish()
     },
   })
+  function finish() {
+    isDone = true
+    parser.pause()
+  }
   for (let at = 0; at < html.length; at += chunkLength) {
     parser.write(html.slice(at, at + chunkLength))
     if (isDone) break
