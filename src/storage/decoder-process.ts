@@ -2,14 +2,13 @@ import { open, readFile, stat } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import sharp, { type Sharp } from 'sharp'
 import { bitmapLimitBytes, decode, readHead } from './bitmap.ts'
-import type { Made, Order } from './decoder.ts'
-import { pixelLimit, svgLimitBytes, type Rendition } from './image.ts'
+import type { Order } from './decoder.ts'
+import { pixelLimit, svgLimitBytes, type Image, type ImageFormat, type Rendition } from './image.ts'
 import { readSvgSize, svgHeadBytes } from './svg.ts'
 
-// Pictures can wait; whoever writes and reads messages should not. And nobody needs this process without its parent.
-setPriority(10)
+// Nobody needs this process without its parent.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
-process.on('message', (order: Order) => void make(order).then(made => process.send!(made)))
+process.on('message', (order: Order) => void obey(order).then(answer => process.send!(answer)))
 
 sharp.cache(false)
 sharp.concurrency(1)
@@ -18,14 +17,45 @@ sharp.block({ operation: ['VipsForeignLoad'] })
 const formats = ['JpegFile', 'PngFile', 'WebpFile', 'NsgifFile', 'TiffFile', 'SvgBuffer']
 sharp.unblock({ operation: formats.map(name => `VipsForeignLoad${name}`) })
 
-async function make({ path, rendition }: Order): Promise<Made> {
+/** How often is looked how much time an order has taken. */
+const watchMs = 50
+
+async function obey({ path, wish, processorMs }: Order): Promise<Uint8Array | Image | null> {
+  const before = process.cpuUsage()
+  // The threads that decode leave this one free, and nothing else stops them.
+  const watch = setInterval(() => {
+    const { user, system } = process.cpuUsage(before)
+    if ((user + system) / 1000 > processorMs) process.kill(process.pid, 'SIGKILL')
+  }, watchMs)
   try {
-    return await fit(await decodeFile(path), rendition)
-      .webp({ quality: 82 })
-      .toBuffer()
+    return wish === 'head' ? await inspect(path) : await make(path, wish)
   } catch {
+    // Whatever it is, it is no picture.
     return null
+  } finally {
+    clearInterval(watch)
   }
+}
+
+async function inspect(path: string): Promise<Image | null> {
+  const head = await sharp(path, { limitInputPixels: false, failOn: 'error', sequentialRead: true }).metadata()
+  const { format, width, height, orientation = 1, pages, pageHeight } = head
+  if (!isFormat(format) || !width || !height) return null
+  const frame = pages !== undefined && pageHeight !== undefined ? pageHeight : height
+  // From 5 on, the picture is stored lying on its side.
+  return orientation < 5 ? { format, width, height: frame } : { format, width: frame, height: width }
+}
+
+function isFormat(format: string | undefined): format is ImageFormat {
+  return ['png', 'jpeg', 'gif', 'webp', 'tiff'].includes(format ?? '')
+}
+
+async function make(path: string, rendition: Rendition): Promise<Uint8Array> {
+  // Pictures can wait; whoever writes and reads messages should not, nor whoever uploads something.
+  setPriority(10)
+  return fit(await decodeFile(path), rendition)
+    .webp({ quality: 82 })
+    .toBuffer()
 }
 
 async function decodeFile(path: string): Promise<Sharp> {

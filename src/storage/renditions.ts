@@ -1,13 +1,17 @@
 import PQueue from 'p-queue'
-import sharp from 'sharp'
 import { bitmapLimitBytes, readHead } from './bitmap.ts'
 import type { Bytes } from './bytes.ts'
 import { Decoder } from './decoder.ts'
-import { svgLimitBytes, type Image, type ImageFormat, type Rendition } from './image.ts'
+import { svgLimitBytes, type Image, type Rendition } from './image.ts'
 import { readSvgSize, svgHeadBytes } from './svg.ts'
-import { isUnavailable } from './unavailable.ts'
 
 const all: Rendition[] = ['thumbnail', 'preview', 'avatar']
+
+/**
+ * What pictures may take of a processor: one that takes longer was made to. Heads take a hundredth of their limit, and are
+ * waited for by whoever uploads them.
+ */
+const processorMs = { head: 1_000, rendition: 15_000 }
 
 /** Renditions that could not be made, and are not tried again as long as they are known; the oldest go first. */
 const failedLimit = 10_000
@@ -22,7 +26,8 @@ const waitingLimit = { ofAll: 200, ofOne: 100 }
  */
 export class Renditions {
   readonly #bytes: Bytes
-  readonly #decoder = new Decoder()
+  readonly #decoder = new Decoder(processorMs.rendition)
+  readonly #heads = { decoder: new Decoder(processorMs.head), queue: new PQueue({ concurrency: 1 }) }
   readonly #queue = new PQueue({ concurrency: 1 })
   readonly #making = new Map<string, Promise<string | null>>()
   /** Whoever uploaded them → renditions that wait or are being made. */
@@ -31,9 +36,6 @@ export class Renditions {
 
   constructor(bytes: Bytes) {
     this.#bytes = bytes
-    // Here heads are read, of formats in which these take no time; the rest is the decoder's.
-    sharp.block({ operation: ['VipsForeignLoad'] })
-    sharp.unblock({ operation: formats.map(name => `VipsForeignLoad${name}File`) })
   }
 
   /**
@@ -41,24 +43,14 @@ export class Renditions {
    * damaged.
    */
   async inspect(key: string): Promise<Image | null> {
-    try {
-      const size = (await this.#bytes.sizeOf(key)) ?? 0
-      const head = size === 0 ? Buffer.alloc(0) : await this.#readHead(key, size)
-      const bitmap = size <= bitmapLimitBytes ? readHead(head, size) : null
-      if (bitmap !== null) return { format: 'bmp', width: bitmap.width, height: bitmap.height }
-      const drawn = size <= svgLimitBytes ? readSvgSize(head.toString()) : null
-      if (drawn !== null) return { format: 'svg', ...drawn }
-      return await this.#bytes.withFile(key, async path => {
-        const head = await sharp(path, { limitInputPixels: false, failOn: 'error', sequentialRead: true }).metadata()
-        const { format, width, height, orientation = 1, pages, pageHeight } = head
-        if (!isFormat(format) || !width || !height) return null
-        const frame = pages !== undefined && pageHeight !== undefined ? pageHeight : height
-        // From 5 on, the picture is stored lying on its side.
-        return orientation < 5 ? { format, width, height: frame } : { format, width: frame, height: width }
-      })
-    } catch (error) {
-      return unlessPicture(error)
-    }
+    const size = (await this.#bytes.sizeOf(key)) ?? 0
+    const head = size === 0 ? Buffer.alloc(0) : await this.#readHead(key, size)
+    const bitmap = size <= bitmapLimitBytes ? readHead(head, size) : null
+    if (bitmap !== null) return { format: 'bmp', width: bitmap.width, height: bitmap.height }
+    const drawn = size <= svgLimitBytes ? readSvgSize(head.toString()) : null
+    if (drawn !== null) return { format: 'svg', ...drawn }
+    const { decoder, queue } = this.#heads
+    return this.#bytes.withFile(key, path => queue.add(() => decoder.inspect(path)))
   }
 
   /**
@@ -89,10 +81,12 @@ export class Renditions {
   stop(): void {
     this.#queue.clear()
     this.#decoder.stop()
+    this.#heads.queue.clear()
+    this.#heads.decoder.stop()
   }
 
   async #make(key: string, rendition: Rendition, name: string): Promise<string | null> {
-    const made = await this.#bytes.withFile(key, path => this.#decoder.make({ path, rendition }))
+    const made = await this.#bytes.withFile(key, path => this.#decoder.make(path, rendition))
     if (made === null) {
       this.#fail(name)
       return null
@@ -120,18 +114,6 @@ export class Renditions {
   }
 }
 
-const formats = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff']
-
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes
-}
-
-function isFormat(format: string | undefined): format is ImageFormat {
-  return ['png', 'jpeg', 'gif', 'webp', 'tiff'].includes(format ?? '')
-}
-
-/** sharp throws plain errors for what it cannot decode; errors of the system have a code, and are no picture's fault. */
-function unlessPicture(error: unknown): null {
-  if (isUnavailable(error) || (error as NodeJS.ErrnoException).code !== undefined) throw error
-  return null
 }

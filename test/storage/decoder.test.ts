@@ -25,12 +25,45 @@ test('who sends a picture that takes for ever to be read is answered at once', a
   expect(await new Renditions(place.bytes).inspect('hostile')).toEqual({ format: 'svg', width: 10, height: 10 })
 })
 
+test('a head that takes for ever is given up, and holds up the next one only briefly', async () => {
+  await using place = await openPlace()
+  const frames = await toFrames(60_000)
+  for (const key of ['first', 'second']) await place.bytes.put(key, one(frames))
+  await place.bytes.put('picture', one(png))
+  using renditions = place.renditions()
+  const before = process.cpuUsage()
+
+  const hostile = ['first', 'second'].map(key => renditions.inspect(key))
+  const picture = await renditions.inspect('picture')
+
+  expect(picture).toEqual({ format: 'png', width: 600, height: 300 })
+  expect(await Promise.all(hostile)).toEqual([null, null])
+  expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000)
+})
+
+test('pictures that lie on their side or move are as large as they are shown', async () => {
+  await using place = await openPlace()
+  await place.bytes.put('lying', one(await sharp(png).jpeg().withMetadata({ orientation: 6 }).toBuffer()))
+  await place.bytes.put('moving', one(await toFrames(3)))
+  using renditions = place.renditions()
+
+  expect(await renditions.inspect('lying')).toEqual({ format: 'jpeg', width: 300, height: 600 })
+  expect(await renditions.inspect('moving')).toEqual({ format: 'webp', width: 1, height: 1 })
+})
+
+test('the time that its process takes to start is not held against a picture', async () => {
+  await using place = await openPlace()
+  using decoder = place.decoder(50)
+
+  expect(await decoder.inspect(place.file('picture.png', png))).toMatchObject({ format: 'png' })
+})
+
 test('a picture that takes for ever is given up, and the next one is made', async () => {
   await using place = await openPlace()
-  using decoder = place.decoder(2_000)
+  using decoder = place.decoder(500)
 
-  const never = await decoder.make({ path: place.file('hostile.svg', hostile), rendition: 'avatar' })
-  const next = await decoder.make({ path: place.file('picture.png', png), rendition: 'thumbnail' })
+  const never = await decoder.make(place.file('hostile.svg', hostile), 'avatar')
+  const next = await decoder.make(place.file('picture.png', png), 'thumbnail')
 
   expect(never).toBeNull()
   expect(sizeOf(next)).toEqual([512, 256])
@@ -41,9 +74,9 @@ test('pictures are made one after the other, also behind one that is none', asyn
   using decoder = place.decoder()
   const [path, text] = [place.file('picture.png', png), place.file('text.png', Buffer.from('hello'))]
 
-  const avatar = await decoder.make({ path, rendition: 'avatar' })
-  const none = await decoder.make({ path: text, rendition: 'avatar' })
-  const preview = await decoder.make({ path, rendition: 'preview' })
+  const avatar = await decoder.make(path, 'avatar')
+  const none = await decoder.make(text, 'avatar')
+  const preview = await decoder.make(path, 'preview')
 
   expect(none).toBeNull()
   expect([sizeOf(avatar), sizeOf(preview)]).toEqual([
@@ -54,17 +87,32 @@ test('pictures are made one after the other, also behind one that is none', asyn
 
 test('somebody with one picture waits for one at most of those of somebody with many', async () => {
   await using place = await openPlace()
-  const renditions = new Renditions(place.bytes)
+  using renditions = place.renditions()
   const many = ['one-of-many', 'two-of-many', 'three-of-many', 'four-of-many']
   for (const key of [...many, 'mine']) await place.bytes.put(key, one(png))
   const made: (string | null)[] = []
 
   const make = async (key: string, uploader: number) => made.push(await renditions.of(key, 'avatar', uploader))
   await Promise.all([...many.map(key => make(key, 1)), make('mine', 2)])
-  renditions.stop()
 
   expect(made.indexOf('mine.avatar')).toBeOneOf([0, 1])
 })
+
+/** A WebP picture of one pixel that moves: what reads its head goes through all frames again for each of them. */
+async function toFrames(count: number): Promise<Buffer> {
+  const still = await sharp({ create: { width: 1, height: 1, channels: 3, background: '#2060c0' } })
+    .webp({ lossless: true })
+    .toBuffer()
+  const frame = chunk('ANMF', Buffer.concat([Buffer.alloc(16), still.subarray(12)]))
+  const head = [chunk('VP8X', Buffer.from([2, 0, 0, 0, 0, 0, 0, 0, 0, 0])), chunk('ANIM', Buffer.alloc(6))]
+  return chunk('RIFF', Buffer.concat([Buffer.from('WEBP'), ...head, ...Array.from({ length: count }, () => frame)]))
+}
+
+function chunk(name: string, content: Buffer): Buffer {
+  const head = Buffer.from(`${name}    `)
+  head.writeUInt32LE(content.length, 4)
+  return Buffer.concat([head, content])
+}
 
 /** As the head of a WebP picture says. */
 function sizeOf(made: Uint8Array | null): number[] {
@@ -84,9 +132,13 @@ async function openPlace() {
       writeFileSync(join(folder, name), content)
       return join(folder, name)
     },
-    decoder(limitMs?: number) {
-      const decoder = new Decoder(limitMs)
+    decoder(processorMs = 15_000) {
+      const decoder = new Decoder(processorMs)
       return Object.assign(decoder, { [Symbol.dispose]: () => decoder.stop() })
+    },
+    renditions() {
+      const renditions = new Renditions(this.bytes)
+      return Object.assign(renditions, { [Symbol.dispose]: () => renditions.stop() })
     },
     [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }),
   }
