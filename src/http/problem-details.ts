@@ -43,8 +43,8 @@ export interface Occasion {
 
 /**
  * Turns anything thrown into an answer. A Problem says what it is, and its cause, if it has one, is logged here; a
- * database or store that is away is 503; everything else is a bug, of which the caller gets nothing but the id under which
- * it is logged here.
+ * database, store or process that is away is 503; everything else is a bug, of which the caller gets nothing but the id
+ * under which it is logged here.
  */
 export function toProblemAnswer(error: unknown, occasion: Occasion, log: Log): Answer {
   if (error instanceof Problem) {

@@ -33,7 +33,10 @@ export class Decoder {
     this.#processorMs = processorMs
   }
 
-  /** The rendition as WebP; null where the picture cannot be decoded. Not to be called again before it has answered. */
+  /**
+   * The rendition as WebP; null where the picture cannot be decoded. Rejects where no process could be started, which says
+   * nothing of the picture. Not to be called again before it has answered.
+   */
   make(path: string, rendition: Rendition): Promise<Uint8Array | null> {
     return this.#ask(path, rendition) as Promise<Uint8Array | null>
   }
@@ -52,7 +55,7 @@ export class Decoder {
 
   async #ask(path: string, wish: Order['wish']): Promise<unknown> {
     clearTimeout(this.#idle)
-    const child = this.#process ?? this.#start()
+    const child = this.#process ?? (await this.#start())
     const answered = new AbortController()
     const { signal } = answered
     const overdue = setTimeout(() => child.kill('SIGKILL'), wallMs)
@@ -70,7 +73,7 @@ export class Decoder {
     }
   }
 
-  #start(): ChildProcess {
+  async #start(): Promise<ChildProcess> {
     const child = fork(program, {
       execArgv: ['--disable-warning=ExperimentalWarning'],
       // Nothing that is secret; and what it says of pictures is nothing that anybody asked.
@@ -78,12 +81,16 @@ export class Decoder {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
     })
+    this.#process = child
+    const forget = () => {
+      if (this.#process === child) this.#process = null
+    }
+    child.once('exit', forget)
+    // One that could not be started never exits, nor has it a channel.
+    child.on('error', forget)
+    await once(child, 'spawn')
     child.unref()
     child.channel?.unref()
-    child.once('exit', () => {
-      if (this.#process === child) this.#process = null
-    })
-    this.#process = child
     return child
   }
 }

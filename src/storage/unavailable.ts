@@ -16,8 +16,8 @@ interface Failure {
 }
 
 /**
- * True where the database or the store of bytes could not be asked, or gave up: the same request may well succeed a little
- * later.
+ * True where the database or the store of bytes could not be asked, or gave up, or a process could not be started: the same
+ * request may well succeed a little later.
  */
 export function isUnavailable(error: unknown): boolean {
   const { name, code, syscall, $metadata } = Object(error) as Failure
@@ -25,6 +25,7 @@ export function isUnavailable(error: unknown): boolean {
   if (name === 'TimeoutError') return true
   const status = $metadata?.httpStatusCode ?? 0
   if (status >= 500 || status === 429) return true
+  if (String(syscall).startsWith('spawn')) return true
   if (typeof code !== 'string' || !unavailable.test(code)) return false
   // Codes of postgres.js and PostgreSQL name no system call.
   return syscall === undefined || connectionCalls.has(syscall as string)

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { DiskBytes } from '../../src/storage/bytes-disk.ts'
 import { Decoder } from '../../src/storage/decoder.ts'
 import { Renditions } from '../../src/storage/renditions.ts'
+import { isUnavailable } from '../../src/storage/unavailable.ts'
 
 const png = await sharp({ create: { width: 600, height: 300, channels: 3, background: '#2060c0' } })
   .png()
@@ -49,6 +50,21 @@ test('pictures that lie on their side or move are as large as they are shown', a
 
   expect(await renditions.inspect('lying')).toEqual({ format: 'jpeg', width: 300, height: 600 })
   expect(await renditions.inspect('moving')).toEqual({ format: 'webp', width: 1, height: 1 })
+})
+
+test('where no process can be started the picture waits for another time', async () => {
+  await using place = await openPlace()
+  await place.bytes.put('picture', one(png))
+  using renditions = place.renditions()
+  const node = process.execPath
+
+  process.execPath = '/nowhere/node'
+  const outcomes = await Promise.allSettled([renditions.inspect('picture'), renditions.of('picture', 'avatar', 1)])
+  process.execPath = node
+
+  expect(outcomes.map(outcome => outcome.status === 'rejected' && isUnavailable(outcome.reason))).toEqual([true, true])
+  expect(await renditions.inspect('picture')).toMatchObject({ format: 'png' })
+  expect(await renditions.of('picture', 'avatar', 1)).toBe('picture.avatar')
 })
 
 test('the time that its process takes to start is not held against a picture', async () => {
