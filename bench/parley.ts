@@ -8,7 +8,7 @@ import { apart } from './apart.ts'
 /** What `npm start` runs, wherever it is run from. */
 const root = join(import.meta.dirname, '..')
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
-const startArgs = scripts.start.split(' ').slice(1)
+const startArgs = scripts.start.replace('exec node ', '').split(' ')
 const main = join(root, startArgs.pop()!)
 
 const key = 'wys_a-key-for-measurements-that-is-long-enough'

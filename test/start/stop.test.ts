@@ -1,9 +1,12 @@
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Sql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDirectory, programKey, startProgram } from '../support/process.ts'
+
+const root = join(import.meta.dirname, '../..')
 
 test('a request that is under way when the node is told to stop is answered, and its write is kept', async () => {
   await using dir = createDirectory()
@@ -41,6 +44,18 @@ test('SIGINT stops like SIGTERM, and leaves no PostgreSQL behind', async () => {
   expect(await program.ended).toBe(0)
   await using again = await startProgram(dir)
   expect(again.output()).not.toContain('still running from an earlier start')
+})
+
+test('a node that npm started stops when npm alone is told to', async () => {
+  await using dir = createDirectory()
+  await using database = await createDatabase()
+  const settings = { DATABASE_URL: database.url, npm_config_update_notifier: 'false' }
+  await using npm = await startProgram(dir, settings, { command: ['npm', 'start'], cwd: root })
+
+  npm.kill('SIGTERM')
+
+  await eventually(() => expect(npm.output()).toContain('The node has stopped'))
+  expect(await npm.ended).toBe(0)
 })
 
 test('a second signal ends the node at once', async () => {

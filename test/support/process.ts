@@ -40,12 +40,23 @@ export const programKey = 'wys_a-key-for-programs-that-is-long-enough'
 
 type Environment = Record<string, string>
 
+interface LaunchOptions extends SpawnOptions {
+  /** What to run instead of the program itself, such as npm; it is ended with all that it starts. */
+  command?: string[]
+}
+
 /** Starts the program with these settings and nothing else of our environment. Ended with SIGKILL at the latest. */
-export function launchProgram(dir: TemporaryDirectory, environment: Environment, user: SpawnOptions = {}): Program {
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
+export function launchProgram(
+  dir: TemporaryDirectory,
+  environment: Environment,
+  { command, ...user }: LaunchOptions = {},
+): Program {
+  const [file, ...args] = command ?? [process.execPath, '--disable-warning=ExperimentalWarning', main]
+  const child = spawn(file!, args, {
     cwd: dir.path,
     env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', DATA_DIR: dir.path, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: command !== undefined,
     ...user,
   })
   let output = ''
@@ -60,9 +71,18 @@ export function launchProgram(dir: TemporaryDirectory, environment: Environment,
     kill: signal => void child.kill(signal),
     ended,
     async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL')
+      if (command === undefined) child.kill('SIGKILL')
+      else killGroup(child.pid!)
       await ended
     },
+  }
+}
+
+function killGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL')
+  } catch {
+    // Nothing is left of it.
   }
 }
 
@@ -70,9 +90,9 @@ export function launchProgram(dir: TemporaryDirectory, environment: Environment,
 export async function startProgram(
   dir: TemporaryDirectory,
   environment: Environment = {},
-  user: SpawnOptions = {},
+  options: LaunchOptions = {},
 ): Promise<ReadyProgram> {
-  const program = launchProgram(dir, { API_KEY: programKey, ...environment }, user)
+  const program = launchProgram(dir, { API_KEY: programKey, ...environment }, options)
   let outcome: number | string | null = null
   void program.ended.then(end => (outcome = end))
   const url = await eventually(
