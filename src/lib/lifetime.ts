@@ -12,9 +12,9 @@ export interface Running {
 const sameSignalMs = 1000
 
 /**
- * Runs a node as this process: `start`, then until SIGTERM or SIGINT, which stop it in good order with exit code 0; a
- * second signal ends the process at once. What nobody caught ends it with exit code 1, because nobody knows what it
- * left half done; a supervisor starts it anew.
+ * Runs a node as this process: `start`, then until SIGTERM, SIGINT or SIGHUP, which stop it in good order with exit
+ * code 0; a second signal ends the process at once. What nobody caught ends it with exit code 1, because nobody knows what
+ * it left half done; a supervisor starts it anew.
  */
 export async function runAsProcess(start: () => Promise<Running>): Promise<void> {
   const signalled = new Promise<void>(resolve => {
@@ -26,7 +26,10 @@ export async function runAsProcess(start: () => Promise<Running>): Promise<void>
     }
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)
+    process.on('SIGHUP', onSignal)
   })
+  // Whoever read what is printed may be gone, such as a closed terminal: that is no reason to leave anything half done.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
   try {

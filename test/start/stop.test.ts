@@ -46,6 +46,18 @@ test('SIGINT stops like SIGTERM, and leaves no PostgreSQL behind', async () => {
   expect(again.output()).not.toContain('still running from an earlier start')
 })
 
+test('a node whose terminal was closed stops like that too', async () => {
+  await using dir = createDirectory()
+  await using program = await startProgram(dir)
+
+  program.deafen()
+  program.kill('SIGHUP')
+
+  expect(await program.ended).toBe(0)
+  await using again = await startProgram(dir)
+  expect(again.output()).not.toContain('still running from an earlier start')
+})
+
 test('a node that npm started stops when npm alone is told to', async () => {
   await using dir = createDirectory()
   await using database = await createDatabase()

@@ -25,6 +25,8 @@ export interface Program extends AsyncDisposable {
   /** Everything that it has printed so far, errors and log lines included. */
   output(): string
   kill(signal: NodeJS.Signals): void
+  /** Closes the reading end of what it prints, as a terminal does that is closed. */
+  deafen(): void
   /** Exit code, or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals>
 }
@@ -70,6 +72,10 @@ export function launchProgram(
     output: () => output,
     kill: signal => void child.kill(signal),
     ended,
+    deafen() {
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    },
     async [Symbol.asyncDispose]() {
       if (command === undefined) child.kill('SIGKILL')
       else killGroup(child.pid!)
