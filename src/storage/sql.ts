@@ -34,6 +34,9 @@ export interface SqlOptions extends ConnectionOptions {
 /** Ids and revs are drawn from sequences that will not pass 2^53, so they are read as numbers. */
 const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 
+/** What postgres.js and our SQL take texts for, whatever a database, a role or a server has as its default. */
+const forms = { DateStyle: 'ISO, YMD', bytea_output: 'hex', standard_conforming_strings: 'on' }
+
 /** PostgreSQL ends a statement by itself before; where it does not, it is gone. A guess: time for its answer to arrive. */
 const graceMs = 5_000
 
@@ -69,6 +72,7 @@ export function openConnection(options: ConnectionOptions): Sql {
       statement_timeout: statementTimeoutMs,
       // `set` would be lost with a pooler in transaction mode; as start-up parameters they hold.
       idle_in_transaction_session_timeout: idleTimeoutMs,
+      ...forms,
       ...(plansOnce && { plan_cache_mode: 'force_generic_plan' }),
     },
   }) as unknown as Sql

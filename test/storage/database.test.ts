@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { migrate } from '../../src/storage/migrate.ts'
+import { openSql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
 test('every test has a migrated database to itself', async () => {
@@ -24,4 +25,19 @@ test('a migration that fails says why, and leaves nothing behind', async () => {
   await migrate(sql)
 
   expect(await sql`select from apps`).toEqual([])
+})
+
+test('dates, bytes and backslashes are what they are, whatever the database has as its default', async () => {
+  await using database = await createDatabase()
+  const [{ name } = { name: '' }] = await database.sql<{ name: string }[]>`select current_database() as name`
+  for (const form of ["datestyle = 'SQL, DMY'", 'bytea_output = escape', 'standard_conforming_strings = off']) {
+    await database.sql.unsafe(`alter database ${name} set ${form}`)
+  }
+  const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 30_000 })
+
+  const [row] = await sql`
+    select '2026-03-02T10:00:00Z'::timestamptz as time, '\\x00ff'::bytea as bytes, '\\n' as backslash`
+
+  expect(row).toEqual({ time: new Date('2026-03-02T10:00:00Z'), bytes: Buffer.from([0, 255]), backslash: '\\n' })
+  await sql.end()
 })
