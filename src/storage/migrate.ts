@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartFault } from '../lib/errors.ts'
+import { requireFit } from './fitness.ts'
 import type { ReservedSql, Sql } from './sql.ts'
 
 const folder = join(import.meta.dirname, 'migrations')
@@ -18,10 +19,10 @@ interface Migration {
 
 /**
  * Brings the schema up to date: each numbered file once, in order, each in a transaction of its own. Refuses a database
- * whose schema was made by a newer version, or by other files than these, and PostgreSQL older than 15.
+ * that is not fit for it, and one whose schema was made by a newer version, or by other files than these.
  */
 export async function migrate(sql: Sql): Promise<void> {
-  await requireVersion(sql)
+  await requireFit(sql)
   const migrations = readMigrations()
   const connection = await sql.reserve()
   try {
@@ -46,12 +47,6 @@ async function apply(connection: ReservedSql, { name, text, digest }: Migration)
     await connection`rollback`
     throw error
   }
-}
-
-async function requireVersion(sql: Sql): Promise<void> {
-  const [row] = await sql<{ server_version_num: string }[]>`show server_version_num`
-  const major = Math.floor(Number(row?.server_version_num) / 10_000)
-  if (major < 15) throw new StartFault(`PostgreSQL ${major} is too old: Parley needs PostgreSQL 15 or newer.`)
 }
 
 function readMigrations(): Migration[] {

@@ -12,15 +12,18 @@ export interface Database extends AsyncDisposable {
   sql: Sql
 }
 
-/** A database of its own, with the current schema and nothing in it. Dropped at the end, whoever is still connected. */
-export async function createDatabase(): Promise<Database> {
+/**
+ * A database of its own, dropped at the end, whoever is still connected. `kind` ends `create database`: by default, it
+ * has the current schema and nothing in it.
+ */
+export async function createDatabase(kind = `template ${template}`): Promise<Database> {
   const server = inject('postgresUrl')
   const name = `test_${randomBytes(6).toString('hex')}`
   const url = inDatabase(server, name)
   const sql = openSql({ url, connections: 4, statementTimeoutMs: 30_000 })
   // PostgreSQL refuses to clone while anybody, such as autovacuum, looks into the template.
   await asAdmin(server, admin =>
-    eventually(() => admin.unsafe(`create database ${name} template ${template}`), { timeoutMs: 10_000 }),
+    eventually(() => admin.unsafe(`create database ${name} ${kind}`), { timeoutMs: 10_000 }),
   )
   return {
     url,

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest'
+import { StartFault } from '../../src/lib/errors.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import { openSql } from '../../src/storage/sql.ts'
+import { createDatabase } from '../support/database.ts'
+
+const empty = 'template template0'
+
+test.each([
+  ['another encoding', `${empty} encoding 'LATIN1' locale_provider libc locale 'C'`, 'encoding is LATIN1, not UTF8'],
+  ['no encoding', `${empty} encoding 'SQL_ASCII' locale_provider libc locale 'C'`, 'encoding is SQL_ASCII, not UTF8'],
+  ['a locale without letters beyond ASCII', `${empty} locale_provider libc locale 'C'`, "locale 'C.UTF-8'"],
+  ['a locale with a dotless i', `${empty} locale_provider icu icu_locale 'tr-TR' locale 'C'`, "locale 'C.UTF-8'"],
+])('a database with %s is refused, with the way out', async (_name, kind, fault) => {
+  await using database = await createDatabase(kind)
+
+  const refused = migrate(database.sql)
+
+  await expect(refused).rejects.toThrow(StartFault)
+  await expect(refused).rejects.toThrow(fault)
+  expect(await database.sql`select from pg_tables where tablename = 'migrations'`).toEqual([])
+})
+
+test('all that a database lacks is said at once', async () => {
+  await using database = await createDatabase(`${empty} locale_provider libc locale 'C'`)
+  const [{ name } = { name: '' }] = await database.sql<{ name: string }[]>`select current_database() as name`
+  await database.sql.unsafe(`alter database ${name} set default_transaction_read_only = on`)
+  await database.sql.unsafe(`set default_transaction_read_only = off; alter database ${name} set role = pg_monitor`)
+  const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 30_000 })
+
+  const refused = migrate(sql)
+
+  await expect(refused).rejects.toThrow(
+    /^The database cannot be used:\n  - By its locale.*\n  - It is read-only.*\n  - The/,
+  )
+  await expect(refused).rejects.toThrow('grant create on schema public to pg_monitor')
+  await sql.end()
+})
+
+test('a database whose search path leads nowhere is refused', async () => {
+  await using database = await createDatabase(empty)
+  await database.sql`drop schema public`
+
+  await expect(migrate(database.sql)).rejects.toThrow('search_path names no schema')
+})
+
+test.each([
+  ['as it is advised', `${empty} encoding 'UTF8' locale 'C.UTF-8'`],
+  ['of ICU', `${empty} locale_provider icu icu_locale 'und' locale 'C'`],
+])('a database with a Unicode locale %s is fit', async (_name, kind) => {
+  await using database = await createDatabase(kind)
+
+  await migrate(database.sql)
+
+  expect(await database.sql`select from apps`).toEqual([])
+})
