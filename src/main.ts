@@ -103,7 +103,7 @@ export async function startNode(config: Config): Promise<Node> {
       idleTimeoutMs: pauseMs,
     })
     teardown.add('connections', () => sql.end({ timeout: 5 }))
-    await migrate(sql)
+    await migrate(sql, log)
     await prepareEvents(sql, now())
 
     // What belongs to no app, and the caches that follow it.

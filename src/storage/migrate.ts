@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { StartFault } from '../lib/errors.ts'
 import { requireFit } from './fitness.ts'
+import type { Log } from '../lib/log.ts'
 import type { ReservedSql, Sql } from './sql.ts'
 
 const folder = join(import.meta.dirname, 'migrations')
@@ -18,25 +19,38 @@ interface Migration {
 }
 
 /**
- * Brings the schema up to date: each numbered file once, in order, each in a transaction of its own. Refuses a database
- * that is not fit for it, and one whose schema was made by a newer version, or by other files than these.
+ * Brings the schema up to date: each numbered file once, in order, each in a transaction of its own, for as long as it
+ * takes. Refuses a database that is not fit for it, and one whose schema was made by a newer version, or by other files
+ * than these.
  */
-export async function migrate(sql: Sql): Promise<void> {
+export async function migrate(sql: Sql, log: Log): Promise<void> {
   await requireFit(sql)
   const migrations = readMigrations()
   const connection = await sql.reserve()
   try {
-    await connection`select pg_advisory_lock(${migrationLock})`
+    // A large table takes its time, and so does another node that migrates it.
+    await connection`set statement_timeout = 0`
+    await takeTurn(connection, log)
     await connection`create table if not exists migrations (name text primary key, applied_at timestamptz not null)`
     await connection`alter table migrations add column if not exists digest text`
     const applied = await connection<Omit<Migration, 'text'>[]>`select name, digest from migrations`
     requireSame(migrations, applied)
     const done = new Set(applied.map(({ name }) => name))
-    for (const migration of migrations) if (!done.has(migration.name)) await apply(connection, migration)
+    const missing = migrations.filter(({ name }) => !done.has(name))
+    if (missing.length > 0) log.info({ migrations: missing.map(({ name }) => name) }, 'The database is being migrated')
+    for (const migration of missing) await apply(connection, migration)
   } finally {
     await connection`select pg_advisory_unlock(${migrationLock})`
+    await connection`reset statement_timeout`
     connection.release()
   }
+}
+
+async function takeTurn(connection: ReservedSql, log: Log): Promise<void> {
+  const [row] = await connection<[{ is_mine: boolean }]>`select pg_try_advisory_lock(${migrationLock}) as is_mine`
+  if (row.is_mine) return
+  log.info({}, 'Another node migrates the database: waiting for it')
+  await connection`select pg_advisory_lock(${migrationLock})`
 }
 
 async function apply(connection: ReservedSql, { name, text, digest }: Migration): Promise<void> {

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
+import { createLog } from '../../src/lib/log.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 
 test('every test has a migrated database to itself', async () => {
   await using one = await createDatabase()
@@ -20,11 +22,34 @@ test('a migration that fails says why, and leaves nothing behind', async () => {
   await sql`create schema public`
   await sql`create table apps (id int)`
 
-  await expect(migrate(sql)).rejects.toThrow('relation "apps" already exists')
+  await expect(migrate(sql, createLog('error'))).rejects.toThrow('relation "apps" already exists')
   await sql`drop table apps`
-  await migrate(sql)
+  await migrate(sql, createLog('error'))
 
   expect(await sql`select from apps`).toEqual([])
+})
+
+test('a node waits while another one migrates, for longer than a statement may take, and says so', async () => {
+  await using database = await createDatabase()
+  const other = await database.sql.reserve()
+  await other`select pg_advisory_lock(7213001)`
+  const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 500 })
+  const lines: string[] = []
+
+  const migrated = migrate(
+    sql,
+    createLog('info', line => lines.push(line)),
+  )
+  migrated.catch(() => {})
+  await eventually(() => expect(lines).toHaveLength(1))
+  await other`select pg_sleep(1)`
+  await other`select pg_advisory_unlock(7213001)`
+  other.release()
+  await migrated
+
+  expect(lines.map(line => JSON.parse(line).message)).toEqual(['Another node migrates the database: waiting for it'])
+  expect(await sql`show statement_timeout`).toEqual([{ statement_timeout: '500ms' }])
+  await sql.end()
 })
 
 test('dates, bytes and backslashes are what they are, whatever the database has as its default', async () => {

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { StartFault } from '../../src/lib/errors.ts'
+import { createLog } from '../../src/lib/log.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
+
+const log = createLog('error')
 
 const empty = 'template template0'
 
@@ -14,7 +17,7 @@ test.each([
 ])('a database with %s is refused, with the way out', async (_name, kind, fault) => {
   await using database = await createDatabase(kind)
 
-  const refused = migrate(database.sql)
+  const refused = migrate(database.sql, log)
 
   await expect(refused).rejects.toThrow(StartFault)
   await expect(refused).rejects.toThrow(fault)
@@ -28,7 +31,7 @@ test('all that a database lacks is said at once', async () => {
   await database.sql.unsafe(`set default_transaction_read_only = off; alter database ${name} set role = pg_monitor`)
   const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 30_000 })
 
-  const refused = migrate(sql)
+  const refused = migrate(sql, log)
 
   await expect(refused).rejects.toThrow(
     /^The database cannot be used:\n  - By its locale.*\n  - It is read-only.*\n  - The/,
@@ -41,7 +44,7 @@ test('a database whose search path leads nowhere is refused', async () => {
   await using database = await createDatabase(empty)
   await database.sql`drop schema public`
 
-  await expect(migrate(database.sql)).rejects.toThrow('search_path names no schema')
+  await expect(migrate(database.sql, log)).rejects.toThrow('search_path names no schema')
 })
 
 test.each([
@@ -50,7 +53,7 @@ test.each([
 ])('a database with a Unicode locale %s is fit', async (_name, kind) => {
   await using database = await createDatabase(kind)
 
-  await migrate(database.sql)
+  await migrate(database.sql, log)
 
   expect(await database.sql`select from apps`).toEqual([])
 })

@@ -31,7 +31,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   await admin.unsafe(`create database ${template}`)
   await admin.end()
   const sql = openSql({ url: inDatabase(postgres.url, template), connections: 1, statementTimeoutMs: 30_000 })
-  await migrate(sql)
+  await migrate(sql, createLog('error'))
   await sql.end()
   project.provide('postgresUrl', postgres.url)
 
