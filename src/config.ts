@@ -55,6 +55,17 @@ const list = z.string().transform(value =>
     .filter(Boolean),
 )
 
+const origins = list.refine(
+  texts => texts.every(text => text === '*' || isOrigin(text)),
+  'must be origins like https://app.example, with nothing after them, separated by commas',
+)
+
+/** Not by `URL.origin`, which is null for the schemes of apps, as in capacitor://localhost. */
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && url.host !== '' && text === `${url.protocol}//${url.host}`
+}
+
 const ranges = list.refine(texts => texts.every(isRange), 'must be address ranges like 10.0.0.0/8, separated by commas')
 
 const logLevel = z.enum(['debug', 'info', 'warn', 'error'] satisfies LogLevel[], 'must be debug, info, warn or error')
@@ -66,7 +77,9 @@ export const settings = {
   publicUrl: setting(
     'PUBLIC_URL',
     null,
-    url(/^https?$/, 'must be an http or https URL').transform(value => value.replace(/\/+$/, '')),
+    url(/^https?$/, 'must be an http or https URL')
+      .regex(/^\w+:\/\/[^/?#@]+(\/[^?#]*)?$/, 'must have no credentials, query or fragment')
+      .transform(value => value.replace(/\/+$/, '')),
     'Address under which clients reach this server, for absolute URLs; without it, what each request says, and localhost for webhooks',
   ),
   dataDir: setting('DATA_DIR', '.data', text, 'Folder for everything that is kept on this machine'),
@@ -122,7 +135,7 @@ export const settings = {
   tlsCertFile: setting('TLS_CERT_FILE', null, file, 'Certificate chain (PEM) to serve HTTPS with'),
   tlsKeyFile: setting('TLS_KEY_FILE', null, file, 'Private key (PEM) of that certificate'),
   trustProxy: setting('TRUST_PROXY', 'false', yesOrNo, 'Whether X-Forwarded-For and X-Forwarded-Proto are believed'),
-  corsOrigins: setting('CORS_ORIGINS', '*', list, 'Origins, separated by commas, whose pages may call; * for all'),
+  corsOrigins: setting('CORS_ORIGINS', '*', origins, 'Origins, separated by commas, whose pages may call; * for all'),
   bodyLimitMb: setting('BODY_LIMIT_MB', '4', integer(1, 64), 'Size of a JSON body, in MiB'),
   bodySeconds: setting('BODY_SECONDS', '30', integer(1, 600), 'Time that a request may take to arrive'),
   ratePerMinute: setting(

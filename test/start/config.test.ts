@@ -30,6 +30,27 @@ test('a secret is seen only by whoever asks for it by name', () => {
   ])
 })
 
+test.each([
+  ['PUBLIC_URL', 'https://ann:secret@chat.example'],
+  ['PUBLIC_URL', 'https://chat.example/parley?x'],
+  ['PUBLIC_URL', 'https://chat.example#y'],
+  ['CORS_ORIGINS', 'app.example'],
+  ['CORS_ORIGINS', 'https://app.example/'],
+  ['CORS_ORIGINS', 'https://app.example, null'],
+])('%s that can never work is refused: %s', (name, value) => {
+  expect(() => readConfig({ [name]: value })).toThrow(name)
+})
+
+test('an address may have a path, and an origin may be of an app', () => {
+  const config = readConfig({
+    PUBLIC_URL: 'https://chat.example:8443/parley/',
+    CORS_ORIGINS: 'https://app.example, http://localhost:3000, capacitor://localhost, *',
+  })
+
+  expect(config.publicUrl).toBe('https://chat.example:8443/parley')
+  expect(config.corsOrigins).toEqual(['https://app.example', 'http://localhost:3000', 'capacitor://localhost', '*'])
+})
+
 test('every setting says its name, its default and what it is for, once', () => {
   const rows = Object.values(settings)
 
