@@ -5,6 +5,9 @@
 const unavailable =
   /^(08...|57P..|25P03|40P01|40001|57014|53...|CONNECTION_\w+|CONNECT_TIMEOUT|ECONN\w+|E\w+UNREACH|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/
 
+/** The disk or the process has no room, or may not write now. */
+const full = /^(ENOSPC|EDQUOT|EROFS|EMFILE|ENFILE)$/
+
 /** Node's codes come from the file system as well: these are the calls that mean a connection. */
 const connectionCalls = new Set(['connect', 'read', 'write', 'getaddrinfo'])
 
@@ -16,8 +19,8 @@ interface Failure {
 }
 
 /**
- * True where the database or the store of bytes could not be asked, or gave up, or a process could not be started: the same
- * request may well succeed a little later.
+ * True where the database or the store of bytes could not be asked, gave up, or has no room, or a process could not be
+ * started: the same request may well succeed later.
  */
 export function isUnavailable(error: unknown): boolean {
   const { name, code, syscall, $metadata } = Object(error) as Failure
@@ -26,7 +29,9 @@ export function isUnavailable(error: unknown): boolean {
   const status = $metadata?.httpStatusCode ?? 0
   if (status >= 500 || status === 429) return true
   if (String(syscall).startsWith('spawn')) return true
-  if (typeof code !== 'string' || !unavailable.test(code)) return false
+  if (typeof code !== 'string') return false
+  if (full.test(code)) return true
+  if (!unavailable.test(code)) return false
   // Codes of postgres.js and PostgreSQL name no system call.
   return syscall === undefined || connectionCalls.has(syscall as string)
 }

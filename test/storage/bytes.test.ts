@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -122,6 +123,10 @@ test('a store that says it has too much to do is one to be asked later', async (
 
   const failures = outcomes.map(outcome => outcome.status === 'rejected' && isUnavailable(outcome.reason))
   expect(failures).toEqual([true, true, true])
+})
+
+test.runIf(existsSync('/dev/full'))('a disk that is full is one to be asked later', async () => {
+  await expect(writeFile('/dev/full', 'x')).rejects.toSatisfy(isUnavailable)
 })
 
 async function read(bytes: Bytes, key: string): Promise<string> {
