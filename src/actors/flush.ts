@@ -90,7 +90,7 @@ async function flushLocked(parts: FlushParts, lane: Lane, jobs: Job[]): Promise<
   const decisions = await lane.inTime(decideLocked(parts, occasion, lane.db, jobs, locked))
   const statement = toStatement(decisions, now)
   if (statement.isEmpty) await lane.rollback()
-  else await lane.commit(statement, locked.transaction, decisions.filter(({ draft }) => hasMoved(draft)).length)
+  else await lane.commit(statement, locked, decisions.filter(({ draft }) => hasMoved(draft)).length)
   return decisions
 }
 

@@ -2,7 +2,7 @@ import { overloaded } from '../lib/errors.ts'
 import { isFenced, type WriteStatement } from '../storage/batch.ts'
 import { statementLimit } from '../storage/pool.ts'
 import { isCollision, openConnection, pauseMs, type Db, type Sql } from '../storage/sql.ts'
-import { drawnAtOnce, Stock, usableMs } from './stock.ts'
+import { drawnAtOnce, Stock, usableMs, type Drawn } from './stock.ts'
 import { isKeyTaken, saveApps, saveHeads } from './store.ts'
 
 /** Set when nobody can say whether a commit took place: the connection broke after it was sent. */
@@ -14,6 +14,8 @@ export interface Locked {
   heads: Map<number, number>
   /** As many as asked for, ascending, larger than every rev of the locked apps. */
   numbers: number[]
+  /** Those beyond, for the stock once they are committed. */
+  ahead: Drawn
   /** Id of the transaction that holds the locks. */
   transaction: string
   /** Newest rev of what belongs to no app. */
@@ -84,8 +86,8 @@ export class Lane {
 
   /**
    * Starts a transaction and locks the apps, in id order so that two nodes never wait for each other in a circle.
-   * The numbers are drawn after the locks: PostgreSQL runs the statements of a connection one after the other; those
-   * beyond `count` go to the stock. One round trip.
+   * The numbers are drawn after the locks: PostgreSQL runs the statements of a connection one after the other. One
+   * round trip.
    */
   async begin(apps: number[], keys: Buffer[], count: number, ahead: number): Promise<Locked> {
     this.#renew()
@@ -104,10 +106,10 @@ export class Lane {
     )
     if (drawn === undefined) throw new Error('The lock step found no environment row')
     const numbers = toNumbers(drawn.numbers)
-    this.stock.put({ numbers: numbers.slice(count), atMs: drawn.now_ms })
     return {
       heads: new Map(rows.map(row => [row.id, row.head_rev])),
       numbers: numbers.slice(0, count),
+      ahead: { numbers: numbers.slice(count), atMs: drawn.now_ms },
       transaction: drawn.transaction,
       environment: drawn.environment,
       once: new Map(stored.map(row => [row.key.toString('hex'), row])),
@@ -116,9 +118,10 @@ export class Lane {
 
   /**
    * Writes and commits in one round trip. `moved`: how many apps it moves. Rejects with OutcomeUnknown where the answer
-   * got lost; with any other error nothing was written.
+   * got lost; with any other error nothing was written. Fills the stock: before, a crash of PostgreSQL could take the
+   * sequence back to before the numbers that `begin` drew.
    */
-  async commit(statement: WriteStatement, transaction: string, moved: number): Promise<void> {
+  async commit(statement: WriteStatement, { transaction, ahead }: Locked, moved: number): Promise<void> {
     const { text, params } = statement.finishIn(transaction, place => movesAll(statement, place(moved)))
     const written = this.#write(text, params)
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
@@ -134,11 +137,13 @@ export class Lane {
         cause: write.status === 'rejected' ? write.reason : (commit as PromiseRejectedResult).reason,
       })
     }
+    this.stock.put(ahead)
   }
 
   /**
    * Writes and commits without a lock what was decided on what was known, in one round trip. False where that no longer
-   * holds, or the numbers are too old: then nothing was written. Rejects as `commit` does. Fills the stock.
+   * holds, or the numbers are too old: then nothing was written. Rejects as `commit` does. Fills the stock where it moves
+   * an app: PostgreSQL waits for no disk where nothing was written, so that a crash could undo the draw.
    *
    * The commit takes effect at one moment, in which the apps and the environment were as they were known to be: whoever
    * has written since the statement began has moved the rev of an app's row, which is looked at when the row is written.
@@ -159,13 +164,13 @@ export class Lane {
           then ${now} - ${place(drawnAtMs)}::bigint < ${usableMs} else false end`,
         returning: `${now} as now_ms,
           (select string_agg(nextval('numbers')::text, ',')
-            from generate_series(1, ${place(drawsFor(this.stock.toDraw(count)))}::int)) as numbers`,
+            from generate_series(1, ${place(moved > 0 ? drawsFor(this.stock.toDraw(count)) : 0)}::int)) as numbers`,
       }
     })
     const written = this.#write<{ now_ms: number; numbers: string }>(text, params)
     try {
       const [drawn] = await this.inTime(written)
-      this.stock.put({ numbers: toNumbers(drawn!.numbers), atMs: drawn!.now_ms })
+      if (moved > 0) this.stock.put({ numbers: toNumbers(drawn!.numbers), atMs: drawn!.now_ms })
       this.stock.trust()
       return true
     } catch (error) {

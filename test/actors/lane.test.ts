@@ -34,11 +34,11 @@ test('no number is drawn twice, by whomever and however many at a time', async (
   const drawn: number[] = []
   for (const count of [1, 2, 64, 65, 300]) {
     for (const lane of lanes) {
-      const { numbers } = await lane.begin([], [], count, count)
-      await lane.rollback()
+      const locked = await lane.begin([], [], count, count)
+      await lane.commit(new WriteStatement(), locked, 0)
       const [single] = await database.sql<{ number: number }[]>`select nextval('numbers')::int as number`
-      expect(numbers).toHaveLength(count)
-      drawn.push(...numbers, ...lane.stock.take(count, 0)!.numbers, single!.number)
+      expect(locked.numbers).toHaveLength(count)
+      drawn.push(...locked.numbers, ...lane.stock.take(count, 0)!.numbers, single!.number)
     }
   }
 
@@ -46,14 +46,44 @@ test('no number is drawn twice, by whomever and however many at a time', async (
   for (const lane of lanes) await lane.close()
 })
 
+test('numbers that PostgreSQL could give out again after a crash are not kept for the next commit', async () => {
+  await using database = await createDatabase()
+  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
+  const lane = new Lane({ open, deadlineMs: 10_000 })
+  const [present] = await database.sql<{ ms: number; environment: number }[]>`
+    select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, head_rev as environment from environment`
+  const begin = () => lane.begin([], [], 1, 10)
+  const kept: Record<string, unknown> = {}
+
+  await begin()
+  await lane.rollback()
+  kept['rolled back'] = lane.stock.take(1, 0)
+  await begin()
+  lane.reset()
+  kept['thrown away'] = lane.stock.take(1, 0)
+  await expect(lane.commit(new WriteStatement(), await begin(), 1)).rejects.toThrow()
+  kept['refused'] = lane.stock.take(1, 0)
+  await lane.commitIf(new WriteStatement(), {
+    moved: 0,
+    still: [],
+    environment: present!.environment,
+    drawnAtMs: present!.ms,
+    count: 1,
+  })
+  kept['wrote nothing'] = lane.stock.take(1, 0)
+
+  expect(Object.entries(kept).filter(([, numbers]) => numbers !== null)).toEqual([])
+  await lane.close()
+})
+
 test('a commit whose transaction was lost is refused as one to try again', async () => {
   await using database = await createDatabase()
   const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const lane = new Lane({ open, deadlineMs: 10_000 })
-  const { transaction } = await lane.begin([], [], 1, 0)
+  const locked = await lane.begin([], [], 1, 0)
   await lane.rollback()
 
-  await expect(lane.commit(new WriteStatement(), transaction, 0)).rejects.toMatchObject({ status: 503 })
+  await expect(lane.commit(new WriteStatement(), locked, 0)).rejects.toMatchObject({ status: 503 })
   await lane.close()
 })
 
@@ -99,12 +129,12 @@ test('however many statements there are, PostgreSQL keeps no more than a connect
       }),
       [{ app: 1 }],
     )
-    const { transaction } = await lane.begin([], [], 0, 1)
-    if (number % 2 === 0) await lane.commit(statement, transaction, 0)
+    const locked = await lane.begin([], [], 0, 1)
+    if (number % 2 === 0) await lane.commit(statement, locked, 0)
     else {
       await lane.rollback()
-      const { atMs } = lane.stock.take(1, 0)!
-      const known = { moved: 0, still: [], environment: present!.environment, drawnAtMs: atMs, count: 1 }
+      const drawnAtMs = locked.ahead.atMs
+      const known = { moved: 0, still: [], environment: present!.environment, drawnAtMs, count: 1 }
       expect(await lane.commitIf(statement, known)).toBe(true)
     }
     const [kept] = await lane.db<{ count: number }[]>`
