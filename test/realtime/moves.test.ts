@@ -74,3 +74,35 @@ test('what is committed with a number from before a look is found, as long as Po
     expect(await look()).toEqual([])
   })
 })
+
+test('what is written after a crash of PostgreSQL is found, with numbers that it had given out before', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await prepareEvents(sql, new Date())
+  let now = 0
+  const moves = new Moves(sql, () => (now += 10_000))
+  const look = async () => {
+    const moved = await moves.look()
+    moves.settle()
+    return moved.map(({ app_id }) => app_id)
+  }
+  await write(sql, 1)
+  await look()
+
+  const [durable] = await sql<{ last: number }[]>`select last_value as last from numbers`
+  const lost = await sql.reserve()
+  await lost`begin`
+  for (let i = 0; i < 5; i++) await write(lost, 2)
+  await look()
+  await lost`rollback`
+  lost.release()
+  // As recovery leaves it: what was not committed was never drawn.
+  await sql`select setval('numbers', ${durable!.last})`
+  const found = []
+  for (let i = 0; i < 4; i++) {
+    await write(sql, 3)
+    found.push(await look())
+  }
+
+  expect(found).toEqual([[3], [3], [3], [3]])
+})

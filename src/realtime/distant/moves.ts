@@ -1,7 +1,7 @@
 import { usableMs } from '../../actors/stock.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { findTransactions } from '../../storage/transactions.ts'
-import { findLastNumber, listMoved } from './store.ts'
+import { findNewestRev, listMoved } from './store.ts'
 
 /** An app, and the newest rev that was found of it. */
 export interface Moved {
@@ -10,7 +10,7 @@ export interface Moved {
 }
 
 interface Mark {
-  /** The newest number at that time, and the first transaction that had not begun. */
+  /** The newest rev at that time, and the first transaction that had not begun. */
   readonly rev: number
   readonly next: number
   /** When it was asked for, and when it was known. */
@@ -52,7 +52,7 @@ export class Moves {
   async look(): Promise<Moved[]> {
     // In this order: a number that was drawn meanwhile belongs to a transaction that a later `next` leaves open.
     const fromMs = this.#nowMs()
-    const rev = await findLastNumber(this.#sql)
+    const rev = await findNewestRev(this.#sql)
     const { oldest, next } = await findTransactions(this.#sql)
     const atMs = this.#nowMs()
     const ended = this.#marks.findLast(mark => mark.next <= oldest)?.fromMs ?? Number.NEGATIVE_INFINITY

@@ -2,11 +2,13 @@ import type { AppRow, MemberRow } from '../../actors/state.ts'
 import type { EventRow } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
 
-/** Where the newest draw of numbers for revs and ids begins: what is drawn later is larger. */
-export async function findLastNumber(sql: Sql): Promise<number> {
-  const [row] = await sql<{ number: number }[]>`
-    select case when is_called then last_value else 0 end as number from numbers`
-  return row!.number
+/**
+ * The largest rev there is. Served by events_rev. What the sequence of revs says could be more than it is after a crash
+ * of PostgreSQL.
+ */
+export async function findNewestRev(sql: Sql): Promise<number> {
+  const [row] = await sql<{ rev: number }[]>`select coalesce(max(rev), 0) as rev from events`
+  return row!.rev
 }
 
 /**
