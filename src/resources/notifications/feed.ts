@@ -93,6 +93,8 @@ export class Feed {
     const id = await findNewestChange(sql)
     const { oldest, next } = await findTransactions(sql)
     const atMs = nowMs()
+    // Numbers that nobody had committed before a crash of PostgreSQL are given out again.
+    while ((this.#marks.at(-1)?.id ?? 0) > id) this.#marks.pop()
     const over = this.#marks.findLastIndex(mark => mark.next <= oldest || mark.atMs < atMs - latestMs)
     await this.#read(this.#marks[0]?.id ?? null, id)
     // Only now: what was committed since the last look has been found.
@@ -132,7 +134,7 @@ export class Feed {
         after = last - (first === last ? 0 : 1)
       }
     }
-    this.#newest = Math.max(this.#newest ?? 0, newest)
+    this.#newest = newest
   }
 
   async #tell(fresh: ChangeKey[]): Promise<void> {
