@@ -1,9 +1,11 @@
+import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
+import { chores } from '../../src/resources/apps/chores.ts'
 import { insertAgent } from '../support/agent.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { hang, startReceiver } from '../support/receiver.ts'
+import { acknowledge, hang, startReceiver } from '../support/receiver.ts'
 import { startServer } from '../support/server.ts'
 import { payloadOf, register } from '../support/webhooks.ts'
 
@@ -161,4 +163,35 @@ test('what waits to be told of a notification keeps nothing that was written eit
 
   const [told] = (await receiver.take(1)).map(payloadOf)
   expect(told).toMatchObject({ action: 'notification_created' })
+})
+
+test('what waits is told though its app was deleted meanwhile and nothing is left of it', async () => {
+  await using database = await createDatabase()
+  await insertAgent(database.url, 'helper')
+  await using server = await startServer({ DATABASE_URL: database.url, WEBHOOK_SECONDS: '30' })
+  const first = Promise.withResolvers<ServerResponse>()
+  await using receiver = await startReceiver((_request, response) => first.resolve(response))
+  await register(server, receiver.url)
+  const ann = await server.person('Ann')
+  const room = await create(ann, '/api/apps', { type: 'chat_room', uid: 'plans', name: 'Plans', tags: ['urgent'] })
+  const chat = await create(ann, '/api/apps', { type: 'agent_chat', members: ['helper'] })
+  for (const { id } of [room, room, chat]) await create(ann, `/api/apps/${id}/messages`, { text: 'swordfish' })
+  const { sql } = database
+  const [{ app }] = (await receiver.take(1)).map(request => payloadOf(request).message)
+
+  for (const { id } of [room, chat]) await server.admin.delete(`/api/apps/${id}`)
+  const past = async () => new Date(Date.now() + 120_000)
+  for (const { run } of chores({ sql, past })) await run(new AbortController().signal)
+  expect(await sql`select from apps`).toHaveLength(0)
+  const queued = await sql<{ facts: string }[]>`select facts::text as facts from deliveries where status = 'queued'`
+  for (const { facts } of queued) expect(facts).not.toContain('swordfish')
+  receiver.behaviour = acknowledge
+  const response = await first.promise
+  response.end('ok')
+
+  const told = (await receiver.take(3)).map(request => payloadOf(request).message)
+  expect(app).toMatchObject({ id: room.id, uid: 'plans', name: 'Plans' })
+  expect(told[1].app).toEqual(app)
+  expect(told[2].app).toMatchObject({ id: chat.id, type: chat.type })
+  expect(told[2].app).not.toHaveProperty('name')
 })

@@ -51,7 +51,11 @@ export async function removeMembersOf(sql: Sql, apps: number[], limit: number): 
   return count
 }
 
-/** Removes those of the apps of which nothing is left, not even in the hands of another node; how many there were. */
+/**
+ * Removes those of the apps of which nothing is left, not even in the hands of another node; how many there were. What
+ * waits to be told to webhooks takes over what it has to say of them, without what redactApp withholds. Served by
+ * deliveries_queue.
+ */
 export async function removeApps(sql: Sql, apps: number[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     with gone as (
@@ -62,7 +66,12 @@ export async function removeApps(sql: Sql, apps: number[]): Promise<number> {
         and not exists (select from files t where t.app_id = a.id and t.parent_id is null)
         and not exists (select from notifications t where t.app_id = a.id)
         and not exists (select from members t where t.app_id = a.id)
-      returning a.id
+      returning a.*
+    ), told_later as (
+      update deliveries d
+      set facts = d.facts || jsonb_build_object(
+        'app', case when g.type = 'agent_chat' then to_jsonb(g) - 'name' else to_jsonb(g) end)
+      from gone g where d.app_id = g.id and d.status = 'queued'
     ), blocks_gone as (
       delete from blocks b using gone g where b.app_id = g.id
     ), edit_blocks_gone as (

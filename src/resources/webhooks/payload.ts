@@ -14,6 +14,7 @@ import { redactApp } from '../apps/naming.ts'
 import { showPicture } from '../blobs/picture.ts'
 import { actorOf } from '../users/represent.ts'
 import type { DeliveryFacts } from './consumer.ts'
+import { findLastOfApp } from './store.ts'
 
 interface PayloadParts {
   sql: Sql
@@ -27,12 +28,17 @@ interface PayloadParts {
 
 /**
  * Makes payloads: the envelope of every event, and what its type tells receivers, redacted. Scalars are strings, as
- * in the API's answers. Null where there is nothing left to tell, because the app was removed in the meantime.
+ * in the API's answers. Null where there is nothing left to tell.
  */
 export function composePayload({ sql, apps, people, events, log, ...parts }: PayloadParts): Compose {
+  const findAppOf = async ({ id, app_id }: QueuedDelivery) => {
+    if (app_id === environmentId) return null
+    // In this order: a delivery takes over from the row when that is removed.
+    return apps.peek(app_id)?.app ?? (await findApp(sql, app_id)) ?? (await findLastOfApp(sql, id))
+  }
   return async delivery => {
     const kind = events.get(delivery.action)
-    const app = apps.peek(delivery.app_id)?.app ?? (await findApp(sql, delivery.app_id))
+    const app = await findAppOf(delivery)
     if (kind === undefined || (app === null && delivery.app_id !== environmentId)) return null
     const event = toEvent(delivery, kind)
     await people.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])

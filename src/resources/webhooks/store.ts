@@ -1,3 +1,5 @@
+import { reviveDates } from '../../actors/revive.ts'
+import type { AppRow } from '../../actors/state.ts'
 import { batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
@@ -109,6 +111,12 @@ export const insertDeliveries = batch<NewDelivery>({
     insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, facts, created_at)
     select webhook_id, event_id, trigger, action, app_id, actor_id, facts, created_at from ${rows} r`,
 })
+
+/** What a queued delivery has taken over of its app, which was removed; null where it has not. */
+export async function findLastOfApp(db: Db, delivery: number): Promise<AppRow | null> {
+  const [row] = await db<{ app: unknown }[]>`select facts -> 'app' as app from deliveries where id = ${delivery}`
+  return (reviveDates(row?.app) as AppRow | undefined) ?? null
+}
 
 /** Drops what waits for a webhook. Served by deliveries_queue. */
 export async function removeQueued(tx: Tx, webhook: number): Promise<void> {
