@@ -1,4 +1,5 @@
 import { StartFault } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
 import type { Sql } from './sql.ts'
 
 interface Database {
@@ -12,27 +13,44 @@ interface Database {
 }
 
 const another =
-  "Make another one: create database parley template template0 encoding 'UTF8' locale 'C.UTF-8' (or a locale such as " +
+  "A database that fits: create database parley template template0 encoding 'UTF8' locale 'C.UTF-8' (or a locale such as " +
   'en_US.UTF-8).'
 
-/** Refuses a database that Parley cannot work with: one StartFault with all reasons, each with the way out. */
-export async function requireFit(sql: Sql): Promise<void> {
+/**
+ * Refuses a database that Parley cannot work with: one StartFault with all reasons, each with the way out. Warns of one
+ * that knows no letters beyond ASCII.
+ */
+export async function requireFit(sql: Sql, log: Log): Promise<void> {
   const [database] = await sql<[Database]>`
     select current_setting('server_version_num')::int / 10000 as major, current_setting('server_encoding') as encoding,
       current_setting('transaction_read_only')::boolean as is_read_only, current_user as role, current_schema() as schema,
       has_schema_privilege(current_schema(), 'create') as may_create`
-  const faults = await findFaults(sql, database)
+  const letters = usable.has(database.encoding) ? await readLetters(sql) : null
+  const faults = findFaults(database, letters)
   if (faults.length > 0) throw new StartFault(['The database cannot be used:', ...faults].join('\n  - '))
+  if (database.encoding === 'UTF8' && letters?.isUnicode) return
+  log.warn(
+    { encoding: database.encoding },
+    `By the locale or encoding of the database, É and é are different letters in uids, names and searches. ${another}`,
+  )
 }
 
-async function findFaults(sql: Sql, database: Database): Promise<string[]> {
-  const { major, encoding, is_read_only, role, schema, may_create } = database
+/** What our texts can be kept in; as SQL_ASCII they are bytes, which PostgreSQL does not look into. */
+const usable = new Set(['UTF8', 'SQL_ASCII'])
+
+interface Letters {
+  isLatin: boolean
+  isUnicode: boolean
+}
+
+function findFaults(
+  { major, encoding, is_read_only, role, schema, may_create }: Database,
+  letters: Letters | null,
+): string[] {
   const faults: string[] = []
   if (major < 15) faults.push(`PostgreSQL ${major} is too old: Parley needs PostgreSQL 15 or newer.`)
-  if (encoding !== 'UTF8') faults.push(`Its encoding is ${encoding}, not UTF8. ${another}`)
-  else if (!(await hasUnicodeCase(sql))) {
-    faults.push(`By its locale, capitals are not always the same letters as small ones: É and é, I and i. ${another}`)
-  }
+  if (letters === null) faults.push(`Its encoding is ${encoding}, not UTF8. ${another}`)
+  else if (!letters.isLatin) faults.push(`By its locale, I and i are different letters. ${another}`)
   if (is_read_only) {
     faults.push('It is read-only: connect to the primary, and see that default_transaction_read_only is off.')
   }
@@ -44,8 +62,9 @@ async function findFaults(sql: Sql, database: Database): Promise<string[]> {
   return faults
 }
 
-/** Uids and names are looked up and kept apart by their small letters. Only databases in UTF8 can be asked. */
-async function hasUnicodeCase(sql: Sql): Promise<boolean> {
-  const [row] = await sql<[{ is_unicode: boolean }]>`select lower('IÉ') = 'ié' as is_unicode`
-  return row.is_unicode
+/** Uids and names are looked up and kept apart by their small letters. */
+async function readLetters(sql: Sql): Promise<Letters> {
+  const [row] = await sql<[{ is_latin: boolean; is_unicode: boolean }]>`
+    select lower('I') = 'i' as is_latin, lower('É') = 'é' as is_unicode`
+  return { isLatin: row.is_latin, isUnicode: row.is_unicode }
 }

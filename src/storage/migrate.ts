@@ -24,7 +24,7 @@ interface Migration {
  * than these.
  */
 export async function migrate(sql: Sql, log: Log): Promise<void> {
-  await requireFit(sql)
+  await requireFit(sql, log)
   const migrations = readMigrations()
   const connection = await sql.reserve()
   try {

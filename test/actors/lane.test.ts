@@ -97,7 +97,7 @@ test('what PostgreSQL refuses at the very end of a commit is not taken for writt
       deferrable initially deferred for each row execute function refuse()`)
   const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const lane = new Lane({ open, deadlineMs: 10_000 })
-  const { transaction } = await lane.begin([], [], 1, 0)
+  const locked = await lane.begin([], [], 1, 0)
   const keep = batch<{ app: number }>({
     name: 'keep',
     columns: { app: 'bigint' },
@@ -106,7 +106,7 @@ test('what PostgreSQL refuses at the very end of a commit is not taken for writt
   const statement = new WriteStatement()
   statement.add(keep, [{ app: 1 }])
 
-  await expect(lane.commit(statement, transaction, 0)).rejects.toBeInstanceOf(OutcomeUnknown)
+  await expect(lane.commit(statement, locked, 0)).rejects.toBeInstanceOf(OutcomeUnknown)
 
   expect(await sql`select from kept`).toHaveLength(0)
   await lane.close()

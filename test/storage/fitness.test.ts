@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { StartFault } from '../../src/lib/errors.ts'
-import { createLog } from '../../src/lib/log.ts'
+import { createLog, type Log } from '../../src/lib/log.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
@@ -11,8 +11,6 @@ const empty = 'template template0'
 
 test.each([
   ['another encoding', `${empty} encoding 'LATIN1' locale_provider libc locale 'C'`, 'encoding is LATIN1, not UTF8'],
-  ['no encoding', `${empty} encoding 'SQL_ASCII' locale_provider libc locale 'C'`, 'encoding is SQL_ASCII, not UTF8'],
-  ['a locale without letters beyond ASCII', `${empty} locale_provider libc locale 'C'`, "locale 'C.UTF-8'"],
   ['a locale with a dotless i', `${empty} locale_provider icu icu_locale 'tr-TR' locale 'C'`, "locale 'C.UTF-8'"],
 ])('a database with %s is refused, with the way out', async (_name, kind, fault) => {
   await using database = await createDatabase(kind)
@@ -24,8 +22,21 @@ test.each([
   expect(await database.sql`select from pg_tables where tablename = 'migrations'`).toEqual([])
 })
 
+test.each([
+  ['no encoding', `${empty} encoding 'SQL_ASCII' locale_provider libc locale 'C'`],
+  ['a locale without letters beyond ASCII', `${empty} locale_provider libc locale 'C'`],
+])('a database with %s is used, with a warning', async (_name, kind) => {
+  await using database = await createDatabase(kind)
+  const warnings: string[] = []
+
+  await migrate(database.sql, { ...log, warn: (_facts: object, text: string) => void warnings.push(text) } as Log)
+
+  expect(warnings).toEqual([expect.stringContaining("locale 'C.UTF-8'")])
+  expect(await database.sql`select from apps`).toEqual([])
+})
+
 test('all that a database lacks is said at once', async () => {
-  await using database = await createDatabase(`${empty} locale_provider libc locale 'C'`)
+  await using database = await createDatabase(`${empty} locale_provider icu icu_locale 'tr-TR' locale 'C'`)
   const [{ name } = { name: '' }] = await database.sql<{ name: string }[]>`select current_database() as name`
   await database.sql.unsafe(`alter database ${name} set default_transaction_read_only = on`)
   await database.sql.unsafe(`set default_transaction_read_only = off; alter database ${name} set role = pg_monitor`)

@@ -38,7 +38,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
       const showing = showItem(kind, item, state, request)
       const shown = showing instanceof Promise ? await showing : showing
       // Whoever repeats a request gets the first item, in the app as it is now: they may have lost it since.
-      requireRead(state, by, people)
+      if (once !== undefined) requireRead(state, by, people)
       return reply(201, shown)
     },
   })
