@@ -126,7 +126,8 @@ export class Streams {
     if (whom === 'actor') return wanted.has(actor_id) ? [actor_id] : []
     const { app, told, changed } = state
     const isListed = (user: number) => this.#parts.isListed(app, state.member(user))
-    if (whom === 'newcomer' && this.#parts.isListed(told, changed.get(entity_id))) return []
+    const before = () => (changed.has(entity_id) ? changed.get(entity_id) : state.member(entity_id))
+    if (whom === 'newcomer' && this.#parts.isListed(told, before())) return []
     if (whom !== 'members') return wanted.has(entity_id) && isListed(entity_id) ? [entity_id] : []
     if (wanted.size < state.memberCount) return [...wanted.keys()].filter(isListed)
     return Array.from(state.members(), ({ user_id }) => user_id).filter(user => wanted.has(user) && isListed(user))
