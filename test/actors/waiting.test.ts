@@ -83,13 +83,12 @@ test('a commit that is not answered in time is given up with its connection, and
   })
   const statement = new WriteStatement()
   statement.add(touch, [{ id: rooms[0]! }])
-  const { environment } = await lane.begin([], [], 0, 1)
+  const { environment, ahead } = await lane.begin([], [], 0, 1)
   await lane.rollback()
-  const { atMs } = lane.stock.take(1, 0)!
 
   await sql.begin(async tx => {
     await tx`select from apps where id = ${rooms[0]!} for update`
-    const known = { moved: 0, still: [], environment, drawnAtMs: atMs, count: 1 }
+    const known = { moved: 0, still: [], environment, drawnAtMs: ahead.atMs, count: 1 }
     await expect(lane.commitIf(statement, known)).rejects.toBeInstanceOf(OutcomeUnknown)
 
     const { heads } = await lane.begin([rooms[1]!], [], 1, 0)
