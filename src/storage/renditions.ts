@@ -13,6 +13,10 @@ const all: Rendition[] = ['thumbnail', 'preview', 'avatar']
  */
 const processorMs = { head: 1_000, rendition: 15_000 }
 
+/** How PNG, JPEG, GIF, WebP and TIFF begin, large TIFF too: nobody has to look into anything else. */
+const signature = /^(?:\x89PNG|\xff\xd8\xff|GIF8|RIFF[^]{4}WEBP|II[*+]\0|MM\0[*+])/
+const signatureBytes = 12
+
 /** Renditions that could not be made, and are not tried again as long as they are known; the oldest go first. */
 const failedLimit = 10_000
 
@@ -49,6 +53,7 @@ export class Renditions {
     if (bitmap !== null) return { format: 'bmp', width: bitmap.width, height: bitmap.height }
     const drawn = size <= svgLimitBytes ? readSvgSize(head.toString()) : null
     if (drawn !== null) return { format: 'svg', ...drawn }
+    if (!signature.test(head.toString('latin1', 0, signatureBytes))) return null
     const { decoder, queue } = this.#heads
     return this.#bytes.withFile(key, path => queue.add(() => decoder.inspect(path)))
   }
