@@ -39,8 +39,14 @@ const json = { 'Content-Type': 'application/json' }
 /** Memory outside the heap that is still in use. */
 async function heldBytes(): Promise<number> {
   setFlagsFromString('--expose-gc')
-  await (runInNewContext('gc') as (options: object) => Promise<void>)({ execution: 'async' })
-  return process.memoryUsage().arrayBuffers
+  const collect = runInNewContext('gc') as (options: object) => Promise<void>
+  let held = Number.POSITIVE_INFINITY
+  // What tests before this one have used may take more than one collection to go.
+  for (let left = process.memoryUsage().arrayBuffers; left < held; left = process.memoryUsage().arrayBuffers) {
+    held = left
+    await collect({ execution: 'async' })
+  }
+  return held
 }
 
 test.each([
