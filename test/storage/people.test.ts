@@ -3,7 +3,7 @@ import type { Principal } from '../../src/actors/principal.ts'
 import { listMemberIds } from '../../src/resources/members/store.ts'
 import { listPersons, type PersonFilter } from '../../src/resources/users/pages.ts'
 import { toPage } from '../../src/storage/page.ts'
-import type { Tx } from '../../src/storage/sql.ts'
+import type { Db, Tx } from '../../src/storage/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -13,7 +13,8 @@ const users = Array.from({ length: 6_000 }, (_, i) => i + 1)
 const isAgent = (user: number) => user % 50 === 0
 const isTrashed = (user: number) => user % 97 === 0
 const isSelected = (user: number) => user % 7 === 0
-const inDirectory = (user: number) => (user <= 2_500 ? large : user <= 2_600 ? small : null)
+let largeSize = 2_500
+const inDirectory = (user: number) => (user <= largeSize ? large : user > 2_500 && user <= 2_600 ? small : null)
 const isInRoom = (user: number) => user <= 10 || user === 50 || user > 3_500
 const follows = (user: number, other: number) => (user === 4_001 ? other : other === 7 ? user : 0) > 2_000
 let database: Database
@@ -80,6 +81,7 @@ async function sorted(ids: number[], order_by: string): Promise<number[]> {
 const filters: [string, Partial<PersonFilter>, object, (user: number, by: Principal) => boolean][] = [
   ['everybody', {}, {}, () => true],
   ['agents', { agent: true }, {}, isAgent],
+  ['people', { agent: false }, {}, user => !isAgent(user)],
   ['people of a tag', { agent: false }, { tag: ['seven'] }, user => !isAgent(user) && isSelected(user)],
   ['whom a word finds', {}, { q: 'ZEB' }, isSelected],
   ['whom a word of all finds', {}, { q: 'person' }, () => true],
@@ -99,22 +101,57 @@ function isReadable(directory: number, { kind, user }: Principal): boolean {
 }
 
 test.each(filters)('people are listed as they can be seen: %s', async (_, filter, query, isWanted) => {
-  for (const by of callers) {
-    const visible = users.filter(user => canSee(by, user) && !isTrashed(user) && isWanted(user, by))
-    for (const order_by of orders) {
-      const expected = await sorted(visible, order_by)
-      for (const skip of [0, Math.max(0, Math.floor(expected.length * 0.6))]) {
-        const found = await listPersons(database.sql, { by, directories: [], ...filter }, pageOf(order_by, skip, query))
+  for (const by of callers) await expectListed(database.sql, by, filter, query, isWanted)
+})
 
-        const what = `${by.kind} ${by.user} by ${order_by} from ${skip}`
-        expect([found.count, found.persons.map(({ id }) => id)], what).toEqual([
-          expected.length,
-          expected.slice(skip, skip + 20),
-        ])
-      }
+test.each(filters.slice(0, 4))(
+  'where few are in directories, people are listed as they can be seen: %s',
+  async (_, filter, query, isWanted) => {
+    await withFewInDirectories(async tx => {
+      for (const by of callers) await expectListed(tx, by, filter, query, isWanted)
+    })
+  },
+)
+
+/** Pages of each order, near the start and far from it. */
+async function expectListed(
+  db: Db,
+  by: Principal,
+  filter: Partial<PersonFilter>,
+  query: object,
+  isWanted: (user: number, by: Principal) => boolean,
+): Promise<void> {
+  const visible = users.filter(user => canSee(by, user) && !isTrashed(user) && isWanted(user, by))
+  for (const order_by of orders) {
+    const expected = await sorted(visible, order_by)
+    for (const skip of [0, Math.max(0, Math.floor(expected.length * 0.6))]) {
+      const found = await listPersons(db, { by, directories: [], ...filter }, pageOf(order_by, skip, query))
+
+      const what = `${by.kind} ${by.user} by ${order_by} from ${skip}`
+      expect([found.count, found.persons.map(({ id }) => id)], what).toEqual([
+        expected.length,
+        expected.slice(skip, skip + 20),
+      ])
     }
   }
-})
+}
+
+/** For the time of `run`, most people of the large directory are in none. */
+async function withFewInDirectories(run: (tx: Tx) => Promise<void>): Promise<void> {
+  const undone = new Error()
+  largeSize = 1_500
+  try {
+    await database.sql.begin(async tx => {
+      await tx`delete from directory_members where user_id between 1501 and 2500`
+      await run(tx as unknown as Tx)
+      throw undone
+    })
+  } catch (error) {
+    if (error !== undone) throw error
+  } finally {
+    largeSize = 2_500
+  }
+}
 
 const asked: [order_by: string, skip: number, q: string | undefined, trashed: 'false' | 'null'][] = [
   ['name', 40, undefined, 'false'],
@@ -157,23 +194,56 @@ test.each([true, false, null])(
 )
 
 test('for who sees few, nobody else is looked at', async () => {
-  const { sql } = database
-  // Entries of indexes count as well as rows.
-  const countLooks = async (tx: Tx) => {
+  for (const order_by of orders) {
+    const looks = await database.sql.begin(tx => looksOf(tx as unknown as Tx, callers[2]!, order_by))
+
+    // Each of the hundred or so to be counted and to be sorted, and the agents.
+    expect(looks, order_by).toBeLessThan(1_000)
+  }
+})
+
+test('for who sees nearly everybody, they are not looked at to be counted', async () => {
+  const key = callers.at(-1)!
+  for (const order_by of orders) {
+    // Those in the trash and the page, with what is passed over; never the 6,000.
+    expect(await database.sql.begin(tx => looksOf(tx as unknown as Tx, key, order_by)), order_by).toBeLessThan(500)
+    await withFewInDirectories(async tx => {
+      const withNone = callers[3]!
+      // Besides, the 1,600 who are in directories.
+      expect(await looksOf(tx, withNone, order_by), order_by).toBeLessThan(5_000)
+    })
+  }
+})
+
+test('the number of users that is kept follows those who come and go', async () => {
+  await using other = await createDatabase()
+  const { sql } = other
+  const kept = async () =>
+    (await sql<{ count: number }[]>`select sum(count)::bigint as count from user_counts`)[0]!.count
+
+  await Promise.all(
+    Array.from(
+      { length: 20 },
+      (_, i) =>
+        sql`insert into users (uid, display_name, created_at) select 'u' || ${i}::int * 10 + n, 'One', now() from generate_series(1, 10) n`,
+    ),
+  )
+  expect(await kept()).toBe(200)
+
+  await Promise.all([1, 2, 3].map(n => sql`delete from users where uid like ${`u_${n}`}`))
+  expect(await kept()).toBe((await sql`select from users where id >= 1`).length)
+})
+
+/** How many users, as rows or as entries of an index, are looked at for one page near the start. */
+async function looksOf(tx: Tx, by: Principal, order_by: string): Promise<number> {
+  const count = async () => {
     const [row] = await tx<{ count: number }[]>`
       select (pg_stat_get_xact_tuples_returned('users'::regclass) + sum(pg_stat_get_xact_tuples_returned(indexrelid)))
         ::bigint as count
       from pg_index where indrelid = 'users'::regclass`
     return row!.count
   }
-  for (const order_by of orders) {
-    const looks = await sql.begin(async tx => {
-      const before = await countLooks(tx)
-      await listPersons(tx, { by: callers[2]!, directories: [] }, pageOf(order_by, 10))
-      return (await countLooks(tx)) - before
-    })
-
-    // Each of the hundred or so to be counted and to be sorted, and the agents.
-    expect(looks, order_by).toBeLessThan(1_000)
-  }
-})
+  const before = await count()
+  await listPersons(tx, { by, directories: [] }, pageOf(order_by, 10))
+  return (await count()) - before
+}

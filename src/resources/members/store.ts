@@ -35,9 +35,9 @@ export async function listMemberIds(
   const ofApp = sql`from members m where m.app_id = ${app} and m.access is not null`
   const isOne = sql`${ofApp} and m.user_id = u.id`
   const members = sql`select m.user_id ${ofApp}`
-  if (isMember && isAgent === undefined && !withSystem) {
+  if (isMember && !withSystem) {
     const crowd = { ids: members, isIn: sql`(select true ${isOne})`, size: memberCount }
-    const whole = await listCrowd(sql, by, crowd, page)
+    const whole = await listCrowd(sql, { by, agent: isAgent }, crowd, page)
     if (whole !== null) return whole
   }
   const found = await restrictTo(sql, toFound(sql, page.q, isPrefix))

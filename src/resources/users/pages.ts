@@ -3,7 +3,7 @@ import type { Principal } from '../../actors/principal.ts'
 import { toReference } from '../../lib/reference.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
-import { listCrowd, type Crowd } from './crowd.ts'
+import { asksNothing, findEverybody, listCrowd, type Crowd } from './crowd.ts'
 import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, findSight, isAmong, isVisibleTo, visibleTo } from './visible.ts'
 
@@ -19,33 +19,43 @@ export interface PersonFilter {
   followedBy?: number
 }
 
+/** People who are found from what they belong to. */
+type Gathered = Crowd & { ids: Fragment }
+
 /** One page of people, and how many there are in all. */
 export async function listPersons(
   db: Db,
   filter: PersonFilter,
   page: Page<PersonOrder>,
 ): Promise<{ count: number; persons: Person[] }> {
-  const { by, agent, directories } = filter
+  const { by } = filter
   if (page.trashed === true && by.kind !== 'key') return { count: 0, persons: [] }
   const crowds = toCrowds(db, filter)
-  // Whoever is in a directory sees all who are in it.
-  const seesAll = directories.length > 0 || by.kind === 'key'
-  const isWhole = crowds.length === 1 && seesAll && agent === undefined
-  const whole = isWhole ? await listCrowd(db, by, crowds[0]!, page) : null
+  const crowd = asksNothing(filter, page) ? await findWhole(db, crowds, filter) : null
+  const whole = crowd === null ? null : await listCrowd(db, filter, crowd, page)
   const { ids, count } = whole ?? (await listAmong(db, crowds, filter, page))
   const persons = new Map((ids.length === 0 ? [] : await listPeople(db, ids)).map(person => [person.id, person]))
   // Whoever was deleted between the two is missing.
   return { count, persons: ids.flatMap(id => persons.get(id) ?? []) }
 }
 
+/** The one crowd of which the caller sees all; null where there is none, or several. */
+async function findWhole(db: Db, crowds: Crowd[], { by, system, directories }: PersonFilter): Promise<Crowd | null> {
+  if (crowds.length === 0) return system === true ? null : findEverybody(db, by)
+  // Whoever is in a directory sees all who are in it.
+  const seesAll = directories.length > 0 || by.kind === 'key'
+  return crowds.length === 1 && seesAll ? crowds[0]! : null
+}
+
 /** Of those who belong to all of `crowds`, a page of those whom the caller can see and looks for. */
 async function listAmong(
   db: Db,
-  crowds: Crowd[],
+  crowds: Gathered[],
   { by, agent, system, autocomplete, directories }: PersonFilter,
   page: Page<PersonOrder>,
 ): Promise<{ ids: number[]; count: number }> {
-  const sets = [...crowds.map(({ ids }) => ids), ...toFound(db, page.q, autocomplete ?? true)]
+  const agents = agent === true ? [db`select a.id from users a where a.is_agent`] : []
+  const sets = [...crowds.map(({ ids }) => ids), ...agents, ...toFound(db, page.q, autocomplete ?? true)]
   const { where, isNarrow } = await restrictTo(db, sets)
   const { isSeen } = directories.length > 0 ? { isSeen: db`true` } : await toVisible(db, by, isNarrow)
   const others = toOthers(db, by, page, agent)
@@ -53,7 +63,7 @@ async function listAmong(
 }
 
 /** What a list is restricted to. */
-function toCrowds(db: Db, { by, directories, followersOf, followedBy }: PersonFilter): Crowd[] {
+function toCrowds(db: Db, { by, directories, followersOf, followedBy }: PersonFilter): Gathered[] {
   const crowds = directories.map(directory => toMembers(db, directory, by))
   if (followersOf !== undefined) {
     const from = db`from follows f where f.followed_id = ${followersOf}`
@@ -66,7 +76,7 @@ function toCrowds(db: Db, { by, directories, followersOf, followedBy }: PersonFi
   return crowds
 }
 
-function toMembers(db: Db, directory: string, { kind, user }: Principal): Crowd {
+function toMembers(db: Db, directory: string, { kind, user }: Principal): Gathered {
   const { id, name } = toReference(directory)
   const isMember = db`exists (select from directory_members o where o.directory_id = d.id and o.user_id = ${user})`
   const from = db`

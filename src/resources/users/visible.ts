@@ -91,6 +91,23 @@ function isOpenAgent(db: Db, user: number): Fragment {
       where a.user_id = ${user} and b.user_id = u.id))`
 }
 
+/**
+ * Everybody whom the caller cannot see: they are all in directories. Null where more than a few are in some, or the
+ * caller is, who sees only who shares something then.
+ */
+export async function listHidden(db: Db, by: Principal): Promise<number[] | null> {
+  if (by.kind === 'key') return []
+  const [row] = await db<{ is_member: boolean; count: number }[]>`
+    select exists (select from directory_members d where d.user_id = ${by.user}) as is_member,
+      (select count(*) from (select from directory_members limit ${fewLimit + 1}) d) as count`
+  if (row!.is_member || row!.count > fewLimit) return null
+  if (row!.count === 0) return []
+  const rows = await db<{ id: number }[]>`
+    select u.id from users u
+    where u.id = any(array(select d.user_id from directory_members d)) and not ${visibleTo(db, by, 'many')}`
+  return rows.map(({ id }) => id)
+}
+
 /** Those of `ids` whom the caller cannot add to anything: out of its sight, or trashed. */
 export async function listInvisible(db: Db, by: Principal, ids: number[]): Promise<number[]> {
   if (ids.length === 0) return []
