@@ -39,9 +39,24 @@ export interface Trashed {
   is_trashed: true
 }
 
+/** A file, whole. Members without a value are left out. */
+export interface SharedFile {
+  id: number
+  app: AppRef
+  parent?: { id: number; type: string }
+  name: string
+  size?: number
+  created_at: string
+  created_by: Actor
+  updated_at?: string
+  updated_by?: Actor
+  [member: string]: unknown
+}
+
 export interface Entity {
   id: number
   type: string
+  app: AppRef
   parent?: { id: number; type: string }
 }
 
@@ -60,6 +75,11 @@ interface Reacted {
   reaction: string
 }
 
+interface Voted {
+  poll: { id: number; type: string; app: AppRef }
+  option: { id: number; text: string; votes: { count: number } }
+}
+
 /** What each event says beside who did it and when. More kinds of events may come; they are to be ignored. */
 export interface EventMembers {
   app_created: { app: AppRef }
@@ -67,6 +87,7 @@ export interface EventMembers {
   app_trashed: { app: AppRef }
   app_restored: { app: AppRef }
   app_deleted: { app: AppRef }
+  owner_changed: { app: AppRef }
   app_marked: { app: AppRef; marked_id?: number; marked_at?: string }
   member_added: Membership
   member_updated: Membership
@@ -80,6 +101,11 @@ export interface EventMembers {
   comment_created: { comment: Content }
   comment_updated: { comment: Content | Trashed }
   comment_deleted: { comment: Deleted }
+  file_created: { file: SharedFile }
+  file_updated: { file: SharedFile | Trashed }
+  file_deleted: { file: Deleted }
+  vote_added: Voted
+  vote_removed: Voted
   reaction_added: Reacted
   reaction_removed: Reacted
 }
