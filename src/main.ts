@@ -36,7 +36,7 @@ import { Feed } from './resources/notifications/feed.ts'
 import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
 import { lookAmong } from './resources/users/online.ts'
 import { actorOf } from './resources/users/represent.ts'
-import { Subscriptions } from './resources/webhooks/consumer.ts'
+import { Registrations } from './resources/webhooks/consumer.ts'
 import { deliveryChores, startDelivery } from './resources/webhooks/delivery.ts'
 import {
   toBytesSettings,
@@ -114,8 +114,8 @@ export async function startNode(config: Config): Promise<Node> {
     await people.load([systemUser, deletedUser])
     const credentials = new Credentials(sql, environment, now)
     const direct = new Direct(sql, environment, now)
-    const subscriptions = new Subscriptions(sql)
-    await subscriptions.follow(environment)
+    const registrations = new Registrations(sql)
+    await registrations.follow(environment)
 
     // The actors, and the connections that they commit on.
     const metrics = new Metrics()
@@ -126,7 +126,7 @@ export async function startNode(config: Config): Promise<Node> {
       environment,
       people,
       events,
-      followers: [event => subscriptions.toDeliveries(event), followWithSubscriptions, toNotifiable],
+      followers: [event => registrations.toDeliveries(event), followWithSubscriptions, toNotifiable],
       recent,
       lanes: lanes.slice(soloLanes),
       soloLanes: lanes.slice(0, soloLanes),
@@ -177,7 +177,7 @@ export async function startNode(config: Config): Promise<Node> {
       people,
       environment,
       events,
-      subscriptions,
+      registrations,
       origin,
       settings,
       clock,
@@ -206,7 +206,7 @@ export async function startNode(config: Config): Promise<Node> {
     const housekeeping = new AbortController()
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
     const past = () => earlierTime(sql, now())
-    const deliveries = deliveryChores({ deliverer, subscriptions, sql, past, log })
+    const deliveries = deliveryChores({ deliverer, registrations, sql, past, log })
     const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
     const notifications = notificationChores({ notifier, feed, apps, sql, past })

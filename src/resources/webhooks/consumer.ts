@@ -19,7 +19,7 @@ const nothing: Write[] = []
  * commit of the event. Webhooks change through the environment, whose rev every commit looks at under its lock, so
  * that an event is queued for exactly those that were enabled when it was decided.
  */
-export class Subscriptions {
+export class Registrations {
   readonly #sql: Sql
   #byTrigger: ReadonlyMap<string, readonly number[]> = new Map()
 

@@ -11,7 +11,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Chore } from '../../storage/housekeeping.ts'
 import type { Sql } from '../../storage/sql.ts'
-import type { Subscriptions } from './consumer.ts'
+import type { Registrations } from './consumer.ts'
 import { composePayload } from './payload.ts'
 
 export interface DeliverySettings {
@@ -31,7 +31,7 @@ interface DeliveryParts {
   people: People
   environment: Environment
   events: EventTypes
-  subscriptions: Subscriptions
+  registrations: Registrations
   origin: () => string
   settings: DeliverySettings
   clock: Clock
@@ -39,7 +39,7 @@ interface DeliveryParts {
 }
 
 /** A deliverer that commits on this node wake. It begins with what earlier nodes left when its chores begin. */
-export function startDelivery({ subscriptions, settings, ...parts }: DeliveryParts): Deliverer {
+export function startDelivery({ registrations, settings, ...parts }: DeliveryParts): Deliverer {
   const { apps, environment, sql, clock, log } = parts
   const { version, ratePerSecond, deadlineMs, allow, deny } = settings
   const deliverer = new Deliverer({
@@ -53,7 +53,7 @@ export function startDelivery({ subscriptions, settings, ...parts }: DeliveryPar
     log,
   })
   apps.listen((_state, events) => {
-    for (const webhook of subscriptions.concerned(events)) deliverer.wake(webhook)
+    for (const webhook of registrations.concerned(events)) deliverer.wake(webhook)
   })
   environment.listen(({ type, entity_id }) => {
     if (type === 'delivery_queued') deliverer.wake(entity_id)
@@ -63,16 +63,16 @@ export function startDelivery({ subscriptions, settings, ...parts }: DeliveryPar
 
 interface ChoreParts {
   deliverer: Deliverer
-  subscriptions: Subscriptions
+  registrations: Registrations
   sql: Sql
   past: () => Promise<Date>
   log: Log
 }
 
 /** What deliveries need to be done again and again. */
-export function deliveryChores({ deliverer, subscriptions, ...parts }: ChoreParts): Chore[] {
+export function deliveryChores({ deliverer, registrations, ...parts }: ChoreParts): Chore[] {
   const look = async () => {
-    if (!subscriptions.isEmpty) await deliverer.look()
+    if (!registrations.isEmpty) await deliverer.look()
   }
   return [
     { name: 'look for deliveries', periodMs: 1_000, run: look },

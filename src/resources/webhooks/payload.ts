@@ -65,7 +65,7 @@ function tell(event: AppEvent, scene: Scene, log: Log): Record<string, unknown> 
 }
 
 function toEvent({ event_id, action, app_id, actor_id, facts }: QueuedDelivery, kind: EventType<unknown>): AppEvent {
-  // Written by Subscriptions; as JSON, dates have become text.
+  // Written by Registrations; as JSON, dates have become text.
   const kept = facts as unknown as DeliveryFacts
   return {
     kind,
