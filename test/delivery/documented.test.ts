@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { resources } from '../../src/resources/index.ts'
+import { triggers } from '../../src/resources/webhooks/schema.ts'
 import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startServer } from '../support/server.ts'
@@ -21,6 +22,12 @@ test('the page about webhooks lists the triggers and actions that there are', ()
     if (trigger !== undefined) declared.set(trigger, [...(declared.get(trigger) ?? []), type].toSorted())
   }
   expect(listed).toEqual([...declared].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+})
+
+test('webhooks can be registered for every trigger that events have, and for no others', () => {
+  const declared = resources.flatMap(({ events = [] }) => events.flatMap(({ trigger }) => trigger ?? []))
+
+  expect([...triggers].toSorted()).toEqual([...new Set(declared)].toSorted())
 })
 
 test('the check of signatures that it shows accepts what is sent, and nothing else', async () => {
