@@ -1,10 +1,11 @@
 import type { Problem } from '../lib/errors.ts'
 import type { Batch } from '../storage/batch.ts'
 import type { Db } from '../storage/sql.ts'
+import type { Draft } from './draft.ts'
 import { fold, type AppEvent, type EventType } from './event.ts'
 import type { People } from './people.ts'
 import type { Principal } from './principal.ts'
-import type { AppRow, Draft, State } from './state.ts'
+import type { AppRow, State } from './state.ts'
 
 /**
  * A wish to change an app. `decide` runs in the app's mailbox, on exact state (see flush): it throws a Problem,

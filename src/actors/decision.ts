@@ -2,10 +2,10 @@ import { problem } from '../lib/errors.ts'
 import type { Db } from '../storage/sql.ts'
 import { isRefusal, type AppActor, type OnceKey, type Task } from './app-actor.ts'
 import { Work, type Numbers, type Write } from './command.ts'
+import { Draft } from './draft.ts'
 import type { AppEvent } from './event.ts'
 import type { People } from './people.ts'
 import { reviveDates } from './revive.ts'
-import { Draft } from './state.ts'
 
 export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotency-Key was used for another request.', {
   errors: { 'Idempotency-Key': ['was used for another request'] },

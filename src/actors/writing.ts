@@ -1,7 +1,8 @@
 import { WriteStatement, type Batch } from '../storage/batch.ts'
 import type { EventRow } from '../storage/events.ts'
 import type { Decision } from './decision.ts'
-import type { Draft, MemberRow } from './state.ts'
+import type { Draft } from './draft.ts'
+import type { MemberRow } from './state.ts'
 import * as store from './store.ts'
 
 type Add = <Row extends object>(batch: Batch<Row>, rows: Row[]) => unknown
