@@ -1,7 +1,8 @@
 import { listEvents, type EventRow } from '../storage/events.ts'
 import type { Db } from '../storage/sql.ts'
 import { fold, type AppEvent, type EventType } from './event.ts'
-import { findApp, type AppRow, type AppState } from './state.ts'
+import type { AppRow, AppState } from './state.ts'
+import { findApp } from './store.ts'
 
 /** How many events are read at once. A guess: bodies of this many messages are well below a megabyte. */
 const pageSize = 500

@@ -2,7 +2,8 @@ import { NotFound } from '../lib/errors.ts'
 import type { Db, Sql } from '../storage/sql.ts'
 import { AppActor } from './app-actor.ts'
 import { Recent, recentLimit, type Item } from './recent.ts'
-import { AppState, findApp, listMembers, type AppRow } from './state.ts'
+import { AppState, type AppRow } from './state.ts'
+import { findApp, listMembers } from './store.ts'
 
 /** The newest visible items of an app, newest first, as its type keeps them. */
 export type RecentItems = (db: Db, app: AppRow, limit: number) => Promise<Item[]>

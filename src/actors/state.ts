@@ -1,4 +1,3 @@
-import type { Db } from '../storage/sql.ts'
 import { Recent, type Item } from './recent.ts'
 
 export type Access = 'none' | 'read' | 'write' | 'admin'
@@ -226,24 +225,4 @@ export class AppState implements State {
 /** True where the row is new, or its owner has joined since `before`, for the first time or again. */
 export function hasJoined(row: MemberRow, before: MemberRow | undefined): boolean {
   return before === undefined || row.joined_rev !== before.joined_rev
-}
-
-/** Null when the app does not exist. */
-export async function findApp(db: Db, app: number): Promise<AppRow | null> {
-  const [row] = await db<AppRow[]>`select * from apps where id = ${app}`
-  return row === undefined ? null : copyOf(row)
-}
-
-/** Every relation to an app, members in joining order first. */
-export function listMembers(db: Db, app: number): Promise<MemberRow[]> {
-  return db<MemberRow[]>`
-    select * from members where app_id = ${app}
-    order by joined_rev nulls last, user_id`
-}
-
-/** The relations of some users to an app, by user. */
-export async function findMembers(db: Db, app: number, users: number[]): Promise<Map<number, MemberRow>> {
-  const rows = await db<MemberRow[]>`
-    select * from members where app_id = ${app} and user_id = any(${users}::bigint[])`
-  return new Map(rows.map(row => [row.user_id, row]))
 }

@@ -1,7 +1,27 @@
 import { batch } from '../storage/batch.ts'
 import type { EventRow } from '../storage/events.ts'
-import { violatedConstraint } from '../storage/sql.ts'
-import type { AppRow, MemberRow } from './state.ts'
+import { violatedConstraint, type Db } from '../storage/sql.ts'
+import { copyOf, type AppRow, type MemberRow } from './state.ts'
+
+/** Null when the app does not exist. */
+export async function findApp(db: Db, app: number): Promise<AppRow | null> {
+  const [row] = await db<AppRow[]>`select * from apps where id = ${app}`
+  return row === undefined ? null : copyOf(row)
+}
+
+/** Every relation to an app, members in joining order first. */
+export function listMembers(db: Db, app: number): Promise<MemberRow[]> {
+  return db<MemberRow[]>`
+    select * from members where app_id = ${app}
+    order by joined_rev nulls last, user_id`
+}
+
+/** The relations of some users to an app, by user. */
+export async function findMembers(db: Db, app: number, users: number[]): Promise<Map<number, MemberRow>> {
+  const rows = await db<MemberRow[]>`
+    select * from members where app_id = ${app} and user_id = any(${users}::bigint[])`
+  return new Map(rows.map(row => [row.user_id, row]))
+}
 
 /** An app as it is to be, and the rev that it had when that was decided: it is written only if it still has it. */
 export type MovedApp = AppRow & { known_rev: number }

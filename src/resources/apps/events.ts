@@ -1,5 +1,6 @@
 import { event, type AppEvent, type Scene } from '../../actors/event.ts'
-import { blankMember, findApp, findMembers, withMark, type AppRow, type MemberRow } from '../../actors/state.ts'
+import { blankMember, withMark, type AppRow, type MemberRow } from '../../actors/state.ts'
+import { findApp, findMembers } from '../../actors/store.ts'
 import type { Db } from '../../storage/sql.ts'
 import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'

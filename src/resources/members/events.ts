@@ -1,5 +1,6 @@
 import { event, type AppEvent, type Scene } from '../../actors/event.ts'
-import { blankMember, findMembers, type MemberRow } from '../../actors/state.ts'
+import { blankMember, type MemberRow } from '../../actors/state.ts'
+import { findMembers } from '../../actors/store.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { showMember } from './represent.ts'
 
