@@ -3,7 +3,8 @@ import type { Db } from '../../storage/sql.ts'
 import type { BlobRow } from '../blobs/schema.ts'
 import { removeStarsOf } from '../stars/store.ts'
 import type { AttachedTo, FileRow } from './schema.ts'
-import { insertFile, insertVersion, listByParent, removeFile, removeVersionsOf } from './store.ts'
+import { insertFile, listByParent, removeFile } from './store.ts'
+import { insertVersion, removeVersionsOf } from './version-store.ts'
 
 // What messages, posts and comments need of files. `prepareBlobs` in blobs/find.ts says which blobs may be attached.
 

@@ -21,6 +21,7 @@ import {
   type VersionRow,
 } from './schema.ts'
 import * as store from './store.ts'
+import * as versions from './version-store.ts'
 import { isShown } from './versions.ts'
 
 /** The unique index holds where two nodes take a name at the same time. */
@@ -60,7 +61,7 @@ export const createFile = loadingCommand(
     }
     const file = newFile(work, { id: work.nextId(), name, metadata: metadata ?? null, tags: tags ?? [], blob })
     work.write(store.insertFile, file)
-    work.write(store.insertVersion, toVersion(work, file))
+    work.write(versions.insertVersion, toVersion(work, file))
     if (app.made_count % blockSize === 0) startBlock(work, file)
     work.emit(fileCreated, { entity: file.id, body: file })
     return { file, isNew: true }
@@ -100,7 +101,7 @@ export const updateFile = loadingCommand(
     if (blob === undefined) return isDeepStrictEqual(described, file) ? file : save(work, described)
     const updated = addVersion(work, described, blob)
     if (backup) return save(work, updated, true)
-    work.write(store.removeVersion, { file_id: file.id, rev: file.rev })
+    work.write(versions.removeVersion, { file_id: file.id, rev: file.rev })
     return save(work, { ...updated, version_count: file.version_count }, true)
   },
   { conflicts },
@@ -138,7 +139,7 @@ export const deleteFile = loadingCommand('deleteFile', load, (work, removal: Rem
   requireMeant(file, removal)
   const [visible, trashed] = file.trashed_at === null ? [-1, 0] : [0, -1]
   work.write(store.removeFile, { id: file.id })
-  work.write(store.removeVersionsOf, { id: file.id })
+  work.write(versions.removeVersionsOf, { id: file.id })
   if (file.star_count > 0) work.write(removeStarsOf, { id: file.id })
   work.write(insertBereavement, { parent_id: file.id })
   dropBlocks(work, file)
@@ -150,7 +151,7 @@ export const deleteFile = loadingCommand('deleteFile', load, (work, removal: Rem
 
 const loadVersion = async (db: Db, app: number, { id, rev }: { id: number; rev: number }) => {
   const file = await loadFile(db, app, id)
-  const version = await store.findVersion(db, id, rev)
+  const version = await versions.findVersion(db, id, rev)
   if (version === null || !isShown(file, version)) throw NotFound()
   return { file, version }
 }
@@ -165,7 +166,7 @@ export const restoreVersion = loadingCommand('restoreVersion', loadVersion, work
 export const deleteVersion = loadingCommand('deleteVersion', loadVersion, work => {
   const { file, version } = requireVersion(work)
   if (version.rev === file.rev) throw IsCurrentVersion()
-  work.write(store.removeVersion, { file_id: file.id, rev: version.rev })
+  work.write(versions.removeVersion, { file_id: file.id, rev: version.rev })
   save(work, { ...file, version_count: file.version_count - 1 })
 })
 
@@ -192,7 +193,7 @@ function requireVersion(work: Work<{ file: FileRow; version: VersionRow }>) {
 /** The file with new content as its current version, in front of those that it has. */
 function addVersion<Loaded>(work: Work<Loaded>, file: FileRow, blob: FileBlob): FileRow {
   const updated = { ...file, rev: work.nextId(), version_count: file.version_count + 1, size: blob.size, blob }
-  work.write(store.insertVersion, toVersion(work, updated))
+  work.write(versions.insertVersion, toVersion(work, updated))
   return updated
 }
 

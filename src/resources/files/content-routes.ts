@@ -12,7 +12,8 @@ import { zipFiles } from './archive.ts'
 import { previewFormatOf } from './kinds.ts'
 import { readText, showCode, showMarkdown } from './preview.ts'
 import type { FileBlob } from './schema.ts'
-import { findFile, findVersion } from './store.ts'
+import { findFile } from './store.ts'
+import { findVersion } from './version-store.ts'
 
 const VersionPath = z.object({ id: Id, rev: Id })
 

@@ -6,7 +6,7 @@ import type { Shown } from '../content/lists/place.ts'
 import { findStart, walkLimit } from '../content/lists/position.ts'
 import { isSearch } from '../content/lists/search.ts'
 import type { CountChange } from '../content/store.ts'
-import type { FileRow, VersionRow } from './schema.ts'
+import type { FileRow } from './schema.ts'
 
 export const orderFields = ['id', 'name', 'size', 'created_at', 'updated_at'] as const
 export type OrderField = (typeof orderFields)[number]
@@ -59,44 +59,6 @@ export const removeFile = batch<{ id: number }>({
   columns: { id: 'bigint' },
   key: row => row.id,
   sql: rows => `delete from files f using ${rows} r where f.id = r.id`,
-})
-
-export const removeVersionsOf = batch<{ id: number }>({
-  name: 'remove_file_versions_of',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from file_versions v using ${rows} r where v.file_id = r.id`,
-})
-
-export interface NewVersion {
-  file_id: number
-  rev: number
-  app_id: number
-  blob_id: number
-  created_at: Date
-  created_by: number
-}
-
-export const insertVersion = batch<NewVersion>({
-  name: 'insert_file_versions',
-  columns: {
-    file_id: 'bigint',
-    rev: 'bigint',
-    app_id: 'bigint',
-    blob_id: 'bigint',
-    created_at: 'timestamptz',
-    created_by: 'bigint',
-  },
-  sql: rows => `
-    insert into file_versions (file_id, rev, app_id, blob_id, created_at, created_by)
-    select file_id, rev, app_id, blob_id, created_at, created_by from ${rows} r`,
-})
-
-export const removeVersion = batch<{ file_id: number; rev: number }>({
-  name: 'remove_file_versions',
-  columns: { file_id: 'bigint', rev: 'bigint' },
-  key: row => `${row.file_id}:${row.rev}`,
-  sql: rows => `delete from file_versions v using ${rows} r where v.file_id = r.file_id and v.rev = r.rev`,
 })
 
 /** Moves counts; rows of one flush are added up, as a statement changes a row only once. */
@@ -260,28 +222,4 @@ function isIn(db: Db, apps: number[]): Fragment {
   return apps.length === 1
     ? db`and f.app_id >= ${apps[0]!} and f.app_id <= ${apps[0]!}`
     : db`and f.app_id = any(${apps}::bigint[])`
-}
-
-/** Some versions of a file, newest first. Served by the primary key. */
-export function listVersions(
-  db: Db,
-  file: number,
-  { skip, take }: { skip: number; take: number },
-): Promise<VersionRow[]> {
-  return db<VersionRow[]>`
-    select v.file_id, v.rev, v.app_id, v.created_at, v.created_by,
-      to_jsonb(b) - '{created_at,checked_at}'::text[] as blob
-    from (
-      select * from file_versions where file_id = ${file} order by rev desc limit ${take} offset ${skip}
-    ) v join blobs b on b.id = v.blob_id
-    order by v.rev desc`
-}
-
-export async function findVersion(db: Db, file: number, rev: number): Promise<VersionRow | null> {
-  const [row] = await db<VersionRow[]>`
-    select v.file_id, v.rev, v.app_id, v.created_at, v.created_by,
-      to_jsonb(b) - '{created_at,checked_at}'::text[] as blob
-    from file_versions v join blobs b on b.id = v.blob_id
-    where v.file_id = ${file} and v.rev = ${rev}`
-  return row ?? null
 }

@@ -15,7 +15,7 @@ import {
   type VersionRow,
 } from './schema.ts'
 import { showPage, showWhole } from './show.ts'
-import { findVersion, listVersions } from './store.ts'
+import { findVersion, listVersions } from './version-store.ts'
 import { countShown, isShown } from './versions.ts'
 
 const list = route({
