@@ -30,7 +30,8 @@ export function isListed(app: AppRow, own: MemberRow | undefined): boolean {
   return own !== undefined && own.access !== null && own.access !== 'none' && !isHidden(app, own)
 }
 
-type Newest = Pick<AppRow, 'last_id' | 'last_by' | 'prior_id'>
+/** The newest visible message, its author, and the newest by anybody else. */
+export type Newest = Pick<AppRow, 'last_id' | 'last_by' | 'prior_id'>
 
 /** The newest messages after one more became visible: a new one, or an old one restored. */
 export function withMessage(app: Newest, id: number, by: number): Newest {

@@ -2,7 +2,7 @@ import { event, type AppEvent, type EventType, type Scene } from '../../actors/e
 import { blankMember, withMark, type AppRow, type State } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
-import { withMessage } from '../apps/unread.ts'
+import { withMessage, type Newest } from '../apps/unread.ts'
 import { listShown, type ParentType } from './parent.ts'
 import { withParts, type ContentItem, type Parts } from './parts.ts'
 import { presentContent, redactContent } from './represent.ts'
@@ -21,8 +21,6 @@ interface ContentEventOptions {
   isMarked: boolean
   store: ContentStore
 }
-
-export type Newest = Pick<AppRow, 'last_id' | 'last_by' | 'prior_id'>
 
 /** What a creation, update or deletion did beyond the item itself. */
 export interface Consequences {

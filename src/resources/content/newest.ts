@@ -1,7 +1,7 @@
 import type { Work } from '../../actors/command.ts'
 import type { Db } from '../../storage/sql.ts'
 import { isRemovable } from '../apps/kinds.ts'
-import type { Newest } from './events.ts'
+import type { Newest } from '../apps/unread.ts'
 import { isWithin } from './lists/place.ts'
 
 /**
