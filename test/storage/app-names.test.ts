@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listApps, orderFields } from '../../src/resources/apps/store.ts'
+import { listApps, orderFields } from '../../src/resources/apps/pages.ts'
 import { toPage } from '../../src/storage/page.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'

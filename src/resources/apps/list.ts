@@ -5,9 +5,9 @@ import { toPage, toPagedList, type PagedList } from '../../storage/page.ts'
 import { findDirectoryId } from '../directories/store.ts'
 import { findUserId } from '../users/store.ts'
 import { findStates } from './find.ts'
+import { listApps, orderFields, type AppFilter } from './pages.ts'
 import type { AppListing } from './schema.ts'
 import { showSummary, showWhole, type AppRequest } from './show.ts'
-import { listApps, orderFields, type AppFilter } from './store.ts'
 
 /** One page of the apps that the caller is a member of, or of all for an API key. */
 export async function listPage(query: AppListing, request: AppRequest): Promise<PagedList<object>> {
