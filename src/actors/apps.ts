@@ -81,18 +81,16 @@ export class Apps {
     once?: OnceKey,
   ): Promise<Result> {
     if (this.#waiting >= this.#options.totalLimit) throw overloaded()
-    // Where an app is open to all, or to a directory, the command decides by who the caller is.
-    const { people } = this.#options
-    if (by.kind === 'user' && people.find(by.user) === undefined) await people.get(by.user)
-    let actor = this.#actors.find(app)
-    for (; actor === undefined; actor = this.#actors.find(app)) await this.#actors.load(app)
-    // Nothing is awaited from here to the mailbox: an actor in which nothing waits may be dropped, and then be another's.
     this.#waiting++
     try {
+      // Where an app is open to all, or to a directory, the command decides by who the caller is.
+      const { people } = this.#options
+      if (by.kind === 'user' && people.find(by.user) === undefined) await people.get(by.user)
       return await new Promise<Result>((resolve, reject) => {
         const task = { command, input, by, once, resolve, reject } as unknown as Task
-        actor.put(task)
-        this.#committer.wake(actor)
+        const actor = this.#actors.find(app)
+        if (actor === undefined) void this.#load(app, [task])
+        else this.#put(actor, [task])
       })
     } finally {
       this.#waiting--
@@ -203,20 +201,24 @@ export class Apps {
     actor.isDiscarded = true
     this.#actors.drop(actor)
     const tasks = [...taken, ...actor.drain()]
-    if (tasks.length > 0 || this.#actors.isPinned(actor.id)) void this.#passOn(actor.id, tasks)
+    if (tasks.length > 0 || this.#actors.isPinned(actor.id)) void this.#load(actor.id, tasks)
   }
 
-  /** Never rejects. */
-  async #passOn(app: number, tasks: Task[]): Promise<void> {
+  /** Brings the app into memory, and the tasks into its mailbox. Never rejects. */
+  async #load(app: number, tasks: Task[]): Promise<void> {
     try {
       let actor = this.#actors.find(app)
       for (; actor === undefined; actor = this.#actors.find(app)) await this.#actors.load(app)
-      // As in `run`, nothing is awaited from here to the mailbox.
-      for (const task of tasks) put(actor, task)
-      this.#committer.wake(actor)
+      // Nothing is awaited in between: an actor in which nothing waits may be dropped, and then be another's.
+      this.#put(actor, tasks)
     } catch (error) {
       for (const task of tasks) task.reject(error)
     }
+  }
+
+  #put(actor: AppActor, tasks: Task[]): void {
+    for (const task of tasks) put(actor, task)
+    this.#committer.wake(actor)
   }
 
   /** The app was deleted, and what told of it is gone as well: those who wait, or are subscribed, are told of that. */

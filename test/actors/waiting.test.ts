@@ -40,6 +40,21 @@ test('what comes while a commit is under way has its turn after it, whichever ap
   expect(node.apps.waiting).toBe(0)
 })
 
+test('what waits for its app to be loaded counts among all that waits, and is refused beyond the limit', async () => {
+  await using database = await openRooms(20)
+  await using node = await openActors(database.url)
+
+  const sent = database.rooms.flatMap(room => Array.from({ length: 60 }, () => send(node.apps, room)))
+  const waiting = node.apps.waiting
+  const ends = await Promise.allSettled(sent)
+
+  // The limit of these nodes.
+  expect(waiting).toBe(1_000)
+  const refused = ends.flatMap(end => (end.status === 'rejected' ? [end.reason as { status: number }] : []))
+  expect(refused.map(({ status }) => status)).toEqual(Array.from({ length: 200 }, () => 503))
+  expect(node.apps.waiting).toBe(0)
+})
+
 test('nodes that read before they decide wait for each other, and both come to their end', async () => {
   await using database = await openRooms(1)
   const { sql, rooms } = database
