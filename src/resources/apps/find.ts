@@ -39,7 +39,8 @@ export async function findStates(ids: number[], apps: Apps): Promise<AppState[]>
   return states.filter(state => state !== null)
 }
 
-async function findUnlessGone(id: number, apps: Apps): Promise<AppState | null> {
+/** The state of an app; null where there is none, or no longer. */
+export async function findUnlessGone(id: number, apps: Apps): Promise<AppState | null> {
   try {
     const state = await apps.state(id)
     return state.app.deleted_at === null ? state : null

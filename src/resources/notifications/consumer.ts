@@ -4,10 +4,10 @@ import type { EventTypes } from '../../actors/catch-up.ts'
 import type { AppEvent } from '../../actors/event.ts'
 import type { People } from '../../actors/people.ts'
 import type { AppState } from '../../actors/state.ts'
-import { Problem } from '../../lib/errors.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Sql, Tx } from '../../storage/sql.ts'
+import { findUnlessGone } from '../apps/find.ts'
 import { keepTerms } from '../content/terms.ts'
 import * as backlog from './backlog.ts'
 import { Making, notifying } from './making/making.ts'
@@ -139,15 +139,9 @@ export class Notifier {
   /** As fresh as the events that are about to be read; null where the app is gone. */
   async #findState(app: number): Promise<AppState | null> {
     const { apps } = this.#parts
-    try {
-      await apps.state(app)
-      await apps.look([app])
-      const state = await apps.state(app)
-      return state.app.deleted_at === null ? state : null
-    } catch (error) {
-      if (error instanceof Problem && error.status === 404) return null
-      throw error
-    }
+    if ((await findUnlessGone(app, apps)) === null) return null
+    await apps.look([app])
+    return findUnlessGone(app, apps)
   }
 
   async #make(tx: Tx, state: AppState): Promise<Reached | null> {
