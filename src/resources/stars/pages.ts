@@ -4,7 +4,7 @@ import { hasVisibleParent } from '../comments/store.ts'
 import type { StarredType } from './schema.ts'
 
 /** What is looked at to tell which stars a user still sees. */
-export interface Sight {
+interface Reach {
   user: number
   /** Those of the starred apps that the user may read, each with the newest id that is hidden from them there. */
   apps: { id: number; hidden_id: number | null }[]
@@ -32,13 +32,13 @@ export function selectStarredApps(db: Db, user: number): Fragment {
  */
 export async function listStars(
   db: Db,
-  sight: Sight,
+  reach: Reach,
   { skip, take, countOnly }: Range,
 ): Promise<{ stars: { id: number; type: StarredType }[]; count: number }> {
-  const { user } = sight
+  const { user } = reach
   const [all] = await db<{ count: number }[]>`
     select count(*) as count from (select from stars where user_id = ${user} limit ${askedLimit + 1}) s`
-  const { sets, apps, items } = selectSeen(db, sight, all!.count > askedLimit)
+  const { sets, apps, items } = selectSeen(db, reach, all!.count > askedLimit)
   const [total] = await db<{ count: number }[]>`
     ${sets} select (select count(*) from (${apps}) a) + (select count(*) from (${items}) i) as count`
   const count = total!.count
@@ -58,7 +58,7 @@ export async function listStars(
 }
 
 /** `select type, id, created_at`: the starred apps, and what is starred in apps, as far as it is seen; with `sets`. */
-function selectSeen(db: Db, { user, apps }: Sight, areMany: boolean): Record<'sets' | 'apps' | 'items', Fragment> {
+function selectSeen(db: Db, { user, apps }: Reach, areMany: boolean): Record<'sets' | 'apps' | 'items', Fragment> {
   const ids = apps.map(({ id }) => id)
   const readable = db`with readable as materialized (select unnest(${ids}::bigint[]) as app_id)`
   const isReadable = db`app_id in (select app_id from readable)`
@@ -75,7 +75,7 @@ function selectSeen(db: Db, { user, apps }: Sight, areMany: boolean): Record<'se
 }
 
 /** Not of those that went with the user's copy of a chat. */
-function isLeft(db: Db, apps: Sight['apps']): Fragment {
+function isLeft(db: Db, apps: Reach['apps']): Fragment {
   const removed = apps.filter(({ hidden_id }) => hidden_id !== null)
   if (removed.length === 0) return db``
   const [ids, hidden] = [removed.map(({ id }) => id), removed.map(({ hidden_id }) => hidden_id)]

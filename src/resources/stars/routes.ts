@@ -25,8 +25,8 @@ const list = route({
     const directories = await people.directoriesOf(by.user)
     const isStarred = sql`a.id in (${selectStarredApps(sql, by.user)})`
     const apps = await listReadable(sql, by.user, directories, isStarred)
-    const sight = { user: by.user, apps }
-    const { stars, count } = await listStars(sql, sight, { skip, take, countOnly })
+    const reach = { user: by.user, apps }
+    const { stars, count } = await listStars(sql, reach, { skip, take, countOnly })
     return reply(200, toPagedList({ skip, countOnly }, count, stars))
   },
 })

@@ -1,4 +1,5 @@
 import type { People, Person } from '../../actors/people.ts'
+import type { Sight } from '../../realtime/hub/online.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { listMates } from './visible.ts'
 
@@ -11,16 +12,10 @@ interface Look {
   active: Set<number>
 }
 
-/** What some users see of the active people and of the agents, who always are. */
-interface Sight {
-  users: number[]
-  active: number[]
-}
-
 /**
- * The active people whom each of the users can see, by the rules of `visibleTo`. Nearly all of it is known from memory:
- * users with the same directories see the same. Only where not everybody sees everybody, the apps that they have in
- * common are looked at, in one query.
+ * The active people, and the agents, who always are, whom each of the users can see, by the rules of `visibleTo`.
+ * Nearly all of it is known from memory: users with the same directories see the same. Only where not everybody sees
+ * everybody, the apps that they have in common are looked at, in one query.
  */
 export async function lookAmong({ sql, people, users, active }: Look): Promise<Sight[]> {
   const agents = await sql<{ id: number }[]>`select id from users where is_agent and trashed_at is null`

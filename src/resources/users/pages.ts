@@ -5,7 +5,7 @@ import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
 import { asksNothing, findEverybody, listCrowd, type Crowd } from './crowd.ts'
 import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
-import { fewLimit, findSight, isAmong, isVisibleTo, visibleTo } from './visible.ts'
+import { fewLimit, findExtent, isAmong, isVisibleTo, visibleTo } from './visible.ts'
 
 export interface PersonFilter {
   by: Principal
@@ -109,5 +109,5 @@ export async function restrictTo(db: Db, sets: Fragment[]): Promise<{ where: Fra
 
 /** A condition on `u`: the caller can see it. */
 export async function toVisible(db: Db, by: Principal, isNarrow: boolean): Promise<{ isSeen: Fragment }> {
-  return { isSeen: isNarrow ? isVisibleTo(db, by) : visibleTo(db, by, await findSight(db, by)) }
+  return { isSeen: isNarrow ? isVisibleTo(db, by) : visibleTo(db, by, await findExtent(db, by)) }
 }

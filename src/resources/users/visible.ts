@@ -5,10 +5,10 @@ import type { Db, Fragment } from '../../storage/sql.ts'
  * How many people a user can see decides how they are found: `few` from the caller to them, `many` by looking at each
  * user whether they are among them.
  */
-export type Sight = 'all' | 'few' | 'many'
+type Extent = 'all' | 'few' | 'many'
 
-/** How a caller sees. Costs no more than `fewLimit` people. */
-export async function findSight(db: Db, by: Principal): Promise<Sight> {
+/** How much a caller sees. Costs no more than `fewLimit` people. */
+export async function findExtent(db: Db, by: Principal): Promise<Extent> {
   if (by.kind === 'key') return 'all'
   const [row] = await db<{ is_bounded: boolean }[]>`
     select exists (select from directory_members d where d.user_id = ${by.user})
@@ -26,11 +26,11 @@ export const fewLimit = 2_000
  *
  * For lists: what it costs depends on how many are visible, 0.4 ms for 100 of 100,000, 60 to 110 ms for all of them.
  */
-export function visibleTo(db: Db, by: Principal, sight: Sight): Fragment {
-  if (sight === 'all') return db`true`
+export function visibleTo(db: Db, by: Principal, extent: Extent): Fragment {
+  if (extent === 'all') return db`true`
   const { user } = by
   // As an array, because PostgreSQL may walk over all users to find the first ones otherwise.
-  if (sight === 'few') return db`(u.id = any(array(${circleOf(db, user)})) and ${isOpenAgent(db, user)})`
+  if (extent === 'few') return db`(u.id = any(array(${circleOf(db, user)})) and ${isOpenAgent(db, user)})`
   const isIn = (who: Fragment) => db`exists (select from directory_members d where d.user_id = ${who})`
   return db`((
       (u.is_agent or not ${isIn(db`${user}`)}) and not ${isIn(db`u.id`)}
