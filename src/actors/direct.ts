@@ -42,7 +42,7 @@ export class DirectWork {
     this.now = now
   }
 
-  /** Tells every node's caches, after the commit and before the answer on this node: `user_updated`, `token_revoked`. */
+  /** Tells every node's caches, after the commit and before the answer on this node: `user_updated`, `tokens_revoked`. */
   changed(type: string, entity_type: string, entity_id: number, facts: Record<string, unknown> | null = null): void {
     this.changes.push({ type, entity_type, entity_id, facts })
   }
