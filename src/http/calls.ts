@@ -181,12 +181,12 @@ export class Calls {
   refuse(exchange: Exchange, error: unknown, call?: Call): void {
     if (error instanceof ClientGone) return
     const { method, path } = exchange
-    const occasion = { method, path, source: call?.source ?? '' }
+    const request = { method, path, source: call?.source ?? '' }
     try {
-      this.#send(toProblemAnswer(error, occasion, this.#log), exchange, call?.upload)
+      this.#send(toProblemAnswer(error, request, this.#log), exchange, call?.upload)
     } catch (bug) {
       // A problem whose facts cannot be written is a bug of its own.
-      exchange.answer(toProblemAnswer(bug, occasion, this.#log))
+      exchange.answer(toProblemAnswer(bug, request, this.#log))
     }
   }
 

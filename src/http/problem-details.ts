@@ -33,8 +33,8 @@ const types: Record<number, string> = {
 
 const titles: Record<number, string> = { ...STATUS_CODES, 422: 'Validation Failed' }
 
-/** What was being done when something was thrown, for the log. */
-export interface Occasion {
+/** The request in which something was thrown, as far as the log is to know it. */
+interface LoggedRequest {
   method: string
   path: string
   /** The client's name for itself. */
@@ -46,20 +46,20 @@ export interface Occasion {
  * database, store or process that is away is 503; everything else is a bug, of which the caller gets nothing but the id
  * under which it is logged here.
  */
-export function toProblemAnswer(error: unknown, occasion: Occasion, log: Log): Answer {
+export function toProblemAnswer(error: unknown, request: LoggedRequest, log: Log): Answer {
   if (error instanceof Problem) {
-    if (error.cause !== undefined) log.warn({ ...occasion, error }, 'A request was refused because something failed')
-    return describe(error, occasion.path)
+    if (error.cause !== undefined) log.warn({ ...request, error }, 'A request was refused because something failed')
+    return describe(error, request.path)
   }
   if (isUnavailable(error)) {
-    log.warn({ ...occasion, error }, 'A request failed because what it needs could not be reached')
-    return describe(overloaded(2), occasion.path)
+    log.warn({ ...request, error }, 'A request failed because what it needs could not be reached')
+    return describe(overloaded(2), request.path)
   }
   const trace_id = randomUUID()
-  log.error({ trace_id, ...occasion, error }, 'A request failed')
+  log.error({ trace_id, ...request, error }, 'A request failed')
   return describe(
     new Problem(500, 'internal-error', 'Something went wrong. It has been logged.', { trace_id }),
-    occasion.path,
+    request.path,
   )
 }
 
