@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { NotFound } from './errors.ts'
+import { idForm } from './shape.ts'
 
 /** How a path or a body names something: by id, or by its uid or name. The other one is null. */
 export type Reference = { id: number; name: null } | { id: null; name: string }
@@ -12,6 +14,12 @@ const nothing: Reference = { id: null, name: '' }
 export function toReference(text: string): Reference {
   if (/^(\d{1,15}|-1)$/.test(text)) return { id: Number(text), name: null }
   return /^\d+$/.test(text) ? nothing : { id: null, name: text }
+}
+
+/** The id, or rev, in a path or query. What can be none names nothing: 404. */
+export function toId(text: string): number {
+  if (!idForm.test(text)) throw NotFound()
+  return Number(text)
 }
 
 /** An id, as a number or in digits, or a uid or name in the body of a request. */

@@ -17,9 +17,12 @@ export const Metadata = z.record(z.string(), z.unknown()).meta({ description: 'F
 export const pagedList = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item).optional(), start: Int.optional(), end: Int.optional(), count: Int })
 
+/** What is an id, where it is a text. More digits could be beyond 2^53, which numbers do not hold exactly. */
+export const idForm = /^\d{1,15}$/
+
 /** An id in a request: a JSON number or a numeric string. */
 export const IdInput = z
-  .union([z.int().nonnegative(), z.string().regex(/^\d{1,15}$/, 'must be an id')])
+  .union([z.int().nonnegative(), z.string().regex(idForm, 'must be an id')])
   .transform(Number)
   .meta({ type: ['integer', 'string'] })
 

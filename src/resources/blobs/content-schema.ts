@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { idForm } from '../../lib/shape.ts'
 
 /** What signs a link, and what of it may be chosen. Whatever was not signed here leads nowhere: 404. */
 export const LinkQuery = z.object({
@@ -8,7 +9,4 @@ export const LinkQuery = z.object({
 })
 
 /** Digits of a link's path. */
-export const Id = z
-  .string()
-  .regex(/^\d{1,15}$/)
-  .transform(Number)
+export const Id = z.string().regex(idForm).transform(Number)

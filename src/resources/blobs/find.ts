@@ -1,6 +1,7 @@
 import type { People } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
+import { toId } from '../../lib/reference.ts'
 import type { Sql } from '../../storage/sql.ts'
 import type { BlobRow } from './schema.ts'
 import { claimBlobs, findBlob, isInSight } from './store.ts'
@@ -13,7 +14,7 @@ interface Caller {
 
 /** The blob behind `{id}`; 404 where the caller neither uploaded it nor can read what uses it. */
 export async function findReadableBlob(id: string, { sql, by, people }: Caller): Promise<BlobRow> {
-  const row = /^\d{1,15}$/.test(id) ? await findBlob(sql, Number(id)) : null
+  const row = await findBlob(sql, toId(id))
   if (row === null) throw NotFound()
   if (by.kind === 'key' || row.created_by === by.user) return row
   if (await isInSight(sql, row.id, by, await people.directoriesOf(by.user))) return row

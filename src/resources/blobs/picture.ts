@@ -1,6 +1,7 @@
 import type { Errands } from '../../http/errands.ts'
 import type { Outside } from '../../http/outside.ts'
 import { invalid } from '../../lib/errors.ts'
+import { idForm } from '../../lib/shape.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { prepareBlobs } from './find.ts'
 import { keepBytes, type Keeper } from './keep.ts'
@@ -81,7 +82,7 @@ export async function showPictures(
 }
 
 async function toBlob(input: string, field: string, caller: PictureCaller): Promise<BlobRow> {
-  if (/^\d{1,15}$/.test(input)) return (await prepareBlobs([Number(input)], caller, field))[0]!
+  if (idForm.test(input)) return (await prepareBlobs([Number(input)], caller, field))[0]!
   const data = /^data:image\/[\w.+-]+(?:;[\w=.-]+)*;base64,/i.exec(input)
   if (data !== null) {
     const bytes = Buffer.from(input.slice(data[0].length), 'base64')

@@ -48,9 +48,3 @@ export function maySeeTrashed(
 ): boolean {
   return levelOf(state, by, people) === 'admin' || (by.kind === 'user' && row.created_by === by.user)
 }
-
-/** An id of content in a path or query. What is not an integer names nothing: 404. */
-export function toId(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw NotFound()
-  return Number(text)
-}

@@ -1,5 +1,6 @@
 import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
+import { toId } from '../../lib/reference.ts'
 import { IdPath } from '../../lib/shape.ts'
 import { preparePicture } from '../blobs/picture.ts'
 import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
@@ -35,8 +36,7 @@ const get = route({
   replies: { 200: Embed },
   problems: [NotFound],
   async handle(request) {
-    const { id } = request.params
-    const embed = /^\d{1,15}$/.test(id) ? await findVisible(Number(id), request) : null
+    const embed = await findVisible(toId(request.params.id), request)
     if (embed === null) throw NotFound()
     return reply(200, showEmbed(embed, request.origin))
   },

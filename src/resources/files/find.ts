@@ -3,6 +3,7 @@ import type { People } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import type { AppState } from '../../actors/state.ts'
 import { NotFound } from '../../lib/errors.ts'
+import { toId } from '../../lib/reference.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { requireShown as requireItem } from '../content/find.ts'
 import { kinds } from '../content/kinds.ts'
@@ -17,16 +18,10 @@ export interface Caller {
   people: People
 }
 
-/** An id or rev in a path. What is not an integer names nothing: 404. */
-export function toNumber(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw NotFound()
-  return Number(text)
-}
-
 /** The file behind `{id}`, trashed or not, in an app that the caller may read; 404 otherwise. */
 export async function findReadable(id: string, caller: Caller): Promise<{ file: FileRow; state: AppState }> {
   const { sql, by, apps, people } = caller
-  const file = await findFile(sql, toNumber(id))
+  const file = await findFile(sql, toId(id))
   if (file === null) throw NotFound()
   const state = await apps.state(file.app_id)
   await people.load([by.user])

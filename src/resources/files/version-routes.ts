@@ -1,9 +1,10 @@
 import { reply, route } from '../../http/route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
+import { toId } from '../../lib/reference.ts'
 import { Range } from '../../storage/page.ts'
 import { changeSubscription } from '../subscriptions/commands.ts'
 import { deleteVersion, restoreVersion } from './commands.ts'
-import { findReadable, requireShown, toNumber } from './find.ts'
+import { findReadable, requireShown } from './find.ts'
 import {
   File,
   FilePath,
@@ -51,7 +52,7 @@ const get = route({
   async handle(request) {
     const { params, sql } = request
     const { file } = await requireShown(params.id, request)
-    const version = await findVersion(sql, file.id, toNumber(params.rev))
+    const version = await findVersion(sql, file.id, toId(params.rev))
     if (version === null || !isShown(file, version)) throw NotFound()
     return reply(200, await showWhole(asOf(file, version), request))
   },
@@ -68,7 +69,7 @@ const restore = route({
   async handle(request) {
     const { params, apps, by } = request
     const { file } = await findReadable(params.id, request)
-    await apps.run(restoreVersion, file.app_id, by, { id: file.id, rev: toNumber(params.rev) })
+    await apps.run(restoreVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
     return reply(204)
   },
 })
@@ -84,7 +85,7 @@ const remove = route({
   async handle(request) {
     const { params, apps, by } = request
     const { file } = await findReadable(params.id, request)
-    await apps.run(deleteVersion, file.app_id, by, { id: file.id, rev: toNumber(params.rev) })
+    await apps.run(deleteVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
     return reply(204)
   },
 })

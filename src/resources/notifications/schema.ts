@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalid, problem } from '../../lib/errors.ts'
 import { ReferenceInput } from '../../lib/reference.ts'
-import { IdInput, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../lib/shape.ts'
+import { idForm, IdInput, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../lib/shape.ts'
 import { Listing, QueryFlag } from '../../storage/page.ts'
 import { ActorRef } from '../users/schema.ts'
 
@@ -36,12 +36,7 @@ export const NotificationListing = AppNotificationListing.extend({
 export type NotificationListing = z.output<typeof NotificationListing>
 
 export const MarkQuery = z.object({
-  id: z
-    .string()
-    .regex(/^\d{1,15}$/, 'must be an id')
-    .transform(Number)
-    .optional()
-    .describe('This and all earlier ones'),
+  id: z.string().regex(idForm, 'must be an id').transform(Number).optional().describe('This and all earlier ones'),
 })
 
 const Ref = z.object({ id: Int, type: z.string() })

@@ -1,6 +1,7 @@
 import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { requireShown, toId } from '../content/find.ts'
+import { toId } from '../../lib/reference.ts'
+import { requireShown } from '../content/find.ts'
 import { ContentPath } from '../content/schema.ts'
 import { showItem } from '../content/show.ts'
 import { post } from '../posts/kind.ts'

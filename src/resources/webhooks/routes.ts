@@ -1,5 +1,5 @@
 import { NotFound } from '../../lib/errors.ts'
-import { toReference } from '../../lib/reference.ts'
+import { toId } from '../../lib/reference.ts'
 import { reply, route } from '../../http/route.ts'
 import { keepRecords } from '../../delivery/retention.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
@@ -156,12 +156,6 @@ function toSettings({ secret, is_enabled, enabled }: Pick<WebhookUpdate, 'secret
     ...(secret !== undefined && { secret: secret === '' ? null : secret }),
     ...(isEnabled !== undefined && { is_enabled: isEnabled }),
   }
-}
-
-function toId(text: string): number {
-  const { id } = toReference(text)
-  if (id === null) throw NotFound()
-  return id
 }
 
 function toDeliveryRef(text: string): store.DeliveryRef {
