@@ -7,7 +7,7 @@ export interface PresenceParts {
 }
 
 /** How long after their last request people without a connection count as active. The API's rule. */
-export const activeMs = 5 * 60_000
+const activeMs = 5 * 60_000
 
 /** Who closes a page and opens the next, or loses a connection for a moment, has not gone away. */
 const graceMs = 5_000

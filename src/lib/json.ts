@@ -139,7 +139,7 @@ const seconds = new Float64Array(places).fill(NaN)
 const texts = Array.from({ length: places }, () => '')
 
 /** `2026-07-08T09:30:00Z`. */
-export function toSeconds(date: Date): string {
+function toSeconds(date: Date): string {
   const second = Math.floor(date.getTime() / 1000)
   const place = second & (places - 1)
   if (seconds[place] !== second) {

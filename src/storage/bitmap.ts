@@ -16,7 +16,7 @@ export interface Bitmap {
 }
 
 /** Enough for everything that `readHead` looks at. */
-export const headBytes = 54
+const headBytes = 54
 
 /** Wider ones are none: no camera or screen comes near it. */
 const longestRow = 50_000

@@ -41,7 +41,7 @@ export class QueryReader {
 }
 
 /** The members of an object schema, also behind `optional`, `refine`, `transform` and the like. */
-export function membersOf(schema: z.ZodType): [string, z.ZodType][] {
+function membersOf(schema: z.ZodType): [string, z.ZodType][] {
   const bare = unwrap(schema)
   if (bare.def.type === 'intersection') {
     const { left, right } = bare.def as unknown as { left: z.ZodType; right: z.ZodType }

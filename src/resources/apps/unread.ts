@@ -4,7 +4,7 @@ import { isChat } from './kinds.ts'
 // Lists look for these in SQL: pages.ts says the same of rows.
 
 /** The newest visible message that somebody else than `user` wrote; null if there is none. */
-export function newestByOthers(app: AppRow, user: number): number | null {
+function newestByOthers(app: AppRow, user: number): number | null {
   return app.last_by === user ? app.prior_id : app.last_id
 }
 

@@ -5,7 +5,7 @@ import { PictureInput } from '../blobs/picture-schema.ts'
 import { Blob, type BlobRow } from '../blobs/schema.ts'
 import { longestFrame, toFrame } from './frame.ts'
 
-export const embedTypes = ['link', 'rich', 'video', 'photo'] as const
+const embedTypes = ['link', 'rich', 'video', 'photo'] as const
 export type EmbedType = (typeof embedTypes)[number]
 
 const isWeb = (text: string) => /^https?:$/.test(URL.parse(text)?.protocol ?? '')

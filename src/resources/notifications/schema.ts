@@ -8,7 +8,7 @@ import { ActorRef } from '../users/schema.ts'
 export const types = ['activity', 'mention', 'reaction'] as const
 export type NotificationType = (typeof types)[number]
 
-export const linkTypes = ['app', 'file', 'message', 'comment', 'post'] as const
+const linkTypes = ['app', 'file', 'message', 'comment', 'post'] as const
 export type LinkType = (typeof linkTypes)[number]
 
 /** What realtime sessions and webhooks are told of. */

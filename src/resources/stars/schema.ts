@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Int, pagedList } from '../../lib/shape.ts'
 import { Range } from '../../storage/page.ts'
 
-export const starredTypes = ['app', 'file', 'message', 'post', 'comment'] as const
+const starredTypes = ['app', 'file', 'message', 'post', 'comment'] as const
 export type StarredType = (typeof starredTypes)[number]
 
 /** What was starred. */

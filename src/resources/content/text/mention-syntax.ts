@@ -1,7 +1,7 @@
 import type { Env, MarkdownIt, StateInline, Token } from 'markdown-it'
 
 /** As many as members can be added at once. A text of 64 KB has room for 8,000, which nobody means. */
-export const mentionLimit = 500
+const mentionLimit = 500
 
 /** What the token of a mention says: whom it names by id, or by uid. `number` is set in a text that was numbered. */
 export interface Mention {
