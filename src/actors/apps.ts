@@ -170,7 +170,10 @@ export class Apps {
       }
     }
     // Subscribers of an app whose loading failed would never hear of it again.
-    for (const app of this.#actors.missing()) await this.#actors.load(app).catch(ignoreRefusal)
+    for (const app of this.#actors.missing()) {
+      // While those before it were loaded, somebody else may have: a second actor would be behind what the first commits.
+      if (this.#actors.peek(app) === undefined) await this.#actors.load(app).catch(ignoreRefusal)
+    }
     if (failures.length > 0) throw failures[0]
   }
 

@@ -5,6 +5,7 @@ import { eventTypes } from '../../src/resources/index.ts'
 import { putMembers, removeMembers } from '../../src/resources/members/commands.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { openActors } from '../support/actors.ts'
+import { eventually } from '../support/eventually.ts'
 import { createDatabase } from '../support/database.ts'
 import { openRooms, send, system } from '../support/rooms.ts'
 
@@ -88,4 +89,33 @@ test('a rev that the database does not have is waited for by nobody', async () =
   await environment.reach(rev + 100)
   expect(heard).toEqual(['everything'])
   expect(environment.rev).toBe(rev + 50)
+})
+
+test('what has come into memory while other apps were being loaded is not loaded again', async () => {
+  await using database = await openRooms(2)
+  const { sql, rooms } = database
+  const [crowded, other] = rooms as [number, number]
+  await sql`
+    insert into members (app_id, user_id, access) select ${crowded}, user_id, 'read' from generate_series(1000, 30000) user_id`
+  await using node = await openActors(database.url, { connections: 3 })
+  const { apps } = node
+
+  const { pins, look } = await sql.begin(async tx => {
+    await tx`lock table members in access exclusive mode`
+    const pins = [crowded, other].map(app => apps.pin(app))
+    const look = apps.look()
+    await eventually(async () => {
+      const [found] = await sql`
+        select count(*) filter (where wait_event_type = 'Lock')::int as loading,
+          count(*) filter (where state = 'idle' and query like '%select id, head_rev from apps%')::int as looked
+        from pg_stat_activity where datname = current_database()`
+      expect(found).toEqual({ loading: 2, looked: 1 })
+    })
+    return { pins, look }
+  })
+  await Promise.all(pins)
+  const state = apps.peek(other)
+  await look
+
+  expect(apps.peek(other)).toBe(state)
 })

@@ -12,6 +12,8 @@ import { openConnection, openSql } from '../../src/storage/sql.ts'
 interface ActorsOptions {
   now?: () => Date
   memoryBytes?: number
+  /** For reading. */
+  connections?: number
   /** Of each step of a commit. */
   statementTimeoutMs?: number
   /** Where commits go; the database, unless it is to be away for them. */
@@ -24,11 +26,12 @@ export async function openActors(
   {
     now = () => new Date(),
     memoryBytes = 64 * 1024 * 1024,
+    connections = 2,
     statementTimeoutMs = 10_000,
     commitUrl = url,
   }: ActorsOptions = {},
 ): Promise<AsyncDisposable & { apps: Apps; collisions: () => number }> {
-  const sql = openSql({ url, connections: 2, statementTimeoutMs: 10_000 })
+  const sql = openSql({ url, connections, statementTimeoutMs: 10_000 })
   const openCommits = () => openConnection({ url: commitUrl, statementTimeoutMs })
   const environment = new Environment(sql)
   await environment.start()
