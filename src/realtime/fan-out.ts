@@ -49,7 +49,7 @@ export class FanOut {
     const channel = this.#channels.get(state.app.id)
     if (channel === undefined || !channel.isOpen) return
     // Before the events are told: whoever has just lost the right to them must not see them.
-    this.#review(channel, state, events.length === 0)
+    this.#review(channel, state, events)
     channel.hear(events, state)
   }
 
@@ -118,7 +118,7 @@ export class FanOut {
   /** Looks at the rights of a session again, for changes that belong to no app. The person is in memory. */
   review(session: Session): void {
     for (const subscription of session.subscriptions.values()) {
-      if (subscription.channel?.isOpen) this.#check(subscription, subscription.channel.state)
+      if (subscription.channel?.isOpen) this.#check(subscription, subscription.channel.state, [])
     }
   }
 
@@ -191,22 +191,22 @@ export class FanOut {
     this.#end(subscription)
   }
 
-  #review(channel: Channel, state: AppState, isAnew: boolean): void {
-    const isForAll = isAnew || !isSameGuard(state.told, state.app)
+  #review(channel: Channel, state: AppState, events: readonly AppEvent[]): void {
+    const isForAll = events.length === 0 || !isSameGuard(state.told, state.app)
     const users = isForAll ? null : usersWithOtherAccess(state)
     if (users?.size === 0) return
     for (const subscription of channel.subscriptions) {
       const { user } = subscription.session
-      if (user !== undefined && (users === null || users.has(user))) this.#check(subscription, state)
+      if (user !== undefined && (users === null || users.has(user))) this.#check(subscription, state, events)
     }
   }
 
-  #check(subscription: Subscription, state: AppState): void {
+  #check(subscription: Subscription, state: AppState, events: readonly AppEvent[]): void {
     const { people } = this.#parts
     const { stage, session } = subscription
     const { user } = session
     if (user === undefined || stage === 'opening' || stage === 'ended') return
-    if (people.find(user) !== undefined) return this.#decide(subscription, state, user)
+    if (people.find(user) !== undefined) return this.#decide(subscription, state, user, events)
     if (stage !== 'resting') this.#replays.hold(subscription)
     people.load([user]).then(
       () => this.#release(subscription, user),
@@ -217,13 +217,13 @@ export class FanOut {
   #release(subscription: Subscription, user: number): void {
     const { stage, channel } = subscription
     const isWaiting = stage === 'held' || stage === 'resting'
-    if (isWaiting && channel?.isOpen) this.#decide(subscription, channel.state, user)
+    if (isWaiting && channel?.isOpen) this.#decide(subscription, channel.state, user, [])
   }
 
-  #decide(subscription: Subscription, state: AppState, user: number): void {
+  #decide(subscription: Subscription, state: AppState, user: number, events: readonly AppEvent[]): void {
     if (!this.#parts.canRead(state, user)) this.#withdraw(subscription, state.app)
     else if (subscription.stage === 'held') this.#replays.resume(subscription)
-    else if (subscription.stage === 'resting') this.#replays.rejoin(subscription)
+    else if (subscription.stage === 'resting') this.#replays.rejoin(subscription, endOfAbsence(state, user, events))
   }
 
   #withdraw(subscription: Subscription, app: AppRow): void {
@@ -261,6 +261,18 @@ function isSameGuard(before: AppRow, after: AppRow): boolean {
       before.trashed_at === after.trashed_at &&
       before.deleted_at === after.deleted_at)
   )
+}
+
+/**
+ * The rev up to which somebody had no right who has it now. Where several events are heard at once, the last of those that
+ * could have given it counts.
+ */
+function endOfAbsence({ app }: AppState, user: number, events: readonly AppEvent[]): number {
+  const giving = events.findLast(
+    ({ kind: { entity, touches }, entity_id }) =>
+      touches && (entity === 'app' || (entity === 'user' && entity_id === user)),
+  )
+  return giving?.prev ?? app.head_rev
 }
 
 function usersWithOtherAccess(state: AppState): Set<number> {

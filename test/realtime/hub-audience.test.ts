@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { create } from '../support/content.ts'
+import { eventually } from '../support/eventually.ts'
 import { joinHub } from '../support/hub.ts'
 import { startPair } from '../support/pair.ts'
 import { listen } from '../support/realtime.ts'
@@ -67,6 +68,29 @@ test.each(comings)('whoever subscribed to an app hears of it again who %s', asyn
   expect(isAgain).toBe(false)
   expect(message.text).toBe('seen')
 })
+
+test.each(comings)(
+  'through another node, nothing of what came between is told to whoever %s',
+  async (_, lose, regain) => {
+    await using pair = await startPair({ hasRedis: false })
+    const { here, there } = pair
+    const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+    const { id: app } = await create(ann, '/api/apps', { type: 'chat', members: [ben.id] })
+    const [path, name] = [`/api/apps/${app}`, `a${app}:message_created`]
+    await using hub = await joinHub(there.url, { token: () => ben.token })
+    await hub.subscribe(name)
+
+    await lose({ admin: here.admin, path, ben })
+    await eventually(async () => expect(await hub.connection.invoke('Subscribe', name)).toBe(false))
+    // The other node has just looked, so it finds all of this at once.
+    await create(ann, `${path}/messages`, { text: 'unseen' })
+    await regain({ admin: here.admin, path, ben })
+    await create(ann, `${path}/messages`, { text: 'seen' })
+    const { message } = await hub.hear(name)
+
+    expect(message.text).toBe('seen')
+  },
+)
 
 test('whoever subscribed to an app hears of it again when it comes out of the trash', async () => {
   await using server = await startServer()

@@ -91,10 +91,13 @@ export class Replays {
     subscription.stage = 'resting'
   }
 
-  /** The right has come back: what is new is told, and nothing of what came between. */
-  rejoin(subscription: Subscription): void {
-    subscription.cursor = undefined
-    this.#goLive(subscription)
+  /**
+   * The right has come back: what followed `rev` is told, and nothing of what came between. The channel may yet have to
+   * tell others of that.
+   */
+  rejoin(subscription: Subscription, rev: number): void {
+    subscription.cursor = rev
+    this.resume(subscription)
   }
 
   /** The channel has moved on: it may have reached those who were ahead of it. */
