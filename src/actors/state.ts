@@ -145,8 +145,6 @@ export function blankMember(app: number, user: number): MemberRow {
 /** The committed state of one app: a fold of its events. */
 export class AppState implements State {
   app: AppRow
-  /** Where its history ended when it was loaded: what follows is told to listeners. */
-  readonly since: number
   readonly recent: Recent
   /** The app's row when listeners were last told of it. */
   told: AppRow
@@ -157,7 +155,6 @@ export class AppState implements State {
 
   constructor(app: AppRow, members: Iterable<MemberRow>, recent: Recent) {
     this.app = app
-    this.since = app.head_rev
     this.told = app
     this.#members = new Map(Array.from(members, row => [row.user_id, row]))
     for (const row of this.#members.values()) if (row.access !== null) this.#memberCount++

@@ -154,6 +154,61 @@ test('everything is told once while an app comes into memory', async () => {
   expect(texts()).toEqual(['four', 'one', 'three', 'two'])
 })
 
+test('what was said before an app came into memory is told before what is said after', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { here, there } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  const { body: app } = await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })
+  await using hub = await joinHub(there.url, { token: () => ben.token })
+  await hub.subscribe('message_created')
+  const send = (server: Server, text: string) =>
+    client(server.url, ann.token).post(`/api/apps/${app.id}/messages`, { text })
+
+  await send(here, 'one')
+  await hub.hear('message_created')
+  // The other node has just looked, so it has not heard of this when it loads the app.
+  await send(here, 'two')
+  await send(there, 'three')
+  const heard = [await hub.hear('message_created'), await hub.hear('message_created')]
+
+  expect(heard.map(({ message }) => message.text)).toEqual(['two', 'three'])
+})
+
+test('what was told is not told again by a node that had to load the app anew', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { here, there, sql } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  const [quiet, lively] = await Promise.all(
+    [1, 2].map(async () => (await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })).body.id as string),
+  )
+  await using hub = await joinHub(there.url, { token: () => ben.token })
+  await hub.subscribe('message_created')
+  const send = (server: Server, app: string, text: string) =>
+    client(server.url, ann.token).post(`/api/apps/${app}/messages`, { text })
+
+  await send(there, lively!, 'one')
+  // Nobody knows what became of a commit whose connection ends, so what is in memory may be wrong.
+  let unknown: Promise<{ status: number }> | undefined
+  await sql.begin(async tx => {
+    await tx`select from apps where id = ${lively!} for update`
+    unknown = send(there, lively!, 'lost')
+    await eventually(async () => {
+      const { count } = await sql`
+        select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`
+      expect(count).toBe(1)
+    })
+  })
+  const { status } = await unknown!
+  await send(there, lively!, 'two')
+  // Told by a later look, which would find again what was told.
+  await send(here, quiet!, 'three')
+  await eventually(() => expect(hub.told.at(-1)?.payload.message.text).toBe('three'))
+
+  expect(status).toBe(503)
+  expect(hub.told.map(({ payload }) => payload.message.text)).toEqual(['one', 'two', 'three'])
+})
+
 test('what could not be read when it was to be told is told a moment later', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there, sql } = pair

@@ -41,9 +41,8 @@ export class Distant {
   readonly #parts: DistantParts
   readonly #moves: Moves
   readonly #waiting = new Set<number>()
-  /** App → the newest rev that was told here, and that was told from memory; as far back as looks go. */
+  /** App → the newest rev that was told here, from memory too; as far back as looks go. */
   readonly #told = new Map<number, number>()
-  readonly #live = new Map<number, number>()
   #running: Promise<void> | null = null
   #hasFailed = false
 
@@ -58,26 +57,31 @@ export class Distant {
   }
 
   /**
-   * Takes events that are about to be told from memory; returns those that were not told here before, while the app was
-   * being loaded.
+   * Takes events that are about to be told from memory; returns those that are to be told now: not what was told here
+   * while the app was being loaded. Where something before them is missing, all wait for it, and are read with it.
    */
   pass(app: number, events: AppEvent[]): AppEvent[] {
-    const last = events.at(-1)
-    if (last === undefined) return events
-    this.#live.set(app, last.rev)
-    const told = this.#told.get(app)
-    return told === undefined ? events : events.filter(({ rev }) => rev > told)
+    const [first, last] = [events[0], events.at(-1)]
+    if (first === undefined || last === undefined) return events
+    const isAnybodyHere = this.#parts.sessions.users.size > 0
+    if (isAnybodyHere && first.prev > this.#startOf(app)) {
+      this.hear([app])
+      return []
+    }
+    const told = this.#told.get(app) ?? 0
+    this.#count(app, last.rev)
+    return events.filter(({ rev }) => rev > told)
   }
 
   /** Everybody here has heard of an app that was made here. */
   passFirst(app: number, rev: number): void {
-    this.#told.set(app, rev)
+    this.#count(app, rev)
   }
 
   /** These apps were written to, on some node. Never rejects. */
   hear(apps: Iterable<number>): void {
     if (this.#parts.sessions.users.size === 0) return
-    for (const app of apps) if (this.#startOf(app) < this.#endOf(app)) this.#waiting.add(app)
+    for (const app of apps) if (this.#isBehind(app)) this.#waiting.add(app)
     this.#running ??= this.#run().finally(() => {
       this.#running = null
     })
@@ -91,20 +95,23 @@ export class Distant {
     await this.#running
     if (this.#hasFailed) return
     this.#moves.settle()
-    for (const told of [this.#told, this.#live]) {
-      for (const [app, rev] of told) if (rev <= this.#moves.from) told.delete(app)
-    }
+    for (const [app, rev] of this.#told) if (rev <= this.#moves.from) this.#told.delete(app)
+  }
+
+  /** Everything up to this rev counts as told. */
+  #count(app: number, rev: number): void {
+    if (rev > (this.#told.get(app) ?? 0)) this.#told.set(app, rev)
   }
 
   /** What follows this rev was not told yet. */
   #startOf(app: number): number {
-    const live = this.#live.get(app) ?? 0
-    return Math.max(this.#moves.from, this.#told.get(app) ?? 0, live <= this.#endOf(app) ? live : 0)
+    return Math.max(this.#moves.from, this.#told.get(app) ?? 0)
   }
 
-  /** What follows this rev is told from memory. */
-  #endOf(app: number): number {
-    return this.#parts.apps.peek(app)?.since ?? Number.POSITIVE_INFINITY
+  /** False where memory has nothing that was not told: what follows is told from there. */
+  #isBehind(app: number): boolean {
+    const state = this.#parts.apps.peek(app)
+    return state === undefined || state.app.head_rev > this.#startOf(app)
   }
 
   async #run(): Promise<void> {
@@ -126,7 +133,11 @@ export class Distant {
   async #read(apps: number[]): Promise<void> {
     const { sql, sessions } = this.#parts
     const users = [...sessions.users.keys()]
+    const heads = apps.map(app => [app, this.#parts.apps.peek(app)?.app.head_rev ?? 0] as const)
     const concerned = await store.listConcerned(sql, apps, users, this.#moves.from)
+    const isConcerned = new Set(concerned)
+    // Of what memory has of the others there is nobody to tell: what follows need not wait for it.
+    for (const [app, head] of heads) if (!isConcerned.has(app)) this.#count(app, head)
     if (concerned.length === 0) return
     const starts = concerned.map(app => ({ app, rev: this.#startOf(app) }))
     // Before the rows: what these are ahead of the events is told with the next ones.
@@ -146,11 +157,11 @@ export class Distant {
     const wanted = known.filter(({ type }) => streams.isWanted(type))
     // Before anything counts as told: if this fails, the next look finds all of it again.
     const shown = await withBodies(sql, wanted, kinds)
-    const [start, end] = [this.#startOf(row.id), this.#endOf(row.id)]
-    const isNew = ({ rev }: { rev: number }) => rev > start && rev <= end
+    const start = this.#startOf(row.id)
+    const isNew = ({ rev }: { rev: number }) => rev > start
+    this.#count(row.id, found.at(-1)!.rev)
     const rows = known.filter(isNew)
     if (rows.length === 0) return
-    this.#told.set(row.id, rows.at(-1)!.rev)
     const state = toState(
       row,
       relations,
