@@ -55,6 +55,21 @@ test('a member hears what is unread, wherever it was read', async () => {
   expect(nobody.frames).toEqual([])
 })
 
+test('a user who marks all notifications at once hears so once', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  await using inbox = await listen(server.url, { token: ann.token })
+  const notify = (text: string) => server.admin.post('/api/notifications', { user: ann.id, text })
+  await Promise.all(['one', 'two', 'three'].map(notify))
+  await inbox.take(3, 'notification_created')
+
+  await ann.put('/api/notifications/mark')
+  await notify('four')
+  await inbox.take(1, 'notification_created')
+
+  expect(inbox.frames).toEqual([{ type: 'notifications_marked' }])
+})
+
 test('many messages at once are one change of what is unread', async () => {
   await using server = await startServer()
   const {

@@ -92,12 +92,16 @@ export interface Marking {
   directory?: number | undefined
 }
 
-/** Marks what is unread as read; how many there were. Served by notifications_unread. */
+/**
+ * Marks what is unread as read; how many there were. It is one change with one number: joined as it is, PostgreSQL may
+ * draw another one for each of them. Served by notifications_unread.
+ */
 export async function markRead(tx: Tx, { user, upTo, app, directory }: Marking): Promise<number> {
   const { count } = await tx`
+    with c as materialized (select nextval('notification_changes') as id from pg_current_xact_id())
     update notifications n
     set is_unread = false, changed_id = c.id, change = ${'notifications_marked' satisfies Change}
-    from (select nextval('notification_changes') as id from pg_current_xact_id()) c
+    from c
     where n.user_id = ${user} and n.is_unread
       ${upTo === undefined ? tx`` : tx`and n.id <= ${upTo}`}
       ${app === undefined ? tx`` : tx`and n.app_id = ${app}`}
