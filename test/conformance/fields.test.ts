@@ -344,6 +344,21 @@ test('a blob has its size in bytes and pixels, one from elsewhere what its provi
   expect(JSON.parse(external.raw)).toEqual(raw)
 })
 
+test('what a provider knows of its file is shown of one file, and in lists of whole ones', async () => {
+  const app = await world.app('files')
+  const given = { provider: 'Box', link: 'https://example.test/', name: 'a.pdf', size: 5, raw: { id: 'x' } }
+  const blobOf = async () => (await create(world.ann, '/api/blobs/external', given)).id
+  const file = await create(world.ann, `/api/apps/${app.id}/files`, { blob_id: await blobOf() })
+  const { attachments } = await world.message({ blobs: [await blobOf()] })
+  const itemOf = async (path: string) => (await world.ann.get(path)).body.data[0]
+
+  expect((await world.ann.get(`/api/files/${file.id}`)).body.raw).toBe('{"id":"x"}')
+  expect(await itemOf(`/api/apps/${app.id}/files?out=details`)).toMatchObject({ id: file.id, raw: '{"id":"x"}' })
+  for (const path of [`/api/apps/${app.id}/files`, `/api/files?app=${app.id}`, `/api/files/${file.id}/versions`])
+    expect(await itemOf(path)).not.toHaveProperty('raw')
+  expect(attachments.data[0]).not.toHaveProperty('raw')
+})
+
 test('a token is given with its lifetime, an hour unless it is said', async () => {
   const { admin } = world.server
   const tokens = `/api/users/${world.eve.id}/tokens`

@@ -2,7 +2,7 @@ import { event, type AppEvent, type Scene } from '../../actors/event.ts'
 import type { State } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
-import { presentFile } from './represent.ts'
+import { presentFile, showRaw } from './represent.ts'
 import type { FileRow } from './schema.ts'
 import { findFiles } from './store.ts'
 
@@ -14,7 +14,7 @@ export interface FileFacts extends Record<string, unknown> {
   hasNewContent?: boolean
 }
 
-const presentWhole = (file: FileRow, scene: Scene) => ({ file: presentFile(file, scene) })
+const presentWhole = (file: FileRow, scene: Scene) => ({ file: { ...presentFile(file, scene), ...showRaw(file) } })
 
 function showRef({ entity_id }: AppEvent<unknown>, { app, people, origin }: Scene) {
   return { id: entity_id, app: showAppRef(app, people, origin) }

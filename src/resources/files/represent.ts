@@ -22,12 +22,17 @@ export interface OwnMarks {
 
 export const noMarks: OwnMarks = { starred: new Set(), subscribed: new Set() }
 
-/** The file as one caller sees it, without its app. Whom it names must be in memory. */
+/** What summaries leave out. */
+export function showRaw({ blob }: FileRow) {
+  return { raw: blob.raw === null ? null : JSON.stringify(blob.raw) }
+}
+
+/** The summary of a file as one caller sees it, without its app. Whom it names must be in memory. */
 export function showFile(row: FileRow, viewer: FileViewer, { starred, subscribed }: OwnMarks = noMarks) {
   return { ...showCommon(row, viewer), is_subscribed: subscribed.has(row.id), is_starred: starred.has(row.id) }
 }
 
-/** The file as events carry it: one text for everybody. */
+/** The summary of a file as events carry it: one text for everybody. */
 export function presentFile(row: FileRow, { app, people, origin }: Scene) {
   return { ...showCommon(row, { people, origin }), app: showAppRef(app, people, origin) }
 }
@@ -47,7 +52,6 @@ function showCommon(row: FileRow, { people, origin }: FileViewer) {
     metadata: verbatim(row.metadata),
     tags: row.tags,
     provider: blob.provider,
-    raw: blob.raw === null ? null : JSON.stringify(blob.raw),
     embed_url: blob.embed,
     external_url: blob.link,
     ...showLinks(row, origin),

@@ -1,4 +1,5 @@
 import type { AppState } from '../../actors/state.ts'
+import type { Form } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPagedList, type Page } from '../../storage/page.ts'
 import { findStates } from '../apps/find.ts'
@@ -7,14 +8,14 @@ import { showAppSummary } from '../apps/represent.ts'
 import { findStarred } from '../stars/store.ts'
 import { findSubscribed } from '../subscriptions/store.ts'
 import type { Caller } from './find.ts'
-import { noMarks, showFile, type OwnMarks } from './represent.ts'
+import { noMarks, showFile, showRaw, type OwnMarks } from './represent.ts'
 import type { FileRow } from './schema.ts'
 
-type Request = Caller & { origin: string }
+type Request = Caller & { origin: string; form: Form }
 
 /** One file, with everybody it names brought into memory. 404 where its app was deleted since. */
 export async function showWhole(file: FileRow, request: Request): Promise<object> {
-  const [shown] = await showAll([file], request)
+  const [shown] = await showAll([file], 'details', request)
   if (shown === undefined) throw NotFound()
   return shown
 }
@@ -25,10 +26,10 @@ export async function showPage(
   page: Page,
   request: Request,
 ): Promise<object> {
-  return toPagedList(page, count, await showAll(rows, request))
+  return toPagedList(page, count, await showAll(rows, request.form.items, request))
 }
 
-async function showAll(found: FileRow[], request: Request): Promise<object[]> {
+async function showAll(found: FileRow[], items: Form['items'], request: Request): Promise<object[]> {
   const { apps, people, by } = request
   const states = new Map<number, AppState>()
   for (const state of await findStates([...new Set(found.map(file => file.app_id))], apps))
@@ -39,6 +40,7 @@ async function showAll(found: FileRow[], request: Request): Promise<object[]> {
   await people.load([by.user, ...names, ...[...states.values()].flatMap(namesakes)])
   return files.map(file => ({
     ...showFile(file, request, marks),
+    ...(items === 'details' && showRaw(file)),
     app: showAppSummary(states.get(file.app_id)!, request),
   }))
 }
