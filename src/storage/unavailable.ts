@@ -1,9 +1,10 @@
 /**
  * Codes of PostgreSQL and of connections that say: not now. Class 08 is about connections, 57P about shutting down, 25P03
- * ends a transaction in which nothing happened for too long, 40P01 and 40001 one that was in the way of others.
+ * ends a transaction in which nothing happened for too long, 40P01 and 40001 one that was in the way of others,
+ * 57014 and 55P03 what took or waited too long.
  */
 const unavailable =
-  /^(08...|57P..|25P03|40P01|40001|57014|53...|CONNECTION_\w+|CONNECT_TIMEOUT|ECONN\w+|E\w+UNREACH|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/
+  /^(08...|57P..|25P03|40P01|40001|57014|55P03|53...|CONNECTION_\w+|CONNECT_TIMEOUT|ECONN\w+|E\w+UNREACH|ENOENT|ENOTFOUND|EAI_AGAIN|EPIPE|ETIMEDOUT)$/
 
 /** The disk or the process has no room, or may not write now. */
 const full = /^(ENOSPC|EDQUOT|EROFS|EMFILE|ENFILE)$/

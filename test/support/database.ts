@@ -35,6 +35,12 @@ export async function createDatabase(kind = `template ${template}`): Promise<Dat
   }
 }
 
+/** A default of the database's, for connections that are made from now on. */
+export async function setDefault({ sql }: Database, setting: string): Promise<void> {
+  const [{ name } = { name: '' }] = await sql<{ name: string }[]>`select current_database() as name`
+  await sql.unsafe(`alter database ${name} set ${setting}`)
+}
+
 /** The same server, another database. */
 export function inDatabase(url: string, name: string): string {
   return url.replace(/\/[^/]*$/, `/${name}`)
