@@ -6,6 +6,7 @@ interface Database {
   major: number
   encoding: string
   is_read_only: boolean
+  synchronous_commit: string
   role: string
   /** Null where the search path names none that exists. */
   schema: string | null
@@ -23,7 +24,8 @@ const another =
 export async function requireFit(sql: Sql, log: Log): Promise<void> {
   const [database] = await sql<[Database]>`
     select current_setting('server_version_num')::int / 10000 as major, current_setting('server_encoding') as encoding,
-      current_setting('transaction_read_only')::boolean as is_read_only, current_user as role, current_schema() as schema,
+      current_setting('transaction_read_only')::boolean as is_read_only,
+      current_setting('synchronous_commit') as synchronous_commit, current_user as role, current_schema() as schema,
       has_schema_privilege(current_schema(), 'create') as may_create`
   const letters = usable.has(database.encoding) ? await readLetters(sql) : null
   const faults = findFaults(database, letters)
@@ -44,7 +46,7 @@ interface Letters {
 }
 
 function findFaults(
-  { major, encoding, is_read_only, role, schema, may_create }: Database,
+  { major, encoding, is_read_only, synchronous_commit, role, schema, may_create }: Database,
   letters: Letters | null,
 ): string[] {
   const faults: string[] = []
@@ -53,6 +55,12 @@ function findFaults(
   else if (!letters.isLatin) faults.push(`By its locale, I and i are different letters. ${another}`)
   if (is_read_only) {
     faults.push('It is read-only: connect to the primary, and see that default_transaction_read_only is off.')
+  }
+  // All other values wait for this server's own disk at least.
+  if (synchronous_commit === 'off') {
+    faults.push(
+      'It confirms what is not on disk yet: set synchronous_commit to on, for the server, the database and the role.',
+    )
   }
   if (schema === null)
     faults.push('Its search_path names no schema that exists. Create that schema, or reset search_path.')

@@ -3,7 +3,7 @@ import { StartFault } from '../../src/lib/errors.ts'
 import { createLog, type Log } from '../../src/lib/log.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSql } from '../../src/storage/sql.ts'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, setDefault } from '../support/database.ts'
 
 const log = createLog('error')
 
@@ -37,9 +37,8 @@ test.each([
 
 test('all that a database lacks is said at once', async () => {
   await using database = await createDatabase(`${empty} locale_provider icu icu_locale 'tr-TR' locale 'C'`)
-  const [{ name } = { name: '' }] = await database.sql<{ name: string }[]>`select current_database() as name`
-  await database.sql.unsafe(`alter database ${name} set default_transaction_read_only = on`)
-  await database.sql.unsafe(`set default_transaction_read_only = off; alter database ${name} set role = pg_monitor`)
+  await setDefault(database, 'default_transaction_read_only = on; set default_transaction_read_only = off')
+  await setDefault(database, 'role = pg_monitor')
   const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 30_000 })
 
   const refused = migrate(sql, log)
@@ -48,6 +47,26 @@ test('all that a database lacks is said at once', async () => {
     /^The database cannot be used:\n  - By its locale.*\n  - It is read-only.*\n  - The/,
   )
   await expect(refused).rejects.toThrow('grant create on schema public to pg_monitor')
+  await sql.end()
+})
+
+test('a database that confirms commits before they are on disk is refused', async () => {
+  await using database = await createDatabase()
+  await setDefault(database, 'synchronous_commit = off')
+  const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 30_000 })
+
+  await expect(migrate(sql, log)).rejects.toThrow('set synchronous_commit to on')
+
+  await sql.end()
+})
+
+test('a database that confirms commits once they are on the disk of its own server is fit', async () => {
+  await using database = await createDatabase()
+  await setDefault(database, 'synchronous_commit = local')
+  const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 30_000 })
+
+  await migrate(sql, log)
+
   await sql.end()
 })
 

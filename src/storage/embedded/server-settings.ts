@@ -26,7 +26,7 @@ export function toArguments({ socketDir, port, connections, isDurable }: ServerN
 
     // An acknowledged write is on disk, and a page that was torn by a power cut can be repaired.
     fsync: durability,
-    synchronous_commit: durability,
+    synchronous_commit: 'on',
     full_page_writes: durability,
 
     // A quarter of a small machine's memory; pages are taken from the system only when they are used.
