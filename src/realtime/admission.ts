@@ -1,9 +1,13 @@
 import type { Principal } from '../actors/principal.ts'
+import { Allowances } from '../lib/allowances.ts'
 import { overloaded, Problem, problem } from '../lib/errors.ts'
 import type { Sessions } from './sessions.ts'
+import type { RealtimeSettings } from './settings.ts'
 
 export const TooManySessions = problem(429, 'too-many-sessions', 'You have too many realtime connections.')
 const TokenEnded = problem(401, 'unauthorized', 'The access token is no longer valid.')
+
+type Limits = Pick<RealtimeSettings, 'sessions' | 'strangers' | 'userSessions' | 'subscriptions' | 'userBytesPerSecond'>
 
 export interface AdmissionParts {
   /** The principal of an access token, at once where it is known. Refuses with 401 and 403, thrown or rejected. */
@@ -11,18 +15,35 @@ export interface AdmissionParts {
   /** When the principal's credential ends; 0 where it has ended. */
   expiryOf: (principal: Principal) => number
   sessions: Sessions
-  /** How many there may be: in all, of nobody known, and of one user. */
-  limits: { sessions: number; strangers: number; userSessions: number }
+  /** How many there may be: in all, of nobody known, and of one user; and what may be said. */
+  limits: Limits
   now: () => number
 }
 
-/** Who may have a session, and until when. */
+/** What a frame takes beside its bytes: even the smallest one has to be read and answered. A guess. */
+const frameBytes = 128
+
+/** For each app of each session: to subscribe takes 250, on the hub for each kind of event. A guess. */
+const subscriptionBytes = 320
+
+/** A session of the hub takes as much to subscribe to all that 500 apps have. */
+const leastSavedBytes = 2 * 1024 * 1024
+
+/** Who may have a session, until when, and how much they may say. */
 export class Admission {
   readonly #parts: AdmissionParts
+  /** Of users, not of sessions: whoever is sent away may come back at once. */
+  readonly #said: Allowances<number>
   #isClosed = false
 
   constructor(parts: AdmissionParts) {
+    const { userSessions, subscriptions, userBytesPerSecond } = parts.limits
     this.#parts = parts
+    this.#said = new Allowances({
+      perSecond: userBytesPerSecond,
+      most: Math.max(leastSavedBytes, userSessions * subscriptions * subscriptionBytes),
+      now: parts.now,
+    })
   }
 
   /** Refuses with 503 where there is no room for one more connection, or for one that does not say whose it is. */
@@ -68,5 +89,10 @@ export class Admission {
     const expiresAt = this.#parts.expiryOf(principal)
     if (expiresAt <= this.#parts.now()) throw TokenEnded()
     return expiresAt
+  }
+
+  /** Counts a frame of a user; false where all of their sessions together say more than their share. */
+  hears(user: number, sizeBytes: number): boolean {
+    return this.#said.take(user, frameBytes + sizeBytes) === 0
   }
 }

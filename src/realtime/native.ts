@@ -36,9 +36,12 @@ export class Native {
     if (!session.admits(this.#parts.now(), framesPerSecond, framesPerSecond + subscriptions)) {
       return this.#expel(session, TooManyFrames())
     }
-    if (session.state.state === 'opening' && !session.introduces(message.byteLength)) {
-      return this.#expel(session, TooManyFrames())
-    }
+    const { user } = session
+    const isHeard =
+      user === undefined
+        ? session.introduces(message.byteLength)
+        : this.#parts.admission.hears(user, message.byteLength)
+    if (!isHeard) return this.#expel(session, TooManyFrames())
     const frame = read(session, message, isBinary)
     if (frame === null) return this.#doubt(session, BadRequest())
     if (frame.type === 'ping') return session.send(pong)

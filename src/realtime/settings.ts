@@ -10,6 +10,11 @@ export interface RealtimeSettings {
   subscriptions: number
   /** Frames that a session may send per second; it may save up as many as subscribing everywhere takes. */
   framesPerSecond: number
+  /**
+   * What the connections of one user may say in all, per second; it adds up to what subscribing everywhere takes. To read a
+   * frame takes up to 0.2 ms for each KiB, whatever is in it.
+   */
+  userBytesPerSecond: number
   /** Size of a frame from a client; a larger one ends the connection. */
   frameBytes: number
   /** What may wait for a slow client. Beyond it the client is cut, and resumes by rev. */
@@ -38,6 +43,7 @@ export const realtimeDefaults: RealtimeSettings = {
   userSessions: 50,
   subscriptions: 500,
   framesPerSecond: 50,
+  userBytesPerSecond: 256 * 1024,
   frameBytes: 64 * 1024,
   // About a thousand typical events, or five of the largest. The kernel's buffers come on top: up to 4 MiB with Linux's
   // defaults, so a client that hits this limit is many seconds behind, and better off reading the log at its own pace.

@@ -6,6 +6,7 @@ import { Address, Addresses } from '../../src/realtime/addresses.ts'
 import { findForm } from '../../src/realtime/protocol.ts'
 import { Session } from '../../src/realtime/session.ts'
 import { Sessions } from '../../src/realtime/sessions.ts'
+import { realtimeDefaults } from '../../src/realtime/settings.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { Ear } from '../support/stage.ts'
 
@@ -21,7 +22,7 @@ function openDoor() {
     authenticate: () => ann,
     expiryOf: () => ends.at,
     sessions,
-    limits: { sessions: 100, strangers: 2, userSessions: 100 },
+    limits: { ...realtimeDefaults, sessions: 100, strangers: 2, userSessions: 100 },
     now: () => clock.now(),
   })
   const connect = () => {

@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import { eventually } from '../support/eventually.ts'
 import { joinHub } from '../support/hub.ts'
 import { listen, refusedUpgrade } from '../support/realtime.ts'
-import { startServer, type Server } from '../support/server.ts'
+import { startServer, type Person, type Server } from '../support/server.ts'
 
 const sessions = async (server: Server) => {
   const { body } = await server.request('GET', '/metrics')
@@ -64,6 +64,32 @@ test('a client that sends frames without end is shown the door', async () => {
 
   expect(await inbox.closed).toBe(4429)
 })
+
+test.each(['/api/realtime', '/hubs/rtm'])(
+  'what a user says counts over all connections to %s, also over those that have ended',
+  async path => {
+    await using server = await startServer({ SESSIONS_PER_USER: '2' })
+    const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+    const talk = async ({ token }: Person, frames: number) => {
+      const socket = new WebSocket(`${server.url.replace('http', 'ws')}${path}?access_token=${token}`)
+      const welcome = once(socket, 'message')
+      await once(socket, 'open')
+      const padding = 'x'.repeat(60_000)
+      const isHub = path === '/hubs/rtm'
+      if (isHub) socket.send('{"protocol":"json","version":1}\x1e')
+      await welcome
+      const frame = isHub ? `{"type":6,"padding":"${padding}"}\x1e` : `{"type":"ping","padding":"${padding}"}`
+      for (let i = 0; i < frames; i++) socket.send(frame)
+      socket.close(1000)
+      const [code] = (await once(socket, 'close')) as [number]
+      return code
+    }
+
+    expect(await talk(ann, 34)).toBe(1000)
+    expect(await talk(ann, 34)).toBe(4429)
+    expect(await talk(ben, 34)).toBe(1000)
+  },
+)
 
 test('whoever has not said who they are may say little else', async () => {
   await using server = await startServer()

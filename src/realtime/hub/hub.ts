@@ -78,6 +78,10 @@ export class Hub {
   hear(session: Session, message: ArrayBuffer, isBinary: boolean): void {
     try {
       const principal = this.#strangers.get(session)
+      const user = principal?.user ?? session.user
+      if (user !== undefined && !this.#parts.admission.hears(user, message.byteLength)) {
+        return session.close(closeCodes.tooMany, 'too many frames')
+      }
       const rest = principal === undefined ? message : this.#shakeHands(session, principal, message)
       if (rest.byteLength === 0 || session.isClosed) return
       const form = formOf(session)
