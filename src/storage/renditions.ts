@@ -1,9 +1,9 @@
-import PQueue from 'p-queue'
 import { bitmapLimitBytes, readHead } from './bitmap.ts'
 import type { Bytes } from './bytes.ts'
 import { Decoder } from './decoder.ts'
 import { svgLimitBytes, type Image, type Rendition } from './image.ts'
 import { readSvgSize, svgHeadBytes } from './svg.ts'
+import { Turns } from './turns.ts'
 
 const all: Rendition[] = ['thumbnail', 'preview', 'avatar']
 
@@ -25,17 +25,15 @@ const waitingLimit = { ofAll: 200, ofOne: 100 }
 
 /**
  * Makes smaller versions of pictures, one at a time: a page of thumbnails must not keep both cores from answering. Any
- * bytes may be thrown at it: what cannot be decoded has no renditions. Next is the picture of whoever has fewest before
- * it, so that a crowd of pictures that take long keeps nobody waiting but those who look at them.
+ * bytes may be thrown at it: what cannot be decoded has no renditions. Uploaders take turns, so that a crowd of pictures
+ * that take long keeps nobody waiting but those who look at them.
  */
 export class Renditions {
   readonly #bytes: Bytes
   readonly #decoder = new Decoder(processorMs.rendition)
-  readonly #heads = { decoder: new Decoder(processorMs.head), queue: new PQueue({ concurrency: 1 }) }
-  readonly #queue = new PQueue({ concurrency: 1 })
+  readonly #heads = { decoder: new Decoder(processorMs.head), turns: new Turns() }
+  readonly #turns = new Turns()
   readonly #making = new Map<string, Promise<string | null>>()
-  /** Whoever uploaded them → renditions that wait or are being made. */
-  readonly #owed = new Map<number, number>()
   readonly #failed = new Set<string>()
 
   constructor(bytes: Bytes) {
@@ -46,7 +44,7 @@ export class Renditions {
    * What kind of picture some bytes are, and how large, as their head says; null for anything else. More of them may be
    * damaged.
    */
-  async inspect(key: string): Promise<Image | null> {
+  async inspect(key: string, uploader: number): Promise<Image | null> {
     const size = (await this.#bytes.sizeOf(key)) ?? 0
     const head = size === 0 ? Buffer.alloc(0) : await this.#readHead(key, size)
     const bitmap = size <= bitmapLimitBytes ? readHead(head, size) : null
@@ -54,8 +52,8 @@ export class Renditions {
     const drawn = size <= svgLimitBytes ? readSvgSize(head.toString()) : null
     if (drawn !== null) return { format: 'svg', ...drawn }
     if (!signature.test(head.toString('latin1', 0, signatureBytes))) return null
-    const { decoder, queue } = this.#heads
-    return this.#bytes.withFile(key, path => queue.add(() => decoder.inspect(path)))
+    const { decoder, turns } = this.#heads
+    return this.#bytes.withFile(key, path => turns.add(uploader, () => decoder.inspect(path)))
   }
 
   /**
@@ -68,11 +66,10 @@ export class Renditions {
     if (this.#failed.has(name)) return null
     const making = this.#making.get(name)
     if (making !== undefined) return making
-    const before = this.#owed.get(uploader) ?? 0
-    if (this.#queue.size >= waitingLimit.ofAll || before >= waitingLimit.ofOne) return null
-    this.#owed.set(uploader, before + 1)
-    const make = () => this.#make(key, rendition, name)
-    const made = this.#queue.add(make, { priority: -before }).finally(() => this.#settle(name, uploader))
+    if (this.#turns.size >= waitingLimit.ofAll || this.#turns.of(uploader) >= waitingLimit.ofOne) return null
+    const made = this.#turns
+      .add(uploader, () => this.#make(key, rendition, name))
+      .finally(() => this.#making.delete(name))
     this.#making.set(name, made)
     return made
   }
@@ -84,9 +81,9 @@ export class Renditions {
 
   /** Those who wait are told that there is none. */
   stop(): void {
-    this.#queue.clear()
+    this.#turns.clear()
     this.#decoder.stop()
-    this.#heads.queue.clear()
+    this.#heads.turns.clear()
     this.#heads.decoder.stop()
   }
 
@@ -98,13 +95,6 @@ export class Renditions {
     }
     await this.#bytes.put(name, one(made))
     return name
-  }
-
-  #settle(name: string, uploader: number): void {
-    this.#making.delete(name)
-    const left = this.#owed.get(uploader)! - 1
-    if (left === 0) this.#owed.delete(uploader)
-    else this.#owed.set(uploader, left)
   }
 
   /** Bytes never change: what they are no picture of now they will not be later, and trying takes long. */

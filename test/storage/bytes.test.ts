@@ -107,7 +107,7 @@ test('a store that falls silent is not waited for, whatever it was asked', async
     bytes.withFile('large', async () => {}),
     bytes.put('small', pieces('x')),
     bytes.remove(['large']),
-    new Renditions(bytes).inspect('large'),
+    new Renditions(bytes).inspect('large', 1),
   ])
 
   const failures = outcomes.map(outcome => outcome.status === 'rejected' && isUnavailable(outcome.reason))

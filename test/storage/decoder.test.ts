@@ -23,7 +23,7 @@ test('who sends a picture that takes for ever to be read is answered at once', a
   await using place = await openPlace()
   await place.bytes.put('hostile', one(hostile))
 
-  expect(await new Renditions(place.bytes).inspect('hostile')).toEqual({ format: 'svg', width: 10, height: 10 })
+  expect(await new Renditions(place.bytes).inspect('hostile', 1)).toEqual({ format: 'svg', width: 10, height: 10 })
 })
 
 test('a head that takes for ever is given up, and holds up the next one only briefly', async () => {
@@ -34,12 +34,26 @@ test('a head that takes for ever is given up, and holds up the next one only bri
   using renditions = place.renditions()
   const before = process.cpuUsage()
 
-  const hostile = ['first', 'second'].map(key => renditions.inspect(key))
-  const picture = await renditions.inspect('picture')
+  const hostile = ['first', 'second'].map(key => renditions.inspect(key, 1))
+  const picture = await renditions.inspect('picture', 1)
 
   expect(picture).toEqual({ format: 'png', width: 600, height: 300 })
   expect(await Promise.all(hostile)).toEqual([null, null])
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(2_000)
+})
+
+test('a crowd of heads of one person keeps nobody else waiting', async () => {
+  await using place = await openPlace()
+  await place.bytes.put('picture', one(png))
+  using renditions = place.renditions()
+  const done: number[] = []
+  const inspect = (uploader: number) => renditions.inspect('picture', uploader).then(() => done.push(uploader))
+
+  const crowd = Array.from({ length: 20 }, () => inspect(1))
+  await crowd[0]
+  await Promise.all([...crowd, inspect(2)])
+
+  expect(done.indexOf(2)).toBeLessThan(10)
 })
 
 test('pictures that lie on their side or move are as large as they are shown', async () => {
@@ -48,8 +62,8 @@ test('pictures that lie on their side or move are as large as they are shown', a
   await place.bytes.put('moving', one(await toFrames(3)))
   using renditions = place.renditions()
 
-  expect(await renditions.inspect('lying')).toEqual({ format: 'jpeg', width: 300, height: 600 })
-  expect(await renditions.inspect('moving')).toEqual({ format: 'webp', width: 1, height: 1 })
+  expect(await renditions.inspect('lying', 1)).toEqual({ format: 'jpeg', width: 300, height: 600 })
+  expect(await renditions.inspect('moving', 1)).toEqual({ format: 'webp', width: 1, height: 1 })
 })
 
 test('where no process can be started the picture waits for another time', async () => {
@@ -59,11 +73,11 @@ test('where no process can be started the picture waits for another time', async
   const node = process.execPath
 
   process.execPath = '/nowhere/node'
-  const outcomes = await Promise.allSettled([renditions.inspect('picture'), renditions.of('picture', 'avatar', 1)])
+  const outcomes = await Promise.allSettled([renditions.inspect('picture', 1), renditions.of('picture', 'avatar', 1)])
   process.execPath = node
 
   expect(outcomes.map(outcome => outcome.status === 'rejected' && isUnavailable(outcome.reason))).toEqual([true, true])
-  expect(await renditions.inspect('picture')).toMatchObject({ format: 'png' })
+  expect(await renditions.inspect('picture', 1)).toMatchObject({ format: 'png' })
   expect(await renditions.of('picture', 'avatar', 1)).toBe('picture.avatar')
 })
 

@@ -72,7 +72,7 @@ async function describeBlob(
 ): Promise<NewBlobRow> {
   const type = toMediaType(name, mediaType)
   const isPicture = pictureTypes.has(type) || pictureExtensions.has(extensionOf(name))
-  const image = isPicture ? await renditions.inspect(key) : null
+  const image = isPicture ? await renditions.inspect(key, by.user) : null
   const bare = pictureTypes.has(type) ? anyBytes : type
   return {
     name,
