@@ -110,6 +110,49 @@ test.each(['http://10.0.0.1/', 'http://inside.test/', 'http://167772161/', '//10
   },
 )
 
+test.each([
+  ['HEAD', 200],
+  ['POST', 302],
+  ['PUT', 302],
+  ['DELETE', 302],
+] as const)(
+  'a redirect of %s comes to %i: only what changes nothing is asked for elsewhere',
+  async (method, status) => {
+    await using end = await startReceiver()
+    await using start = await startReceiver(answer(302, '', { location: end.url }))
+
+    const response = await egress().send({ ...basics, method, url: start.url, redirects: 3 })
+
+    expect(response.status).toBe(status)
+    expect(end.requests).toHaveLength(status === 200 ? 1 : 0)
+  },
+)
+
+test.each([
+  [300, false],
+  [301, true],
+  [302, true],
+  [303, true],
+  [304, false],
+  [307, true],
+  [308, true],
+])('whether %i with another address is a redirect: %s', async (status, expected) => {
+  await using end = await startReceiver()
+  await using start = await startReceiver(answer(status, '', { location: end.url }))
+
+  const response = await egress().send({ ...basics, url: start.url, redirects: 1 })
+
+  expect(response.status).toBe(expected ? 200 : status)
+})
+
+test('a redirect to nowhere is an answer like any other', async () => {
+  await using receiver = await startReceiver(answer(302, 'nowhere'))
+
+  const response = await egress().send({ ...basics, url: receiver.url, redirects: 3 })
+
+  expect([response.status, response.body.toString()]).toEqual([302, 'nowhere'])
+})
+
 test('a redirect to another scheme is refused', async () => {
   await using receiver = await startReceiver(answer(302, '', { location: 'file:///etc/passwd' }))
 
