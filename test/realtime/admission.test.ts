@@ -71,3 +71,12 @@ test('a token that ends while its session is being opened opens none', () => {
 
   expect([inTime, late, admit()]).toEqual([200, 401, 401])
 })
+
+test('a node that stops lets nobody in, however much room it has', () => {
+  const { admission } = openDoor()
+  const before = statusOf(() => admission.requireRoom(false))
+
+  admission.close()
+
+  expect([before, statusOf(() => admission.requireRoom(false))]).toEqual([200, 503])
+})

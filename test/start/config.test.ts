@@ -41,6 +41,35 @@ test.each([
   expect(() => readConfig({ [name]: value })).toThrow(name)
 })
 
+test.each([
+  [{ S3_ACCESS_KEY_ID: 'id' }],
+  [{ S3_SECRET_ACCESS_KEY: 'secret' }],
+  [{ TLS_CERT_FILE: import.meta.filename }],
+  [{ TLS_KEY_FILE: import.meta.filename }],
+])('half of a pair is refused: %j', half => {
+  expect(() => readConfig(half)).toThrow('must be set together')
+})
+
+test('both of a pair, or neither, are taken', () => {
+  const keys = readConfig({ S3_ACCESS_KEY_ID: 'id', S3_SECRET_ACCESS_KEY: 'secret' })
+  const files = readConfig({ TLS_CERT_FILE: import.meta.filename, TLS_KEY_FILE: import.meta.filename })
+
+  expect([keys.s3AccessKeyId, keys.tlsKeyFile]).toEqual(['id', null])
+  expect([files.s3AccessKeyId, files.tlsKeyFile]).toEqual([null, import.meta.filename])
+})
+
+test.each([
+  ['SESSION_BACKLOG_KB', '64', true],
+  ['SESSION_BACKLOG_KB', '63', false],
+  ['DATABASE_CONNECTIONS', '500', true],
+  ['DATABASE_CONNECTIONS', '501', false],
+  ['DATABASE_CONNECTIONS', '0', false],
+  ['DATABASE_CONNECTIONS', '1.5', false],
+])('%s of %s is within its bounds: %s', (name, value, expected) => {
+  if (expected) expect(() => readConfig({ [name]: value })).not.toThrow()
+  else expect(() => readConfig({ [name]: value })).toThrow(`${name} must be a whole number from`)
+})
+
 test('an address may have a path, and an origin may be of an app', () => {
   const config = readConfig({
     PUBLIC_URL: 'https://chat.example:8443/parley/',
