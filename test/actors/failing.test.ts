@@ -2,8 +2,9 @@ import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { command } from '../../src/actors/command.ts'
+import { command, loadingCommand } from '../../src/actors/command.ts'
 import { batch } from '../../src/storage/batch.ts'
+import { eventually } from '../support/eventually.ts'
 import { openActors } from '../support/actors.ts'
 import { openRooms, send, system } from '../support/rooms.ts'
 
@@ -74,6 +75,38 @@ test('what came together with a command that fails is done by the actor that tak
   expect((await node.apps.state(app)).app.item_count).toBe(30)
   await node.apps.look()
   expect(heard).toEqual(sending.map(() => 'message_created'))
+})
+
+test('what fails when it is tried again leaves nothing behind for the next command', async () => {
+  await using database = await openRooms(2)
+  const { sql, rooms } = database
+  const [app, elsewhere] = rooms as [number, number]
+  await using here = await openActors(database.url, { statementTimeoutMs: 500 })
+  await using there = await openActors(database.url)
+  const once = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
+  const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const load = async () => {
+    begun.resolve()
+    await gate.promise
+  }
+  const slow = loadingCommand('slow', load, work => ({ id: work.app.id }))
+
+  const failing = here.apps.run(slow, app, system, null, once)
+  failing.catch(() => {})
+  await begun.promise
+  // Somebody else uses the key, and has the app as soon as the first attempt lets go of it.
+  await send(there.apps, elsewhere, { once })
+  await sql.begin(async tx => {
+    const locked = tx`select from apps where id = ${app} for update`.execute()
+    const waiting = () => sql`
+      select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    await eventually(async () => expect(await waiting()).toHaveLength(1))
+    gate.resolve()
+    await locked
+    await expect(failing).rejects.toMatchObject({ code: '57014' })
+  })
+
+  expect(await here.apps.run(slow, app, system, null)).toEqual({ id: app })
 })
 
 test('an app that cannot be brought up to date keeps no other from it, and is loaded anew', async () => {
