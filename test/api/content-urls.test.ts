@@ -75,6 +75,15 @@ test('a link to a deleted file opens nothing', async () => {
   expect((await fetch(file.download_url)).status).toBe(404)
 })
 
+test('a link to a file of a deleted app opens nothing', async () => {
+  await using server = await startServer()
+  const { ann, app, file } = await addFile(server, 'note.txt', 'x')
+
+  await ann.delete(`/api/apps/${app.id}`)
+
+  expect((await fetch(file.download_url)).status).toBe(404)
+})
+
 test.each([
   ['bytes=0-3', 206, '0123', 'bytes 0-3/10'],
   ['bytes=4-', 206, '456789', 'bytes 4-9/10'],

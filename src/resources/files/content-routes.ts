@@ -143,6 +143,8 @@ async function openLink(
   const file = await findFile(sql, id)
   const version = file?.rev === rev ? file : await findVersion(sql, id, rev)
   if (file === null || version === null) throw NotFound()
+  // What a deleted app held is removed only later.
+  if ((await findApp(sql, file.app_id))?.deleted_at !== null) throw NotFound()
   const path = `/files/${id}/${rev}${part}`
   if (!isSigned(path, signature, version.blob.secret, now().getTime())) throw NotFound()
   return { name: file.name, blob: version.blob }
