@@ -71,6 +71,9 @@ test('a server that ends every connection at its start is not waited for', async
   const sql = openSql({ url: `postgres://parley@127.0.0.1:${port}/none`, connections: 1, statementTimeoutMs: 5000 })
 
   await expect(sql`select 1`).rejects.toSatisfy(isUnavailable)
+  await expect(sql.reserve()).rejects.toSatisfy(isUnavailable)
+  // The only connection that there may be was given back.
+  await expect(sql`select 1`).rejects.toSatisfy(isUnavailable)
 
   await sql.end({ timeout: 1 })
   server.close()
