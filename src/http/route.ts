@@ -116,7 +116,7 @@ export interface RouteDeclaration<
   uploadPart?: string
   /** True where replies may be a Download: what the client says of ranges and of what it has is then read. */
   isDownload?: boolean
-  /** True for a POST that creates: the Idempotency-Key header is honoured. An upload has to see to its content. */
+  /** True for a POST that creates, or votes: the Idempotency-Key header is honoured. An upload has to see to its content. */
   creates?: boolean
   /** Status to schema of the body; null where there is none. */
   replies: Replies

@@ -243,6 +243,23 @@ test('an app is made once under a key, a private chat too', async () => {
   expect((await ann.get('/api/apps')).body.count).toBe('2')
 })
 
+test('a vote that is repeated under its key is not withdrawn', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { options: [{ text: 'yes' }] })
+  const vote = (key: string) => ann.post(`/api/options/${message.options.data[0].id}/vote`, undefined, once(key))
+
+  const [first, repeated] = [await vote('k1'), await vote('k1')]
+  const withdrawn = await vote('k2')
+
+  expect(first).toMatchObject({ status: 200, body: { has_voted: true, votes: { count: '1' } } })
+  expect(repeated).toMatchObject({ status: 200, body: first.body })
+  expect(withdrawn.body.votes.count).toBe('0')
+})
+
 test('a file that is uploaded again under its key is kept once, and another one is refused', async () => {
   await using folder = createDirectory()
   await using server = await startServer({ DATA_DIR: folder.path })

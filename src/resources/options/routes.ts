@@ -38,11 +38,14 @@ const voteFor = route({
   summary: 'Vote for an option, or withdraw the vote that it has',
   auth: 'token',
   params: ContentPath,
+  // Done twice, it would come to nothing.
+  creates: true,
   replies: { 200: Option },
   problems: [Forbidden, NotFound],
   async handle(request) {
+    const { apps, by, once } = request
     const found = await findShown(request)
-    const { option, hasVoted } = await request.apps.run(vote, found.app_id, request.by, found)
+    const { option, hasVoted } = await apps.run(vote, found.app_id, by, found, once)
     return reply(200, await show(option, hasVoted, request))
   },
 })
