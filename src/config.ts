@@ -126,6 +126,12 @@ export const settings = {
     secret(text.regex(/^wys_[\w.~+/=-]{28,}$/, 'must begin with wys_ and have at least 32 characters, without spaces')),
     'An API key that is to be valid; without it, one is made at the first start and printed once',
   ),
+  isOnlyKey: setting(
+    'API_KEY_ONLY',
+    'false',
+    yesOrNo,
+    'Whether the start revokes all API keys but API_KEY, on all nodes and for good',
+  ),
   metricsToken: setting(
     'METRICS_TOKEN',
     null,
@@ -225,6 +231,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if ((config.s3AccessKeyId === null) !== (config.s3SecretAccessKey === null)) {
     faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together')
   }
+  if (config.isOnlyKey && config.apiKey === null) faults.push('API_KEY_ONLY needs an API_KEY')
   if (faults.length > 0) throw new StartFault(['The configuration has faults:', ...faults].join('\n  - '))
   return config
 }

@@ -281,7 +281,7 @@ export async function startNode(config: Config): Promise<Node> {
     const listening = await edge.listen(config.port, config.host)
 
     // Last, because it is shown only once: whoever was refused before has lost nothing.
-    const apiKey = await ensureKey(sql, config.apiKey, now())
+    const apiKey = await ensureKey({ sql, direct, now: now() }, config)
     log.info({ url: listening, version: config.version }, 'The node is ready')
     teardown.add('log', () => log.info({ requests: edge.open, commands: apps.waiting }, 'The node stops'))
     return { url: listening, apiKey, stop, failed: failed.promise }

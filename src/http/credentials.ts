@@ -45,7 +45,7 @@ export class Credentials {
     environment.listen(event => {
       if (event.type === 'tokens_revoked' || event.type === 'user_trashed' || event.type === 'user_deleted') {
         this.#forget(principal => principal.user === event.entity_id && principal.kind === 'user')
-      } else if (event.type === 'key_revoked') {
+      } else if (event.type === 'keys_revoked') {
         this.#forget(principal => principal.kind === 'key')
       } else if (event.type === 'everything') {
         this.#revocations++

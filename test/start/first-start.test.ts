@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
 import { client } from '../support/client.ts'
+import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { createDirectory, launchProgram, startProgram } from '../support/process.ts'
 
 test('a fresh directory is ready within ten seconds, and prints a key that works', async () => {
@@ -44,6 +46,27 @@ test('a key from the configuration is valid beside those that are known', async 
   expect((await client(second.url, one).get('/api/users')).status).toBe(200)
   expect((await client(second.url, other).get('/api/users')).status).toBe(200)
   expect((await client(second.url, `${other}x`).get('/api/users')).status).toBe(401)
+})
+
+test('a start may revoke all keys but the configured one, on nodes that are running too, and for good', async () => {
+  await using database = await createDatabase()
+  const lost = 'wys_the-key-that-somebody-else-has-got'
+  const kept = 'wys_the-key-that-is-to-take-its-place'
+  const url = { DATABASE_URL: database.url }
+  await using dir = createDirectory()
+  await using first = await startProgram(dir, { ...url, API_KEY: lost })
+  expect((await client(first.url, lost).get('/api/users')).status).toBe(200)
+
+  await using otherDir = createDirectory()
+  await using second = await startProgram(otherDir, { ...url, API_KEY: kept, API_KEY_ONLY: 'true' })
+
+  expect((await client(second.url, lost).get('/api/users')).status).toBe(401)
+  await eventually(async () => expect((await client(first.url, lost).get('/api/users')).status).toBe(401))
+  for (const node of [first, second]) expect((await client(node.url, kept).get('/api/users')).status).toBe(200)
+  await using thirdDir = createDirectory()
+  await using third = launchProgram(thirdDir, { ...url, API_KEY: lost })
+  expect(await third.ended).toBe(1)
+  expect(third.output()).toContain('The key of API_KEY was revoked. Choose another one.')
 })
 
 test('a second start on the same directory is refused, says why, and harms nobody', async () => {
