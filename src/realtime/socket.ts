@@ -4,7 +4,7 @@ import { Address, type Addresses } from './addresses.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Form } from './protocol.ts'
-import { Arrival } from './arrival.ts'
+import { Arrival, Lobby } from './arrival.ts'
 import { Session } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
@@ -63,6 +63,7 @@ interface Opening {
 /** Lets clients in through a door. The only file that touches the WebSockets of uWebSockets.js. */
 export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
   const { sessions, fanOut, settings, now } = parts
+  const lobby = new Lobby()
   app.ws<UserData>(door.path, {
     maxPayloadLength: settings.frameBytes,
     idleTimeout: settings.idleTimeoutSeconds,
@@ -78,7 +79,7 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
       const address = new Address(origin, 0)
       const session = new Session(socket, { form, address }, now() + settings.helloTimeoutMs)
       sessions.add(session)
-      if (principal instanceof Promise) return arrive(door, socket, session, principal)
+      if (principal instanceof Promise) return arrive(door, socket, new Arrival(session, lobby), principal)
       socket.getUserData().session = session
       door.open(session, principal)
     },
@@ -89,6 +90,8 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
     },
     drain: socket => fanOut.drained(sessionOf(socket)),
     close(socket) {
+      const data = socket.getUserData()
+      if (data.session instanceof Arrival) data.session.release()
       const session = sessionOf(socket)
       session.lost()
       sessions.remove(session)
@@ -130,9 +133,9 @@ function upgrade(
 }
 
 /** The session begins when its token has been looked up; what the client says meanwhile is heard then. */
-function arrive(door: Door, socket: WebSocket<UserData>, session: Session, principal: Promise<Principal>): void {
+function arrive(door: Door, socket: WebSocket<UserData>, arrival: Arrival, principal: Promise<Principal>): void {
   const data = socket.getUserData()
-  const arrival = new Arrival(session)
+  const { session } = arrival
   data.session = arrival
   principal
     .then(found => {
@@ -142,6 +145,7 @@ function arrive(door: Door, socket: WebSocket<UserData>, session: Session, princ
       arrival.release((message, isBinary) => !session.isClosed && door.hear(session, message, isBinary))
     })
     .catch((error: unknown) => {
+      arrival.release()
       if (!session.isClosed) door.refuse(session, error)
     })
 }

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { Address } from '../../src/realtime/addresses.ts'
-import { Arrival } from '../../src/realtime/arrival.ts'
+import { Arrival, Lobby } from '../../src/realtime/arrival.ts'
 import { findForm } from '../../src/realtime/protocol.ts'
 import { Session } from '../../src/realtime/session.ts'
 import { Ear } from '../support/stage.ts'
 
 /** Somebody whose token is being looked up. */
-function open() {
+function open(lobby = new Lobby()) {
   const form = findForm('json', 'number')!
-  return new Arrival(new Session(new Ear(), { form, address: new Address('', 0) }, 0))
+  return new Arrival(new Session(new Ear(), { form, address: new Address('', 0) }, 0), lobby)
 }
 
 const message = (bytes: number) => new ArrayBuffer(bytes)
@@ -47,4 +47,20 @@ test.each([
 
   expect([before, arrival.session.state.state]).toEqual(['opening', 'closed'])
   expect(heard).toBe(sizes.length)
+})
+
+test('of all together, no more than 64 MiB is held; who has come in, or is gone, makes room', () => {
+  const lobby = new Lobby()
+  const others = Array.from({ length: 1_024 }, () => open(lobby))
+  for (const arrival of others) arrival.hold(message(64 * 1024), false)
+  const late = open(lobby)
+  late.hold(message(1), false)
+  others[0]!.release()
+  const later = open(lobby)
+  later.hold(message(64 * 1024), false)
+
+  expect(others.every(({ session }) => !session.isClosed)).toBe(true)
+  expect([late.session.isClosed, later.session.isClosed]).toEqual([true, false])
+  for (const arrival of [...others, late, later]) arrival.release()
+  expect(lobby.bytes).toBe(0)
 })
