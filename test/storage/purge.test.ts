@@ -21,7 +21,17 @@ const dayMs = 24 * 3_600_000
 
 /** Tables that hold nothing of what people make in apps. A new table is here, or `fill` puts something into it. */
 const unrelated = new Set([
-  ...['users', 'directories', 'directory_members', 'tokens', 'api_keys', 'follows', 'environment', 'migrations'],
+  ...[
+    'users',
+    'user_counts',
+    'directories',
+    'directory_members',
+    'tokens',
+    'api_keys',
+    'follows',
+    'environment',
+    'migrations',
+  ],
   ...['agents', 'agent_functions', 'agent_servers', 'webhooks', 'deliveries', 'idempotency'],
   ...['deleted_users', 'notification_terms_cursor'],
 ])
