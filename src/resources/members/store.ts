@@ -1,7 +1,7 @@
 import type { Principal } from '../../actors/principal.ts'
 import type { Page } from '../../storage/page.ts'
-import type { Db, Sql } from '../../storage/sql.ts'
-import { listCrowd } from '../users/crowd.ts'
+import type { Db, Fragment, Sql } from '../../storage/sql.ts'
+import { asksNothing, findEverybody, listCrowd, type Crowd } from '../users/crowd.ts'
 import { restrictTo, toFound, toVisible } from '../users/pages.ts'
 import { listUserIds, toOthers } from '../users/user-ids.ts'
 import { isAmong } from '../users/visible.ts'
@@ -35,9 +35,11 @@ export async function listMemberIds(
   const ofApp = sql`from members m where m.app_id = ${app} and m.access is not null`
   const isOne = sql`${ofApp} and m.user_id = u.id`
   const members = sql`select m.user_id ${ofApp}`
-  if (isMember && !withSystem) {
-    const crowd = { ids: members, isIn: sql`(select true ${isOne})`, size: memberCount }
-    const whole = await listCrowd(sql, { by, agent: isAgent }, crowd, page)
+  const asked = { by, agent: isAgent }
+  if (!withSystem && asksNothing(asked, page)) {
+    const all = { ids: members, isIn: sql`(select true ${isOne})`, size: memberCount }
+    const crowd = isMember ? all : await findCandidates(sql, filter, sql`exists (select ${isOne})`)
+    const whole = crowd === null ? null : await listCrowd(sql, asked, crowd, page)
     if (whole !== null) return whole
   }
   const found = await restrictTo(sql, toFound(sql, page.q, isPrefix))
@@ -51,6 +53,27 @@ export async function listMemberIds(
   const visible = sql`(${isSeen} and u.id > 0 ${system})`
   const who = isMember === false ? sql`(not ${isIn} and ${visible})` : sql`(${isIn} or ${visible})`
   return listUserIds(sql, sql`${who} and ${found.where} ${toOthers(sql, by, page, isAgent)}`, page)
+}
+
+/** Where the caller sees nearly everybody: those who are no members, as far as these are fewer, or all with the members. */
+async function findCandidates(
+  sql: Sql,
+  { app, memberCount, by, isMember }: MemberFilter,
+  isOne: Fragment,
+): Promise<Crowd | null> {
+  const everybody = await findEverybody(sql, by)
+  if (everybody === null || memberCount * 2 > everybody.size) return null
+  const { isIn, size, hidden } = everybody
+  if (isMember === null) return hidden.length === 0 ? everybody : null
+  const seen = memberCount - (hidden.length === 0 ? 0 : await countMembersAmong(sql, app, hidden))
+  return { isIn: sql`${isIn} and not ${isOne}`, size: size - seen }
+}
+
+async function countMembersAmong(sql: Sql, app: number, users: number[]): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from members m
+    where m.app_id = ${app} and m.user_id = any(${users}::bigint[]) and m.access is not null`
+  return row!.count
 }
 
 /** The apps in which somebody is a member who can leave. Served by members_user. */

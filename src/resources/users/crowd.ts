@@ -15,6 +15,13 @@ export interface Crowd {
   size?: number
 }
 
+/** The crowd of all users but a few, who are not seen. */
+export interface Everybody {
+  isIn: Fragment
+  size: number
+  hidden: number[]
+}
+
 interface Asked {
   by: Principal
   /** Agents, or people, alone. */
@@ -56,12 +63,12 @@ export async function listCrowd(
  * Everybody whom the caller can see. Null where that is less than nearly everybody, or may be: somebody in a directory
  * sees those who share something, and of many in directories it would have to be found out for each.
  */
-export async function findEverybody(db: Db, by: Principal): Promise<Crowd | null> {
+export async function findEverybody(db: Db, by: Principal): Promise<Everybody | null> {
   const hidden = await listHidden(db, by)
   if (hidden === null) return null
   const [row] = await db<{ count: number }[]>`select sum(count)::bigint as count from user_counts`
   const isSeen = hidden.length === 0 ? db`` : db`and u.id <> all(${hidden}::bigint[])`
-  return { isIn: db`u.id >= 1 ${isSeen}`, size: row!.count - hidden.length }
+  return { isIn: db`u.id >= 1 ${isSeen}`, size: row!.count - hidden.length, hidden }
 }
 
 async function countIds(db: Db, ids: Fragment): Promise<number> {
