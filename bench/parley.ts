@@ -90,12 +90,22 @@ export class Parley {
     await this.start()
   }
 
+  /** Does something while the server does nothing, not even what it puts off until nobody needs it: a baseline. */
+  async holdStill<Result>(run: () => Promise<Result>): Promise<Result> {
+    this.signal('SIGSTOP')
+    try {
+      return await run()
+    } finally {
+      this.signal('SIGCONT')
+    }
+  }
+
   async stop(): Promise<void> {
     await this.#end()
     rmSync(this.#dir, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   }
 
-  /** The server's ear for `collect-on-signal.ts`. */
+  /** See `collect-on-signal.ts` for what the server makes of one. */
   signal(name: NodeJS.Signals): void {
     this.#child?.kill(name)
   }

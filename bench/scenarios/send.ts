@@ -49,7 +49,9 @@ export const send: Scenario = {
 
 async function insert(stage: Stage, pgbench: Pgbench | null, count: number): Promise<Measurement | null> {
   if (pgbench === null) return null
-  const { perSecond, averageMs, databaseCpu, others } = await pgbench.insert(count, stage.seconds)
+  const { perSecond, averageMs, databaseCpu, others } = await stage.parley.holdStill(() =>
+    pgbench.insert(count, stage.seconds),
+  )
   return {
     label: pgbenchName(count),
     subject: 'baseline',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { toRestMs } from '../../src/resources/notifications/pace.ts'
+import { Others, toRestMs } from '../../src/resources/notifications/pace.ts'
 
-const quiet = { waiting: 0, telling: 5, told: 35, tookMs: 20, lateMs: 0 }
+const quiet = { waiting: 0, telling: 5, told: 35, tookMs: 20, lateMs: 0, others: 1 }
 const much = { ...quiet, telling: 70, told: 490 }
 const crowd = { ...quiet, telling: 1, told: 999 }
 const rush = { ...quiet, waiting: 100 }
@@ -27,4 +27,23 @@ test('the later they are, the more time they are given, until they follow what i
 test('a rest ends after a second, and clocks that disagree make none longer', () => {
   expect(toRestMs({ ...crowd, tookMs: 60_000 })).toBe(1_000)
   expect(toRestMs({ ...crowd, lateMs: -5_000 })).toBe(toRestMs(crowd))
+})
+
+test('where the thread has little else to do, they are made four fifths of the time, but while many write', () => {
+  for (const worked of [much, crowd]) {
+    expect(shareOf({ ...worked, others: 0.05 })).toBeCloseTo(0.8)
+    const shares = [0.05, 0.1, 0.2, 0.3].map(others => shareOf({ ...worked, others }))
+    expect(shares).toEqual(shares.toSorted((a, b) => b - a))
+    expect(shares.at(-1)).toBe(shareOf(worked))
+  }
+  expect(shareOf({ ...rush, others: 0 })).toBeCloseTo(0.05)
+})
+
+test('what others do counts as it was in the last second or so of rests, however short these are', () => {
+  const others = new Others()
+  expect(others.share).toBe(1)
+  others.used(0, 4_000)
+  expect(others.share).toBeCloseTo(0, 1)
+  for (let ms = 0; ms < 3_000; ms += 5) others.used(ms % 50 === 0 ? 1 : 0, 5)
+  expect(others.share).toBeCloseTo(0.1, 1)
 })

@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks'
 import type { Apps } from '../../actors/apps.ts'
 import type { Write } from '../../actors/command.ts'
 import type { EventTypes } from '../../actors/catch-up.ts'
@@ -11,7 +12,7 @@ import { findUnlessGone } from '../apps/find.ts'
 import { keepTerms } from '../content/terms.ts'
 import * as backlog from './backlog.ts'
 import { Making, notifying } from './making/making.ts'
-import { portion, toRestMs } from './pace.ts'
+import { Others, portion, toRestMs } from './pace.ts'
 
 const nothing: Write[] = []
 
@@ -70,6 +71,7 @@ const idle: Omit<Reached, 'rev'> = { isMore: false, hasTold: false, telling: 0, 
 export class Notifier {
   readonly #parts: NotifierParts
   readonly #awake = new Set<number>()
+  readonly #others = new Others()
   #running: Promise<void> | null = null
   #isStopped = false
   #endRest = () => {}
@@ -114,7 +116,12 @@ export class Notifier {
       }
       if (this.#awake.size === 0) break
       const { waiting } = this.#parts.apps
-      const restMs = toRestMs({ ...reached, waiting, tookMs: performance.now() - startedAt })
+      const restMs = toRestMs({
+        ...reached,
+        waiting,
+        tookMs: performance.now() - startedAt,
+        others: this.#others.share,
+      })
       if (restMs > 0) await this.#rest(restMs)
     }
     this.#running = null
@@ -181,13 +188,15 @@ export class Notifier {
     return { rev, isMore, hasTold: making.hasTold, telling, lateMs, told: making.written }
   }
 
-  #rest(delayMs: number): Promise<void> {
-    return new Promise(resolve => {
+  async #rest(delayMs: number): Promise<void> {
+    const before = performance.eventLoopUtilization()
+    await new Promise<void>(resolve => {
       const cancel = this.#parts.clock.after(delayMs, resolve)
       this.#endRest = () => {
         cancel()
         resolve()
       }
     })
+    this.#others.used(performance.eventLoopUtilization(before).utilization, delayMs)
   }
 }

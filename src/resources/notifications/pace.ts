@@ -10,8 +10,17 @@ export const portion = 100
  */
 const manyTold = 0.8 * portion
 
-/** How long making rests, in units of the time that it worked: what is left is a twentieth, or a fifth, of one connection's. */
-const restFactor = { long: 19, short: 4 }
+/**
+ * How long making rests, in units of the time that it worked: what is left is a twentieth, or a fifth, of one
+ * connection's; or four fifths, where nobody is there to feel it.
+ */
+const restFactor = { long: 19, short: 4, least: 0.25 }
+
+/** Shares of the thread's time that others use: with less nobody feels what is made, with more everybody. Guesses. */
+const [calm, lively] = [0.05, 0.3]
+
+/** What others used longer ago than this counts little. */
+const memoryMs = 1_000
 
 /** Those who are told have waited for them as long as this; from then on making rests less the later it is. A guess. */
 const patienceMs = 300_000
@@ -29,15 +38,30 @@ interface Worked {
   tookMs: number
   /** How long its oldest event had waited for it. */
   lateMs: number
+  /** The share of the thread's time that others used lately. */
+  others: number
+}
+
+/** What others have made of the thread's time lately, as seen while making rested. At first, all. */
+export class Others {
+  share = 1
+
+  /** `share`: of a rest of so many milliseconds. */
+  used(share: number, restMs: number): void {
+    this.share += (share - this.share) * (1 - Math.exp(-restMs / memoryMs))
+  }
 }
 
 /**
  * How long the making of notifications rests after a transaction, so that nobody who writes feels it: not at all as a
- * rule, for a while where there was much to make, for long where many write or a single event tells a whole crowd.
+ * rule, for a while where there was much to make, for long where many write or a single event tells a whole crowd; and
+ * for less where the thread has little else to do.
  */
-export function toRestMs({ waiting, telling, told, tookMs, lateMs }: Worked): number {
+export function toRestMs({ waiting, telling, told, tookMs, lateMs, others }: Worked): number {
   const isBusy = waiting > busyCommands
   if (!isBusy && told < manyTold) return 0
-  const factor = isBusy || told >= manyTold * telling ? restFactor.long : restFactor.short
+  const full = isBusy || told >= manyTold * telling ? restFactor.long : restFactor.short
+  const felt = isBusy ? 1 : Math.min(1, Math.max(0, (others - calm) / (lively - calm)))
+  const factor = Math.max(restFactor.least, full * felt)
   return Math.min(longestRestMs, tookMs * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
 }
