@@ -9,8 +9,11 @@ import { mark } from './scenarios/mark.ts'
 import { reconnect } from './scenarios/reconnect.ts'
 import { send } from './scenarios/send.ts'
 
-/** In the order in which they run: the one that wants a fresh server first, those that fill its disk or restart it last. */
-export const scenarios: Scenario[] = [idle, send, history, fanOut, hub, mark, deep, reconnect]
+/**
+ * In the order in which they run: the one that wants a fresh server first; reading before what leaves notifications to be
+ * made; those that fill the disk or restart the server last.
+ */
+export const scenarios: Scenario[] = [idle, history, send, fanOut, hub, mark, deep, reconnect]
 
 export interface Options {
   scenarios: Scenario[]
