@@ -102,7 +102,7 @@ export class Apps {
    * memory. 404 for an app that does not exist.
    */
   state(app: number): AppState | Promise<AppState> {
-    if (this.#options.isShared) return this.#confirm(app)
+    if (this.#options.isShared) return this.confirm(app)
     return this.#actors.find(app)?.state ?? this.#actors.load(app).then(({ state }) => state)
   }
 
@@ -182,8 +182,11 @@ export class Apps {
     await this.#committer.idle()
   }
 
-  /** Whoever wrote through another node reads what they wrote, though news of it may still be on their way. */
-  async #confirm(app: number): Promise<AppState> {
+  /**
+   * The app's state with all that PostgreSQL has committed, though news of it may still be on their way: from another
+   * node, or from this one's own commit, which others may find in the database before its actor has heard of it.
+   */
+  async confirm(app: number): Promise<AppState> {
     const head = (await findHeads(this.#options.sql, [app])).get(app)
     for (;;) {
       const { state, isBusy } = this.#actors.find(app) ?? (await this.#actors.load(app))

@@ -35,8 +35,9 @@ const create = route({
   problems: [NotFound],
   async handle(request) {
     const { body, by, apps, people, once } = request
-    const { id } = await makeApp(await toDraft(body, false, request), request, once)
-    const state = await apps.state(id)
+    const { id, isNew } = await makeApp(await toDraft(body, false, request), request, once)
+    // One that was there may have been found restored before its actor has heard of that.
+    const state = isNew ? await apps.state(id) : await apps.confirm(id)
     await people.load([by.user])
     // Whoever repeats a request may have lost the app since the first one.
     requireRead(state, by, people)
