@@ -116,7 +116,6 @@ async function withUsage<Result>(
   let before: Usage | null = null
   let after: Usage | null = null
   let rssBytes = 0
-  const hold = <Done>(work: () => Promise<Done>) => (bare === undefined ? work() : parley.holdStill(work))
   const hear = (notice: 'started' | 'ended') => {
     if (notice === 'started') before = readUsage(measured)
     else {
@@ -124,7 +123,7 @@ async function withUsage<Result>(
       rssBytes = readRssBytes(measured.server)
     }
   }
-  const result = await hold(() => run(hear))
+  const result = await (bare === undefined ? run(hear) : parley.holdStill(() => run(hear)))
   if (before === null || after === null) throw new Error('A job did not say when it began and ended')
   return { result, usage: usageBetween(before, after), rssBytes }
 }

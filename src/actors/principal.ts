@@ -11,5 +11,8 @@ export interface Principal {
 export const systemUser = 0
 export const deletedUser = -1
 
+/** The server itself, which may do what an API key may. */
+export const server: Principal = { kind: 'key', user: systemUser, credential: '' }
+
 /** Who calls an endpoint that needs no credential. */
 export const nobody: Principal = { kind: 'nobody', user: deletedUser, credential: '' }

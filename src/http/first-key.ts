@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { directCommand, type Direct, type DirectWork } from '../actors/direct.ts'
-import { systemUser, type Principal } from '../actors/principal.ts'
+import { server, systemUser } from '../actors/principal.ts'
 import { StartFault } from '../lib/errors.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Sql } from '../storage/sql.ts'
@@ -40,8 +40,6 @@ export async function ensureKey(
     return key
   })
 }
-
-const server: Principal = { kind: 'key', user: systemUser, credential: '' }
 
 /** Every node refuses them from now on, and those that are running forget them. */
 const revokeOthers = directCommand('revokeOthers', async (work: DirectWork, hash: Buffer): Promise<void> => {

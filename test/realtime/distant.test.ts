@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { joinHub } from '../support/hub.ts'
-import { startPair } from '../support/pair.ts'
+import { startPair, type Pair } from '../support/pair.ts'
 import { listen } from '../support/realtime.ts'
 import type { Server } from '../support/server.ts'
 
@@ -130,25 +130,19 @@ test('however much was written at once, all of it is told', async () => {
 test('everything is told once while an app comes into memory', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there } = pair
-  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
-  const [quiet, lively] = await Promise.all(
-    [1, 2].map(async () => (await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })).body.id as string),
-  )
-  await using hub = await joinHub(there.url, { token: () => ben.token })
-  await hub.subscribe('message_created')
-  const send = (server: Server, app: string, text: string) =>
-    client(server.url, ann.token).post(`/api/apps/${app}/messages`, { text })
+  const { ben, quiet, lively, send, ...listening } = await startRooms(pair)
+  await using hub = listening.hub
 
-  await send(here, lively!, 'one')
+  await send(here, lively, 'one')
   // From here on the other node has it in memory, as it is after the first message.
   await client(there.url, ben.token).get(`/api/apps/${lively}`)
-  await send(here, lively!, 'two')
-  await send(there, lively!, 'three')
-  await send(here, lively!, 'four')
+  await send(here, lively, 'two')
+  await send(there, lively, 'three')
+  await send(here, lively, 'four')
   const texts = () => hub.told.map(({ payload }) => payload.message.text).toSorted()
   await eventually(() => expect(texts()).toEqual(['four', 'one', 'three', 'two']))
   // Told by a later look, which would find again what was told.
-  await send(here, quiet!, 'five')
+  await send(here, quiet, 'five')
   await hub.hear('message_created', payload => payload.message.text === 'five')
 
   expect(texts()).toEqual(['four', 'one', 'three', 'two'])
@@ -177,21 +171,15 @@ test('what was said before an app came into memory is told before what is said a
 test('what was told is not told again by a node that had to load the app anew', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there, sql } = pair
-  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
-  const [quiet, lively] = await Promise.all(
-    [1, 2].map(async () => (await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })).body.id as string),
-  )
-  await using hub = await joinHub(there.url, { token: () => ben.token })
-  await hub.subscribe('message_created')
-  const send = (server: Server, app: string, text: string) =>
-    client(server.url, ann.token).post(`/api/apps/${app}/messages`, { text })
+  const { quiet, lively, send, ...listening } = await startRooms(pair)
+  await using hub = listening.hub
 
-  await send(there, lively!, 'one')
+  await send(there, lively, 'one')
   // Nobody knows what became of a commit whose connection ends, so what is in memory may be wrong.
   let unknown: Promise<{ status: number }> | undefined
   await sql.begin(async tx => {
-    await tx`select from apps where id = ${lively!} for update`
-    unknown = send(there, lively!, 'lost')
+    await tx`select from apps where id = ${lively} for update`
+    unknown = send(there, lively, 'lost')
     await eventually(async () => {
       const { count } = await sql`
         select pg_terminate_backend(pid) from pg_stat_activity
@@ -200,9 +188,9 @@ test('what was told is not told again by a node that had to load the app anew', 
     })
   })
   const { status } = await unknown!
-  await send(there, lively!, 'two')
+  await send(there, lively, 'two')
   // Told by a later look, which would find again what was told.
-  await send(here, quiet!, 'three')
+  await send(here, quiet, 'three')
   await eventually(() => expect(hub.told.at(-1)?.payload.message.text).toBe('three'))
 
   expect(status).toBe(503)
@@ -237,3 +225,18 @@ test('what could not be read when it was to be told is told a moment later', asy
 
   expect([first, second, await hear()]).toEqual(['one', 'two', 'three'])
 })
+
+/** Two rooms of two people, one of whom hears of messages at the other node. The hub is to be left. */
+async function startRooms({ here, there }: Pair) {
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  const start = async () => {
+    const { body } = await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })
+    return body.id as string
+  }
+  const [quiet, lively] = [await start(), await start()]
+  const hub = await joinHub(there.url, { token: () => ben.token })
+  await hub.subscribe('message_created')
+  const send = (server: Server, app: string, text: string) =>
+    client(server.url, ann.token).post(`/api/apps/${app}/messages`, { text })
+  return { ben, hub, quiet, lively, send }
+}

@@ -1,6 +1,6 @@
 import type { Apps } from '../../actors/apps.ts'
 import type { Command } from '../../actors/command.ts'
-import { systemUser, type Principal } from '../../actors/principal.ts'
+import { server } from '../../actors/principal.ts'
 import { NotFound, Problem } from '../../lib/errors.ts'
 import type { Chore } from '../../storage/housekeeping.ts'
 import type { Fragment, Sql } from '../../storage/sql.ts'
@@ -28,9 +28,6 @@ interface Trash<Result, Loaded> {
 
 /** Items looked for at once. A guess. */
 const batchSize = 100
-
-/** The server itself, which may do what an API key may. */
-const server: Principal = { kind: 'key', user: systemUser, credential: '' }
 
 /**
  * The chore that deletes for good what has been in the trash for long enough, one item after the other, like anybody

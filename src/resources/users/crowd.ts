@@ -60,13 +60,15 @@ export async function listCrowd(
 }
 
 /**
- * Everybody whom the caller can see. Null where that is less than nearly everybody, or may be: somebody in a directory
- * sees those who share something, and of many in directories it would have to be found out for each.
+ * Everybody whom the caller can see. Null where users are few, and where that is less than nearly everybody, or may be:
+ * somebody in a directory sees those who share something, and of many in directories it would have to be found out for
+ * each.
  */
 export async function findEverybody(db: Db, by: Principal): Promise<Everybody | null> {
+  const [row] = await db<{ count: number }[]>`select sum(count)::bigint as count from user_counts`
+  if (row!.count <= fewLimit) return null
   const hidden = await listHidden(db, by)
   if (hidden === null) return null
-  const [row] = await db<{ count: number }[]>`select sum(count)::bigint as count from user_counts`
   const isSeen = hidden.length === 0 ? db`` : db`and u.id <> all(${hidden}::bigint[])`
   return { isIn: db`u.id >= 1 ${isSeen}`, size: row!.count - hidden.length, hidden }
 }
