@@ -77,6 +77,8 @@ async function makeWorld(parley: Parley, scenarios: Scenario[], say: (line: stri
     say(`makes ${need.rooms} × ${need.members} people${need.messages > 0 ? ` and ${need.messages} messages` : ''}`)
     rooms[name] = await makeRooms(parley, need)
   }
+  say('fills the log of the database')
+  await parley.fillLog()
   return rooms
 }
 
