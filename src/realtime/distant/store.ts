@@ -24,8 +24,8 @@ export function listMoved(sql: Sql, rev: number): Promise<{ app_id: number; rev:
 
 /**
  * Which of the apps concern some of the users: because they have a relation to the app, or because an event after
- * `rev` is about them, as when they have lost it. Served by the primary keys, and done with an app at the first match:
- * listing all matches took 150 ms for 50 apps and 5,000 users.
+ * `rev` is about them, as when they have lost it. Served by the primary key of members and by events_app, and done with
+ * an app at the first match: listing all matches took 150 ms for 50 apps and 5,000 users.
  */
 export async function listConcerned(sql: Sql, apps: number[], users: number[], rev: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
@@ -40,7 +40,7 @@ export async function listConcerned(sql: Sql, apps: number[], users: number[], r
   return rows.map(({ id }) => id)
 }
 
-/** The events of each app after its rev, oldest first, up to `limit` of each. Served by the primary key. */
+/** The events of each app after its rev, oldest first, up to `limit` of each. Served by events_app. */
 export function listEventsOf(
   sql: Sql,
   starts: readonly { app: number; rev: number }[],
