@@ -37,8 +37,9 @@ test('answers bear the number of their request, and a request that was replaced 
 
   for (const request_id of [1, 2]) inbox.say({ type: 'subscribe', app_id: app, request_id })
   inbox.say({ type: 'subscribe', app_id: foreign, request_id: 3 })
-  const subscribed = await inbox.hear('subscribed')
-  const refused = await inbox.hear('error')
+  // In either order: each waits for an app of its own.
+  const [subscribed] = await inbox.take(1, 'subscribed')
+  const [refused] = await inbox.take(1, 'error')
   inbox.say({ type: 'subscribe', app_id: app, request_id: 4, after: subscribed.rev })
 
   expect(subscribed).toMatchObject({ app_id: app, request_id: '2' })
