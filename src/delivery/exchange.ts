@@ -3,6 +3,12 @@ import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 
+/**
+ * One address is given up for the next one after this. A first packet that is lost is sent again after a second, and the
+ * other end of the world takes a third of one: Node.js waits for a quarter. The last address has all the time there is.
+ */
+const connectMs = 1_500
+
 export interface Answer {
   /** Where the answer came from. */
   url: URL
@@ -68,7 +74,8 @@ function open(url: URL, addresses: LookupAddress[], { method, headers, body, sig
   return new Promise<IncomingMessage>((resolve, reject) => {
     const request = url.protocol === 'https:' ? https.request : http.request
     // No agent: see Egress for why connections are not kept.
-    const outgoing = request(url, { method, headers, signal, agent: false, lookup: pinnedTo(addresses) })
+    const connecting = { agent: false, lookup: pinnedTo(addresses), autoSelectFamilyAttemptTimeout: connectMs }
+    const outgoing = request(url, { method, headers, signal, ...connecting })
     outgoing.on('response', resolve)
     outgoing.on('error', reject)
     outgoing.on('upgrade', (_answer, socket) => {

@@ -1,10 +1,11 @@
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
-import { createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
+import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { addressCheck, type AddressPolicy } from '../../src/delivery/addresses.ts'
 import { Egress, EgressFailed, type EgressRequest, type Resolve } from '../../src/delivery/egress.ts'
@@ -64,6 +65,15 @@ test('a name is tried at all of its addresses', async () => {
   const response = await get(egress(trusting, resolvingTo('::1', '127.0.0.1')), `http://both.test:${receiver.port}/`)
 
   expect(response.status).toBe(200)
+})
+
+test('an address that takes a second to connect is not given up for one that nobody answers at', async () => {
+  await using busy = await startBusy(800)
+
+  const client = egress(trusting, resolvingTo('127.0.0.1', '127.0.0.2'))
+  const response = await get(client, `http://both.test:${busy.port}/`)
+
+  expect(response.body.toString()).toBe('late')
 })
 
 test.each(['file:///etc/passwd', 'ftp://127.0.0.1/', 'data:text/plain,x', 'gopher://127.0.0.1/', '//127.0.0.1/', 'x'])(
@@ -298,6 +308,28 @@ test('a certificate that nobody vouches for is refused', async () => {
 
   expect(failure).toMatchObject({ fault: 'connection', message: expect.stringContaining('self-signed') })
 })
+
+/** A server that answers 'late', and stands still at first: there are so many before us that nobody gets through. */
+async function startBusy(stillMs: number) {
+  const program = `
+    const { parentPort } = require('node:worker_threads')
+    const server = require('node:http').createServer((_request, response) => response.end('late'))
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      parentPort.postMessage(server.address().port)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${stillMs})
+    })`
+  const worker = new Worker(program, { eval: true })
+  const [port] = (await once(worker, 'message')) as [number]
+  const waiting = [1, 2].map(() => connect(port, '127.0.0.1').on('error', () => {}))
+  await Promise.all(waiting.map(socket => once(socket, 'connect')))
+  return {
+    port,
+    async [Symbol.asyncDispose]() {
+      for (const socket of waiting) socket.destroy()
+      await worker.terminate()
+    },
+  }
+}
 
 const basics = { method: 'GET', headers: {}, deadlineMs: 3_000, keepBytes: 65_536 } satisfies Omit<EgressRequest, 'url'>
 
