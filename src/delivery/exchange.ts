@@ -9,6 +9,9 @@ import type { LookupFunction } from 'node:net'
  */
 const connectMs = 1_500
 
+/** Interim answers, such as early hints, before the answer itself: without an end they keep this thread busy. A guess. */
+const interimLimit = 20
+
 export interface Answer {
   /** Where the answer came from. */
   url: URL
@@ -76,6 +79,10 @@ function open(url: URL, addresses: LookupAddress[], { method, headers, body, sig
     // No agent: see Egress for why connections are not kept.
     const connecting = { agent: false, lookup: pinnedTo(addresses), autoSelectFamilyAttemptTimeout: connectMs }
     const outgoing = request(url, { method, headers, signal, ...connecting })
+    let interim = 0
+    outgoing.on('information', () => {
+      if (++interim > interimLimit) outgoing.destroy(new Error('The other side said too much before its answer'))
+    })
     outgoing.on('response', resolve)
     outgoing.on('error', reject)
     outgoing.on('upgrade', (_answer, socket) => {

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { once } from 'node:events'
 import { createServer as createTlsServer } from 'node:https'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
@@ -296,6 +296,24 @@ test.each([
   expect(failure.fault).toBe('connection')
 })
 
+test('what is said before the answer is passed over, and where that never ends, it is a failure at once', async () => {
+  const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'
+  await using brief = await startSpeaker(socket => socket.end(`${hints.repeat(3)}HTTP/1.1 200 OK\r\n\r\nat last`))
+  await using endless = await startSpeaker(socket => {
+    const more = () => {
+      while (!socket.destroyed && socket.write(hints.repeat(1_000))) continue
+    }
+    socket.on('drain', more)
+    more()
+  })
+
+  const response = await get(egress(), brief.url)
+  const failure = await failureOf(get(egress(), endless.url))
+
+  expect(response.body.toString()).toBe('at last')
+  expect(failure).toMatchObject({ fault: 'connection', message: 'The other side said too much before its answer' })
+})
+
 test('a certificate that nobody vouches for is refused', async () => {
   const pem = readFileSync(join(import.meta.dirname, 'self-signed.pem'))
   const server = createTlsServer({ key: pem, cert: pem }, (_request, response) => response.end('ok'))
@@ -308,6 +326,16 @@ test('a certificate that nobody vouches for is refused', async () => {
 
   expect(failure).toMatchObject({ fault: 'connection', message: expect.stringContaining('self-signed') })
 })
+
+/** A server that says what it likes to whoever connects. */
+async function startSpeaker(speak: (socket: Socket) => void) {
+  const server = createServer(socket => speak(socket.on('error', () => {}))).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  }
+}
 
 /** A server that answers 'late', and stands still at first: there are so many before us that nobody gets through. */
 async function startBusy(stillMs: number) {
