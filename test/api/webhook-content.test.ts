@@ -5,7 +5,7 @@ import { insertAgent } from '../support/agent.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { acknowledge, hang, startReceiver } from '../support/receiver.ts'
+import { acknowledge, answer, hang, startReceiver } from '../support/receiver.ts'
 import { startServer } from '../support/server.ts'
 import { payloadOf, register } from '../support/webhooks.ts'
 
@@ -45,6 +45,34 @@ test('posts and comments are told with all that hangs on them, but nothing that 
   })
   expect(commented).toMatchObject({ action: 'comment_created', comment: { parent: { id: post.id, type: 'post' } } })
   expect(deleted).toMatchObject({ action: 'post_deleted', post: { id: post.id, app: { id: app } } })
+})
+
+test('an embed is told of without a word of whoever described it or of its page', async () => {
+  await using server = await startServer({ FETCH_ALLOW: '127.0.0.0/8' })
+  await using receiver = await startReceiver()
+  await register(server, receiver.url)
+  const head = `<title>swordfish</title><meta name="author" content="swordfish"><meta property="og:site_name" content="swordfish">`
+  await using site = await startReceiver(answer(200, head, { 'content-type': 'text/html' }))
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const frame = '<iframe src="https://player.example/" title="swordfish"></iframe>'
+  const url = `http://127.0.0.1:${site.port}/`
+
+  const embeds = [
+    await create(ann, '/api/embeds', { type: 'link', title: 'x', actions: ['swordfish'], metadata: { order: 7 } }),
+    await create(ann, '/api/embeds', { type: 'rich', title: 'x', html: frame, width: 640 }),
+    (await ann.get(`/api/embeds?url=${url}`)).body,
+  ]
+  for (const { id } of embeds) await create(ann, `/api/apps/${app}/messages`, { text: 'x', embed_id: id })
+  const requests = await receiver.take(3)
+
+  expect(embeds[2]).toMatchObject({ title: 'swordfish', author_name: 'swordfish', provider_name: 'swordfish' })
+  for (const { body } of requests) expect(body).not.toMatch(/swordfish|"html"/)
+  expect(requests.map(request => payloadOf(request).message.embed)).toEqual([
+    { id: embeds[0].id, type: 'link', metadata: { order: 7 } },
+    { id: embeds[1].id, type: 'rich', width: '640' },
+    { id: embeds[2].id, type: 'link', url, provider_url: url.slice(0, -1) },
+  ])
 })
 
 test('votes are told with their poll, and reactions with what they are for', async () => {
@@ -131,7 +159,8 @@ test('what waits to be told keeps nothing that was written either', async () => 
   await register(server, receiver.url, { triggers: ['posts', 'polls', 'messages'] })
   const ann = await server.person('Ann')
   const app = await appOf(server, 'posts', [ann])
-  const embed = await create(ann, '/api/embeds', { type: 'link', title: 'swordfish', description: 'swordfish' })
+  const described = { type: 'link', title: 'swordfish', description: 'swordfish', actions: ['swordfish'] }
+  const embed = await create(ann, '/api/embeds', described)
 
   const content = { text: 'swordfish', options: [{ text: 'swordfish' }], embed_id: embed.id }
   const post = await create(ann, `/api/apps/${app}/posts`, content)

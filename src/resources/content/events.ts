@@ -3,6 +3,7 @@ import { blankMember, withMark, type AppRow, type State } from '../../actors/sta
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { withMessage, type Newest } from '../apps/unread.ts'
+import { embedWithoutWords } from '../embeds/represent.ts'
 import { listShown, type ParentType } from './parent.ts'
 import { withParts, type ContentItem, type Parts } from './parts.ts'
 import { presentContent, redactContent } from './represent.ts'
@@ -129,7 +130,7 @@ function withoutWords(item: ContentItem): ContentItem {
   const parts: Parts = {
     ...item.parts,
     options: options.map(option => ({ ...option, text: '' })),
-    embed: embed && { ...embed, title: null, description: null },
+    embed: embed && embedWithoutWords(embed),
   }
   return { ...bare, parts }
 }

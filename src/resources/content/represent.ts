@@ -5,7 +5,7 @@ import type { AppState } from '../../actors/state.ts'
 import { Extended, Fixed, verbatim } from '../../lib/json.ts'
 import { toFirstItems } from '../../storage/page.ts'
 import { isSubscribed, showAppRef, showAppSummary, type Viewer } from '../apps/represent.ts'
-import { redactEmbed, showEmbed } from '../embeds/represent.ts'
+import { showEmbed, embedWithoutWords } from '../embeds/represent.ts'
 import { presentFile, showFile } from '../files/represent.ts'
 import { showMeeting } from '../meetings/represent.ts'
 import { redactOption, showOption, showOptions } from '../options/represent.ts'
@@ -126,7 +126,7 @@ export function redactContent(entity: ContentEntity, item: ContentItem, scene: S
     html: null,
     plain: null,
     options: toPart(options.map(redactOption)),
-    embed: embed && redactEmbed(embed, scene.origin),
+    embed: embed && showEmbed(embedWithoutWords(embed), scene.origin),
   }
 }
 

@@ -24,7 +24,7 @@ export function showEmbed(row: EmbedRow, origin: string) {
   }
 }
 
-/** The same without what its page or its maker said. */
-export function redactEmbed(row: EmbedRow, origin: string) {
-  return { ...showEmbed(row, origin), title: null, description: null }
+/** The embed without what its page or its maker said: all that webhooks are told. */
+export function embedWithoutWords(row: EmbedRow): EmbedRow {
+  return { ...row, title: null, description: null, actions: [], author_name: null, provider_name: null, html: null }
 }
