@@ -171,6 +171,32 @@ test('a redelivery sends the same bytes under a new guid, to the current URL wit
   })
 })
 
+test('a redelivery of what could not be told comes to nothing again, and holds up nothing', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const { admin } = server
+  await using receiver = await startReceiver()
+  const { id } = await register(server, receiver.url)
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  // As of a node of an earlier version, which did not know of this action.
+  const [untold] = await database.sql`
+    insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, status, created_at)
+    values (${id}, 1, 'messages', 'message_created', ${app}, ${ann.id}, 'failure', now())
+    returning guid`
+
+  const again = await admin.post(`/api/webhooks/${id}/deliveries/${untold!.guid}/redeliver`)
+  const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'one' })
+
+  const [request] = await receiver.take(1)
+  expect(payloadOf(request).message.id).toBe(message.id)
+  const [told, redelivered] = await attempts(server, id, 3)
+  expect(told).toMatchObject({ status: 'success' })
+  expect(redelivered).toMatchObject({ guid: again.body.guid, status: 'failure' })
+})
+
 test('a disabled webhook gets nothing, keeps no record, catches nothing up, and refuses redeliveries', async () => {
   await using server = await startServer()
   const { admin } = server

@@ -38,6 +38,8 @@ export function composePayload({ sql, apps, people, events, log, ...parts }: Pay
     return apps.peek(app_id)?.app ?? (await findApp(sql, app_id)) ?? (await findLastOfApp(sql, id))
   }
   return async delivery => {
+    // Sent again, though it could not be told the first time: of that nothing was kept.
+    if (delivery.facts === null) return null
     const kind = events.get(delivery.action)
     const app = await findAppOf(delivery)
     if (kind === undefined || (app === null && delivery.app_id !== environmentId)) return null
