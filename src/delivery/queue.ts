@@ -115,7 +115,8 @@ export class Queue {
       if (!(await this.#takeTurn(url))) return
       // Read only now, so that what was changed, disabled or deleted while we waited is respected.
       const delivery = await store.findNext(sql, { webhook, node, upTo: newest })
-      if (delivery === null) return
+      // Another receiver by now has a pace of its own.
+      if (delivery === null || delivery.payload_url !== url) return
       const body = delivery.body ?? (await compose(delivery))
       if (stopping.aborted || performance.now() > this.#startBeforeMs) return
       const outcome = body === null ? this.#untellable() : await this.#attempt(delivery, body)

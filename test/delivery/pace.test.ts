@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Limiter } from '../../src/delivery/limiter.ts'
 import { eventually } from '../support/eventually.ts'
@@ -19,6 +20,27 @@ test('what waits for a receiver comes at its rate, however many webhooks it has'
 
   // Timers may fire a moment early.
   expect(performance.now() - startedMs).toBeGreaterThan(3_000 - 10)
+})
+
+test('a webhook that moves to another receiver keeps to its rate there', async () => {
+  await using outbox = await createOutbox()
+  const inFlight = Promise.withResolvers<ServerResponse>()
+  await using before = await startReceiver((_request, response) => inFlight.resolve(response))
+  await using afterwards = await startReceiver()
+  const [moving, staying] = [await outbox.register(before), await outbox.register(afterwards)]
+  for (const webhook of [moving, staying]) await outbox.queue(webhook, [1, 2, 3, 4, 5, 6])
+  const node = outbox.node({ limiter: new Limiter(5) })
+
+  node.wake(moving)
+  const response = await inFlight.promise
+  await outbox.sql`update webhooks set payload_url = ${afterwards.url} where id = ${moving}`
+  const startedMs = performance.now()
+  response.end()
+  node.wake(staying)
+  await afterwards.take(11)
+
+  // Timers may fire a moment early.
+  expect(performance.now() - startedMs).toBeGreaterThan(2_000 - 10)
 })
 
 test('whoever waits long for the pace of a receiver sends when the turn comes, and no other node meanwhile', async () => {
