@@ -148,6 +148,7 @@ test('a page may name who speaks for it, and a known player is shown in its fram
     },
     '/d.png': picture,
   })
+  const lost = await look(ann, speaks({ type: 'photo', title: 'E', url: 'http://127.0.0.1:1/lost.png' }))
   const broken = await look(ann, speaks([] as never))
 
   expect(player.body).toMatchObject({
@@ -164,6 +165,7 @@ test('a page may name who speaks for it, and a known player is shown in its fram
   expect(stranger.body).not.toHaveProperty('html')
   expect(script.body).toMatchObject({ type: 'link', title: 'C' })
   expect(photo.body).toMatchObject({ type: 'photo', title: 'D', image: { width: '2', height: '1' } })
+  expect(lost.body).toMatchObject({ type: 'link', title: 'E', url: lost.url })
   expect(broken.body).toMatchObject({ type: 'link', title: 'Page' })
 })
 
@@ -209,6 +211,7 @@ test('where nothing is to be had, there is nothing to embed', async () => {
     await look(ann, { '/': answer(500, page('<title>Error</title>'), { 'content-type': 'text/html' }) }),
     await look(ann, { '/': answer(200, '{"title":"x"}', { 'content-type': 'application/json' }) }),
     await look(ann, { '/': html('') }),
+    await look(ann, { '/': html('<meta property="og:image" content="/gone.png">') }),
     await look(ann, { '/': (_request, response) => void response.destroy() }),
     await look(ann, { ...loops, '/5': html('<title>Far</title>') }, '/1'),
     await look(ann, { '/': redirect('http://10.0.0.1/') }),

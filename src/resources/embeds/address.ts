@@ -39,8 +39,15 @@ async function look(url: URL, request: Request): Promise<{ preview: Preview; ima
   const { sql, bytes, renditions, outside, by, now } = request
   const caller = { sql, bytes, renditions, outside, by, now, errands: null, deadlineMs: leftMs }
   const image = await keepImage(preview.image, caller)
-  if (image === null && preview.type === 'photo') throw NothingToEmbed()
-  return { preview, image }
+  return { preview: image === null ? withoutPicture(preview, url) : preview, image }
+}
+
+/** What a page has to say without a picture. Refuses where that is nothing, as of an address that is a picture itself. */
+function withoutPicture(preview: Preview, url: URL): Preview {
+  const { type, title, description, html } = preview
+  const isPicture = type === 'photo' && preview.image === url.href
+  if (isPicture || (title ?? description ?? html) === null) throw NothingToEmbed()
+  return type === 'photo' ? { ...preview, type: 'link' } : preview
 }
 
 /** The blob of a page's picture; null where there is none, or what is there is no picture. */
