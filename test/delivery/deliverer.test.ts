@@ -50,6 +50,7 @@ test('a receiver that hangs holds up nobody else', async () => {
   for (const webhook of webhooks) node.wake(webhook)
 
   await quick.take(3, 2_000)
+  await stuck.take(1)
   expect(stuck.requests).toHaveLength(1)
 })
 
