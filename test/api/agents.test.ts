@@ -369,6 +369,24 @@ test('an agent chat is between one person and one agent, and nobody else gets in
   })
 })
 
+test('an agent makes no agent chat by its own token: there would be no person in it', async () => {
+  await using server = await startServer()
+  await createAgent(server, 'bot')
+  await createAgent(server, 'other')
+  const { body: token } = await server.admin.post('/api/users/bot/tokens')
+  const asBot = (method: string, path: string, body: object) =>
+    server.request(method, path, { body, token: token.access_token })
+  const chat = { type: 'agent_chat', members: ['other'] }
+
+  const refused = [await asBot('POST', '/api/apps', chat), await asBot('PUT', '/api/apps/helpers', chat)]
+
+  for (const { status, body } of refused) {
+    expect([status, body.errors]).toEqual([422, { members: [expect.any(String)] }])
+  }
+  expect((await server.admin.get('/api/apps?count_only=true')).body).toEqual({ count: '0' })
+  expect((await asBot('POST', '/api/apps', { ...chat, type: 'private_chat' })).status).toBe(201)
+})
+
 function createAgent({ admin }: Pick<Server, 'admin'>, uid: string, settings: object = {}) {
   return admin.post('/api/agents', { uid, name: uid, provider: 'openai', model: 'small', ...settings })
 }

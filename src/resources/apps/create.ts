@@ -21,6 +21,8 @@ export interface AppDraft {
   members: Participant[]
   /** Made by a token's upsert: later callers of the same upsert may join. */
   isJoinable: boolean
+  /** The caller's token is an agent's. */
+  isByAgent: boolean
 }
 
 interface Participant {
@@ -70,7 +72,7 @@ export const createApp = directCommand('createApp', async (work: DirectWork, dra
 })
 
 /** Who takes part is part of what a conversation is. Null where its members are as they must be. */
-function faultOf({ type, members }: AppDraft, caller: number | null, others: Participant[]): string | null {
+function faultOf({ type, members, isByAgent }: AppDraft, caller: number | null, others: Participant[]): string | null {
   const agents = others.filter(member => member.isAgent).length
   const people = others.length - agents
   if (type === 'private_chat') {
@@ -78,6 +80,7 @@ function faultOf({ type, members }: AppDraft, caller: number | null, others: Par
     const isWithSelf = others.length === 0 && members.length === 1
     if (others.length !== wanted && !isWithSelf) return `must name exactly ${wanted}`
   }
+  if (type === 'agent_chat' && isByAgent) return 'must be one agent and one person, who makes the chat'
   if (type === 'agent_chat' && (agents !== 1 || people !== (caller === null ? 1 : 0))) {
     return caller === null ? 'must name one agent and one person' : 'must name exactly one agent'
   }

@@ -37,6 +37,7 @@ export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller)
     picture_id: (await preparePicture(body.picture, 'picture', caller)) ?? null,
     members: await toMembers(body.members ?? [], caller),
     isJoinable,
+    isByAgent: caller.by.kind === 'user' && ((await caller.people.get(caller.by.user))?.is_agent ?? false),
   }
 }
 
