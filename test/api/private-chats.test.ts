@@ -223,6 +223,26 @@ test('only private and agent chats can be removed for oneself', async () => {
   }
 })
 
+test('an agent removes its own copy alone, also of a chat with another agent', async () => {
+  await using server = await startServer()
+  const tokens: string[] = []
+  for (const uid of ['one', 'two']) {
+    await server.admin.post('/api/agents', { uid, name: uid, provider: 'builtin', model: 'x' })
+    tokens.push((await server.admin.post(`/api/users/${uid}/tokens`)).body.access_token)
+  }
+  const [first, second] = tokens.map(token => (method: string, path: string) => server.request(method, path, { token }))
+  const { body: chat } = await server.admin.post('/api/apps', { type: 'private_chat', members: ['one', 'two'] })
+  const path = `/api/apps/${chat.id}`
+  await server.admin.post(`${path}/messages`, { text: 'Hello' })
+
+  expect((await first!('POST', `${path}/remove`)).status).toBe(204)
+
+  expect((await second!('GET', `${path}/messages`)).body).toMatchObject({ count: '1' })
+  expect((await first!('GET', '/api/apps?count_only=true')).body).toEqual({ count: '0' })
+  expect((await second!('POST', `${path}/remove`)).status).toBe(204)
+  expect((await server.admin.get(path)).status).toBe(404)
+})
+
 test('whose partner was deleted still sees the chat and whom it was with', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]

@@ -56,10 +56,14 @@ export const showAgain = command('showAgain', (work: Work) => {
   saveSettings(work, row, { ...row, is_removed: false })
 })
 
-/** Somebody other than the caller who still has a copy: agents have none, nor have people who were deleted. */
+/**
+ * Somebody other than the caller who still has a copy. Agents do not remove theirs, so a chat is not kept for them when
+ * its people have gone, nor for people who were deleted; one between agents alone is theirs.
+ */
 function keepsCopy({ app, by, people }: Work, member: MemberRow): boolean {
   if (member.user_id === by.user || member.access === null || isHidden(app, member)) return false
-  return people.find(member.user_id)?.is_agent === false
+  const person = people.find(member.user_id)
+  return person !== undefined && (!person.is_agent || people.find(by.user)?.is_agent === true)
 }
 
 function ownRow(work: Work): MemberRow {
