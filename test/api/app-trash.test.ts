@@ -67,3 +67,27 @@ test('a deleted app no longer keeps the directory that it was open to', async ()
   expect((await server.admin.delete('/api/directories/acme')).status).toBe(204)
   expect((await server.admin.get('/api/directories/acme')).status).toBe(404)
 })
+
+test('who was deleted while an app was in the trash has left it, and somebody else administers it', async () => {
+  await using server = await startServer()
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { body: bot } = await server.admin.post('/api/agents', {
+    uid: 'bot',
+    name: 'Bot',
+    provider: 'builtin',
+    model: 'x',
+  })
+  const { body: app } = await ben.post('/api/apps', { type: 'chat', members: [bot.id, ann.id] })
+  const path = `/api/apps/${app.id}`
+  await ben.post(`${path}/trash`)
+
+  const left = [await server.admin.delete(`/api/users/${ben.id}`), await server.admin.delete(`/api/agents/${bot.id}`)]
+  await server.admin.post(`${path}/restore`)
+
+  expect(left.map(({ status }) => status)).toEqual([204, 204])
+  const { body: members } = await server.admin.get(`${path}/members`)
+  expect(members).toMatchObject({ count: '1', data: [{ id: ann.id, access: 'admin' }] })
+  const { body: seen } = await ann.get(path)
+  expect(seen.members).toEqual(expect.objectContaining({ count: '1' }))
+  expect(seen.permissions).toContain('admin')
+})

@@ -66,17 +66,35 @@ export const removeMembers = loadingCommand(
   findHeir,
   (work, users: number[]) => {
     requireMayRemove(work, users)
-    for (const user of users) {
-      const row = work.state.member(user)
-      if (row === undefined || row.access === null) throw NotFound()
-      const facts = row.is_subscribed === false && { facts: { is_unsubscribed: true } }
-      work.emit(memberRemoved, { entity: user, body: null, ...facts })
-    }
-    passOn(work, users)
+    end(work, users)
   },
   // Two more for the new owner and their access.
   { numbers: users => users.length + 2 },
 )
+
+/**
+ * The same for somebody who is deleted, also in an app that is in the trash: nobody would be left to remove them from it
+ * when it comes back.
+ */
+export const removeDeleted = loadingCommand(
+  'removeDeleted',
+  (db, app, user: number) => findHeir(db, app, [user]),
+  (work, user: number) => {
+    if (work.app.deleted_at !== null) throw NotFound()
+    end(work, [user])
+  },
+  { numbers: () => 3 },
+)
+
+function end(work: Work<number | null>, users: number[]): void {
+  for (const user of users) {
+    const row = work.state.member(user)
+    if (row === undefined || row.access === null) throw NotFound()
+    const facts = row.is_subscribed === false && { facts: { is_unsubscribed: true } }
+    work.emit(memberRemoved, { entity: user, body: null, ...facts })
+  }
+  passOn(work, users)
+}
 
 /** Everybody may leave an app that they can see; removing others needs admin, whether or not they are there. */
 export function requireMayRemove(

@@ -1,6 +1,6 @@
 import type { Parts, RouteRequest } from '../../http/route.ts'
 import { Problem } from '../../lib/errors.ts'
-import { removeMembers } from './commands.ts'
+import { removeDeleted } from './commands.ts'
 import { listMemberships } from './store.ts'
 
 type Request = Pick<Parts, 'sql' | 'apps'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
@@ -12,7 +12,7 @@ type Request = Pick<Parts, 'sql' | 'apps'> & Pick<RouteRequest<unknown, unknown,
 export async function leaveApps(user: number, { sql, apps, by }: Request): Promise<void> {
   for (const app of await listMemberships(sql, user)) {
     try {
-      await apps.run(removeMembers, app, by, [user])
+      await apps.run(removeDeleted, app, by, user)
     } catch (error) {
       // Removed by somebody else, or the app is gone: either way there is nothing left to end.
       if (!(error instanceof Problem) || error.status !== 404) throw error
