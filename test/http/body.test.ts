@@ -1,10 +1,9 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { reply, route, type Method } from '../../src/http/route.ts'
 import { startEdge } from '../support/edge.ts'
 import { eventually } from '../support/eventually.ts'
+import { collectGarbage } from '../support/garbage.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { requestText, Wire } from '../support/wire.ts'
 
@@ -38,13 +37,11 @@ const json = { 'Content-Type': 'application/json' }
 
 /** Memory outside the heap that is still in use. */
 async function heldBytes(): Promise<number> {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as (options: object) => Promise<void>
   let held = Number.POSITIVE_INFINITY
   // What tests before this one have used may take more than one collection to go.
   for (let left = process.memoryUsage().arrayBuffers; left < held; left = process.memoryUsage().arrayBuffers) {
     held = left
-    await collect({ execution: 'async' })
+    await collectGarbage()
   }
   return held
 }
