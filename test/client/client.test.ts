@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { WebSocket } from 'ws'
 import { afterEach, expect, test, vi } from 'vitest'
 import { RealtimeClient, type Status } from '../../src/client/client.ts'
@@ -13,6 +13,15 @@ import { startServer } from '../support/server.ts'
 afterEach(() => void vi.restoreAllMocks())
 
 const Ws = WebSocket as unknown as SocketType
+
+/** WebSockets that the test can look at. */
+const keptIn = (sockets: WebSocket[]) =>
+  class extends WebSocket {
+    constructor(...args: ConstructorParameters<typeof WebSocket>) {
+      super(...args)
+      sockets.push(this)
+    }
+  } as unknown as SocketType
 
 const texts = (events: RealtimeEvent[]) =>
   events.flatMap(event => (event.event === 'message_created' ? [event.message.text] : []))
@@ -159,9 +168,10 @@ test('a client goes on where another one stopped', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(1)
   const [ann] = people
+  const sockets: WebSocket[] = []
   const listen = (after?: number) => {
     const heard: RealtimeEvent[] = []
-    const client = new RealtimeClient({ url: server.url, token: () => ann.token, WebSocket: Ws })
+    const client = new RealtimeClient({ url: server.url, token: () => ann.token, WebSocket: keptIn(sockets) })
     return { client, heard, subscription: client.subscribe(Number(app), { event: e => void heard.push(e) }, after) }
   }
   const first = listen()
@@ -169,6 +179,7 @@ test('a client goes on where another one stopped', async () => {
   await ann.post(`/api/apps/${app}/messages`, { text: 'one' })
   await eventually(() => expect(texts(first.heard)).toEqual(['one']))
   first.client.close()
+  await eventually(() => expect(sockets[0]?.readyState).toBe(WebSocket.CLOSED))
 
   await ann.post(`/api/apps/${app}/messages`, { text: 'two' })
   const second = listen(first.subscription.rev)
@@ -247,22 +258,133 @@ test.each([
   client.close()
 })
 
-test('who may not hear of an app is told so, and a client that is refused for good stays away', async () => {
+test('who may not hear of an app is told so once, and of all others hears on', async () => {
   await using server = await startServer()
   const { app, stranger } = await server.chatWith(1)
+  const { body: own } = await stranger.post('/api/apps', { type: 'chat_room' })
+  await using network = await createNetwork(server.url)
   const reasons: string[] = []
-  const states: Status[] = []
-  const client = new RealtimeClient({ url: server.url, token: () => stranger.token, WebSocket: Ws })
+  let connections = 0
+  const status = ({ state }: Status) => void (state === 'connected' && connections++)
+  const client = new RealtimeClient({ url: network.url, token: () => stranger.token, status, WebSocket: Ws })
+  const heard: RealtimeEvent[] = []
   client.subscribe(Number(app), { event: () => {}, ended: reason => void reasons.push(reason) })
-  const keyed = new RealtimeClient({
+  client.subscribe(Number(own.id), { event: event => void heard.push(event) })
+  await eventually(() => expect(reasons).toEqual(['not-found']))
+
+  network.cut()
+  await eventually(() => expect(connections).toBe(2))
+  await stranger.post(`/api/apps/${own.id}/messages`, { text: 'one' })
+  await eventually(() => expect(texts(heard)).toEqual(['one']))
+
+  expect(reasons).toEqual(['not-found'])
+  client.close()
+})
+
+test('a client that is refused for good stays away', async () => {
+  await using server = await startServer()
+  const states: Status[] = []
+  const client = new RealtimeClient({
     url: server.url,
     token: () => server.key,
     status: status => void states.push(status),
     WebSocket: Ws,
   })
 
-  await eventually(() => expect(reasons).toEqual(['not-found']))
-  await eventually(() => expect(states.at(-1)).toEqual({ state: 'closed', code: 4403 }))
+  await eventually(() => expect(states).toEqual([{ state: 'closed', code: 4403 }]))
   client.close()
-  keyed.close()
+})
+
+test('whoever asks for what follows a rev that there is not is told to load the app, and hears what comes', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const heard: RealtimeEvent[] = []
+  const resets: number[] = []
+  const client = new RealtimeClient({ url: `${server.url}/`, token: () => ann.token, WebSocket: Ws })
+  const listener = {
+    event: (event: RealtimeEvent) => void heard.push(event),
+    reset: (rev: number) => void resets.push(rev),
+  }
+
+  const subscription = client.subscribe(Number(app), listener, 1_000_000_000)
+  await eventually(() => expect(resets).toEqual([subscription.rev]))
+  await ann.post(`/api/apps/${app}/messages`, { text: 'hello' })
+
+  await eventually(() => expect(texts(heard)).toEqual(['hello']))
+  client.close()
+})
+
+test('what is listened to no more takes no room, also where it ended before the connection was there', async () => {
+  await using server = await startServer({ SESSION_SUBSCRIPTIONS: '1' })
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const rooms = [0, 1].map(() => ann.post('/api/apps', { type: 'chat_room' }).then(({ body }) => Number(body.id)))
+  const reasons: string[] = []
+  const client = new RealtimeClient({ url: server.url, token: () => ann.token, WebSocket: Ws })
+  const listenTo = (id: number) => client.subscribe(id, { event: () => {}, ended: reason => void reasons.push(reason) })
+
+  const early = listenTo(Number(app))
+  await nextTurn()
+  early.end()
+  for (const id of await Promise.all(rooms)) {
+    const subscription = listenTo(id)
+    await eventually(() => expect(subscription.rev).toBeDefined())
+    subscription.end()
+  }
+
+  expect(reasons).toEqual([])
+  client.close()
+})
+
+test('a token that lives longer than timers can wait is asked for once', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  const { body } = await server.admin.post(`/api/users/${ann.id}/tokens`, { expires_in: 90 * 86_400 })
+  const asked: boolean[] = []
+  const heard: RealtimeEvent[] = []
+  const token = (isRefused: boolean) => (asked.push(isRefused), body.access_token as string)
+  const client = new RealtimeClient({ url: server.url, token, WebSocket: Ws })
+  const subscription = client.subscribe(Number(app), { event: event => void heard.push(event) })
+  await eventually(() => expect(subscription.rev).toBeDefined())
+
+  await ann.post(`/api/apps/${app}/messages`, { text: 'hello' })
+  await eventually(() => expect(texts(heard)).toEqual(['hello']))
+
+  expect(asked).toEqual([false])
+  client.close()
+})
+
+test('a client that is closed asks for nothing any more, whatever it was waiting for', async () => {
+  vi.spyOn(Math, 'random').mockReturnValue(0)
+  const [given, refused] = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
+  const begin = (answer: Promise<string>) => {
+    const seen = { states: [] as string[], asked: 0, sockets: [] as WebSocket[] }
+    const client = new RealtimeClient({
+      // Nobody listens there.
+      url: 'http://127.0.0.1:1',
+      token: () => (seen.asked++, answer),
+      status({ state }) {
+        seen.states.push(state)
+        if (state === 'waiting') client.close()
+      },
+      WebSocket: keptIn(seen.sockets),
+    })
+    return { client, seen }
+  }
+  const all = [begin(given.promise), begin(refused.promise), begin(Promise.resolve('secret'))]
+  for (const { client } of all.slice(0, 2)) client.close()
+
+  given.resolve('secret')
+  refused.reject(new Error('nobody gives out tokens'))
+  await eventually(() => expect(all[2]!.seen.states).toEqual(['waiting', 'closed']))
+  // Its pause would have been this short.
+  for (let turn = 0; turn < 3; turn++) await delay(1)
+
+  expect(all.map(({ seen: { states, asked, sockets } }) => ({ states, asked, sockets: sockets.length }))).toEqual([
+    { states: ['closed'], asked: 1, sockets: 0 },
+    { states: ['closed'], asked: 1, sockets: 0 },
+    { states: ['waiting', 'closed'], asked: 1, sockets: 1 },
+  ])
 })
