@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { RedisBus } from '../../src/cluster/bus-redis.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { createNetwork } from '../support/network.ts'
 import { redisIsMissing, startRedis } from '../support/redis.ts'
 import { startServer } from '../support/server.ts'
 
@@ -12,6 +14,18 @@ const withRedis = test.skipIf(redisIsMissing !== null)
 
 const connect = (url: string, deployment = 'one') =>
   RedisBus.connect({ url, isCluster: false, deployment, log: createLog('error') })
+
+async function ask(url: string, command: string, about: string): Promise<unknown> {
+  const probe = new Redis(url)
+  try {
+    return await probe.call(command, about)
+  } finally {
+    probe.disconnect()
+  }
+}
+
+/** The channels that anybody listens to. */
+const listenedTo = (url: string) => ask(url, 'pubsub', 'shardchannels')
 
 withRedis('what one node says on a channel, the others hear in order, until they stop listening', async () => {
   await using redis = await startRedis()
@@ -32,14 +46,44 @@ withRedis('what one node says on a channel, the others hear in order, until they
 
   expect(heard.filter(message => 'i' in (message as object))).toEqual(Array.from({ length: 100 }, (_, i) => ({ i })))
   end()
+  await eventually(async () => expect(await listenedTo(redis.url)).toEqual([]))
   await Promise.all([ann.close(), ben.close(), stranger.close()])
+})
+
+withRedis('what a node says last is heard, though it ends at once', async () => {
+  await using redis = await startRedis()
+  const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
+  const heard: unknown[] = []
+  ben.subscribe('one', message => heard.push(message))
+  await eventually(async () => expect(await listenedTo(redis.url)).toHaveLength(1))
+
+  ann.publish('one', { last: true })
+  await ann.close()
+
+  await eventually(() => expect(heard).toEqual([{ last: true }]))
+  await ben.close()
+  // Only who asks.
+  await eventually(async () => expect(await ask(redis.url, 'info', 'clients')).toContain('connected_clients:1\r'))
+})
+
+withRedis('a node that ends does not wait for a Redis that hangs', async () => {
+  await using redis = await startRedis()
+  await using network = await createNetwork(redis.url)
+  const bus = await connect(network.url.replace('http', 'redis'))
+
+  network.silence()
+  bus.publish('one', { last: true })
+
+  await bus.close()
 })
 
 withRedis('a bus survives the end of Redis, and carries on when it is back', async () => {
   await using redis = await startRedis()
   const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
   const heard: unknown[] = []
+  const end = ben.subscribe('two', () => {})
   ben.subscribe('one', message => heard.push(message))
+  end()
 
   await redis.kill()
   ann.publish('one', { lost: true })
@@ -53,6 +97,7 @@ withRedis('a bus survives the end of Redis, and carries on when it is back', asy
     { timeoutMs: 10_000 },
   )
   expect(heard).not.toContainEqual({ lost: true })
+  expect(await listenedTo(redis.url)).toEqual([expect.stringMatching(/:one$/)])
   await Promise.all([ann.close(), ben.close()])
 })
 
