@@ -134,8 +134,6 @@ export class Channel {
 
   close(): void {
     this.#isClosed = true
-    for (const { tail } of this.#audiences.values()) this.#parts.tails.drop(tail)
-    this.#audiences.clear()
     this.#unpin?.()
   }
 
