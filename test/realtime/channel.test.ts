@@ -56,7 +56,8 @@ async function openChannel() {
   const told: Frame[] = []
   const people = new People(sql)
   await people.load([0, -1])
-  const log = createLog('error', () => {})
+  const warnings: string[] = []
+  const log = createLog('warn', line => void warnings.push(line))
   const state = new AppState({ id: app, head_rev: 10 } as AppRow, [], new Recent([], true))
   const channel = new Channel(app, async channel => channel.start(state, () => {}), {
     history: new History({ sql, events: types, people, origin: () => '', actor: ({ id }) => ({ id }), log }),
@@ -71,6 +72,7 @@ async function openChannel() {
   return {
     channel,
     told,
+    warnings,
     database,
     /** Commits events, as another node would. */
     async write(events: AppEvent[]) {
@@ -169,6 +171,19 @@ test('a connection that breaks while a gap is being filled delays the events, an
 
   await eventually(() => expect(revs(stage.told)).toEqual(events.map(({ rev }) => rev)), { timeoutMs: 15_000 })
 }, 30_000)
+
+test('while the log cannot be read a gap is tried again, also where nothing more happens', async () => {
+  await using stage = await openChannel()
+  const events = [11, 12, 13].map(rev => occurred(note, rev, rev - 1))
+  await stage.write(events)
+  await stage.database.sql`alter table events rename to events_away`
+
+  stage.hear(events.slice(2))
+  await eventually(() => expect(stage.warnings).not.toEqual([]))
+  await stage.database.sql`alter table events_away rename to events`
+
+  await eventually(() => expect(revs(stage.told)).toEqual([11, 12, 13]))
+})
 
 test('what nobody is told of leaves no gap, and clients hear how far they are', async () => {
   await using stage = await openChannel()

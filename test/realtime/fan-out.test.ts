@@ -61,6 +61,25 @@ test('whoever claims to have seen the future is told to start again, also when t
   await eventually(() => expect(ear.revs('reset')).toEqual(witness.ear.revs('subscribed')))
 })
 
+test('whoever has seen more than this node is told what follows once the node has seen as much', async () => {
+  await using stage = await openStage()
+  const [witness, ahead] = [stage.connect(), stage.connect()]
+  stage.fanOut.subscribe(witness.session, stage.app)
+  await started(witness.ear)
+  const [elsewhere] = await stage.sql<{ rev: number }[]>`
+    with app as (select id, head_rev as prev, nextval('numbers') as rev from apps where id = ${stage.app}),
+      head as (update apps set head_rev = app.rev from app where apps.id = app.id)
+    insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, created_at)
+    select id, rev, prev, 'noted', 0, 'message', 1, now() from app returning rev`
+
+  stage.fanOut.subscribe(ahead.session, stage.app, { after: elsewhere!.rev })
+  await eventually(() => expect(witness.ear.revs()).toEqual([elsewhere!.rev]))
+  await stage.note()
+
+  await eventually(() => expect(ahead.ear.revs()).toHaveLength(1))
+  expect(witness.ear.revs()).toEqual([elsewhere!.rev, ...ahead.ear.revs()])
+})
+
 test('a replay waits while its client reads nothing, and goes on where it was', async () => {
   await using stage = await openStage()
   const first = stage.connect()
@@ -99,6 +118,32 @@ test('the last to leave an app closes its channel, and whoever comes next opens 
 
   await eventually(() => expect(other.ear.revs()).toHaveLength(1))
   expect(one.ear.revs()).toEqual([])
+})
+
+test('an app is kept in memory for those who listen, and not for those who left, however early', async () => {
+  await using stage = await openStage({ memoryBytes: 0 })
+  const { apps, app, fanOut } = stage
+  const { ear, session } = stage.connect()
+  const others = [await stage.addApp(), await stage.addApp()]
+  // Each is read into memory in the place of all that may go.
+  const readOthers = async () => {
+    for (const other of others) await apps.state(other)
+  }
+  const isGone = async () => {
+    await readOthers()
+    expect(apps.peek(app)).toBeUndefined()
+  }
+
+  fanOut.subscribe(session, app)
+  await started(ear)
+  await readOthers()
+  expect(apps.peek(app)).toBeDefined()
+
+  fanOut.unsubscribe(session, app)
+  await eventually(isGone)
+  fanOut.subscribe(session, app)
+  fanOut.unsubscribe(session, app)
+  await eventually(isGone)
 })
 
 test('whoever leaves before being let in is not let in', async () => {

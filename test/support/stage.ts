@@ -66,7 +66,7 @@ const origin = () => ''
 const actor = ({ id }: Person) => ({ id })
 
 /** Real actors on a real database, with sessions whose sockets are in the test's hands. */
-export async function openStage() {
+export async function openStage({ memoryBytes = 100_000_000 } = {}) {
   const database = await createDatabase()
   const connect = (connections: number) => openSql({ url: database.url, connections, statementTimeoutMs: 5_000 })
   const sql = connect(3)
@@ -93,7 +93,7 @@ export async function openStage() {
     mailboxLimit: 1_000,
     totalLimit: 1_000,
     isShared: false,
-    memoryBytes: 100_000_000,
+    memoryBytes,
     observe: () => {},
     now: () => new Date(),
     log,
@@ -116,18 +116,24 @@ export async function openStage() {
   apps.listen((state, events) => fanOut.hear(state, events))
   const [user] = await sql<{ id: number }[]>`
     insert into users (display_name, created_at) values ('Ann', now()) returning id`
-  const [app] = await sql<{ id: number }[]>`
-    insert into apps (type, access, rev, head_rev, created_at, created_by)
-    values ('chat', 'read', nextval('numbers'), currval('numbers'), now(), 0) returning id`
+  const addApp = async () => {
+    const [app] = await sql<{ id: number }[]>`
+      insert into apps (type, access, rev, head_rev, created_at, created_by)
+      values ('chat', 'read', nextval('numbers'), currval('numbers'), now(), 0) returning id`
+    return app!.id
+  }
+  const app = await addApp()
   return {
     sql,
     people,
     fanOut,
-    app: app!.id,
+    app,
+    apps,
+    addApp,
     user: user!.id,
     look: () => apps.look(),
-    note: () => apps.run(note, app!.id, by, undefined),
-    open: (access: Access) => apps.run(open, app!.id, by, access),
+    note: () => apps.run(note, app, by, undefined),
+    open: (access: Access) => apps.run(open, app, by, access),
     /** Nothing is read from the log until `run` has ended. */
     whileHistoryWaits: (run: () => Promise<unknown>) => reading.begin(run),
     connect(as = user!.id) {
