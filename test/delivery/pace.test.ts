@@ -87,6 +87,24 @@ describe('by the clock', () => {
     expect(Math.min(...spans)).toBeGreaterThanOrEqual(1_000)
   })
 
+  test('however many receivers there are, none gets more than its rate', async () => {
+    const limiter = new Limiter(1)
+    const admitted: Record<string, number[]> = { waited: [], asked: [] }
+    const ask = (name: string) =>
+      void limiter.admit(`http://${name}.test/`, signal).then(() => admitted[name]?.push(Date.now()))
+
+    for (let i = 0; i < 4; i++) ask('waited')
+    await vi.advanceTimersByTimeAsync(1_500)
+    ask('asked')
+    for (let i = 0; i < 1_000; i++) ask(`other-${i}`)
+    for (const name of ['waited', 'asked']) ask(name)
+    await vi.advanceTimersByTimeAsync(8_000)
+
+    const spans = Object.values(admitted).map(times => times.slice(1).map((atMs, i) => atMs - times[i]!))
+    expect(spans.map(({ length }) => length)).toEqual([4, 1])
+    expect(Math.min(...spans.flat())).toBeGreaterThanOrEqual(1_000)
+  })
+
   test('below the rate nobody waits, and no origin for another', async () => {
     const limiter = new Limiter(5)
     for (let asked = 0; asked < 30; asked++) {

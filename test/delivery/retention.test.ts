@@ -26,21 +26,24 @@ test('nothing is kept, and nothing waits, for longer than 30 days', async () => 
       now() - interval '31 days' + n * interval '1 minute'
     from generate_series(1, 2880) n`
 
+  await outbox.forget(new Date(Date.now() - 2 * 86_400_000))
+  expect(await outbox.record(webhook, 1)).toBeDefined()
   await outbox.forget()
 
   expect(await outbox.record(webhook, 1_439)).toBeUndefined()
   expect(await outbox.record(webhook, 1_442)).toBeDefined()
 })
 
-test('a queue that nobody works off loses its oldest deliveries beyond 100,000', async () => {
+test('a queue that nobody works off loses its oldest deliveries beyond 100,000, and the log says how many', async () => {
   await using outbox = await createOutbox()
   const webhook = await outbox.registerUrl('http://127.0.0.1:1/')
   await outbox.sql`
     insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, created_at)
     select ${webhook}, n, 'messages', 'message_created', 1, 1, now() from generate_series(1, 102500) n`
 
-  await outbox.forget()
+  const warnings = [...(await outbox.forget()), ...(await outbox.forget())]
 
+  expect(warnings).toMatchObject([{ webhook, lost: 2_500 }])
   expect(await outbox.statuses(webhook)).toEqual({ queued: 100_000 })
   expect(await outbox.record(webhook, 2_500)).toBeUndefined()
 })

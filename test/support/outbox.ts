@@ -43,10 +43,13 @@ export async function createOutbox() {
       parts.push({ node, sql: own })
       return node
     },
-    /** One round of what is done every minute. */
-    forget: () => {
+    /** One round of what is done every minute; returns what it warns of. */
+    async forget(past = new Date()): Promise<unknown[]> {
       const { signal } = new AbortController()
-      return forgetDeliveries({ sql, past: async () => new Date(), log: createLog('error'), signal })
+      const warnings: unknown[] = []
+      const log = createLog('warn', line => void warnings.push(JSON.parse(line)))
+      await forgetDeliveries({ sql, past: async () => past, log, signal })
+      return warnings
     },
     async statuses(webhook: number): Promise<Record<string, number>> {
       const rows = await sql<{ status: string; count: number }[]>`
