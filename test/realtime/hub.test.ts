@@ -196,6 +196,7 @@ test('a client that makes no sense is sent away, and harms nobody', async () => 
     '{"protocol":"xml","version":1}\x1e',
     '{"protocol":"toString","version":1}\x1e',
     '{"protocol":"__proto__","version":1}\x1e',
+    '{"protocol":"json","version":2}\x1e',
     `${hello}{"type":1`,
     `${hello}null\x1e`,
     `${hello}{"type":1,"target":7,"arguments":[]}\x1e`,
@@ -212,6 +213,65 @@ test('a client that makes no sense is sent away, and harms nobody', async () => 
 
   await using hub = await joinHub(server.url, { token: () => ann.token })
   expect(await hub.subscribe('message_created')).toBe(true)
+})
+
+test('a client is told which protocols there are, and one that says goodbye is let go', async () => {
+  await using server = await startServer()
+  const ann = await server.person()
+  const say = async (text: string) => {
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}/hubs/rtm?access_token=${ann.token}`)
+    let heard = ''
+    socket.on('message', data => void (heard += data.toString()))
+    await once(socket, 'open')
+    socket.send(text)
+    const [code] = await once(socket, 'close')
+    return { heard, code }
+  }
+
+  const stranger = await say('{"protocol":"xml","version":1}\x1e')
+  const leaver = await say('{"protocol":"json","version":1}\x1e{"type":7}\x1e')
+
+  expect(stranger.heard).toMatch(/^{"error":"The protocols .* json and messagepack."}.$/)
+  expect(leaver).toEqual({ heard: '{}\x1e', code: 1000 })
+})
+
+test.each(['json', 'messagepack'] as const)(
+  '%s clients need not wait for answers, nor write as we do',
+  async protocol => {
+    await using server = await startServer()
+    const { app, people } = await server.chatWith(1)
+    const [ann] = people
+    await using hub = await joinHub(server.url, { token: () => ann.token, protocol })
+    const name = `a${app}:message_created`
+    hub.connection.on(name, payload => void hub.told.push({ name, payload }))
+
+    await hub.connection.send('SUBSCRIBE', name)
+    await hub.subscribe(`a${app}:typing`)
+    await ann.post(`/api/apps/${app}/messages`, { text: 'hello' })
+
+    expect(await hub.hear(name)).toMatchObject({ message: { text: 'hello' } })
+  },
+)
+
+test('whoever wants to hear of their own no more is told of the rest, and of all on other connections', async () => {
+  await using server = await startServer()
+  const { app, people } = await server.chatWith(1)
+  const [ann] = people
+  await using hub = await joinHub(server.url, { token: () => ann.token })
+  await using other = await joinHub(server.url, { token: () => ann.token })
+  const name = `a${app}:message_created`
+  for (const one of ['message_created', name]) await hub.subscribe(one)
+  await other.subscribe('message_created')
+
+  await hub.connection.invoke('Unsubscribe', 'message_created')
+  await ann.post(`/api/apps/${app}/messages`, { text: 'hello' })
+  await hub.hear(name)
+  await hub.subscribe('message_created')
+  await ann.post(`/api/apps/${app}/messages`, { text: 'again' })
+
+  expect(await hub.hear('message_created')).toMatchObject({ message: { text: 'again' } })
+  for (const text of ['hello', 'again'])
+    expect(await other.hear('message_created')).toMatchObject({ message: { text } })
 })
 
 test('a client that never reads is cut, and the others hear everything', { timeout: 30_000 }, async () => {

@@ -97,6 +97,19 @@ test('clients are told who is online of those whom they can see, as a whole list
   expect(await other.hear('online')).toEqual([Number(eve.id), Number(kim.id)])
 })
 
+test('whoever opens another connection is told who is online there, though nobody came or went', async () => {
+  await using server = await startServer()
+  const ann = await server.person('Ann')
+  await using first = await joinHub(server.url, { token: () => ann.token })
+  await first.subscribe('online')
+  await first.hear('online')
+  await using second = await joinHub(server.url, { token: () => ann.token })
+
+  await second.subscribe('online')
+
+  expect(await second.hear('online')).toEqual([Number(ann.id)])
+})
+
 test('who is online is no business of those with whom they share nothing but a closed app', async () => {
   await using server = await startServer()
   await server.admin.post('/api/directories', { name: 'acme' })
