@@ -1,4 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openSql } from '../../src/storage/sql.ts'
 import { client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -15,6 +18,22 @@ test('a fresh directory is ready within ten seconds, and prints a key that works
   expect(program.output()).toContain(`curl ${program.url}/api/users -H 'Authorization: Bearer ${key}'`)
   const answer = await client(program.url, key).get('/api/users')
   expect(answer.status).toBe(200)
+})
+
+test('what the database confirms outlives a power cut, and its log does not grow for ever', async () => {
+  await using dir = createDirectory()
+  const log = join(dir.path, 'postgres.log')
+  writeFileSync(log, 'said before\n'.repeat(1_000_000))
+
+  await using _ = await startProgram(dir)
+
+  const host = encodeURIComponent(join(dir.path, 'postgres'))
+  const sql = openSql({ url: `postgres://parley@${host}/postgres`, connections: 1, statementTimeoutMs: 5_000 })
+  const settings = await sql`
+    select setting from pg_settings where name in ('fsync', 'full_page_writes', 'synchronous_commit')`
+  await sql.end()
+  expect(settings).toEqual(Array.from({ length: 3 }, () => ({ setting: 'on' })))
+  expect(readFileSync(log, 'utf8')).not.toContain('said before')
 })
 
 test('a restart keeps what was written and prints no key', async () => {

@@ -46,6 +46,19 @@ test('SIGINT stops like SIGTERM, and leaves no PostgreSQL behind', async () => {
   expect(again.output()).not.toContain('still running from an earlier start')
 })
 
+test('Ctrl-C reaches all that a terminal runs, and still requests that are under way are answered', async () => {
+  await using dir = createDirectory()
+  await using program = await startProgram(dir, {}, { detached: true })
+  const request = await beginRequest(program.url, '{"uid":"ann"}')
+
+  process.kill(-program.pid, 'SIGINT')
+  await eventually(() => expect(fetch(`${program.url}/version`)).rejects.toThrow())
+  request.finish()
+
+  expect(await request.answer).toMatch(/^HTTP\/1.1 201 /)
+  expect(await program.ended).toBe(0)
+})
+
 test('a node whose terminal was closed stops like that too', async () => {
   await using dir = createDirectory()
   await using program = await startProgram(dir)
