@@ -115,6 +115,14 @@ test('pictures are made one after the other, also behind one that is none', asyn
   ])
 })
 
+test('a picture that lies on its side is made upright', async () => {
+  await using place = await openPlace()
+  using decoder = place.decoder()
+  const lying = await sharp(png).jpeg().withMetadata({ orientation: 6 }).toBuffer()
+
+  expect(sizeOf(await decoder.make(place.file('lying.jpg', lying), 'thumbnail'))).toEqual([256, 512])
+})
+
 test('somebody with one picture waits for one at most of those of somebody with many', async () => {
   await using place = await openPlace()
   using renditions = place.renditions()
