@@ -3,6 +3,7 @@ import type { AppEvent } from '../actors/event.ts'
 import type { People, Person } from '../actors/people.ts'
 import type { AppRow, AppState } from '../actors/state.ts'
 import { NotFound, Problem } from '../lib/errors.ts'
+import { Turns } from '../storage/turns.ts'
 import { Channel, type ChannelParts } from './channels/channel.ts'
 import { refusal, typing, unsubscribed, type Ending } from './frames.ts'
 import { Replays } from './channels/replay.ts'
@@ -26,17 +27,24 @@ export interface FanOutParts extends Omit<ChannelParts, 'moved'> {
 }
 
 /**
+ * Subscriptions that read from the database at one time, be it apps or history: a thousand clients that come back at once
+ * must not take it from all others.
+ */
+const readsAtOnce = 4
+
+/**
  * Committed events → the sessions that may see them. A channel for each app with subscribers; rights are looked at
  * when a subscription starts, and again before anything is told that follows a change of them.
  */
 export class FanOut {
   readonly #parts: FanOutParts
   readonly #channels = new Map<number, Channel>()
+  readonly #turns = new Turns(readsAtOnce)
   readonly #replays: Replays
 
   constructor(parts: FanOutParts) {
     this.#parts = parts
-    this.#replays = new Replays({ ...parts, look: app => parts.apps.look([app]) })
+    this.#replays = new Replays({ ...parts, turns: this.#turns, look: app => parts.apps.look([app]) })
   }
 
   /** Apps with subscribers. */
@@ -141,18 +149,24 @@ export class FanOut {
     const { apps, people, history, canRead, hiddenUntil } = this.#parts
     const { session, app, cursor = 0 } = subscription
     const channel = this.#join(subscription)
-    if (!channel.isOpen) await channel.ready
+    if (!channel.isOpen) await this.#inTurn(subscription, () => channel.open())
     // Who has seen more than this node may be mistaken. Before the rights, so that these are as they are now.
-    const head = cursor > channel.sent ? await history.head(app) : channel.sent
+    const head = cursor > channel.sent ? await this.#inTurn(subscription, () => history.head(app)) : channel.sent
     const { user } = session
     if (user !== undefined && people.find(user) === undefined) await people.load([user])
     // It may be being loaded anew at this moment.
     while (subscription.stage === 'opening' && apps.peek(app) === undefined) await apps.state(app)
-    if (subscription.stage !== 'opening' || user === undefined) return
+    if (subscription.stage !== 'opening' || user === undefined || head === undefined) return
     const state = apps.peek(app)!
     if (!canRead(state, user)) throw NotFound()
     this.#replays.begin(subscription, { hidden: hiddenUntil(state, user), head })
     subscription.admission?.resolve(true)
+  }
+
+  /** What takes the database, while the subscription is still wanted; of each user behind what this one has asked before. */
+  #inTurn<Result>(subscription: Subscription, read: () => Promise<Result>): Promise<Result | undefined> {
+    const { session } = subscription
+    return this.#turns.add(session.owner ?? 0, async () => (subscription.stage === 'opening' ? read() : undefined))
   }
 
   #join(subscription: Subscription): Channel {

@@ -1,13 +1,18 @@
 import PQueue from 'p-queue'
 
 /**
- * Work that is done one at a time. Next is that of whoever has least before it, so that a crowd of one person's work keeps
- * nobody waiting but that person.
+ * Work that is done a little at a time. Next is that of whoever has least before it, so that a crowd of one person's work
+ * keeps nobody waiting but that person.
  */
 export class Turns {
-  readonly #queue = new PQueue({ concurrency: 1 })
+  readonly #queue: PQueue
   /** Person → what waits or is being done. */
   readonly #owed = new Map<number, number>()
+
+  /** `atOnce`: how much is done at one time. */
+  constructor(atOnce = 1) {
+    this.#queue = new PQueue({ concurrency: atOnce })
+  }
 
   /** What waits in all. */
   get size(): number {

@@ -67,7 +67,7 @@ async function openChannel() {
     clock: { ...systemClock, after: (_, run) => systemClock.after(20, run) },
     log,
   })
-  await channel.ready
+  await channel.open()
   channel.admit(form)
   return {
     channel,

@@ -5,12 +5,12 @@ import { openStage, type Ear, type Stage } from '../support/stage.ts'
 const started = (ear: Ear) => eventually(() => expect(ear.revs('subscribed')).toHaveLength(1))
 
 /** The revs of some events that nobody who comes later has heard. */
-async function happened(stage: Stage): Promise<number[]> {
+async function happened(stage: Stage, count = 5): Promise<number[]> {
   const { ear, session } = stage.connect()
   stage.fanOut.subscribe(session, stage.app)
   await started(ear)
-  for (let i = 0; i < 5; i++) await stage.note()
-  await eventually(() => expect(ear.revs()).toHaveLength(5))
+  for (let i = 0; i < count; i++) await stage.note()
+  await eventually(() => expect(ear.revs()).toHaveLength(count))
   stage.fanOut.leave(session)
   return ear.revs() as number[]
 }
@@ -202,4 +202,70 @@ test('whoever has no right any more in an app that had to be loaded anew hears n
   await stage.look()
 
   await eventually(() => expect(ear.frames.at(-1)).toMatchObject({ type: 'unsubscribed', reason: 'access-lost' }))
+})
+
+/** Subscriptions that somebody asks for at once; most of them still wait when somebody else has been answered. */
+const many = 400
+
+/** So many sessions of one person; `answered` says how many of them have got a frame of this type. */
+function gatherCrowd(stage: Stage) {
+  const crowd = Array.from({ length: many }, () => stage.connect())
+  return { crowd, answered: (type: string) => crowd.filter(({ ear }) => ear.revs(type).length > 0).length }
+}
+
+test('whoever subscribes to many apps that are not in memory keeps only themselves waiting', async () => {
+  await using stage = await openStage()
+  const [{ ear, session }, other] = [stage.connect(), stage.connect(0)]
+
+  for (let i = 1; i <= many; i++) stage.fanOut.subscribe(session, stage.app + i)
+  stage.fanOut.subscribe(other.session, stage.app)
+
+  await stage.sql`select from apps`
+  await started(other.ear)
+  expect(ear.revs('error').length).toBeLessThan(many / 2)
+  await eventually(() => expect(ear.revs('error')).toHaveLength(many), { timeoutMs: 20_000 })
+})
+
+test('whoever claims many times to have seen the future keeps only themselves waiting', async () => {
+  await using stage = await openStage()
+  const { crowd, answered } = gatherCrowd(stage)
+  const [witness, other] = [stage.connect(0), stage.connect(0)]
+  stage.fanOut.subscribe(witness.session, stage.app)
+  await started(witness.ear)
+
+  crowd.forEach(({ session }, i) => stage.fanOut.subscribe(session, stage.app, { after: 900_000_000 + i }))
+  stage.fanOut.subscribe(other.session, stage.app, { after: 999_999_999 })
+
+  await started(other.ear)
+  expect(answered('reset')).toBeLessThan(many / 2)
+  await eventually(() => expect(answered('reset')).toBe(many), { timeoutMs: 20_000 })
+})
+
+test('whoever comes back to many places of a history keeps only themselves waiting, at these places too', async () => {
+  await using stage = await openStage()
+  const { crowd, answered } = gatherCrowd(stage)
+  const other = stage.connect(0)
+  const revs = await happened(stage, 50)
+  const [first = 0, last = 0] = [revs[0], revs.at(-1)]
+
+  crowd.forEach(({ session }, i) => stage.fanOut.subscribe(session, stage.app, { after: first + i }))
+  stage.fanOut.subscribe(other.session, stage.app, { after: first + many - 1 })
+
+  await eventually(() => expect(other.ear.revs().at(-1)).toBe(last))
+  expect(answered('event')).toBeLessThan(many / 2)
+  await eventually(() => expect(answered('event')).toBe(many), { timeoutMs: 20_000 })
+})
+
+test('what a client does not ask for any more is not read', async () => {
+  await using stage = await openStage()
+  const revs = await happened(stage, 50)
+  const [first = 0, last = 0] = [revs[0], revs.at(-1)]
+  const [{ ear, session }, witness] = [stage.connect(), stage.connect()]
+  stage.fanOut.subscribe(witness.session, stage.app)
+  await started(witness.ear)
+
+  for (let i = 0; i < many; i++) stage.fanOut.subscribe(session, stage.app, { after: first + i })
+
+  await eventually(() => expect(ear.revs().at(-1)).toBe(last))
+  expect(stage.history.reads).toBeLessThan(10)
 })

@@ -35,6 +35,16 @@ const by = { kind: 'key', user: 0, credential: '' } as const
 const form = findForm('json', 'number')!
 const address = new Address('', 0)
 
+/** Counts how often it asks the database. */
+class CountedHistory extends History {
+  reads = 0
+
+  override read(...asked: Parameters<History['read']>) {
+    this.reads++
+    return super.read(...asked)
+  }
+}
+
 /** A socket whose other end the test holds. */
 export class Ear implements Wire {
   readonly topics = new Set<string>()
@@ -98,10 +108,11 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     now: () => new Date(),
     log,
   })
+  const history = new CountedHistory({ sql: reading, events, people, origin, actor, log })
   const fanOut = new FanOut({
     apps,
     people,
-    history: new History({ sql: reading, events, people, origin, actor, log }),
+    history,
     tails: new Tails(1_000_000),
     replayBytes: 1_000,
     origin,
@@ -127,6 +138,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     sql,
     people,
     fanOut,
+    history,
     app,
     apps,
     addApp,

@@ -57,10 +57,10 @@ export class Channel {
   readonly subscriptions = new Set<Subscription>()
   /** Those who have seen more than this channel; see `Replays`. */
   readonly early = new Set<Subscription>()
-  /** Settled when the channel is open, or cannot be opened. */
-  readonly ready: Promise<void>
   readonly #parts: ChannelParts
+  readonly #begin: (channel: Channel) => Promise<void>
   readonly #audiences = new Map<Form, Audience>()
+  #opening: Promise<void> | undefined
   #state: AppState | undefined
   #unpin: (() => void) | undefined
   #waiting: AppEvent[] = []
@@ -71,11 +71,20 @@ export class Channel {
   #isBusy = false
   #isClosed = false
 
-  /** `open` pins the app and then calls `start`; it rejects with 404 for an app that does not exist. */
-  constructor(app: number, open: (channel: Channel) => Promise<void>, parts: ChannelParts) {
+  /** `begin` pins the app and then calls `start`; it rejects with 404 for an app that does not exist. */
+  constructor(app: number, begin: (channel: Channel) => Promise<void>, parts: ChannelParts) {
     this.app = app
     this.#parts = parts
-    this.ready = open(this)
+    this.#begin = begin
+  }
+
+  /** Resolves when the channel is open; rejects if it cannot be opened, which whoever comes next may try again. */
+  async open(): Promise<void> {
+    if (this.isOpen) return
+    this.#opening ??= this.#begin(this).finally(() => {
+      this.#opening = undefined
+    })
+    await this.#opening
   }
 
   /** From now on events are told, those after the state's head first. */

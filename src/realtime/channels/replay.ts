@@ -1,16 +1,19 @@
-import PQueue from 'p-queue'
 import type { Log } from '../../lib/log.ts'
+import type { Turns } from '../../storage/turns.ts'
 import type { Channel } from './channel.ts'
 import { current, reset, subscribed } from '../frames.ts'
 import type { History } from './history.ts'
 import { hubName, type Form } from '../protocol.ts'
 import { closeCodes } from '../session.ts'
+import { Reading } from './reading.ts'
 import type { Subscription } from './subscription.ts'
 import type { Line, Tails } from './tail.ts'
 
 export interface ReplaysParts {
   history: History
   tails: Tails
+  /** For whatever subscribers ask of the database. */
+  turns: Turns
   /** A replay pauses while more than this waits for its client. */
   replayBytes: number
   /** Asks for events of the app that other nodes committed. */
@@ -28,9 +31,6 @@ interface Page {
 /** Events that are read from the log at once, at most. A guess: a quarter of a megabyte of typical ones. */
 const largestPage = 256
 
-/** Pages read at one time: a thousand clients that come back at once must not take the database from all others. */
-const readsAtOnce = 4
-
 /**
  * Tells clients that come back what they missed, from the tail that the channel keeps or from the log, no faster than
  * they take it, and lets each join the live events in the very tick in which it has got as far as these. Clients that
@@ -38,8 +38,7 @@ const readsAtOnce = 4
  */
 export class Replays {
   readonly #parts: ReplaysParts
-  readonly #gate = new PQueue({ concurrency: readsAtOnce })
-  readonly #pages = new Map<string, Promise<Page | null>>()
+  readonly #pages = new Map<string, Reading<Page | null>>()
 
   constructor(parts: ReplaysParts) {
     this.#parts = parts
@@ -113,7 +112,7 @@ export class Replays {
     const run = ++subscription.run
     const { session } = subscription
     const channel = channelOf(subscription)
-    while (subscription.stage === 'replaying' && subscription.run === run && !session.isClosed) {
+    while (isGoingOn(subscription, run)) {
       const cursor = subscription.cursor!
       if (cursor > channel.sent) {
         subscription.stage = 'early'
@@ -130,8 +129,8 @@ export class Replays {
       }
       if (cursor >= channel.tail(session.form).start) this.#sendTail(subscription)
       else {
-        const page = await this.#share(channel, session.form, cursor, subscription.pageSize)
-        if (subscription.stage === 'replaying' && subscription.run === run) this.#sendPage(subscription, page)
+        const page = await this.#share(subscription, cursor)
+        if (isGoingOn(subscription, run)) this.#sendPage(subscription, page)
       }
     }
   }
@@ -187,14 +186,21 @@ export class Replays {
   }
 
   /** One read for all who stand at the same place and time; null where the history after it is gone. */
-  #share(channel: Channel, form: Form, cursor: number, size: number): Promise<Page | null> {
-    const key = `${form.topic(channel.app, '')}:${channel.changes}:${cursor}:${size}`
-    let page = this.#pages.get(key)
-    if (page === undefined) {
-      page = this.#gate.add(() => this.#read(channel, form, cursor, size)).finally(() => this.#pages.delete(key))
-      this.#pages.set(key, page)
-    }
-    return page
+  #share(subscription: Subscription, cursor: number): Promise<Page | null> {
+    const { session, run, pageSize } = subscription
+    const { form } = session
+    const channel = channelOf(subscription)
+    const key = `${form.topic(channel.app, '')}:${channel.changes}:${cursor}:${pageSize}`
+    const read = () => this.#read(channel, form, cursor, pageSize).finally(() => this.#pages.delete(key))
+    const reading = this.#pages.get(key) ?? new Reading(read)
+    this.#pages.set(key, reading)
+    reading.waiting++
+    void this.#parts.turns.add(session.owner ?? 0, async () => {
+      // Whoever has gone, or asked for something else since, needs it no more.
+      if (isGoingOn(subscription, run)) await reading.begin()
+      if (--reading.waiting === 0 && this.#pages.get(key) === reading) this.#pages.delete(key)
+    })
+    return reading.found
   }
 
   async #read(channel: Channel, form: Form, start: number, size: number): Promise<Page | null> {
@@ -244,6 +250,10 @@ function joined(app: number, form: Form, { start, end, lines }: Page): Line[] {
   const frame = current(app, end)
   const bytes = form.encode(frame)
   return bytes === null ? before : [...before, { rev: end, topic: form.topic(app, frame.type), bytes }]
+}
+
+function isGoingOn({ stage, run, session }: Subscription, begun: number): boolean {
+  return stage === 'replaying' && run === begun && !session.isClosed
 }
 
 function channelOf({ channel }: Subscription): Channel {
