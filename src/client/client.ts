@@ -104,8 +104,8 @@ export class RealtimeClient {
     try {
       const token = await this.#options.token(this.#isRefused)
       if (this.#isClosed) return
-      this.#isRefused = false
       this.#line = this.#open(token)
+      this.#isRefused = false
     } catch {
       // Whoever gives out tokens is away, or answered with what can be none; they are asked again after a pause.
       this.#lose(1006)
@@ -130,7 +130,8 @@ export class RealtimeClient {
     this.#line = null
     clearTimeout(this.#renewal)
     if (code === codes.malformed || code === codes.forbidden) return this.#finish(code)
-    this.#isRefused = code === codes.unauthorized
+    // Until there is another token, whatever else goes wrong meanwhile.
+    if (code === codes.unauthorized) this.#isRefused = true
     const delayMs = toDelayMs(code, this.#failures, Math.random)
     this.#failures++
     this.#isWelcome = false

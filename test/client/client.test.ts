@@ -212,6 +212,28 @@ test('a token that was revoked is replaced, and nothing is missed meanwhile', as
   client.close()
 })
 
+test('a refused token is asked to be replaced until another one is there', async () => {
+  await using server = await startServer()
+  const ben = await server.person()
+  const answers = [() => ben.token, () => Promise.reject(new Error('nobody is there')), () => '<html>502</html>']
+  const asked: boolean[] = []
+  const states: string[] = []
+  const fetchToken = async (isRefused: boolean) => {
+    asked.push(isRefused)
+    return (answers.shift() ?? renew)()
+  }
+  const renew = async () => (await server.admin.post(`/api/users/${ben.id}/tokens`)).body.access_token as string
+  const status = ({ state }: Status) => void states.push(state)
+  const client = new RealtimeClient({ url: server.url, token: fetchToken, status, WebSocket: Ws })
+  await eventually(() => expect(states).toEqual(['connected']))
+
+  await server.admin.delete(`/api/users/${ben.id}/tokens`)
+
+  await eventually(() => expect(states).toEqual(['connected', 'waiting', 'waiting', 'waiting', 'connected']))
+  expect(asked).toEqual([false, true, true, true])
+  client.close()
+})
+
 test('an answer that is no token is asked for again after a pause', async () => {
   await using server = await startServer()
   const ann = await server.person()
