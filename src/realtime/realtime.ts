@@ -196,17 +196,21 @@ export class Realtime {
     this.#server?.publish(topic, bytes, isBinary)
   }
 
-  /** The first event of an app that was made on this node. */
+  /** The first event of an app that was made on this node. Where the app cannot be read now, the next look tells of it. */
   #hearFirst(event: AppEvent): void {
     const { apps, log } = this.#options
-    this.#distant.passFirst(event.app_id, event.rev)
-    if (this.#sessions.users.size === 0) return
+    if (this.#sessions.users.size === 0) return void this.#distant.passFirst(event)
     Promise.resolve(apps.state(event.app_id))
       .then(state => {
+        // Who has come in since is told with what has happened since.
+        if (state.app.head_rev > event.rev) return this.#distant.hear([event.app_id])
+        if (!this.#distant.passFirst(event)) return
         this.#personal.hearFirst(state)
         this.#streams.hear(state, [event])
       })
-      .catch((error: unknown) => log.warn({ app: event.app_id, error }, 'Nobody could be told of a new app'))
+      .catch((error: unknown) =>
+        log.warn({ app: event.app_id, error }, 'A new app cannot be read; it is told of later'),
+      )
   }
 
   /** Rights may hang on what belongs to no app: who is in which directory. */

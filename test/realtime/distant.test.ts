@@ -226,6 +226,34 @@ test('what could not be read when it was to be told is told a moment later', asy
   expect([first, second, await hear()]).toEqual(['one', 'two', 'three'])
 })
 
+test('a new app that could not be read when it was made is told of a moment later, once', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { here, sql } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  await using inbox = await listen(here.url, { token: ben.token })
+  const create = () => ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })
+
+  let made: Promise<unknown> | undefined
+  await sql.begin(async tx => {
+    // Read when an app comes into memory, and not when one is made.
+    await tx`lock table messages in access exclusive mode`
+    made = create()
+    await eventually(async () => {
+      const { count } = await sql`
+        select pg_cancel_backend(pid) from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%from "messages"%'`
+      expect(count).toBeGreaterThan(0)
+    })
+  })
+  await made
+  const told = await inbox.take(1, 'app_added', newsMs)
+  await create()
+  told.push(...(await inbox.take(1, 'app_added')))
+
+  const apps = await sql<{ id: string }[]>`select id::text from apps order by id`
+  expect(told.map(({ app_id }) => app_id)).toEqual(apps.map(({ id }) => id))
+})
+
 /** Two rooms of two people, one of whom hears of messages at the other node. The hub is to be left. */
 async function startRooms({ here, there }: Pair) {
   const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]

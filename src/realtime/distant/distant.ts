@@ -73,9 +73,11 @@ export class Distant {
     return events.filter(({ rev }) => rev > told)
   }
 
-  /** Everybody here has heard of an app that was made here. */
-  passFirst(app: number, rev: number): void {
-    this.#count(app, rev)
+  /** Takes the first event of an app that was made here, about to be told; false where it was told by now. */
+  passFirst({ app_id, rev }: AppEvent): boolean {
+    if (rev <= this.#startOf(app_id)) return false
+    this.#count(app_id, rev)
+    return true
   }
 
   /** These apps were written to, on some node. Never rejects. */
