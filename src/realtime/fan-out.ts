@@ -2,6 +2,7 @@ import type { Apps } from '../actors/apps.ts'
 import type { AppEvent } from '../actors/event.ts'
 import type { People, Person } from '../actors/people.ts'
 import type { AppRow, AppState } from '../actors/state.ts'
+import type { Typing } from '../actors/typing.ts'
 import { NotFound, Problem } from '../lib/errors.ts'
 import { Turns } from '../storage/turns.ts'
 import { Channel, type ChannelParts } from './channels/channel.ts'
@@ -19,6 +20,7 @@ export type HiddenUntil = (state: AppState, user: number) => number
 export interface FanOutParts extends Omit<ChannelParts, 'moved'> {
   apps: Apps
   people: People
+  typing: Pick<Typing, 'in'>
   canRead: CanRead
   hiddenUntil: HiddenUntil
   actor: (person: Person, origin: string) => object
@@ -134,10 +136,23 @@ export class FanOut {
   tellTyping(app: number, user: number, isTyping: boolean): void {
     const { people, actor, origin } = this.#parts
     const channel = this.#channels.get(app)
+    if (!channel?.isOpen) return
     const person = people.find(user)
-    // Whoever has just made a request is in memory; if not, the next repetition will find them.
-    if (!channel?.isOpen || person === undefined) return
-    channel.mention(typing(app, actor(person, origin()), isTyping))
+    if (person !== undefined) channel.mention(typing(app, actor(person, origin()), isTyping))
+    // Whoever types at another node may never have been met here.
+    else if (isTyping) void this.#meetTypist(app, user)
+  }
+
+  /** Tells of somebody who is not in memory, unless they have stopped typing by then. Never rejects. */
+  async #meetTypist(app: number, user: number): Promise<void> {
+    const { people, log } = this.#parts
+    try {
+      const person = await people.get(user)
+      const isTyping = this.#parts.typing.in(app).includes(user)
+      if (person !== undefined && isTyping) this.tellTyping(app, user, true)
+    } catch (error) {
+      log.warn({ app, error }, 'Nobody could be told who is typing; the next repetition will tell')
+    }
   }
 
   #start(subscription: Subscription): void {

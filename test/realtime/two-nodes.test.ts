@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
+import { startPair } from '../support/pair.ts'
 import { listen } from '../support/realtime.ts'
+import { redisIsMissing } from '../support/redis.ts'
 import { startServer } from '../support/server.ts'
 import { client } from '../support/client.ts'
 
@@ -105,3 +107,22 @@ test('connections to PostgreSQL that break cost nobody an event', async () => {
   expect(heard.map(event => Number(event.rev))).toEqual(log.map(row => row.rev))
   expect(await here.take(log.length - count)).toHaveLength(log.length - count)
 }, 150_000)
+
+test.skipIf(redisIsMissing !== null)('whoever types is seen on a node that has never met them', async () => {
+  await using pair = await startPair({ hasRedis: true })
+  const { here, there } = pair
+  const {
+    app,
+    people: [ann, ben],
+  } = await here.chatWith(2)
+  await using inbox = await listen(there.url, { token: ben.token })
+  await inbox.subscribe(app)
+
+  await ann.put(`/api/apps/${app}/typing`)
+  const begun = await inbox.hear('typing')
+  await ann.post(`/api/apps/${app}/messages`, { text: 'done' })
+  const ended = await inbox.hear('typing')
+
+  expect(begun).toMatchObject({ app_id: app, actor: { id: ann.id, name: 'Ann' }, is_typing: true })
+  expect(ended).toMatchObject({ app_id: app, actor: { id: ann.id }, is_typing: false })
+})
