@@ -226,6 +226,37 @@ test('what could not be read when it was to be told is told a moment later', asy
   expect([first, second, await hear()]).toEqual(['one', 'two', 'three'])
 })
 
+test('what was done by somebody whose name could not be read is told a moment later', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { here, there, sql } = pair
+  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+  await using hub = await joinHub(there.url, { token: () => ben.token })
+  await hub.subscribe('message_created')
+  const { body: app } = await ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })
+
+  // The other node knows by now that there is somebody new, but has never met Ann.
+  await there.admin.post('/api/directories', { name: 'acme' })
+  await sql.begin(async tx => {
+    await tx`lock table users in access exclusive mode`
+    await ann.post(`/api/apps/${app.id}/messages`, { text: 'one' })
+    await eventually(
+      async () => {
+        const { count } = await sql`
+          select pg_cancel_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like '%from users u where u.id = any%'`
+        expect(count).toBeGreaterThan(0)
+      },
+      { timeoutMs: 2 * newsMs },
+    )
+  })
+  const first = await hub.hear('message_created')
+  await ann.post(`/api/apps/${app.id}/messages`, { text: 'two' })
+  const second = await hub.hear('message_created')
+
+  expect([first, second].map(({ message }) => message.text)).toEqual(['one', 'two'])
+  expect(first.actor.name).toBe('Ann')
+})
+
 test('a new app that could not be read when it was made is told of a moment later, once', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, sql } = pair

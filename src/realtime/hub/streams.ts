@@ -1,6 +1,7 @@
 import type { AppEvent } from '../../actors/event.ts'
 import type { People, Person } from '../../actors/people.ts'
 import type { AppRow, AppState, MemberRow } from '../../actors/state.ts'
+import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { History } from '../channels/history.ts'
 import type { Frame } from '../protocol.ts'
@@ -16,8 +17,11 @@ export interface StreamsParts {
   origin: () => string
   /** True where an app is in the lists of somebody with this relation to it. */
   isListed: (app: AppRow, own: MemberRow | undefined) => boolean
+  clock: Clock
   log: Log
 }
+
+const retryMs = 1_000
 
 /**
  * Whom an event concerns, of all who are told without a subscription to the app; and what it is told as. Clients ask
@@ -141,13 +145,26 @@ export class Streams {
     }
     if (this.#line === null && history.hasNames(event)) return tell()
     const line = (this.#line ?? Promise.resolve())
-      .then(() => history.loadNames([event]))
+      .then(() => this.#loadNames(event))
       .then(tell)
-      .catch((error: unknown) => log.warn({ app: event.app_id, error }, 'Somebody could not be told of an event'))
+      .catch((error: unknown) => log.error({ app: event.app_id, error }, 'Somebody could not be told of an event'))
       .finally(() => {
         if (this.#line === line) this.#line = null
       })
     this.#line = line
+  }
+
+  /** Again and again until it succeeds, or nobody wants to hear any more: who it is told to does not know to ask. */
+  async #loadNames(event: AppEvent): Promise<void> {
+    const { history, clock, log } = this.#parts
+    while (this.#wanted.size > 0) {
+      try {
+        return await history.loadNames([event])
+      } catch (error) {
+        log.warn({ app: event.app_id, error }, 'The names in an event cannot be read; it is told of later')
+        await new Promise<void>(resolve => clock.after(retryMs, resolve))
+      }
+    }
   }
 }
 
