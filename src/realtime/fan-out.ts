@@ -1,13 +1,13 @@
 import type { Apps } from '../actors/apps.ts'
 import type { AppEvent } from '../actors/event.ts'
-import type { People, Person } from '../actors/people.ts'
+import type { People } from '../actors/people.ts'
 import type { AppRow, AppState } from '../actors/state.ts'
-import type { Typing } from '../actors/typing.ts'
 import { NotFound, Problem } from '../lib/errors.ts'
 import { Turns } from '../storage/turns.ts'
 import { Channel, type ChannelParts } from './channels/channel.ts'
-import { refusal, typing, unsubscribed, type Ending } from './frames.ts'
+import { refusal, unsubscribed, type Ending } from './frames.ts'
 import { Replays } from './channels/replay.ts'
+import type { Frame } from './protocol.ts'
 import { closeCodes, type Session } from './session.ts'
 import { Subscription, type Asked } from './channels/subscription.ts'
 
@@ -20,11 +20,8 @@ export type HiddenUntil = (state: AppState, user: number) => number
 export interface FanOutParts extends Omit<ChannelParts, 'moved'> {
   apps: Apps
   people: People
-  typing: Pick<Typing, 'in'>
   canRead: CanRead
   hiddenUntil: HiddenUntil
-  actor: (person: Person, origin: string) => object
-  origin: () => string
   replayBytes: number
 }
 
@@ -132,27 +129,14 @@ export class FanOut {
     }
   }
 
-  /** Tells those who are live in an app that somebody types, or no longer does. It is no part of the history. */
-  tellTyping(app: number, user: number, isTyping: boolean): void {
-    const { people, actor, origin } = this.#parts
-    const channel = this.#channels.get(app)
-    if (!channel?.isOpen) return
-    const person = people.find(user)
-    if (person !== undefined) channel.mention(typing(app, actor(person, origin()), isTyping))
-    // Whoever types at another node may never have been met here.
-    else if (isTyping) void this.#meetTypist(app, user)
+  /** True where somebody is subscribed to the app. */
+  isHeard(app: number): boolean {
+    return this.#channels.get(app)?.isOpen === true
   }
 
-  /** Tells of somebody who is not in memory, unless they have stopped typing by then. Never rejects. */
-  async #meetTypist(app: number, user: number): Promise<void> {
-    const { people, log } = this.#parts
-    try {
-      const person = await people.get(user)
-      const isTyping = this.#parts.typing.in(app).includes(user)
-      if (person !== undefined && isTyping) this.tellTyping(app, user, true)
-    } catch (error) {
-      log.warn({ app, error }, 'Nobody could be told who is typing; the next repetition will tell')
-    }
+  /** Tells those who are live in an app what is no part of its history. */
+  mention(app: number, frame: Frame): void {
+    if (this.isHeard(app)) this.#channels.get(app)!.mention(frame)
   }
 
   #start(subscription: Subscription): void {

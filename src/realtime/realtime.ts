@@ -29,6 +29,7 @@ import type { RealtimeSettings } from './settings.ts'
 import type { Frame } from './protocol.ts'
 import { serve, type Refuse } from './socket.ts'
 import { Tails } from './channels/tail.ts'
+import { Typists } from './typists.ts'
 
 /** Where sessions learn who somebody is, and that it is over. */
 export interface SessionCredentials {
@@ -121,6 +122,7 @@ export class Realtime {
       personal: this.#personal,
       streams: this.#streams,
     })
+    const typists = new Typists({ ...options, fanOut: this.#fanOut })
     apps.listen((state, events) => {
       this.#fanOut.hear(state, events)
       const news = this.#distant.pass(state.app.id, events)
@@ -130,7 +132,7 @@ export class Realtime {
     direct.listen(event => this.#hearFirst(event))
     environment.listen(event => this.#hear(event))
     credentials.onRevoked(isRevoked => this.#sessions.revoke(isRevoked))
-    typing.listen((app, user, isTyping) => this.#fanOut.tellTyping(app, user, isTyping))
+    typing.listen((app, user, isTyping) => typists.hear(app, user, isTyping))
   }
 
   get figures(): RealtimeFigures {

@@ -5,7 +5,6 @@ import { event } from '../../src/actors/event.ts'
 import { Lane } from '../../src/actors/lane.ts'
 import { People, type Person } from '../../src/actors/people.ts'
 import type { Access, AppRow } from '../../src/actors/state.ts'
-import { Typing } from '../../src/actors/typing.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { History } from '../../src/realtime/channels/history.ts'
@@ -114,11 +113,8 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     apps,
     people,
     history,
-    typing: new Typing(systemClock),
     tails: new Tails(1_000_000),
     replayBytes: 1_000,
-    origin,
-    actor,
     clock: systemClock,
     log,
     publish: (topic, bytes) => ears.forEach(ear => ear.topics.has(topic) && ear.send(bytes)),
