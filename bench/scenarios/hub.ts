@@ -21,9 +21,10 @@ export const hub: Scenario = {
   async run(stage) {
     const measurements: Measurement[] = []
     let lost = 0
-    for (let round = 0; round < stage.rounds; round++) {
+    // As many as in fan-out, and as short.
+    for (let round = 0; round < stage.rounds * 2; round++) {
       for (const { label, protocol, subject } of round % 2 === 0 ? ways : ways.toReversed()) {
-        const job = toJob(stage.rooms.hall![0]!, protocol, stage.seconds * 2)
+        const job = toJob(stage.rooms.hall![0]!, protocol, stage.seconds)
         const { measurement, result } = await measureBroadcast(stage, { label, subject, unit: 'deliveries' }, job)
         measurements.push(measurement)
         lost += result.missing + result.broken
