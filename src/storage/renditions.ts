@@ -3,7 +3,7 @@ import type { Bytes } from './bytes.ts'
 import { Decoder } from './decoder.ts'
 import { svgLimitBytes, type Image, type Rendition } from './image.ts'
 import { readSvgSize, svgHeadBytes } from './svg.ts'
-import { Turns } from './turns.ts'
+import { Turns } from '../lib/turns.ts'
 
 const all: Rendition[] = ['thumbnail', 'preview', 'avatar']
 

@@ -1,5 +1,5 @@
 import type { Log } from '../../lib/log.ts'
-import type { Turns } from '../../storage/turns.ts'
+import type { Turns } from '../../lib/turns.ts'
 import type { Channel } from './channel.ts'
 import { current, reset, subscribed } from '../frames.ts'
 import type { History } from './history.ts'
