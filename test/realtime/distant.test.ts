@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Sql } from '../../src/storage/sql.ts'
 import { client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { joinHub } from '../support/hub.ts'
@@ -213,12 +214,7 @@ test('what could not be read when it was to be told is told a moment later', asy
   await send({ text: 'two', options: [{ text: 'yes' }, { text: 'no' }] })
   await sql.begin(async tx => {
     await tx`lock table options in access exclusive mode`
-    await eventually(async () => {
-      const { count } = await sql`
-        select pg_cancel_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%from options where item_id = any%'`
-      expect(count).toBeGreaterThan(0)
-    })
+    await cancelWaiting(sql, '%from options where item_id = any%')
   })
   const second = await hear()
   await send({ text: 'three' })
@@ -239,15 +235,7 @@ test('what was done by somebody whose name could not be read is told a moment la
   await sql.begin(async tx => {
     await tx`lock table users in access exclusive mode`
     await ann.post(`/api/apps/${app.id}/messages`, { text: 'one' })
-    await eventually(
-      async () => {
-        const { count } = await sql`
-          select pg_cancel_backend(pid) from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like '%from users u where u.id = any%'`
-        expect(count).toBeGreaterThan(0)
-      },
-      { timeoutMs: 2 * newsMs },
-    )
+    await cancelWaiting(sql, '%from users u where u.id = any%', { timeoutMs: 2 * newsMs })
   })
   const first = await hub.hear('message_created')
   await ann.post(`/api/apps/${app.id}/messages`, { text: 'two' })
@@ -269,12 +257,7 @@ test('a new app that could not be read when it was made is told of a moment late
     // Read when an app comes into memory, and not when one is made.
     await tx`lock table messages in access exclusive mode`
     made = create()
-    await eventually(async () => {
-      const { count } = await sql`
-        select pg_cancel_backend(pid) from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%from "messages"%'`
-      expect(count).toBeGreaterThan(0)
-    })
+    await cancelWaiting(sql, '%from "messages"%')
   })
   await made
   const told = await inbox.take(1, 'app_added', newsMs)
@@ -284,6 +267,16 @@ test('a new app that could not be read when it was made is told of a moment late
   const apps = await sql<{ id: string }[]>`select id::text from apps order by id`
   expect(told.map(({ app_id }) => app_id)).toEqual(apps.map(({ id }) => id))
 })
+
+/** Cancels what waits for a lock with a query like this one; not before there is something. */
+function cancelWaiting(sql: Sql, query: string, deadline: { timeoutMs?: number } = {}): Promise<void> {
+  return eventually(async () => {
+    const { count } = await sql`
+      select pg_cancel_backend(pid) from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like ${query}`
+    expect(count).toBeGreaterThan(0)
+  }, deadline)
+}
 
 /** Two rooms of two people, one of whom hears of messages at the other node. The hub is to be left. */
 async function startRooms({ here, there }: Pair) {

@@ -21,6 +21,7 @@ export interface StreamsParts {
   log: Log
 }
 
+/** Before names are asked for again. A guess: PostgreSQL takes about as long to start. */
 const retryMs = 1_000
 
 /**
