@@ -23,6 +23,9 @@ export interface CommitterParts extends FlushParts {
 
 type LaneKind = 'group' | 'solo'
 
+/** A flush of so few costs about what one of fewer does: it is not made smaller. */
+const leastPortion = 32
+
 /** Apps whose commands load rows in one transaction: each waits for the slowest of them. A guess. */
 const loadsAtOnce = 32
 
@@ -40,6 +43,8 @@ export class Committer {
   readonly #onIdle: (() => void)[] = []
   #isScheduled = false
   #flights = 0
+  /** Commands in the last group commit. */
+  #lastTaken = 0
 
   constructor(parts: CommitterParts) {
     this.#parts = parts
@@ -96,7 +101,8 @@ export class Committer {
 
   #gather(): Job[] {
     const jobs: Job[] = []
-    let room = this.#parts.flushLimit
+    const most = this.#portion()
+    let room = most
     for (const actor of this.#ready) {
       if (actor.needsLoad) continue
       if (room <= 0) break
@@ -104,7 +110,19 @@ export class Committer {
       room -= tasks.length
       if (tasks.length > 0) jobs.push({ actor, tasks })
     }
+    this.#lastTaken = most - room
     return jobs
+  }
+
+  /**
+   * How many to take: half of what waits and what went last, so that flushes are of one size. Where one takes all that
+   * there is, as after a pause, this process has nothing to do until PostgreSQL has done it, and PostgreSQL nothing while
+   * this process answers: with 64 senders that cost 5 % of their messages, with 256 2 % (measured).
+   */
+  #portion(): number {
+    let waiting = 0
+    for (const actor of this.#ready) waiting += actor.waiting
+    return Math.min(this.#parts.flushLimit, Math.max(leastPortion, Math.ceil((waiting + this.#lastTaken) / 2)))
   }
 
   #take(actor: AppActor, most: number): Task[] {
