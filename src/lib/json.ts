@@ -29,10 +29,9 @@ export class Fixed {
     this.#value = value
   }
 
-  /** Without the braces. */
-  members(quoted: boolean): string {
-    if (quoted) return (this.#strings ??= flatten(writeMembers(this.#value, true)))
-    return (this.#numbers ??= flatten(writeMembers(this.#value, false)))
+  text(quoted: boolean): string {
+    if (quoted) return (this.#strings ??= flatten(`{${writeMembers(this.#value, true)}}`))
+    return (this.#numbers ??= flatten(`{${writeMembers(this.#value, false)}}`))
   }
 }
 
@@ -58,11 +57,10 @@ export class Extended {
     this.#tail = tail
   }
 
-  /** Without the braces. */
-  members(quoted: boolean): string {
+  text(quoted: boolean): string {
     const head = writeMembers(this.#head, quoted)
-    const tail = this.#tail instanceof Fixed ? this.#tail.members(quoted) : writeMembers(this.#tail, quoted)
-    return head === '' || tail === '' ? head + tail : `${head},${tail}`
+    const tail = this.#tail instanceof Fixed ? this.#tail.text(quoted).slice(1, -1) : writeMembers(this.#tail, quoted)
+    return head === '' || tail === '' ? `{${head}${tail}}` : `{${head},${tail}}`
   }
 }
 
@@ -87,8 +85,8 @@ function write(value: unknown, quoted: boolean): string | undefined {
   if (typeof value === 'boolean') return value ? 'true' : 'false'
   if (typeof value !== 'object' || value === null) return undefined
   if (value instanceof Json) return value.text
-  if (value instanceof Fixed || value instanceof Extended) return `{${value.members(quoted)}}`
-  if (value instanceof Date) return `"${toSeconds(value)}"`
+  if (value instanceof Fixed || value instanceof Extended) return value.text(quoted)
+  if (value instanceof Date) return toSeconds(value)
   return Array.isArray(value) ? writeArray(value, quoted) : `{${writeMembers(value, quoted)}}`
 }
 
@@ -106,10 +104,13 @@ function writeArray(values: unknown[], quoted: boolean): string | undefined {
 function writeMembers(value: object, quoted: boolean): string {
   let text = ''
   for (const key in value) {
-    const member = write((value as Record<string, unknown>)[key], quoted)
-    if (member === undefined) continue
+    const member = (value as Record<string, unknown>)[key]
+    // Half of the members of an item.
+    if (member === null) continue
+    const written = write(member, quoted)
+    if (written === undefined) continue
     text += text === '' ? labelOf(key).first : labelOf(key).next
-    text += member
+    text += written
   }
   return text
 }
@@ -128,7 +129,7 @@ function labelOf(key: string): Label {
   const known = labels.get(key)
   if (known !== undefined) return known
   const first = `${JSON.stringify(key)}:`
-  const label = { first, next: `,${first}` }
+  const label = { first: flatten(first), next: flatten(`,${first}`) }
   if (labels.size < labelLimit) labels.set(key, label)
   return label
 }
@@ -138,12 +139,12 @@ const places = 256
 const seconds = new Float64Array(places).fill(NaN)
 const texts = Array.from({ length: places }, () => '')
 
-/** `2026-07-08T09:30:00Z`. */
+/** `"2026-07-08T09:30:00Z"`. */
 function toSeconds(date: Date): string {
   const second = Math.floor(date.getTime() / 1000)
   const place = second & (places - 1)
   if (seconds[place] !== second) {
-    texts[place] = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`
+    texts[place] = flatten(`"${new Date(second * 1000).toISOString().slice(0, 19)}Z"`)
     seconds[place] = second
   }
   return texts[place]!
