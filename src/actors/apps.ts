@@ -73,25 +73,55 @@ export class Apps {
    * Runs a command in the app's mailbox and resolves when PostgreSQL has committed it. Rejects with the Problem that
    * the command throws, with 404 for an unknown app, with 503 when the server is too busy or the database is away.
    */
-  async run<Input, Result, Loaded>(
+  run<Input, Result, Loaded>(
     command: Command<Input, Result, Loaded>,
     app: number,
     by: Principal,
     input: Input,
     once?: OnceKey,
   ): Promise<Result> {
-    if (this.#waiting >= this.#options.totalLimit) throw overloaded()
+    if (this.#waiting >= this.#options.totalLimit) return Promise.reject(overloaded())
+    // Where an app is open to all, or to a directory, the command decides by who the caller is.
+    const { people } = this.#options
+    if (by.kind !== 'user' || people.find(by.user) !== undefined) return this.#enter(command, app, by, input, once)
+    return this.#counted(people.get(by.user)).then(() => this.#enter(command, app, by, input, once))
+  }
+
+  /** Each write goes through here: one promise and no `await`, which took a fortieth of a send's time (measured). */
+  #enter<Input, Result, Loaded>(
+    command: Command<Input, Result, Loaded>,
+    app: number,
+    by: Principal,
+    input: Input,
+    once: OnceKey | undefined,
+  ): Promise<Result> {
+    this.#waiting++
+    return new Promise<Result>((resolve, reject) => {
+      const task = {
+        command,
+        input,
+        by,
+        once,
+        resolve: (result: Result) => {
+          this.#waiting--
+          resolve(result)
+        },
+        reject: (reason: unknown) => {
+          this.#waiting--
+          reject(reason)
+        },
+      } as unknown as Task
+      const actor = this.#actors.find(app)
+      if (actor === undefined) void this.#load(app, [task])
+      else this.#put(actor, [task])
+    })
+  }
+
+  /** Who waits for this counts as waiting. */
+  async #counted(wait: Promise<unknown>): Promise<void> {
     this.#waiting++
     try {
-      // Where an app is open to all, or to a directory, the command decides by who the caller is.
-      const { people } = this.#options
-      if (by.kind === 'user' && people.find(by.user) === undefined) await people.get(by.user)
-      return await new Promise<Result>((resolve, reject) => {
-        const task = { command, input, by, once, resolve, reject } as unknown as Task
-        const actor = this.#actors.find(app)
-        if (actor === undefined) void this.#load(app, [task])
-        else this.#put(actor, [task])
-      })
+      await wait
     } finally {
       this.#waiting--
     }
