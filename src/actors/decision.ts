@@ -78,8 +78,8 @@ function take(occasion: Occasion, decision: Decision, task: Task, loaded: unknow
     const work = new Work({ draft: decision.draft, by, now, loaded, people, numbers })
     const result = command.decide(work, input)
     work.settle()
-    decision.writes.push(...work.writes)
-    decision.events.push(...work.events)
+    for (const write of work.writes) decision.writes.push(write)
+    for (const event of work.events) decision.events.push(event)
     decision.outcomes.push({ task, result, isRepeat: false })
   } catch (reason) {
     fail(occasion, decision, task, reason)
@@ -94,7 +94,7 @@ function fail({ isAlone }: Occasion, decision: Decision, task: Task, reason: unk
 
 function follow({ followers }: Occasion, decision: Decision): Decision {
   for (const event of decision.events) {
-    for (const follower of followers) decision.writes.push(...follower(event))
+    for (const follower of followers) for (const write of follower(event)) decision.writes.push(write)
   }
   return decision
 }

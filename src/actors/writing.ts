@@ -15,22 +15,9 @@ export function toStatement(decisions: Decision[], now: Date): WriteStatement {
   const changed = decisions.map(({ draft }) => draft).filter(hasMoved)
   addApps(add, changed)
   addMembers(add, changed)
-  for (const [batch, rows] of gather(decisions)) add(batch, [...rows.values()])
-  add(
-    store.insertEvents,
-    decisions.flatMap(({ events }) => events.map(toRow)),
-  )
-  const first = decisions
-    .flatMap(({ outcomes }) => outcomes)
-    .filter(outcome => 'result' in outcome && !outcome.isRepeat)
-  add(
-    store.insertOnce,
-    first.flatMap(outcome =>
-      'result' in outcome && outcome.task.once
-        ? [{ ...outcome.task.once, result: outcome.result ?? null, created_at: now }]
-        : [],
-    ),
-  )
+  for (const [batch, rows] of gather(decisions)) add(batch, newest(batch, rows))
+  add(store.insertEvents, toEventRows(decisions))
+  add(store.insertOnce, toOnceRows(decisions, now))
   return statement
 }
 
@@ -39,8 +26,27 @@ export function hasMoved({ app, base }: Draft): boolean {
   return app !== base.app
 }
 
+function toEventRows(decisions: Decision[]): EventRow[] {
+  const rows: EventRow[] = []
+  for (const { events } of decisions) for (const event of events) rows.push(toRow(event))
+  return rows
+}
+
 function toRow({ app_id, rev, prev, type, actor_id, kind, entity_id, facts, created_at }: AppEvent): EventRow {
   return { app_id, rev, prev, type, actor_id, entity_type: kind.entity, entity_id, facts, created_at }
+}
+
+/** What is to be answered to whoever repeats a request. */
+function toOnceRows(decisions: Decision[], now: Date): store.OnceRow[] {
+  const rows: store.OnceRow[] = []
+  for (const { outcomes } of decisions) {
+    for (const outcome of outcomes) {
+      const { once } = outcome.task
+      if (once === undefined || !('result' in outcome) || outcome.isRepeat) continue
+      rows.push({ ...once, result: outcome.result ?? null, created_at: now })
+    }
+  }
+  return rows
 }
 
 function addApps(add: Add, drafts: Draft[]): void {
@@ -87,17 +93,22 @@ function addMembers(add: Add, drafts: Draft[]): void {
   add(store.removeMembers, gone)
 }
 
-/** The rows that handlers and followers declared, by what writes them; of rows with one key only the newest. */
-function gather(decisions: Decision[]): Map<Batch<object>, Map<unknown, object>> {
-  const rows = new Map<Batch<object>, Map<unknown, object>>()
+/** The rows that handlers and followers declared, by what writes them. */
+function gather(decisions: Decision[]): Map<Batch<object>, object[]> {
+  const rows = new Map<Batch<object>, object[]>()
   for (const { writes } of decisions) {
     for (const { batch, row } of writes) {
-      let kept = rows.get(batch)
-      if (kept === undefined) rows.set(batch, (kept = new Map()))
-      kept.set(batch.key === undefined ? kept.size : batch.key(row), row)
+      const gathered = rows.get(batch)
+      if (gathered === undefined) rows.set(batch, [row])
+      else gathered.push(row)
     }
   }
   return rows
+}
+
+/** Of rows with one key only the newest. */
+function newest({ key }: Batch<object>, rows: object[]): object[] {
+  return key === undefined ? rows : [...new Map(rows.map(row => [key(row), row])).values()]
 }
 
 /**

@@ -33,7 +33,8 @@ export function showItem(
   reader: Reader,
 ): object | Promise<object> {
   const { by, people } = reader
-  const isThere = isPlain(entity, item, by) && [...namesOf(item), ...namesakes(state)].every(id => people.find(id))
+  const isKnown = (id: number) => people.find(id) !== undefined
+  const isThere = isPlain(entity, item, by) && namesOf(item).every(isKnown) && namesakes(state).every(isKnown)
   return isThere
     ? showContent(entity, item, state, nothing, reader, showRow(item))
     : showWhole(entity, item, state, reader)
