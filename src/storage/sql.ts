@@ -34,8 +34,16 @@ export interface SqlOptions extends ConnectionOptions {
 /** Ids and revs are drawn from sequences that will not pass 2^53, so they are read as numbers. */
 const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 
-/** What postgres.js and our SQL take texts for, whatever a database, a role or a server has as its default. */
-const forms = { DateStyle: 'ISO, YMD', bytea_output: 'hex', standard_conforming_strings: 'on' }
+/**
+ * What postgres.js and our SQL take texts and transactions for, whatever a database, a role or a server has as its
+ * default. Who waits for a lock wants to see what was committed meanwhile.
+ */
+const forms = {
+  DateStyle: 'ISO, YMD',
+  bytea_output: 'hex',
+  standard_conforming_strings: 'on',
+  default_transaction_isolation: 'read committed',
+} as const
 
 /** PostgreSQL ends a statement by itself before; where it does not, it is gone. A guess: time for its answer to arrive. */
 const graceMs = 5_000
@@ -92,8 +100,8 @@ export function violatedConstraint(error: unknown): string | null {
 }
 
 /**
- * True where PostgreSQL ended a transaction for the sake of others: each waited for the other, or they are isolated by
- * default. Done again, it may well succeed.
+ * True where PostgreSQL ended a transaction for the sake of others: each waited for the other, or a pooler keeps our
+ * settings from it and they are isolated by default. Done again, it may well succeed.
  */
 export function isCollision(error: unknown): boolean {
   return error instanceof postgres.PostgresError && ['40P01', '40001'].includes(error.code)

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
 import { migrate } from '../../src/storage/migrate.ts'
 import { openSql } from '../../src/storage/sql.ts'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, setDefault } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
 test('every test has a migrated database to itself', async () => {
@@ -64,5 +64,20 @@ test('dates, bytes and backslashes are what they are, whatever the database has 
     select '2026-03-02T10:00:00Z'::timestamptz as time, '\\x00ff'::bytea as bytes, '\\n' as backslash`
 
   expect(row).toEqual({ time: new Date('2026-03-02T10:00:00Z'), bytes: Buffer.from([0, 255]), backslash: '\\n' })
+  await sql.end()
+})
+
+test('a transaction sees what was committed since it began, whatever the database has as its default', async () => {
+  await using database = await createDatabase()
+  await setDefault(database, "default_transaction_isolation = 'repeatable read'")
+  const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 30_000 })
+
+  const [before, after] = await sql.begin(async tx => {
+    const before = await tx`select name from directories`
+    await database.sql`insert into directories (name, created_at) values ('staff', now())`
+    return [before, await tx`select name from directories`]
+  })
+
+  expect([...before, ...after]).toEqual([{ name: 'staff' }])
   await sql.end()
 })
