@@ -96,6 +96,12 @@ export class Apps {
     once: OnceKey | undefined,
   ): Promise<Result> {
     this.#waiting++
+    let isWaiting = true
+    // A task may be answered more than once: where its app is gone and the flush fails, it is looked at again.
+    const leave = () => {
+      if (isWaiting) this.#waiting--
+      isWaiting = false
+    }
     return new Promise<Result>((resolve, reject) => {
       const task = {
         command,
@@ -103,11 +109,11 @@ export class Apps {
         by,
         once,
         resolve: (result: Result) => {
-          this.#waiting--
+          leave()
           resolve(result)
         },
         reject: (reason: unknown) => {
-          this.#waiting--
+          leave()
           reject(reason)
         },
       } as unknown as Task

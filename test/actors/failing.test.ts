@@ -78,6 +78,23 @@ test('what came together with a command that fails is done by the actor that tak
   expect(heard).toEqual(sending.map(() => 'message_created'))
 })
 
+test('who was told that an app is gone no longer counts as waiting, also where others of the flush fail', async () => {
+  await using database = await openRooms(2)
+  const [gone, app] = database.rooms as [number, number]
+  await using node = await openActors(database.url)
+  await node.apps.state(gone)
+  await node.apps.state(app)
+  await database.sql`delete from apps where id = ${gone}`
+
+  const outcomes = await Promise.allSettled([send(node.apps, gone), node.apps.run(bug, app, system, undefined)])
+
+  expect(outcomes).toMatchObject([{ reason: { status: 404 } }, { reason: { code: '23502' } }])
+  // What is to be done for it once more has come to its end as well.
+  await expect(Promise.resolve(node.apps.state(gone))).rejects.toMatchObject({ status: 404 })
+  await nextTurn()
+  expect(node.apps.waiting).toBe(0)
+})
+
 test('what fails when it is tried again leaves nothing behind for the next command', async () => {
   await using database = await openRooms(2)
   const { sql, rooms } = database
