@@ -40,6 +40,23 @@ test('what comes while a commit is under way has its turn after it, whichever ap
   expect(node.apps.waiting).toBe(0)
 })
 
+test('many that wait go in two commits of one size, a few in one', async () => {
+  await using database = await openRooms(8)
+  await using node = await openActors(database.url)
+  const { apps, commits } = node
+  for (const room of database.rooms) await apps.state(room)
+  const sendAll = async (each: number) => {
+    commits.length = 0
+    await Promise.all(database.rooms.flatMap(room => Array.from({ length: each }, () => send(apps, room))))
+    return commits
+  }
+
+  expect(await sendAll(10)).toEqual([40, 40])
+  // Half of what waits, and of the 40 before.
+  expect(await sendAll(12)).toEqual([68, 28])
+  expect(await sendAll(4)).toEqual([32])
+})
+
 test('what waits for its app to be loaded counts among all that waits, and is refused beyond the limit', async () => {
   await using database = await openRooms(20)
   await using node = await openActors(database.url)

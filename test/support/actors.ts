@@ -30,7 +30,7 @@ export async function openActors(
     statementTimeoutMs = 10_000,
     commitUrl = url,
   }: ActorsOptions = {},
-): Promise<AsyncDisposable & { apps: Apps; collisions: () => number }> {
+): Promise<AsyncDisposable & { apps: Apps; commits: number[]; collisions: () => number }> {
   const sql = openSql({ url, connections, statementTimeoutMs: 10_000 })
   const openCommits = () => openConnection({ url: commitUrl, statementTimeoutMs })
   const environment = new Environment(sql)
@@ -38,6 +38,7 @@ export async function openActors(
   const people = new People(sql)
   people.follow(environment)
   await people.load([systemUser, deletedUser])
+  const commits: number[] = []
   const lanes = [1, 2].map(() => new Lane({ open: openCommits, deadlineMs: 10_000 }))
   const apps = new Apps({
     sql,
@@ -53,12 +54,14 @@ export async function openActors(
     totalLimit: 1_000,
     isShared: false,
     memoryBytes,
-    observe: () => {},
+    observe: count => commits.push(count),
     now,
     log: createLog('error'),
   })
   return {
     apps,
+    /** How many commands each commit carried so far. */
+    commits,
     /** Commits that were decided again, because others had written. */
     collisions: () => lanes.reduce((sum, lane) => sum + lane.collisions, 0),
     async [Symbol.asyncDispose]() {
