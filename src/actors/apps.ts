@@ -81,28 +81,15 @@ export class Apps {
     once?: OnceKey,
   ): Promise<Result> {
     if (this.#waiting >= this.#options.totalLimit) return Promise.reject(overloaded())
-    // Where an app is open to all, or to a directory, the command decides by who the caller is.
-    const { people } = this.#options
-    if (by.kind !== 'user' || people.find(by.user) !== undefined) return this.#enter(command, app, by, input, once)
-    return this.#counted(people.get(by.user)).then(() => this.#enter(command, app, by, input, once))
-  }
-
-  /** Every write goes through here: with `await` each would take two more promises. */
-  #enter<Input, Result, Loaded>(
-    command: Command<Input, Result, Loaded>,
-    app: number,
-    by: Principal,
-    input: Input,
-    once: OnceKey | undefined,
-  ): Promise<Result> {
     this.#waiting++
-    let isWaiting = true
-    // A task may be answered more than once: where its app is gone and the flush fails, it is looked at again.
-    const leave = () => {
-      if (isWaiting) this.#waiting--
-      isWaiting = false
-    }
+    // Every write goes through here: with `await` each would take two more promises.
     return new Promise<Result>((resolve, reject) => {
+      let isWaiting = true
+      // A task may be answered more than once: where its app is gone and the flush fails, it is looked at again.
+      const leave = () => {
+        if (isWaiting) this.#waiting--
+        isWaiting = false
+      }
       const task = {
         command,
         input,
@@ -117,20 +104,11 @@ export class Apps {
           reject(reason)
         },
       } as unknown as Task
-      const actor = this.#actors.find(app)
-      if (actor === undefined) void this.#load(app, [task])
-      else this.#put(actor, [task])
+      // Where an app is open to all, or to a directory, the command decides by who the caller is.
+      const { people } = this.#options
+      if (by.kind !== 'user' || people.find(by.user) !== undefined) this.#enter(app, task)
+      else people.get(by.user).then(() => this.#enter(app, task), task.reject)
     })
-  }
-
-  /** Who waits for this counts as waiting. */
-  async #counted(wait: Promise<unknown>): Promise<void> {
-    this.#waiting++
-    try {
-      await wait
-    } finally {
-      this.#waiting--
-    }
   }
 
   /**
@@ -256,6 +234,12 @@ export class Apps {
     } catch (error) {
       for (const task of tasks) task.reject(error)
     }
+  }
+
+  #enter(app: number, task: Task): void {
+    const actor = this.#actors.find(app)
+    if (actor === undefined) void this.#load(app, [task])
+    else this.#put(actor, [task])
   }
 
   #put(actor: AppActor, tasks: Task[]): void {

@@ -26,24 +26,8 @@ export async function findMembers(db: Db, app: number, users: number[]): Promise
 /** An app as it is to be, and the rev that it had when that was decided: it is written only if it still has it. */
 export type MovedApp = AppRow & { known_rev: number }
 
-/** What of it every event moves. */
-export type MovedHead = Pick<
-  MovedApp,
-  | 'id'
-  | 'known_rev'
-  | 'rev'
-  | 'head_rev'
-  | 'head_at'
-  | 'item_count'
-  | 'trashed_count'
-  | 'made_count'
-  | 'last_id'
-  | 'last_by'
-  | 'prior_id'
->
-
 /** Moves the counters and revs of apps: what every message changes. Returns those that it wrote. */
-export const saveHeads = batch<MovedHead>({
+export const saveHeads = batch<MovedApp>({
   name: 'save_heads',
   columns: {
     id: 'bigint',

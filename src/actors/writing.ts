@@ -50,31 +50,15 @@ function toOnceRows(decisions: Decision[], now: Date): store.OnceRow[] {
 }
 
 function addApps(add: Add, drafts: Draft[]): void {
-  const heads: store.MovedHead[] = []
+  const heads: store.MovedApp[] = []
   const whole: store.MovedApp[] = []
   for (const { app, base } of drafts) {
-    const known_rev = base.app.head_rev
-    if (isHeadOnly(app, base.app)) heads.push(toHead(app, known_rev))
-    else whole.push({ ...app, known_rev })
+    const moved = { ...app, known_rev: base.app.head_rev }
+    if (isHeadOnly(app, base.app)) heads.push(moved)
+    else whole.push(moved)
   }
   add(store.saveHeads, heads)
   add(store.saveApps, whole)
-}
-
-function toHead(app: AppRow, known_rev: number): store.MovedHead {
-  return {
-    id: app.id,
-    known_rev,
-    rev: app.rev,
-    head_rev: app.head_rev,
-    head_at: app.head_at,
-    item_count: app.item_count,
-    trashed_count: app.trashed_count,
-    made_count: app.made_count,
-    last_id: app.last_id,
-    last_by: app.last_by,
-    prior_id: app.prior_id,
-  }
 }
 
 function addMembers(add: Add, drafts: Draft[]): void {

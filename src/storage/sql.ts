@@ -38,7 +38,7 @@ const bigint = { to: 20, from: [20], parse: Number, serialize: String }
  * What postgres.js and our SQL take texts and transactions for, whatever a database, a role or a server has as its
  * default. Who waits for a lock wants to see what was committed meanwhile.
  */
-const forms = {
+const assumed = {
   DateStyle: 'ISO, YMD',
   bytea_output: 'hex',
   standard_conforming_strings: 'on',
@@ -80,7 +80,7 @@ export function openConnection(options: ConnectionOptions): Sql {
       statement_timeout: statementTimeoutMs,
       // `set` would be lost with a pooler in transaction mode; as start-up parameters they hold.
       idle_in_transaction_session_timeout: idleTimeoutMs,
-      ...forms,
+      ...assumed,
       ...(plansOnce && { plan_cache_mode: 'force_generic_plan' }),
     },
   }) as unknown as Sql
