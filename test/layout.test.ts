@@ -10,6 +10,7 @@ const tiers = [
   ['storage', 'cluster'],
   ['actors'],
   ['http', 'realtime', 'delivery'],
+  ['agents'],
   ['resources'],
   ['config.ts'],
   ['settings.ts'],
