@@ -1,4 +1,5 @@
-import { EgressFailed, type Egress } from './egress.ts'
+import type { Egress } from './egress.ts'
+import { EgressFailed } from './egress-failed.ts'
 import type { Answer } from './exchange.ts'
 import { sign } from './signature.ts'
 import type { Outcome } from './store.ts'

@@ -1,6 +1,10 @@
 import { lookup as resolveBySystem, type LookupAddress } from 'node:dns'
+import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { Broken, exchange, type Answer } from './exchange.ts'
+import { Cutoff } from './cutoff.ts'
+import { EgressFailed } from './egress-failed.ts'
+import { begin, exchange, headOf, type Answer } from './exchange.ts'
+import { readAsItArrives, type OpenAnswer } from './open-answer.ts'
 
 /** One request to the outside. */
 export interface EgressRequest {
@@ -18,24 +22,12 @@ export interface EgressRequest {
   signal?: AbortSignal
 }
 
-/** `address`: the policy refuses it. `stopped`: by the caller's signal. */
-export type EgressFault = 'url' | 'address' | 'name' | 'connection' | 'deadline' | 'stopped' | 'redirects'
-
-/** There was no complete answer. The message may name addresses: it is for those who run the server, not for users. */
-export class EgressFailed extends Error {
-  readonly fault: EgressFault
-  /** What had arrived before the exchange broke off. */
-  readonly partial: Answer | undefined
-
-  constructor(
-    fault: EgressFault,
-    message: string,
-    { cause, partial }: { cause?: unknown; partial?: Answer | undefined } = {},
-  ) {
-    super(message, { cause })
-    this.fault = fault
-    this.partial = partial
-  }
+/** One request whose answer is read while it arrives. */
+export interface OpenRequest extends Omit<EgressRequest, 'keepBytes' | 'redirects'> {
+  /** For each wait: until the head of the answer, then for each read. A reader that takes its time costs none of it. */
+  idleMs: number
+  /** Bytes that the body may have; where more comes, reading it fails with the fault `size`. */
+  limitBytes: number
 }
 
 /** Turns a name into addresses. */
@@ -66,35 +58,32 @@ export class Egress {
 
   /** Resolves with any complete answer, whatever its status. Rejects with EgressFailed. */
   async send(request: EgressRequest): Promise<Answer> {
-    const { deadlineMs, signal: stopping } = request
-    const cutting = new AbortController()
-    let isLate = false
-    const timer = setTimeout(() => {
-      isLate = true
-      cutting.abort()
-    }, deadlineMs)
-    timer.unref()
-    // Not AbortSignal.any: a signal that lives as long as the process would remember each exchange for ever.
-    const stop = () => cutting.abort()
-    stopping?.addEventListener('abort', stop)
-    if (stopping?.aborted) stop()
+    const cutoff = new Cutoff(request)
     try {
-      return await this.#follow(request, cutting.signal)
+      return await this.#follow(request, cutoff.signal)
     } catch (cause) {
-      const partial = cause instanceof Broken ? cause.partial : undefined
-      if (isLate) {
-        throw new EgressFailed('deadline', `No complete answer within ${deadlineMs / 1000} s`, {
-          cause,
-          partial,
-        })
-      }
-      if (cutting.signal.aborted) throw new EgressFailed('stopped', 'The exchange was stopped', { cause, partial })
-      if (cause instanceof Broken) throw new EgressFailed('connection', cause.message, { cause, partial })
-      throw cause
+      throw cutoff.toFailure(cause)
     } finally {
-      clearTimeout(timer)
-      stopping?.removeEventListener('abort', stop)
+      cutoff.release()
     }
+  }
+
+  /** Resolves when the head of an answer has arrived, whatever its status: redirects are not followed. Rejects as `send`. */
+  async open(request: OpenRequest): Promise<OpenAnswer> {
+    const cutoff = new Cutoff(request)
+    try {
+      const url = toUrl(request.url)
+      const incoming = await cutoff.waiting(this.#begin(url, request, cutoff.signal))
+      const { limitBytes } = request
+      return { url, ...headOf(incoming), body: readAsItArrives(incoming, { cutoff, limitBytes }) }
+    } catch (cause) {
+      cutoff.release()
+      throw cutoff.toFailure(cause)
+    }
+  }
+
+  async #begin(url: URL, request: OpenRequest, signal: AbortSignal): Promise<IncomingMessage> {
+    return begin(url, await this.#addressesOf(url, signal), { ...request, signal })
   }
 
   async #follow(request: EgressRequest, signal: AbortSignal): Promise<Answer> {

@@ -34,11 +34,10 @@ export class Broken extends Error {
   }
 }
 
-interface ExchangeOptions {
+interface BeginOptions {
   method: string
   headers: Record<string, string>
   body?: Buffer
-  keepBytes: number
   signal: AbortSignal
 }
 
@@ -46,16 +45,17 @@ interface ExchangeOptions {
  * One request over one new connection to one of the addresses, whatever the URL's name resolves to by now. Reads
  * `keepBytes` of the answer's body and cuts the connection where more comes. Rejects with Broken, also on abort.
  */
-export async function exchange(url: URL, addresses: LookupAddress[], options: ExchangeOptions): Promise<Answer> {
-  const incoming = await open(url, addresses, options).catch((cause: unknown) => {
-    throw new Broken(cause)
-  })
+export async function exchange(
+  url: URL,
+  addresses: LookupAddress[],
+  options: BeginOptions & { keepBytes: number },
+): Promise<Answer> {
+  const incoming = await begin(url, addresses, options)
   const chunks: Buffer[] = []
   let sizeBytes = 0
   const answer = () => ({
     url,
-    status: incoming.statusCode ?? 0,
-    headers: toHeaders(incoming),
+    ...headOf(incoming),
     body: Buffer.concat(chunks).subarray(0, options.keepBytes),
     isCut: sizeBytes > options.keepBytes,
   })
@@ -72,8 +72,14 @@ export async function exchange(url: URL, addresses: LookupAddress[], options: Ex
   return answer()
 }
 
-/** Resolves when the head of the answer has arrived. */
-function open(url: URL, addresses: LookupAddress[], { method, headers, body, signal }: ExchangeOptions) {
+/** Sends a request like `exchange`, and resolves when the head of the answer has arrived. */
+export async function begin(url: URL, addresses: LookupAddress[], options: BeginOptions): Promise<IncomingMessage> {
+  return connectAndSend(url, addresses, options).catch((cause: unknown) => {
+    throw new Broken(cause)
+  })
+}
+
+function connectAndSend(url: URL, addresses: LookupAddress[], { method, headers, body, signal }: BeginOptions) {
   return new Promise<IncomingMessage>((resolve, reject) => {
     const request = url.protocol === 'https:' ? https.request : http.request
     // No agent: see Egress for why connections are not kept.
@@ -101,8 +107,10 @@ function pinnedTo(addresses: LookupAddress[]): LookupFunction {
   }
 }
 
-function toHeaders({ headers }: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+/** The status and headers of an answer. */
+export function headOf({ statusCode = 0, headers }: IncomingMessage): Pick<Answer, 'status' | 'headers'> {
+  const texts = Object.entries(headers).map(([name, value]) => [name, String(value)])
+  return { status: statusCode, headers: Object.fromEntries(texts) }
 }
 
 /** A connection that was tried on several addresses fails with an error that has no message of its own. */

@@ -8,7 +8,8 @@ import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
 import { addressCheck, type AddressPolicy } from '../../src/delivery/addresses.ts'
-import { Egress, EgressFailed, type EgressRequest, type Resolve } from '../../src/delivery/egress.ts'
+import { Egress, type EgressRequest, type Resolve } from '../../src/delivery/egress.ts'
+import { EgressFailed } from '../../src/delivery/egress-failed.ts'
 import { answer, drip, flood, hang, startReceiver } from '../support/receiver.ts'
 
 const trusting: AddressPolicy = { allowsPrivate: true }

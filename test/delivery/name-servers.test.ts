@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { expect, test } from 'vitest'
-import type { EgressFailed } from '../../src/delivery/egress.ts'
+import type { EgressFailed } from '../../src/delivery/egress-failed.ts'
 import { askNameServers } from '../../src/delivery/name-servers.ts'
 import { openOutside } from '../../src/delivery/outside.ts'
 import { startNameServer } from '../support/name-server.ts'

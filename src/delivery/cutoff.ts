@@ -1,0 +1,77 @@
+import { EgressFailed } from './egress-failed.ts'
+import { Broken } from './exchange.ts'
+
+interface CutoffOptions {
+  /** For the whole exchange. */
+  deadlineMs: number
+  /** For each wait. Default: as long as the whole. */
+  idleMs?: number
+  /** The caller's. */
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * What may end one exchange before its answer is complete: the caller's signal, the deadline of the whole, or a wait
+ * that takes too long. Begins to count when it is made, and must be released when the exchange has ended.
+ */
+export class Cutoff {
+  readonly #options: CutoffOptions
+  readonly #cutting = new AbortController()
+  readonly #deadline: NodeJS.Timeout
+  #reason: 'deadline' | 'idle' | 'stopped' = 'stopped'
+
+  constructor(options: CutoffOptions) {
+    this.#options = options
+    this.#deadline = setTimeout(() => this.#cut('deadline'), options.deadlineMs)
+    this.#deadline.unref()
+    // Not AbortSignal.any: a signal that lives as long as the process would remember each exchange for ever.
+    options.signal?.addEventListener('abort', this.#stop)
+    if (options.signal?.aborted) this.#stop()
+  }
+
+  /** Aborts at the first of the three. */
+  get signal(): AbortSignal {
+    return this.#cutting.signal
+  }
+
+  /** Settles like `work`, and cuts the exchange where that takes longer than one wait may. */
+  async waiting<T>(work: Promise<T>): Promise<T> {
+    const { idleMs } = this.#options
+    if (idleMs === undefined) return work
+    const timer = setTimeout(() => this.#cut('idle'), idleMs)
+    timer.unref()
+    try {
+      return await work
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  /** Why the exchange failed, given what was thrown. */
+  toFailure(cause: unknown): unknown {
+    const partial = cause instanceof Broken ? cause.partial : undefined
+    const { deadlineMs, idleMs = 0 } = this.#options
+    if (this.signal.aborted) {
+      const message = {
+        deadline: `No complete answer within ${deadlineMs / 1000} s`,
+        idle: `Nothing arrived for ${idleMs / 1000} s`,
+        stopped: 'The exchange was stopped',
+      }[this.#reason]
+      return new EgressFailed(this.#reason, message, { cause, partial })
+    }
+    return cause instanceof Broken ? new EgressFailed('connection', cause.message, { cause, partial }) : cause
+  }
+
+  release(): void {
+    clearTimeout(this.#deadline)
+    this.#options.signal?.removeEventListener('abort', this.#stop)
+  }
+
+  readonly #stop = (): void => this.#cut('stopped')
+
+  #cut(reason: 'deadline' | 'idle' | 'stopped'): void {
+    if (this.signal.aborted) return
+    this.#reason = reason
+    this.#cutting.abort()
+  }
+}

@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http'
+import type { Cutoff } from './cutoff.ts'
+import { EgressFailed } from './egress-failed.ts'
+import { Broken } from './exchange.ts'
+
+/** The head of an answer, and its body as it arrives. */
+export interface OpenAnswer {
+  url: URL
+  status: number
+  /** Names in lower case; what came several times is joined by commas. */
+  headers: Record<string, string>
+  /**
+   * To be read once. Rejects with EgressFailed where the answer breaks off. Ending the iteration early, or aborting the
+   * request's signal, closes the connection at once; a body that nothing reads is held until the deadline.
+   */
+  body: AsyncIterableIterator<Buffer>
+}
+
+/** The body of an answer, as it arrives, with everything released at its end. */
+export function readAsItArrives(
+  incoming: IncomingMessage,
+  { cutoff, limitBytes }: { cutoff: Cutoff; limitBytes: number },
+): AsyncIterableIterator<Buffer> {
+  const chunks = incoming[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>
+  let sizeBytes = 0
+  // The connection may break while nothing reads; the next read says so.
+  incoming.on('error', () => {})
+  const end = () => {
+    cutoff.release()
+    incoming.destroy()
+  }
+  // Not a generator: returning one that was never begun would run none of its code, and leave the connection open.
+  return {
+    async next() {
+      try {
+        const result = await cutoff.waiting(chunks.next())
+        if (result.done) end()
+        else if ((sizeBytes += result.value.length) > limitBytes) throw tooLong(limitBytes)
+        return result
+      } catch (cause) {
+        const failure = cutoff.toFailure(cause instanceof EgressFailed ? cause : new Broken(cause))
+        end()
+        throw failure
+      }
+    },
+    async return() {
+      end()
+      return { done: true, value: undefined }
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}
+
+function tooLong(limitBytes: number): EgressFailed {
+  return new EgressFailed('size', `The answer has more than ${limitBytes} bytes`)
+}
