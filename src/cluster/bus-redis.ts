@@ -19,8 +19,11 @@ const leastVersion = 7
 /** Longer than a restart of Redis takes; nobody waits for it, reconnecting only gets slower. */
 const slowestRetryMs = 2_000
 
-/** Time for the first connection: whoever starts a node wants to hear soon that the address is wrong. */
+/** Time for a connection to be made. */
 const connectTimeoutMs = 5_000
+
+/** How long a node that starts waits for Redis, before it goes on without. A guess: a Redis that is there answers at once. */
+const firstAnswerMs = 2_000
 
 /** Time for what was published just before the end. Where Redis hangs it is lost. */
 const lastWordsMs = 500
@@ -53,24 +56,23 @@ export class RedisBus implements Bus {
     )
   }
 
-  /** Rejects with a StartFault that tells the way out where Redis does not answer, or is too old. */
+  /**
+   * A bus whose Redis may be away, and is used as soon as it is there. Rejects with a StartFault that tells the way out
+   * where Redis answers that it is not to be used: it is too old, is no Cluster, or refuses the password.
+   */
   static async connect({ url, isCluster, deployment, log }: RedisBusOptions): Promise<RedisBus> {
     const clients = [open(url, isCluster), open(url, isCluster)] as const
-    for (const client of clients) {
-      // Without a listener a broken connection would end the process. It is logged once for each break.
-      client.on('error', (error: Error) => log.warn({ error }, 'Redis cannot be reached; news between nodes is late'))
-    }
+    const refused = Promise.withResolvers<never>()
+    refused.promise.catch(() => {})
+    for (const client of clients) watch(client, log, refused.reject)
+    const bus = new RedisBus(...clients, `parley:${deployment}:`)
     try {
-      await Promise.all(clients.map(client => client.connect()))
-      requireVersion(await clients[0].info('server'))
+      await Promise.race([refused.promise, greet(clients)])
     } catch (error) {
-      for (const client of clients) client.disconnect()
-      if (error instanceof StartFault) throw error
-      throw new StartFault('Redis does not answer. Start it, correct REDIS_URL, or remove REDIS_URL to run one node.', {
-        cause: error,
-      })
+      await bus.close()
+      throw error
     }
-    return new RedisBus(...clients, `parley:${deployment}:`)
+    return bus
   }
 
   publish(channel: string, message: object): void {
@@ -121,6 +123,51 @@ function open(url: string, isCluster: boolean): Client {
     clusterRetryStrategy: retry,
     redisOptions: options,
   })
+}
+
+/**
+ * Logs once when the connection breaks, and once when it is there again. Without a listener for its errors, a broken one
+ * would end the process. Calls `refuse` with a StartFault where the server answers, and is not to be used.
+ */
+function watch(client: Client, log: Log, refuse: (fault: StartFault) => void): void {
+  let isAway = false
+  const report = (error: unknown) => {
+    if (error instanceof StartFault) refuse(error)
+    if (!isAway) log.warn({ error }, 'Redis cannot be used; news between nodes is late')
+    isAway = true
+  }
+  client.on('error', (error: Error) => report(toRefusal(error) ?? error))
+  client.on('ready', () => {
+    if (isAway) log.info({}, 'Redis is there again')
+    isAway = false
+    // A connection that broke meanwhile says so by itself.
+    client.info('server').then(requireVersion).catch(report)
+  })
+}
+
+/** Resolves when both are connected and answer, or with the patience of a node that starts. Never rejects. */
+async function greet(clients: readonly Client[]): Promise<void> {
+  const patience = new AbortController()
+  const silence = delay(firstAnswerMs, undefined, { signal: patience.signal })
+  const answers = clients.map(async client => {
+    await client.connect()
+    await client.info('server')
+  })
+  // Why a connection cannot be made, its `error` tells.
+  await Promise.race([silence, Promise.allSettled(answers)])
+  patience.abort()
+  silence.catch(() => {})
+}
+
+/** What a server says that is there, but has other things to do for now: it reads its data, or has no master yet. */
+const passing = /^(LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|BUSY)\b/
+
+/** The answer of a server that will be the same next time, with the way out; null for any other error. */
+function toRefusal(error: Error & { lastNodeError?: Error }): StartFault | null {
+  if (error.lastNodeError !== undefined) return toRefusal(error.lastNodeError)
+  if (error.name !== 'ReplyError' || passing.test(error.message)) return null
+  const way = 'Correct REDIS_URL or REDIS_CLUSTER, or remove REDIS_URL to run without Redis.'
+  return new StartFault(`Redis refuses this node (${error.message}). ${way}`, { cause: error })
 }
 
 function requireVersion(info: string): void {

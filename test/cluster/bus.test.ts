@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { expect, test } from 'vitest'
 import { RedisBus } from '../../src/cluster/bus-redis.ts'
+import { StartFault } from '../../src/lib/errors.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -15,17 +18,43 @@ const withRedis = test.skipIf(redisIsMissing !== null)
 const connect = (url: string, deployment = 'one') =>
   RedisBus.connect({ url, isCluster: false, deployment, log: createLog('error') })
 
-async function ask(url: string, command: string, about: string): Promise<unknown> {
+async function call(url: string, command: string, ...args: string[]): Promise<unknown> {
   const probe = new Redis(url)
   try {
-    return await probe.call(command, about)
+    return await probe.call(command, ...args)
   } finally {
     probe.disconnect()
   }
 }
 
+/** A server that says of itself what Redis 6 says. */
+async function startOldRedis() {
+  const about = 'redis_version:6.2.14\r\nloading:0\r\n'
+  const server = createServer(socket => {
+    // Each command that a client sends is an array, and names itself in the clear.
+    socket.on('data', bytes => {
+      const commands = bytes
+        .toString()
+        .split(/^\*\d+\r\n/m)
+        .slice(1)
+      for (const text of commands) socket.write(/^\$4\r\ninfo\r\n/i.test(text) ? bulk(about) : '+OK\r\n')
+    })
+    socket.on('error', () => socket.destroy())
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+const bulk = (text: string) => `$${text.length}\r\n${text}\r\n`
+
 /** The channels that anybody listens to. */
-const listenedTo = (url: string) => ask(url, 'pubsub', 'shardchannels')
+const listenedTo = (url: string) => call(url, 'pubsub', 'shardchannels')
 
 withRedis('what one node says on a channel, the others hear in order, until they stop listening', async () => {
   await using redis = await startRedis()
@@ -63,7 +92,7 @@ withRedis('what a node says last is heard, though it ends at once', async () => 
   await eventually(() => expect(heard).toEqual([{ last: true }]))
   await ben.close()
   // Only who asks.
-  await eventually(async () => expect(await ask(redis.url, 'info', 'clients')).toContain('connected_clients:1\r'))
+  await eventually(async () => expect(await call(redis.url, 'info', 'clients')).toContain('connected_clients:1\r'))
 })
 
 withRedis('a node that ends does not wait for a Redis that hangs', async () => {
@@ -101,10 +130,55 @@ withRedis('a bus survives the end of Redis, and carries on when it is back', asy
   await Promise.all([ann.close(), ben.close()])
 })
 
-test('a node that is to use a Redis that is not there says what to do about it', async () => {
-  const failure = await connect('redis://127.0.0.1:1').catch((error: Error) => error)
+withRedis('a node starts while Redis is away, and uses it as soon as it is there', async () => {
+  await using redis = await startRedis()
+  await using database = await createDatabase()
+  await redis.kill()
+  await using server = await startServer({ DATABASE_URL: database.url, REDIS_URL: redis.url })
+  const { app, people } = await server.chatWith(1)
+  expect((await people[0].post(`/api/apps/${app}/messages`, { text: 'without' })).status).toBe(201)
 
-  expect(failure).toMatchObject({ message: expect.stringContaining('correct REDIS_URL') })
+  await redis.start()
+
+  await eventually(async () => expect(await listenedTo(redis.url)).not.toEqual([]), { timeoutMs: 10_000 })
+})
+
+withRedis('a bus that was made while Redis was away carries what is said when it is there', async () => {
+  await using redis = await startRedis()
+  await redis.kill()
+  const [ann, ben] = [await connect(redis.url), await connect(redis.url)]
+  const heard: unknown[] = []
+  ben.subscribe('one', message => heard.push(message))
+
+  await redis.start()
+
+  await eventually(
+    () => {
+      ann.publish('one', { hello: true })
+      expect(heard).toContainEqual({ hello: true })
+    },
+    { timeoutMs: 10_000 },
+  )
+  await Promise.all([ann.close(), ben.close()])
+})
+
+withRedis('a node that Redis does not let in says why it does not start, and names no password', async () => {
+  await using redis = await startRedis()
+  await call(redis.url, 'config', 'set', 'requirepass', 'the-right-one')
+
+  const failure = await connect(redis.url.replace('//', '//:hidden@')).catch((error: Error) => error)
+
+  expect(failure).toBeInstanceOf(StartFault)
+  expect(failure).toMatchObject({ message: expect.stringMatching(/WRONGPASS.*Correct REDIS_URL/) })
+  expect((failure as Error).message).not.toContain('hidden')
+})
+
+test('a node whose Redis is too old says so', async () => {
+  await using old = await startOldRedis()
+
+  const failure = await connect(old.url).catch((error: Error) => error)
+
+  expect(failure).toMatchObject({ message: 'Redis 6 is too old: Parley needs Redis 7 or newer, or Valkey.' })
 })
 
 withRedis('with Redis, news of one node is on the other long before its next look', async () => {
