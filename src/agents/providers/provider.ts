@@ -7,7 +7,8 @@ import type { Tool } from '../tools/tool.ts'
 export interface Provider {
   /**
    * Asks the model and gives what it answers as it comes; ends after one `end`. Throws ProviderFailed where the vendor
-   * refuses, breaks off or sends what cannot be read. Aborting the signal closes the connection.
+   * refuses, breaks off, says nothing for 60 s, or sends what cannot be read or is empty; the consumer may ask once
+   * more where `isRetryable`. Aborting the signal closes the connection.
    */
   answer(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
 }
@@ -17,8 +18,15 @@ export interface ModelRequest {
   /** The agent's name: what works without a model introduces itself by it. */
   agent: string
   system: string
-  /** The first and the last are the user's. */
+  /** The first is the user's; the last is the user's, or holds the results of the step before it. */
   turns: Turn[]
+  /**
+   * The text of the trigger alone, with mentions as `@Name` and without its author's name before it: the last text of
+   * the user's last turn, for providers that take a question instead of a conversation.
+   */
+  question: string
+  /** Where the provider keeps conversations itself: what its last `end` in this conversation called it. */
+  thread: string | null
   tools: readonly Tool[]
   webSearch: boolean
   /** Longest answer in tokens; null: the provider's default. */
@@ -64,6 +72,8 @@ export type ModelEvent =
       body: unknown
       /** What the vendor calls the request, for its support. */
       requestId?: string
+      /** To be kept for the next request of this conversation. */
+      thread?: string
     }
 
 /** A tool that the model wants to be called. */
@@ -119,6 +129,4 @@ export interface ConfiguredProvider {
   takesImages: boolean
   /** Tools may be offered; a provider that takes none gets no passages of knowledge either. */
   takesTools: boolean
-  /** How long nothing may come before the request counts as cut. */
-  silenceMs: number
 }
