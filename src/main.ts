@@ -45,6 +45,7 @@ import {
   toOutsideSettings,
   toRealtimeSettings,
 } from './settings.ts'
+import { requireFolderOfDatabase } from './storage/blob-folder.ts'
 import { openBytes } from './storage/bytes-open.ts'
 import { prepareDatabase } from './storage/database.ts'
 import { earlierTime, keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
@@ -160,7 +161,9 @@ export async function startNode(config: Config): Promise<Node> {
     }
 
     // Where uploads are kept, and what is made of them.
-    const bytes = await openBytes(toBytesSettings(config))
+    const bytesSettings = toBytesSettings(config)
+    if (bytesSettings.s3 === null) await requireFolderOfDatabase(sql, bytesSettings.folder)
+    const bytes = await openBytes(bytesSettings)
     const renditions = new Renditions(bytes)
     teardown.add('pictures', async () => renditions.stop())
     const previews = new Previews(previewThread, log)

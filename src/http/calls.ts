@@ -165,7 +165,9 @@ export class Calls {
   #answer(call: Call, reply: Reply): void {
     const { exchange, choice, conditions } = call
     if (reply.body instanceof Download) {
-      sendDownload(exchange, reply, reply.body, conditions).catch((error: unknown) =>
+      const { method, path } = exchange
+      const onCut = (error: Error) => this.#log.error({ method, path, error }, 'A download was cut')
+      sendDownload(exchange, reply, reply.body, conditions, onCut).catch((error: unknown) =>
         this.refuse(exchange, error, call),
       )
       return

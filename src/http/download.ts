@@ -44,12 +44,16 @@ export function readConditions(exchange: Exchange): Conditions {
   }
 }
 
-/** Answers with a download, or the part of it that was asked for. 416 for a range outside it. */
+/**
+ * Answers with a download, or the part of it that was asked for. 416 for a range outside it. `onCut` is called where it
+ * was begun and cannot be finished.
+ */
 export async function sendDownload(
   exchange: Exchange,
   { status, headers = {} }: Reply,
   download: Download,
   conditions: Conditions,
+  onCut: (error: Error) => void,
 ): Promise<void> {
   const { sizeBytes, etag } = download
   const head: Record<string, string> = { ...headers, ...(etag !== null && { ETag: etag }) }
@@ -59,7 +63,7 @@ export async function sendDownload(
   }
   if (sizeBytes === null) {
     if (exchange.method === 'HEAD') return exchange.answer({ status, headers: head, lengthBytes: null })
-    return exchange.stream({ status, headers: head }, await download.open(), null)
+    return exchange.stream({ status, headers: head }, (await download.open()).on('error', onCut), null)
   }
   head['Accept-Ranges'] = 'bytes'
   const isFresh = conditions.ifRange === '' || conditions.ifRange === etag
@@ -69,7 +73,7 @@ export async function sendDownload(
   const answer = { status: range === null ? status : 206, headers: head }
   const lengthBytes = range === null ? sizeBytes : range.last - range.first + 1
   if (exchange.method === 'HEAD') return exchange.answer({ ...answer, lengthBytes })
-  exchange.stream(answer, await download.open(range ?? undefined), lengthBytes)
+  exchange.stream(answer, (await download.open(range ?? undefined)).on('error', onCut), lengthBytes)
 }
 
 /** Null where everything is wanted: no range, several (which may be ignored), or none that can be read. */

@@ -48,6 +48,7 @@ interface LoggedRequest {
  */
 export function toProblemAnswer(error: unknown, request: LoggedRequest, log: Log): Answer {
   if (error instanceof Problem) {
+    if (error.status === 500) return describeFault(error, request, log)
     if (error.cause !== undefined) log.warn({ ...request, error }, 'A request was refused because something failed')
     return describe(error, request.path)
   }
@@ -55,12 +56,16 @@ export function toProblemAnswer(error: unknown, request: LoggedRequest, log: Log
     log.warn({ ...request, error }, 'A request failed because what it needs could not be reached')
     return describe(overloaded(2), request.path)
   }
+  const fault = new Problem(500, 'internal-error', 'Something went wrong. It has been logged.')
+  fault.cause = error
+  return describeFault(fault, request, log)
+}
+
+/** The log has the cause, under an id that the caller is told. */
+function describeFault({ status, code, message, facts, cause }: Problem, request: LoggedRequest, log: Log): Answer {
   const trace_id = randomUUID()
-  log.error({ trace_id, ...request, error }, 'A request failed')
-  return describe(
-    new Problem(500, 'internal-error', 'Something went wrong. It has been logged.', { trace_id }),
-    request.path,
-  )
+  log.error({ trace_id, ...request, error: cause }, 'A request failed')
+  return describe(new Problem(status, code, message, { ...facts, trace_id }), request.path)
 }
 
 function describe({ status, code, message, facts }: Problem, instance: string): Answer {

@@ -90,7 +90,8 @@ export class Renditions {
   async #make(key: string, rendition: Rendition, name: string): Promise<string | null> {
     const made = await this.#bytes.withFile(key, path => this.#decoder.make(path, rendition))
     if (made === null) {
-      this.#fail(name)
+      // Bytes that are missing may be put back.
+      if ((await this.#bytes.sizeOf(key)) !== null) this.#fail(name)
       return null
     }
     await this.#bytes.put(name, one(made))

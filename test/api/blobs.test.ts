@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { createDatabase } from '../support/database.ts'
 import { createDirectory, startProgram } from '../support/process.ts'
 import { startServer } from '../support/server.ts'
-import { upload } from '../support/uploads.ts'
+import { keptIn, upload } from '../support/uploads.ts'
 
 const png = (width: number, height: number) =>
   sharp({ create: { width, height, channels: 3, background: '#c04020' } })
@@ -126,7 +126,7 @@ test.each([
 
   expect(answer.status).toBe(422)
   expect(Object.keys(((await answer.json()) as { errors: object }).errors)).toEqual(['blob'])
-  expect(filesIn(join(folder.path, 'blobs'))).toEqual([])
+  expect(keptIn(join(folder.path, 'blobs'))).toEqual([])
   expect(await database.sql`select * from loose_bytes`).toHaveLength(0)
 })
 
@@ -154,9 +154,7 @@ test.each([
   })
 
   expect(answer.status).toBe(422)
-  expect(
-    readdirSync(join(folder.path, 'blobs'), { recursive: true, withFileTypes: true }).filter(f => f.isFile()),
-  ).toEqual([])
+  expect(keptIn(join(folder.path, 'blobs'))).toEqual([])
 })
 
 test('a request that says it is larger than 128 MiB is 413 before it is sent', async () => {
@@ -191,12 +189,12 @@ test('an upload that the client breaks off leaves nothing behind', async () => {
     duplex: 'half',
     signal: broken.signal,
   } as RequestInit)
-  await eventually(() => expect(filesIn(incoming)).toHaveLength(1))
+  await eventually(() => expect(keptIn(incoming)).toHaveLength(1))
   broken.abort()
   await sending.catch(() => {})
 
   await eventually(async () => {
-    expect(filesIn(join(folder.path, 'blobs'))).toEqual([])
+    expect(keptIn(join(folder.path, 'blobs'))).toEqual([])
     expect(await database.sql`select * from loose_bytes`).toHaveLength(0)
   })
 })
@@ -288,13 +286,6 @@ function endlessForm(): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start: controller => controller.enqueue(Buffer.from(head + 'a'.repeat(500_000))),
   })
-}
-
-function filesIn(folder: string): string[] {
-  if (!existsSync(folder)) return []
-  return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap(entry =>
-    entry.isFile() ? [entry.name] : [],
-  )
 }
 
 function largest(folder: string): { hash: string } {

@@ -31,8 +31,8 @@ async function startPair(): Promise<Pair> {
     return part
   }
   const database = use(await createDatabase())
+  const dir = use(createDirectory())
   const start = async () => {
-    const dir = use(createDirectory())
     return use(await startProgram(dir, { DATABASE_URL: database.url, DATABASE_CONNECTIONS: '5' }))
   }
   const nodes = await Promise.all([start(), start()])

@@ -76,14 +76,12 @@ test('a start may revoke all keys but the configured one, on nodes that are runn
   await using first = await startProgram(dir, { ...url, API_KEY: lost })
   expect((await client(first.url, lost).get('/api/users')).status).toBe(200)
 
-  await using otherDir = createDirectory()
-  await using second = await startProgram(otherDir, { ...url, API_KEY: kept, API_KEY_ONLY: 'true' })
+  await using second = await startProgram(dir, { ...url, API_KEY: kept, API_KEY_ONLY: 'true' })
 
   expect((await client(second.url, lost).get('/api/users')).status).toBe(401)
   await eventually(async () => expect((await client(first.url, lost).get('/api/users')).status).toBe(401))
   for (const node of [first, second]) expect((await client(node.url, kept).get('/api/users')).status).toBe(200)
-  await using thirdDir = createDirectory()
-  await using third = launchProgram(thirdDir, { ...url, API_KEY: lost })
+  await using third = launchProgram(dir, { ...url, API_KEY: lost })
   expect(await third.ended).toBe(1)
   expect(third.output()).toContain('The key of API_KEY was revoked. Choose another one.')
 })

@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { inject } from 'vitest'
 import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { eventually } from './eventually.ts'
@@ -30,9 +33,15 @@ export async function createDatabase(kind = `template ${template}`): Promise<Dat
     sql,
     async [Symbol.asyncDispose]() {
       await sql.end({ timeout: 1 })
+      rmSync(dataDirOf(url), { recursive: true, force: true })
       await asAdmin(server, admin => admin.unsafe(`drop database ${name} with (force)`))
     },
   }
+}
+
+/** The data directory of all nodes of a database, in which their uploads are; removed with the database. */
+export function dataDirOf(url: string): string {
+  return join(tmpdir(), `parley-${url.split('/').at(-1)}`)
 }
 
 /** A default of the database's, for connections that are made from now on. */

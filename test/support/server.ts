@@ -1,9 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { startNode } from '../../src/main.ts'
-import { createDatabase } from './database.ts'
+import { createDatabase, dataDirOf } from './database.ts'
 import { client, type Client } from './client.ts'
 import { createReplyCheck } from './replies.ts'
 
@@ -43,14 +40,13 @@ type Group<Count extends number, Found extends Person[] = []> = number extends C
  */
 export async function startServer(overrides: Record<string, string> = {}): Promise<Server> {
   const database = overrides.DATABASE_URL === undefined ? await createDatabase() : null
-  const dataDir = mkdtempSync(join(tmpdir(), 'parley-test-'))
   const node = await startNode(
     readConfig({
       PORT: '0',
       HOST: '127.0.0.1',
       API_KEY: key,
       LOG_LEVEL: 'error',
-      DATA_DIR: dataDir,
+      DATA_DIR: dataDirOf(database?.url ?? overrides.DATABASE_URL!),
       DRAIN_SECONDS: '5',
       DATABASE_CONNECTIONS: '5',
       ...(database && { DATABASE_URL: database.url }),
@@ -83,7 +79,6 @@ export async function startServer(overrides: Record<string, string> = {}): Promi
     },
     async [Symbol.asyncDispose]() {
       await node.stop()
-      rmSync(dataDir, { recursive: true, force: true })
       await database?.[Symbol.asyncDispose]()
     },
   }

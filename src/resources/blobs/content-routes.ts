@@ -3,6 +3,7 @@ import { route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { Id, LinkQuery } from './content-schema.ts'
 import { isSigned } from './links.ts'
+import { ContentMissing } from './schema.ts'
 import { serveRendition } from './serve.ts'
 import { findAppSecret, findBlob, findUserSecret } from './store.ts'
 
@@ -15,11 +16,11 @@ const thumbnail = route({
   params: z.object({ id: Id }),
   query: LinkQuery,
   replies: { 200: null },
-  problems: [NotFound],
+  problems: [NotFound, ContentMissing],
   async handle({ params, query, sql, now, bytes, renditions }) {
     const blob = await findBlob(sql, params.id)
     const isValid = blob !== null && isSigned(`/blobs/${params.id}/thumbnail`, query, blob.secret, now().getTime())
-    return isValid ? serveRendition(blob, 'thumbnail', { bytes, renditions }) : refuse()
+    return isValid ? serveRendition(blob, 'thumbnail', { sql, bytes, renditions }) : refuse()
   },
 })
 
@@ -33,12 +34,12 @@ const picture = (noun: 'users' | 'apps', path: string, findSecret: typeof findUs
     params: z.object({ id: Id, picture: Id }),
     query: LinkQuery,
     replies: { 200: null },
-    problems: [NotFound],
+    problems: [NotFound, ContentMissing],
     async handle({ params, query, sql, now, bytes, renditions }) {
       const signed = path.replace('{id}', String(params.id)).replace('{picture}', String(params.picture))
       const secret = await findSecret(sql, params.id)
       if (secret === null || !isSigned(signed, query, secret, now().getTime())) throw NotFound()
-      return serveRendition((await findBlob(sql, params.picture)) ?? refuse(), 'avatar', { bytes, renditions })
+      return serveRendition((await findBlob(sql, params.picture)) ?? refuse(), 'avatar', { sql, bytes, renditions })
     },
   })
 

@@ -73,6 +73,11 @@ export interface BlobRow {
   created_by: number
 }
 
+export const ContentMissing = problem(
+  500,
+  'content-missing',
+  'The content of this file is missing where the server keeps uploads. This has been logged.',
+)
 export const NoBlob = problem(422, 'no-blob', 'The form needs exactly one file, in a part named blob.', {
   errors: { blob: ['must be one file that is not empty, with a name'] },
 })

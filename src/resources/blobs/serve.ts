@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { Download } from '../../http/download.ts'
 import { reply } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import type { Bytes } from '../../storage/bytes.ts'
 import type { Rendition } from '../../storage/image.ts'
 import type { Renditions } from '../../storage/renditions.ts'
+import { refuseMissing, type BlobParts } from './missing.ts'
 import type { BlobRow } from './schema.ts'
 
 /** A blob as far as its content goes. */
@@ -38,14 +38,14 @@ const pdfGuards = {
 const keep = 'private, max-age=86400'
 
 /** The content of a blob, whole or in ranges. Text comes as plain text; what could be active, only as an attachment. */
-export async function serveBlob(blob: Served, bytes: Bytes, { name, isAttachment }: Serving) {
+export async function serveBlob(blob: Served, parts: BlobParts, { name, isAttachment }: Serving) {
   const { key, size } = blob
   if (key === null) throw NotFound()
   const type = shownTypeOf(blob)
   const download = new Download({
     sizeBytes: size,
     etag: `"${blob.id}"`,
-    open: async range => (await bytes.open(key, range)) ?? raiseMissing(),
+    open: async range => (await parts.bytes.open(key, range)) ?? refuseMissing(blob, parts),
   })
   return reply(200, download, {
     'Content-Type': type ?? blob.media_type,
@@ -57,18 +57,18 @@ export async function serveBlob(blob: Served, bytes: Bytes, { name, isAttachment
 
 /** A smaller version of a picture; 404 where it cannot be decoded. */
 export async function serveRendition(blob: Served, rendition: Rendition, parts: RenditionParts) {
-  return (await findRendition(blob, rendition, parts)) ?? raiseMissing()
+  return (await findRendition(blob, rendition, parts)) ?? refuseMissing(blob, parts)
 }
 
 /** A smaller version of a picture; null where it cannot be decoded. */
-export async function findRendition(blob: Served, rendition: Rendition, { bytes, renditions }: RenditionParts) {
-  const key = blob.key === null ? null : await renditions.of(blob.key, rendition, blob.created_by)
-  const sizeBytes = key === null ? null : await bytes.sizeOf(key)
+export async function findRendition(blob: Served, rendition: Rendition, parts: RenditionParts) {
+  const key = blob.key === null ? null : await parts.renditions.of(blob.key, rendition, blob.created_by)
+  const sizeBytes = key === null ? null : await parts.bytes.sizeOf(key)
   if (key === null || sizeBytes === null) return null
   const download = new Download({
     sizeBytes,
     etag: `"${blob.id}-${rendition}"`,
-    open: async range => (await bytes.open(key, range)) ?? raiseMissing(),
+    open: async range => (await parts.bytes.open(key, range)) ?? refuseMissing(blob, parts),
   })
   return reply(200, download, { 'Content-Type': 'image/webp', 'Cache-Control': keep, ...guards })
 }
@@ -90,8 +90,7 @@ export function serveText(text: string, type: 'text/html' | 'text/plain', { name
   })
 }
 
-interface RenditionParts {
-  bytes: Bytes
+interface RenditionParts extends BlobParts {
   renditions: Renditions
 }
 
@@ -107,8 +106,4 @@ export function toDisposition(name: string, isAttachment: boolean): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const all = encodeURIComponent(name).replace(/['()*]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
   return `${isAttachment ? 'attachment' : 'inline'}; filename="${plain}"; filename*=UTF-8''${all}`
-}
-
-function raiseMissing(): never {
-  throw NotFound()
 }

@@ -29,7 +29,7 @@ async function fill(zip: ZipFile, output: Readable, files: AsyncIterable<Archive
   output.once('close', () => current?.destroy())
   for await (const { name, key, media_type, changed_at } of files) {
     current = await bytes.open(key)
-    if (current === null) throw new Error('The bytes of a file are gone')
+    if (current === null) throw new Error(`The bytes of a file are missing under their key ${key}`)
     // Whoever stopped reading meanwhile would leave it open.
     if (output.destroyed) return void current.destroy()
     const options = { mtime: changed_at, compress: !compressed.test(media_type) }

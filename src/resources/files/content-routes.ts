@@ -6,6 +6,7 @@ import type { AppRow } from '../../actors/state.ts'
 import { findApp } from '../../actors/store.ts'
 import { Id, LinkQuery } from '../blobs/content-schema.ts'
 import { isSigned, type Signature } from '../blobs/links.ts'
+import { ContentMissing } from '../blobs/schema.ts'
 import { findRendition, serveBlob, serveRendition, serveText, toDisposition } from '../blobs/serve.ts'
 import { canRead } from '../members/access.ts'
 import { zipFiles } from './archive.ts'
@@ -26,11 +27,11 @@ const content = route({
   params: VersionPath,
   query: LinkQuery,
   replies: { 200: null },
-  problems: [NotFound],
+  problems: [NotFound, ContentMissing],
   async handle(request) {
-    const { params, query, bytes } = request
+    const { params, query } = request
     const { name, blob } = await openLink(params, '', query, request)
-    return serveBlob(blob, bytes, { name, isAttachment: query.d === '1' })
+    return serveBlob(blob, request, { name, isAttachment: query.d === '1' })
   },
 })
 
@@ -43,19 +44,19 @@ const preview = route({
   params: VersionPath,
   query: LinkQuery,
   replies: { 200: null },
-  problems: [NotFound],
+  problems: [NotFound, ContentMissing],
   async handle(request) {
-    const { params, query, bytes } = request
+    const { params, query } = request
     const { name, blob } = await openLink(params, '/preview', query, request)
     const format = previewFormatOf({ name, key: blob.key, embed: blob.embed })
     const serving = { name, isAttachment: query.d === '1' }
     if (format === 'code') return serveText(await showCode(name, blob, request), 'text/html', serving)
     if (format === 'html') return serveText(await showMarkdown(blob, request), 'text/html', serving)
-    if (format === 'text') return serveText(await readText(blob, bytes), 'text/plain', serving)
+    if (format === 'text') return serveText(await readText(blob, request), 'text/plain', serving)
     // Of these a rendition would be still, or larger.
     const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg'].includes(blob.image)
-    if (isAsItIs) return serveBlob(blob, bytes, serving)
-    return (await findRendition(blob, 'preview', request)) ?? serveBlob(blob, bytes, serving)
+    if (isAsItIs) return serveBlob(blob, request, serving)
+    return (await findRendition(blob, 'preview', request)) ?? serveBlob(blob, request, serving)
   },
 })
 
@@ -68,7 +69,7 @@ const thumbnail = route({
   params: VersionPath,
   query: LinkQuery,
   replies: { 200: null },
-  problems: [NotFound],
+  problems: [NotFound, ContentMissing],
   async handle(request) {
     const { params, query } = request
     const { blob } = await openLink(params, '/thumbnail', query, request)

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream'
-import { NotFound } from '../../lib/errors.ts'
-import type { Bytes } from '../../storage/bytes.ts'
 import type { Previews } from '../../storage/previews.ts'
 import { extensionOf } from '../blobs/media-types.ts'
+import { refuseMissing, type BlobParts } from '../blobs/missing.ts'
 import { escapeText } from '../content/text/html.ts'
 import type { FileBlob } from './schema.ts'
 
@@ -16,30 +15,30 @@ const highlightLimitBytes = 32 * 1024
 const markdownLimit = 64 * 1024
 
 /** What making a preview takes. */
-interface PreviewParts {
-  bytes: Bytes
+interface PreviewParts extends BlobParts {
   previews: Previews
 }
 
 /** Safe HTML for a file of code: escaped, with classes for the colours where the language is known. */
-export async function showCode(name: string, blob: FileBlob, { bytes, previews }: PreviewParts): Promise<string> {
+export async function showCode(name: string, blob: FileBlob, parts: PreviewParts): Promise<string> {
   const language = extensionOf(name)
-  const read = async () => ({ form: 'code' as const, language, text: await readText(blob, bytes) })
-  const coloured = blob.size <= highlightLimitBytes ? await previews.of(`${blob.id}.${language}`, read) : null
-  return toCode(coloured ?? escapeText(await readText(blob, bytes)))
+  const read = async () => ({ form: 'code' as const, language, text: await readText(blob, parts) })
+  const coloured = blob.size <= highlightLimitBytes ? await parts.previews.of(`${blob.id}.${language}`, read) : null
+  return toCode(coloured ?? escapeText(await readText(blob, parts)))
 }
 
 /** Safe HTML for a file of Markdown, made as that of messages is; as it was written where that cannot be made. */
-export async function showMarkdown(blob: FileBlob, { bytes, previews }: PreviewParts): Promise<string> {
-  const read = async () => (await readText(blob, bytes)).slice(0, markdownLimit)
-  const html = await previews.of(`${blob.id}.html`, async () => ({ form: 'Markdown', text: await read() }))
+export async function showMarkdown(blob: FileBlob, parts: PreviewParts): Promise<string> {
+  const read = async () => (await readText(blob, parts)).slice(0, markdownLimit)
+  const html = await parts.previews.of(`${blob.id}.html`, async () => ({ form: 'Markdown', text: await read() }))
   return html ?? toCode(escapeText(await read()))
 }
 
-export async function readText({ key, size }: FileBlob, bytes: Bytes): Promise<string> {
+export async function readText(blob: FileBlob, parts: BlobParts): Promise<string> {
+  const { key, size } = blob
   const limit = Math.min(size, textLimitBytes)
-  const source = key === null ? null : await bytes.open(key, { first: 0, last: limit - 1 })
-  if (source === null) throw NotFound()
+  const source = key === null ? null : await parts.bytes.open(key, { first: 0, last: limit - 1 })
+  if (source === null) return refuseMissing(blob, parts)
   const text = decode(await readAll(source), { isCut: limit < size })
   // Split and joined: replacing takes four times as long where there is much of it (measured).
   return text.split('\0').join('\u{FFFD}').replace(/\r\n?/g, '\n')
