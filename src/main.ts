@@ -21,11 +21,16 @@ import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
+import { standIn } from './agents/providers/stand-in.ts'
 import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
 import { path as hubPath } from './realtime/hub/door.ts'
 import { path as realtimePath } from './realtime/native-door.ts'
 import { anyOrigin } from './realtime/protocol.ts'
+import { KnownAgents } from './resources/agents/runs/known-agents.ts'
+import { RunCounts } from './resources/agents/runs/counts.ts'
+import { runChores, startRunner } from './resources/agents/runs/start.ts'
+import { Triggers } from './resources/agents/runs/triggers.ts'
 import { isRemovable } from './resources/apps/kinds.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
 import { eventTypes as events, recent, resources } from './resources/index.ts'
@@ -44,6 +49,7 @@ import {
   toEdgeSettings,
   toOutsideSettings,
   toRealtimeSettings,
+  toRunSettings,
 } from './settings.ts'
 import { requireFolderOfDatabase } from './storage/blob-folder.ts'
 import { openBytes } from './storage/bytes-open.ts'
@@ -117,6 +123,9 @@ export async function startNode(config: Config): Promise<Node> {
     const direct = new Direct(sql, environment, now)
     const registrations = new Registrations(sql)
     await registrations.follow(environment)
+    const agents = new KnownAgents(sql)
+    await agents.follow(environment)
+    const triggers = new Triggers({ agents, people })
 
     // The actors, and the connections that they commit on.
     const metrics = new Metrics()
@@ -127,7 +136,12 @@ export async function startNode(config: Config): Promise<Node> {
       environment,
       people,
       events,
-      followers: [event => registrations.toDeliveries(event), followWithSubscriptions, toNotifiable],
+      followers: [
+        event => registrations.toDeliveries(event),
+        followWithSubscriptions,
+        toNotifiable,
+        (event, state) => triggers.toWrites(event, state),
+      ],
       recent,
       lanes: lanes.slice(soloLanes),
       soloLanes: lanes.slice(0, soloLanes),
@@ -205,15 +219,48 @@ export async function startNode(config: Config): Promise<Node> {
     teardown.add('feed', () => feed.stop())
     teardown.add('notifications', () => notifier.stop())
 
+    // Answers of agents.
+    const runSettings = toRunSettings(config)
+    const runCounts = new RunCounts(metrics)
+    const runner = startRunner({
+      sql,
+      apps,
+      direct,
+      people,
+      environment,
+      typing,
+      triggers,
+      providers: standIn,
+      openToolbox: async () => ({ tools: [], unavailable: [], find: () => undefined, close: async () => {} }),
+      knowledge: { search: async () => [] },
+      readMaterials: async () => ({ context: [], files: [], images: [] }),
+      watcher: { onChange() {}, onText() {} },
+      counts: runCounts,
+      bus,
+      secret: await findDeployment(sql),
+      settings: runSettings,
+      clock,
+      log,
+    })
+    teardown.add('runs of agents', deadlineMs => runner.stop(deadlineMs))
+
     // What comes round again and again.
     const housekeeping = new AbortController()
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
     const past = () => earlierTime(sql, now())
     const deliveries = deliveryChores({ deliverer, registrations, sql, past, log })
+    const runs = runChores({ runner, counts: runCounts, sql, settings: runSettings, past })
     const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
     const notifications = notificationChores({ notifier, feed, apps, sql, past })
-    const chores = [news, ...storageChores(sql, config.eventDays, now), ...deliveries, ...notifications, ...ofResources]
+    const chores = [
+      news,
+      ...storageChores(sql, config.eventDays, now),
+      ...deliveries,
+      ...notifications,
+      ...runs,
+      ...ofResources,
+    ]
     const kept = [keepHouse(chores, { clock, log, signal: housekeeping.signal })]
     teardown.add('housekeeping', async () => {
       housekeeping.abort()

@@ -3,6 +3,7 @@ import type { Config } from './config.ts'
 import type { EdgeSettings } from './http/server.ts'
 import type { OutsideSettings } from './delivery/outside.ts'
 import { realtimeDefaults, type RealtimeSettings } from './realtime/settings.ts'
+import type { RunSettings } from './resources/agents/runs/start.ts'
 import type { DeliverySettings } from './resources/webhooks/delivery.ts'
 import type { BytesSettings } from './storage/bytes-open.ts'
 
@@ -40,6 +41,23 @@ export function toDeliverySettings(config: Config): DeliverySettings {
     deadlineMs: config.webhookSeconds * 1000,
     allow: config.webhookAllow,
     deny: config.webhookDeny,
+  }
+}
+
+export function toRunSettings(config: Config): RunSettings {
+  return {
+    isOn: config.hasRuns,
+    atOnce: config.agentRunsAtOnce,
+    runMs: config.agentSeconds * 1000,
+    limits: {
+      perUser: config.agentRunsPerUser,
+      perApp: config.agentRunsPerApp,
+      tokensPerDay: config.agentTokensPerDay,
+    },
+    inputTokens: config.agentInputTokens,
+    errorText: config.agentErrorText,
+    isTraced: config.isAgentTraced,
+    keepDays: config.agentRunDays,
   }
 }
 

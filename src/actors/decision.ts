@@ -6,13 +6,17 @@ import { Draft } from './draft.ts'
 import type { AppEvent } from './event.ts'
 import type { People } from './people.ts'
 import { reviveDates } from './revive.ts'
+import type { State } from './state.ts'
 
 export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotency-Key was used for another request.', {
   errors: { 'Idempotency-Key': ['was used for another request'] },
 })
 
-/** Rows that follow from an event and are written by the same commit, such as webhook deliveries. */
-export type Follower = (event: AppEvent) => Write[]
+/**
+ * Rows that follow from an event and are written by the same commit, such as webhook deliveries. `state` is that of the
+ * app as its commands in this commit leave it.
+ */
+export type Follower = (event: AppEvent, state: Pick<State, 'app' | 'member' | 'members'>) => Write[]
 
 /** One app's part of a flush. */
 export interface Job {
@@ -94,7 +98,7 @@ function fail({ isAlone }: Occasion, decision: Decision, task: Task, reason: unk
 
 function follow({ followers }: Occasion, decision: Decision): Decision {
   for (const event of decision.events) {
-    for (const follower of followers) for (const write of follower(event)) decision.writes.push(write)
+    for (const follower of followers) for (const write of follower(event, decision.draft)) decision.writes.push(write)
   }
   return decision
 }

@@ -48,6 +48,16 @@ export class Metrics {
     const counter: Counter = new Counter({ name, help, labelNames: [label], registers: [this.#registry], collect })
   }
 
+  /** A figure with several labels that is counted as it happens. */
+  counted(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] })
+  }
+
+  /** How often something fell between these bounds. */
+  histogram(name: string, help: string, buckets: number[]): Histogram {
+    return new Histogram({ name, help, buckets, registers: [this.#registry] })
+  }
+
   /** Everything, in the text format. */
   async text(): Promise<string> {
     return (await this.#registry.metrics()) + this.requests.text()

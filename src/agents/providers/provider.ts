@@ -28,6 +28,8 @@ export interface ModelRequest {
   /** Where the provider keeps conversations itself: what its last `end` in this conversation called it. */
   thread: string | null
   tools: readonly Tool[]
+  /** False: the tools are told for the sake of earlier calls, and the vendor is to make the model answer in words. */
+  mayCall?: false
   webSearch: boolean
   /** Longest answer in tokens; null: the provider's default. */
   maxTokens: number | null

@@ -45,6 +45,12 @@ export async function listAgents(db: Db, ids: number[]): Promise<AgentPerson[]> 
   })
 }
 
+/** Every agent there is, and whether it is not in the trash. */
+export function listAllAgents(db: Db): Promise<{ id: number; is_active: boolean }[]> {
+  return db<{ id: number; is_active: boolean }[]>`
+    select u.id, u.trashed_at is null as is_active from agents a join users u on u.id = a.user_id`
+}
+
 async function listSettings(db: Db, ids: number[]): Promise<Map<number, AgentRow>> {
   const rows = await db<AgentRow[]>`
     select g.user_id, g.provider, g.model, g.instructions, g.web_search, g.max_tokens,

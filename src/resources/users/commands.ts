@@ -18,7 +18,6 @@ export const createUser = directCommand(
     if (id === null) throw invalid(uidTaken)
     return { id, isNew: true }
   },
-  { sharesCommit: true },
 )
 
 /**

@@ -88,3 +88,16 @@ export function replaceUids(numbered: string, ids: ReadonlyMap<number, number>):
     return id === undefined ? whole.replace(/\0\d+/, '') : `[${label}](@u${id})`
   })
 }
+
+/** The text as a language model is to read it: `@Name` for each mention. */
+export function nameMentions(text: string): string {
+  return text.includes('](@') ? text.replace(anywhere, (_, label: string) => `@${label}`) : text
+}
+
+/** The text with mentions of one user alone; of all others only their names stay. */
+export function mentionOnly(text: string, { id, uid }: { id: number; uid: string | null }): string {
+  return text.replace(anywhere, (whole, label: string, userId?: string, userUid?: string) => {
+    const isMeant = userId === undefined ? userUid?.toLowerCase() === uid?.toLowerCase() : Number(userId) === id
+    return isMeant ? whole : label
+  })
+}

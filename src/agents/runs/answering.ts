@@ -1,0 +1,261 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { ProviderFailed, type ModelRequest, type Turn } from '../providers/provider.ts'
+import { cleanText, cutText, settleCitations, withSources } from './answer-text.ts'
+import { askModel, type ModelAnswer, type Usage } from './ask-model.ts'
+import { callTools, listQuestions, type Round } from './call-tools.ts'
+import type { Answer, Briefing, RunHost, RunWatcher } from './host.ts'
+import { RunEnds, RunLost, type RunRow } from './run.ts'
+import { addUsage, insertModelStep, listSteps, type ModelBody, type StepRow } from './steps.ts'
+import { recordFirstText, recordModel, saveThread, type Lease } from './store.ts'
+
+/** Requests after which the model has to answer with what it has. As the API says. */
+const mostRounds = 8
+
+const noMoreCalls = 'No more tools can be called. Answer with what you have.'
+
+/** Files that an answer without citations names, because it searched them. */
+const mostSearched = 5
+
+export interface AnsweringParts {
+  sql: Sql
+  host: RunHost
+  watcher: RunWatcher
+  clock: Clock
+  log: Log
+  count: AnsweringCounts
+  /** Texts are taken out of what goes to the log. */
+  conceal: (text: string) => string
+}
+
+/** What is counted for the metrics. */
+export interface AnsweringCounts {
+  tokens(provider: string, usage: Usage): void
+  providerError(provider: string, code: string): void
+  retry(): void
+  call(kind: string, outcome: string): void
+}
+
+/** What is at hand of an answer while it is made; what a person keeps who cancels it. */
+export interface Progress {
+  text: string
+  agentName: string
+}
+
+interface Work extends AnsweringParts {
+  run: RunRow
+  lease: Lease
+  signal: AbortSignal
+  progress: Progress
+}
+
+type Outcome =
+  | { state: 'answered'; answer: Pick<Answer, 'text' | 'finish' | 'files'>; requestId: string | null }
+  /** A person has to approve calls. */
+  | { state: 'waiting' }
+
+/**
+ * Does everything that an answer needs: reads the context, asks the model, calls its tools, again and again. Each step is
+ * stored when it has ended, and stored steps are not repeated, so that any node can go on where another one was killed.
+ * Throws RunEnds with the error to tell, and RunLost.
+ */
+export async function answer(work: Work): Promise<Outcome> {
+  const { host, run, signal, sql, lease } = work
+  const briefing = await host.brief(run, signal)
+  try {
+    const { provider, providerId, model } = briefing
+    await recordModel(sql, lease, providerId, model)
+    if (provider === undefined) {
+      work.log.error({ run: run.id, provider: providerId }, 'An agent’s provider is not configured')
+      throw new RunEnds('failed', 'provider_not_configured', true)
+    }
+    work.progress.agentName = briefing.agent.name
+    return await converse(work, briefing)
+  } finally {
+    await briefing.toolbox.close()
+  }
+}
+
+/** What a run has come to so far. */
+interface Thread {
+  turns: Turn[]
+  steps: StepRow[]
+  next: number
+  rounds: number
+  /** Text of the steps that the vendor paused in. */
+  paused: string
+  sources: ModelBody['sources']
+  passages: number[]
+  searched: number[]
+}
+
+async function converse(work: Work, briefing: Briefing): Promise<Outcome> {
+  const { run, sql } = work
+  const thread: Thread = {
+    turns: [...briefing.turns],
+    steps: await listSteps(sql, run.id),
+    next: 0,
+    rounds: 0,
+    paused: '',
+    sources: [],
+    passages: [...briefing.passages],
+    searched: [],
+  }
+  for (;;) {
+    const { body, requestId } = await nextModelStep(work, briefing, thread)
+    thread.sources.push(...body.sources)
+    thread.turns.push({
+      role: 'step',
+      provider: body.provider,
+      body: body.blocks,
+      text: body.text,
+      calls: body.calls,
+    })
+    if (body.reason === 'calls' && mayCall(thread)) {
+      if (!(await callAll(work, briefing, thread, body))) return { state: 'waiting' }
+      thread.rounds++
+      thread.paused = ''
+    } else if (body.reason === 'pause' && mayCall(thread)) {
+      thread.rounds++
+      thread.paused += body.text
+    } else return { state: 'answered', answer: finish(briefing, thread, body), requestId }
+  }
+}
+
+const mayCall = ({ rounds }: Thread) => rounds < mostRounds
+
+/** The stored step where there is one, else what the model answers now. */
+async function nextModelStep(
+  work: Work,
+  briefing: Briefing,
+  thread: Thread,
+): Promise<{ body: ModelBody; requestId: string | null }> {
+  const stored = thread.steps.find(({ n }) => n === thread.next)
+  const n = thread.next++
+  if (stored !== undefined) return { body: stored.body as ModelBody, requestId: null }
+  const beganAt = new Date(work.clock.now())
+  const answered = await ask(work, briefing, toRequest(briefing, thread))
+  const { text, reason, calls, blocks, sources, usage, requestId, thread: kept } = answered
+  const body: ModelBody = { provider: briefing.providerId, blocks, text, reason, calls, sources }
+  await insertModelStep(work.sql, work.lease, { n, body, usage, beganAt })
+  work.count.tokens(briefing.providerId, usage)
+  if (kept !== null) await saveThread(work.sql, work.run, kept)
+  return { body, requestId }
+}
+
+function toRequest(briefing: Briefing, thread: Thread): Omit<ModelRequest, 'attempt'> {
+  const { model, agent, system, toolbox, webSearch, maxTokens, person, conversation, question, thread: kept } = briefing
+  const isOpen = mayCall(thread)
+  return {
+    model,
+    agent: agent.name,
+    system: isOpen ? system : `${system}\n\n${noMoreCalls}`,
+    turns: thread.turns,
+    question,
+    thread: kept,
+    tools: toolbox.tools,
+    webSearch,
+    maxTokens,
+    person,
+    conversation,
+    ...(!isOpen && { mayCall: false }),
+  }
+}
+
+async function ask(work: Work, briefing: Briefing, request: Omit<ModelRequest, 'attempt'>): Promise<ModelAnswer> {
+  const { run, sql, lease, log, watcher, count, progress, signal, clock } = work
+  let isFirst = true
+  progress.text = ''
+  try {
+    return await askModel({
+      configured: briefing.provider!,
+      request,
+      clock,
+      signal,
+      onText(text) {
+        if (isFirst && run.first_text_at === null) {
+          run.first_text_at = new Date(clock.now())
+          // Nothing depends on it; a lost lease is noticed elsewhere.
+          recordFirstText(sql, lease).catch((error: unknown) => log.debug({ error }, 'The first text was not noted'))
+        }
+        progress.text += text
+        watcher.onText(run, text, isFirst)
+        isFirst = false
+      },
+      onRestart(failure, usage) {
+        isFirst = true
+        progress.text = ''
+        count.retry()
+        logFailure(work, briefing, failure)
+        watcher.onChange(run, { state: 'running', isRestarted: true })
+        addUsage(sql, lease, usage).catch((error: unknown) => log.debug({ error }, 'Tokens were not counted'))
+      },
+    })
+  } catch (error) {
+    if (!(error instanceof ProviderFailed)) throw error
+    logFailure(work, briefing, error)
+    const isKeyWrong = error.status === 401 || error.status === 403
+    throw new RunEnds('failed', isKeyWrong ? 'provider_not_configured' : error.code, true, error)
+  }
+}
+
+/** The vendor's own words go to the log alone. */
+function logFailure({ run, log, conceal, count }: Work, { providerId }: Briefing, failure: ProviderFailed): void {
+  const { status, code } = failure
+  count.providerError(providerId, code)
+  const facts = { run: run.id, provider: providerId, status, code, detail: conceal(failure.message).slice(0, 300) }
+  if (status === 401 || status === 403) log.error(facts, 'A provider refuses the key')
+  else log.warn(facts, 'A provider did not answer')
+}
+
+/** Makes the calls of a step and adds their results. False where a person has to approve some first. */
+async function callAll(work: Work, briefing: Briefing, thread: Thread, body: ModelBody): Promise<boolean> {
+  const { run, host, lease, sql, signal, watcher, count } = work
+  const first = thread.next
+  const before = thread.passages.length
+  const round: Round = {
+    sql,
+    run,
+    lease,
+    toolbox: briefing.toolbox,
+    text: cleanText(body.text, briefing.agent.name),
+    calls: body.calls,
+    first,
+    stored: new Map(thread.steps.map(step => [step.n, step])),
+    approvals: await host.approvals(run),
+    passages: thread.passages,
+    signal,
+    onCall: (tool, isBegun) => watcher.onChange(run, { state: 'running', ...(isBegun && { tool }) }),
+    onEnd: (kind, outcome) => count.call(kind, outcome),
+  }
+  const questions = listQuestions(round)
+  for (const question of questions) await host.ask(run, lease, question)
+  if (questions.length > 0) return false
+  if (round.approvals.some(({ step, state }) => step >= first && state === 'pending')) return false
+  const results = await callTools(round)
+  const found = thread.passages.slice(before)
+  if (found.length > 0) thread.searched = [...new Set(found)]
+  thread.turns.push({ role: 'results', results })
+  thread.next = first + body.calls.length
+  return true
+}
+
+function finish(
+  { agent }: Briefing,
+  { paused, sources, passages, searched }: Thread,
+  { text, reason }: ModelBody,
+): Pick<Answer, 'text' | 'finish' | 'files'> {
+  const clean = cleanText(paused + text, agent.name)
+  // A model that only thought, or only introduced itself, has said nothing.
+  if (clean === '') throw new RunEnds('failed', 'provider_error', true)
+  const cited = settleCitations(clean, passages)
+  const files = cited.files.length > 0 ? cited.files : searched.slice(0, mostSearched)
+  const cut = cutText(withSources(cited.text, sources))
+  return { text: cut.text, finish: cut.isCut || reason === 'length' ? 'length' : null, files }
+}
+
+/** True where nothing is known of the run any more that could be acted on. */
+export function isLost(error: unknown): boolean {
+  return error instanceof RunLost
+}

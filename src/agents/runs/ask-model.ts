@@ -1,0 +1,149 @@
+import type { Clock } from '../../lib/clock.ts'
+import {
+  ProviderFailed,
+  type Call,
+  type ConfiguredProvider,
+  type ModelEvent,
+  type ModelRequest,
+  type Turn,
+} from '../providers/provider.ts'
+
+/** What a model answered to one request. */
+export interface ModelAnswer {
+  text: string
+  reason: Extract<ModelEvent, { type: 'end' }>['reason']
+  calls: Call[]
+  blocks: unknown
+  sources: { url: string; title: string }[]
+  usage: Usage
+  requestId: string | null
+  /** What a provider that keeps conversations itself calls this one. */
+  thread: string | null
+}
+
+export interface Usage {
+  in: number
+  out: number
+  cached: number
+}
+
+interface Asking {
+  configured: ConfiguredProvider
+  request: Omit<ModelRequest, 'attempt'>
+  clock: Clock
+  signal: AbortSignal
+  onText: (text: string) => void
+  /** The request is made again: what was written so far does not count. */
+  onRestart: (failure: ProviderFailed, usage: Usage) => void
+}
+
+/** A vendor that wants more time than this has to do without us. */
+const mostPatienceMs = 20_000
+
+/** Statuses that a vendor may answer because of the images. */
+const imageStatuses = new Set([400, 404, 413, 422])
+
+/** What a provider may have answered at most: beyond it something runs away. */
+const textLimit = 16 * 1024 * 1024
+
+/**
+ * Asks a model, and once more where that may help: after what passes, and without images where these may have been the
+ * matter. Throws ProviderFailed.
+ */
+export async function askModel(asking: Asking): Promise<ModelAnswer> {
+  let { request } = asking
+  for (let attempt = 0; ; attempt++) {
+    const usage: Usage = { in: 0, out: 0, cached: 0 }
+    try {
+      return await askOnce({ ...asking, request: { ...request, attempt }, usage })
+    } catch (error) {
+      asking.signal.throwIfAborted()
+      const failure = toFailure(error)
+      if (attempt > 0) throw failure
+      const bare = failure.status !== null && imageStatuses.has(failure.status) ? withoutImages(request) : null
+      if (bare === null && !isWorthAnother(failure)) throw failure
+      asking.onRestart(failure, usage)
+      if (bare === null) await pause(asking, failure.retryAfterMs ?? 1_000 + Math.random() * 1_000)
+      else request = bare
+    }
+  }
+}
+
+async function askOnce({ configured, request, signal, onText, usage }: AskingOnce): Promise<ModelAnswer> {
+  const sources: ModelAnswer['sources'] = []
+  let text = ''
+  for await (const event of configured.provider.answer(request, signal)) {
+    switch (event.type) {
+      case 'text':
+        text += event.text
+        if (text.length > textLimit) throw failed('The answer is larger than any may be')
+        onText(event.text)
+        break
+      case 'source':
+        sources.push({ url: event.url, title: event.title })
+        break
+      case 'usage':
+        Object.assign(usage, { in: event.in, out: event.out, cached: event.cached })
+        break
+      case 'end': {
+        const { reason, calls, body: blocks, requestId = null, thread = null } = event
+        if (reason === 'filtered') throw new ProviderFailed('The vendor declines to answer', filtered)
+        if (reason !== 'calls' && reason !== 'pause' && text.trim() === '') throw failed('The answer is empty')
+        return { text, reason, calls, blocks, sources, usage, requestId, thread }
+      }
+    }
+  }
+  throw failed('The answer ended before it was complete')
+}
+
+interface AskingOnce extends Omit<Asking, 'request' | 'onRestart'> {
+  request: ModelRequest
+  /** Filled in as it comes: what is paid for is counted, whatever becomes of it. */
+  usage: Usage
+}
+
+const filtered = { code: 'content_filtered', status: null, isRetryable: false } as const
+
+function failed(message: string): ProviderFailed {
+  return new ProviderFailed(message, { code: 'provider_error', status: null, isRetryable: true })
+}
+
+/** What a provider throws beside what it promises is a connection that broke. */
+function toFailure(error: unknown): ProviderFailed {
+  if (error instanceof ProviderFailed) return error
+  const message = error instanceof Error ? error.message.slice(0, 300) : 'The vendor could not be asked'
+  return new ProviderFailed(message, { code: 'provider_error', status: null, isRetryable: true, cause: error })
+}
+
+function isWorthAnother({ isRetryable, retryAfterMs }: ProviderFailed): boolean {
+  return isRetryable && (retryAfterMs ?? 0) <= mostPatienceMs
+}
+
+/** Null where there are none. */
+function withoutImages(request: Omit<ModelRequest, 'attempt'>): Omit<ModelRequest, 'attempt'> | null {
+  let hasImages = false
+  const turns = request.turns.map((turn): Turn => {
+    if (turn.role === 'user' && turn.parts.some(part => 'image' in part)) {
+      hasImages = true
+      return { role: 'user', parts: turn.parts.filter(part => !('image' in part)) }
+    }
+    if (turn.role !== 'results' || turn.results.every(({ images }) => images === undefined)) return turn
+    hasImages = true
+    return { role: 'results', results: turn.results.map(({ images: _, ...result }) => result) }
+  })
+  return hasImages ? { ...request, turns } : null
+}
+
+function pause({ clock, signal }: Asking, delayMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      cancel()
+      reject(signal.reason as Error)
+    }
+    const cancel = clock.after(delayMs, () => {
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+}

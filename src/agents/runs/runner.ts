@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto'
+import type { Log } from '../../lib/log.ts'
+import { answer, type AnsweringParts, type Progress } from './answering.ts'
+import type { Answer, Reply } from './host.ts'
+import { Leases } from './leases.ts'
+import { findOverLimit, type RunLimits } from './limits.ts'
+import { RunEnds, RunLost, type RunRow } from './run.ts'
+import * as store from './store.ts'
+
+export interface RunnerSettings {
+  /** False: this node works on no runs. */
+  isOn: boolean
+  /** Runs that this node works on at a time. */
+  atOnce: number
+  /** Time of a run, waiting for approval apart. */
+  runMs: number
+  limits: RunLimits
+}
+
+export interface RunnerOptions extends AnsweringParts {
+  settings: RunnerSettings
+  /** By a clock that never goes back. */
+  nowMs: () => number
+  /** Told of each end, for metrics. */
+  onEnd: (run: RunRow, end: EndedRun) => void
+  onLeaseLost: () => void
+}
+
+export interface EndedRun {
+  state: RunRow['state']
+  error: RunRow['error']
+  requestId: string | null
+}
+
+/** A run is given up after this many lost leases: one that kills its node must not kill all. */
+const mostAttempts = 5
+
+/** After a bug or a fault of the database, before any node tries again. A guess. */
+const faultPauseMs = 2_000
+
+/** The agent is seen to type this often; clients show it for five seconds. */
+const typingMs = 2_000
+
+/** Whether the run may still be answered is asked this often. */
+const checkMs = 5_000
+
+/** A run being worked on. */
+interface Active {
+  run: RunRow
+  lease: store.Lease
+  beganMs: number
+  aborting: AbortController
+  progress: Progress
+  /** Cancelled by a person who keeps what there is. */
+  keeps: boolean
+  done: Promise<void>
+}
+
+/** Why the work on a run was broken off by this node. */
+class OutOfTime extends Error {}
+class Draining extends Error {}
+
+/**
+ * Works on the runs of agents: claims what is due, up to as many as this node may, and answers. Made by main, woken by
+ * what this node commits and by other nodes (`wake`), and by a look once a second for what nobody told of. It cannot be
+ * too busy: what is to be answered waits in the database.
+ *
+ * If the process dies, another node, or this one when it is back, goes on with its runs when their leases are over.
+ */
+export class Runner {
+  readonly #options: RunnerOptions
+  readonly #node = randomUUID()
+  readonly #leases: Leases
+  readonly #active = new Map<number, Active>()
+  #claiming: Promise<void> | null = null
+  #isAwake = false
+  #isStopping = false
+
+  constructor(options: RunnerOptions) {
+    this.#options = options
+    const { sql, clock, log, nowMs } = options
+    this.#leases = new Leases({ sql, node: this.#node, clock, log, nowMs })
+  }
+
+  /** Runs that this node works on. */
+  get size(): number {
+    return this.#active.size
+  }
+
+  /** There may be something to begin. */
+  wake(): void {
+    if (!this.#options.settings.isOn || this.#isStopping) return
+    this.#isAwake = true
+    this.#claiming ??= this.#claim().finally(() => {
+      this.#claiming = null
+    })
+  }
+
+  /** Something may have happened to these runs, or to any, such as that a person has cancelled them. Never rejects. */
+  async review(runs: readonly number[] = [...this.#active.keys()]): Promise<void> {
+    if (runs.some(run => this.#active.has(run))) await this.#leases.renew()
+  }
+
+  /** Takes note of what happened without a word, and wakes. For a look once a second. */
+  async look(): Promise<void> {
+    const { sql } = this.#options
+    await store.expireRuns(sql)
+    await store.mergeSurplus(sql)
+    this.wake()
+  }
+
+  /**
+   * Claims nothing more, and resolves when what is under way has ended. What has not ended within most of the deadline
+   * is put back for another node.
+   */
+  async stop(deadlineMs: number): Promise<void> {
+    this.#isStopping = true
+    const cut = this.#options.clock.after(deadlineMs * 0.8, () => {
+      for (const { aborting } of this.#active.values()) aborting.abort(new Draining())
+    })
+    await this.#claiming
+    await Promise.all(Array.from(this.#active.values(), ({ done }) => done))
+    cut()
+    this.#leases.stop()
+  }
+
+  async #claim(): Promise<void> {
+    const { sql, settings, nowMs, log } = this.#options
+    try {
+      while (this.#isAwake && !this.#isStopping) {
+        this.#isAwake = false
+        await store.mergeSurplus(sql)
+        while (this.#active.size < settings.atOnce && !this.#isStopping) {
+          const claimedMs = nowMs()
+          const run = await store.claimRun(sql, this.#node)
+          if (run === null) break
+          this.#begin(run, claimedMs)
+        }
+      }
+    } catch (error) {
+      // What waits stays where it is: the next look finds it.
+      log.warn({ error }, 'Runs could not be claimed')
+    }
+  }
+
+  #begin(run: RunRow, claimedMs: number): void {
+    const active: Active = {
+      run,
+      lease: { run: run.id, node: this.#node },
+      beganMs: claimedMs,
+      aborting: new AbortController(),
+      progress: { text: '', agentName: '' },
+      keeps: false,
+      done: Promise.resolve(),
+    }
+    this.#active.set(run.id, active)
+    this.#leases.keep(run.id, claimedMs, (lost, found) => {
+      active.keeps = found?.state === 'cancelled' && found.keeps_text
+      if (found?.state !== 'cancelled') this.#options.onLeaseLost()
+      active.aborting.abort(lost)
+    })
+    active.done = this.#work(active).finally(() => {
+      this.#leases.drop(run.id)
+      this.#active.delete(run.id)
+      this.wake()
+    })
+  }
+
+  /** Never rejects. */
+  async #work(active: Active): Promise<void> {
+    const { run, aborting } = active
+    const { settings, clock, host, watcher, log } = this.#options
+    const left = Math.max(settings.runMs - run.busy_ms, 0)
+    const timers = [
+      clock.after(left, () => aborting.abort(new OutOfTime())),
+      repeat(clock, typingMs, () => host.type(run)),
+      repeat(clock, checkMs, () => void this.#check(active)),
+    ]
+    try {
+      host.type(run)
+      watcher.onChange(run, { state: 'running' })
+      await this.#answer(active)
+    } catch (error) {
+      await this.#settle(active, aborting.signal.aborted ? aborting.signal.reason : error).catch((bug: unknown) => {
+        log.warn({ run: run.id, error: bug }, 'A run could not be ended; its lease runs out')
+      })
+    } finally {
+      for (const cancel of timers) cancel()
+    }
+  }
+
+  async #answer(active: Active): Promise<void> {
+    const { run, lease, aborting, progress } = active
+    const { sql, settings } = this.#options
+    if (run.attempts >= mostAttempts) throw new RunEnds('failed', 'interrupted', true)
+    const over = await findOverLimit(sql, run, settings.limits)
+    if (over !== null) throw new RunEnds('failed', over.error, over.isTold)
+    const outcome = await answer({ ...this.#options, run, lease, signal: aborting.signal, progress })
+    if (outcome.state === 'waiting') {
+      await store.pauseRun(sql, lease, this.#busyMs(active))
+      this.#tell(run, { state: 'waiting', error: null, requestId: null })
+      return
+    }
+    await this.#post(active, { state: 'done', error: null, ...outcome.answer }, outcome.requestId)
+  }
+
+  /** Ends a run that was not answered. */
+  async #settle(active: Active, reason: unknown): Promise<void> {
+    const { run, lease, progress, keeps } = active
+    const { sql, log } = this.#options
+    if (reason instanceof RunLost) {
+      if (keeps && progress.text.trim() !== '') await this.#keep(active)
+      return
+    }
+    const busyMs = this.#busyMs(active)
+    if (reason instanceof Draining) return await store.releaseRun(sql, lease, { busyMs })
+    const end = reason instanceof OutOfTime ? new RunEnds('failed', 'timeout', true) : reason
+    if (!(end instanceof RunEnds)) {
+      log.error({ run: run.id, error: end }, 'A run failed; it is tried again')
+      return await store.releaseRun(sql, lease, { delayMs: faultPauseMs, isFault: true, busyMs })
+    }
+    const { state, error, isTold } = end
+    if (isTold) {
+      try {
+        const reply = { state, error, text: null, finish: null, files: [] }
+        return await this.#post(active, reply, null)
+      } catch (refusal) {
+        if (refusal instanceof RunLost) return
+        if (!(refusal instanceof RunEnds)) throw refusal
+        // Nobody can be told there: the agent may not write, or there is nobody.
+      }
+    }
+    if (await store.endQuietly(sql, lease, { state, error, busyMs })) this.#tell(run, { state, error, requestId: null })
+  }
+
+  async #post(active: Active, answer: Omit<Answer, 'busyMs'>, requestId: string | null): Promise<void> {
+    const { run, lease } = active
+    try {
+      const reply = await this.#options.host.post(run, lease, { ...answer, busyMs: this.#busyMs(active) })
+      this.#tell(run, { ...answer, requestId }, reply)
+    } catch (error) {
+      if (!(error instanceof RunEnds) || answer.state !== 'done') throw error
+      const { state, error: code } = error
+      const end = { state, error: code, busyMs: this.#busyMs(active) }
+      if (await store.endQuietly(this.#options.sql, lease, end)) this.#tell(run, { ...end, requestId: null })
+    }
+  }
+
+  /** Posts what was written when the run was cancelled. */
+  async #keep(active: Active): Promise<void> {
+    const { run, lease, progress } = active
+    const { host, log } = this.#options
+    try {
+      const reply = await host.post(run, lease, {
+        state: 'cancelled',
+        error: null,
+        text: progress.text,
+        finish: 'cancelled',
+        files: [],
+        busyMs: this.#busyMs(active),
+      })
+      this.#tell(run, { state: 'cancelled', error: null, requestId: null }, reply)
+    } catch (error) {
+      log.warn({ run: run.id, error }, 'What a cancelled run had written could not be kept')
+    }
+  }
+
+  async #check(active: Active): Promise<void> {
+    try {
+      await this.#options.host.check(active.run)
+    } catch (error) {
+      if (error instanceof RunEnds) active.aborting.abort(error)
+    }
+  }
+
+  #busyMs({ beganMs }: Active): number {
+    return Math.round(this.#options.nowMs() - beganMs)
+  }
+
+  #tell(run: RunRow, end: EndedRun, reply?: Reply): void {
+    const { watcher, onEnd } = this.#options
+    watcher.onChange(run, { state: end.state, ...(reply && { reply }), error: end.error })
+    onEnd(run, end)
+  }
+}
+
+/** Calls `run` every `periodMs` until the returned function is called. */
+function repeat(clock: RunnerOptions['clock'], periodMs: number, run: () => void): () => void {
+  let cancel = () => {}
+  const next = () => {
+    cancel = clock.after(periodMs, () => {
+      next()
+      run()
+    })
+  }
+  next()
+  return () => cancel()
+}
+
+/** The line at the end of a run. */
+export function logEnd(log: Log, run: RunRow, end: EndedRun & { ms: number }): void {
+  const { id, agent_id: agent, app_id: app, provider, model, attempts } = run
+  log.info({ run: id, agent, app, provider, model, attempts, ...end }, 'A run has ended')
+}

@@ -1,0 +1,297 @@
+import { batch } from '../../storage/batch.ts'
+import type { Db } from '../../storage/sql.ts'
+import { RunLost, type Finish, type ItemType, type RunError, type RunRow, type RunState } from './run.ts'
+
+/** How long a node has a run that it does not renew. As the specification of runs says. */
+export const leaseSeconds = 15
+
+/** Runs of one agent in one app at a time, over all nodes. A guess: what a room of people can read. */
+const mostAtOnce = 4
+
+/** Runs of one conversation that may wait; of more, the oldest are answered together with a later one. A guess. */
+const mostWaiting = 3
+
+/** Within this time of its trigger a run has to begin. */
+const patienceMinutes = 60
+
+/** A run to be made, by the commit of its trigger. */
+export type NewRun = Pick<
+  RunRow,
+  | 'agent_id'
+  | 'app_id'
+  | 'item_type'
+  | 'item_id'
+  | 'parent_type'
+  | 'parent_id'
+  | 'asker_id'
+  | 'conversation'
+  | 'created_at'
+>
+
+/** At most one for each agent and item, for ever. */
+export const insertRuns = batch<NewRun>({
+  name: 'insert_agent_runs',
+  columns: {
+    agent_id: 'bigint',
+    app_id: 'bigint',
+    item_type: 'text',
+    item_id: 'bigint',
+    parent_type: 'text',
+    parent_id: 'bigint',
+    asker_id: 'bigint',
+    conversation: 'text',
+    created_at: 'timestamptz',
+  },
+  sql: rows => `
+    insert into agent_runs (agent_id, app_id, item_type, item_id, parent_type, parent_id, asker_id, conversation, created_at)
+    select agent_id, app_id, item_type, item_id, parent_type, parent_id, asker_id, conversation, created_at
+    from ${rows} r on conflict (agent_id, item_type, item_id) do nothing`,
+})
+
+interface ItemGone {
+  item_type: ItemType
+  item_id: number
+  at: Date
+}
+
+/** Cancels what is open about items that are not to be seen any more. Served by agent_runs_item. */
+export const cancelRunsOfItems = batch<ItemGone>({
+  name: 'cancel_agent_runs_of_items',
+  columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
+  key: row => `${row.item_type}:${row.item_id}`,
+  sql: rows => `
+    update agent_runs a set state = 'cancelled', ended_at = r.at, leased_by = null, leased_until = null
+    from ${rows} r
+    where a.item_id = r.item_id and a.item_type = r.item_type and a.state in ('queued', 'running', 'waiting')`,
+})
+
+/** The same for everything in apps. Served by agent_runs_open. */
+export const cancelRunsOfApps = batch<{ app_id: number; at: Date }>({
+  name: 'cancel_agent_runs_of_apps',
+  columns: { app_id: 'bigint', at: 'timestamptz' },
+  key: row => row.app_id,
+  sql: rows => `
+    update agent_runs a set state = 'cancelled', ended_at = r.at, leased_by = null, leased_until = null
+    from ${rows} r where a.app_id = r.app_id and a.state in ('queued', 'running', 'waiting')`,
+})
+
+/** How a run ended, written by the commit of its reply. */
+export interface RunEnd {
+  id: number
+  state: RunState
+  error: RunError | null
+  finish: Finish | null
+  reply_type: ItemType | null
+  reply_id: number | null
+  busy_ms: number
+  ended_at: Date
+}
+
+export const endRuns = batch<RunEnd>({
+  name: 'end_agent_runs',
+  columns: {
+    id: 'bigint',
+    state: 'text',
+    error: 'text',
+    finish: 'text',
+    reply_type: 'text',
+    reply_id: 'bigint',
+    busy_ms: 'int',
+    ended_at: 'timestamptz',
+  },
+  key: row => row.id,
+  sql: rows => `
+    update agent_runs a set state = r.state, error = r.error, finish = r.finish,
+      reply_type = coalesce(r.reply_type, a.reply_type), reply_id = coalesce(r.reply_id, a.reply_id),
+      busy_ms = a.busy_ms + r.busy_ms, ended_at = r.ended_at, leased_by = null, leased_until = null
+    from ${rows} r where a.id = r.id`,
+})
+
+/** Who works on a run: everything that is written for it is written only while that is so. */
+export interface Lease {
+  run: number
+  node: string
+}
+
+/**
+ * Leases the run that has waited longest and may begin, or go on because the node that had it is gone; null where there
+ * is none. One of a conversation at a time, in the order of their triggers. Two nodes at once may bring an agent in an app
+ * to one more than it may have: harmless. Served by agent_runs_due, agent_runs_conversation, agent_runs_running.
+ */
+export async function claimRun(db: Db, node: string): Promise<RunRow | null> {
+  const [row] = await db<RunRow[]>`
+    update agent_runs r
+    set state = 'running', leased_by = ${node}, leased_until = now() + make_interval(secs => ${leaseSeconds}),
+      began_at = coalesce(r.began_at, now()), attempts = r.attempts + (r.state = 'running')::int
+    where r.id = (
+      select c.id from agent_runs c
+      where c.state in ('queued', 'running') and c.due_at <= now()
+        and (c.state = 'queued' or c.leased_until < now())
+        and not exists (
+          select from agent_runs e
+          where e.conversation = c.conversation and e.id <> c.id and e.state in ('queued', 'running')
+            and (e.id < c.id or (e.state = 'running' and e.leased_until > now())))
+        and (
+          select count(*) from agent_runs o
+          where o.agent_id = c.agent_id and o.app_id = c.app_id and o.state = 'running' and o.leased_until > now()
+        ) < ${mostAtOnce}
+      order by c.due_at, c.id
+      for update of c skip locked limit 1)
+    returning r.*`
+  return row ?? null
+}
+
+/**
+ * Of each conversation with more waiting than may, ends the oldest as merged: their triggers are in the history of those
+ * that are answered. What has begun before, and goes on, does not count. How many there were.
+ */
+export async function mergeSurplus(db: Db): Promise<number> {
+  const { count } = await db`
+    update agent_runs r set state = 'merged', ended_at = now()
+    from (
+      select id, row_number() over (partition by conversation order by id desc) as place
+      from agent_runs where state = 'queued' and began_at is null
+    ) q
+    where r.id = q.id and q.place > ${mostWaiting} and r.state = 'queued' and r.began_at is null`
+  return count
+}
+
+/** Ends what could not begin in time; how many there were. */
+export async function expireRuns(db: Db): Promise<number> {
+  const { count } = await db`
+    update agent_runs set state = 'expired', ended_at = now()
+    where state = 'queued' and began_at is null
+      and greatest(created_at, due_at) < now() - make_interval(mins => ${patienceMinutes})`
+  return count
+}
+
+/** A lease as PostgreSQL has it. */
+export interface Renewed {
+  id: number
+  /** False: the run was taken away, or has ended. */
+  is_held: boolean
+  state: RunState
+  keeps_text: boolean
+}
+
+/** Extends the leases of a node, and says of each run whether it still has it. What was deleted is missing. */
+export function renewLeases(db: Db, node: string, runs: number[]): Promise<Renewed[]> {
+  return db<Renewed[]>`
+    with renewed as (
+      update agent_runs set leased_until = now() + make_interval(secs => ${leaseSeconds})
+      where id = any(${runs}::bigint[]) and leased_by = ${node} and state = 'running' returning id
+    )
+    select r.id, r.state, r.keeps_text, exists (select from renewed n where n.id = r.id) as is_held
+    from agent_runs r where r.id = any(${runs}::bigint[])`
+}
+
+/** Puts a run back for any node to go on with, after `delayMs`; `isFault` counts like a lost lease. */
+export async function releaseRun(
+  db: Db,
+  { run, node }: Lease,
+  { delayMs = 0, isFault = false, busyMs = 0 } = {},
+): Promise<void> {
+  await db`
+    update agent_runs set state = 'queued', due_at = now() + make_interval(secs => ${delayMs / 1000}), leased_by = null,
+      leased_until = null, attempts = attempts + ${isFault ? 1 : 0}, busy_ms = busy_ms + ${Math.round(busyMs)}
+    where id = ${run} and leased_by = ${node} and state = 'running'`
+}
+
+/** Leaves a run to those who have to approve its calls: it holds no lease, and its conversation goes on. Throws RunLost. */
+export async function pauseRun(db: Db, { run, node }: Lease, busyMs: number): Promise<void> {
+  const { count } = await db`
+    update agent_runs set state = 'waiting', leased_by = null, leased_until = null, busy_ms = busy_ms + ${busyMs}
+    where id = ${run} and leased_by = ${node} and state = 'running'`
+  if (count === 0) throw new RunLost()
+}
+
+/** Queues the runs whose last question was answered; how many there were. */
+export async function resumeRuns(db: Db): Promise<number> {
+  const { count } = await db`
+    update agent_runs r set state = 'queued', due_at = now()
+    where r.state = 'waiting'
+      and not exists (select from agent_approvals a where a.run_id = r.id and a.state in ('pending', 'lapsed'))`
+  return count
+}
+
+/** Ends a run without a reply. False where this node does not have it any more. */
+export async function endQuietly(
+  db: Db,
+  { run, node }: Lease,
+  { state, error, busyMs }: { state: RunState; error: RunError | null; busyMs: number },
+): Promise<boolean> {
+  const { count } = await db`
+    update agent_runs set state = ${state}, error = ${error}, ended_at = now(), leased_by = null, leased_until = null,
+      busy_ms = busy_ms + ${Math.round(busyMs)}
+    where id = ${run} and leased_by = ${node} and state = 'running'`
+  return count > 0
+}
+
+/** Notes what answers. Throws RunLost. */
+export async function recordModel(db: Db, lease: Lease, provider: string, model: string): Promise<void> {
+  const { count } = await db`
+    update agent_runs set provider = ${provider}, model = ${model}
+    where id = ${lease.run} and leased_by = ${lease.node} and state = 'running'`
+  if (count === 0) throw new RunLost()
+}
+
+/** Notes that text has begun to come. */
+export async function recordFirstText(db: Db, { run, node }: Lease): Promise<void> {
+  await db`
+    update agent_runs set first_text_at = now()
+    where id = ${run} and leased_by = ${node} and state = 'running' and first_text_at is null`
+}
+
+/**
+ * The state of a run, locked until the transaction ends: what is committed with it is committed by its only holder.
+ * Throws RunLost where that is not this node.
+ */
+export async function lockRun(db: Db, { run, node }: Lease): Promise<RunRow> {
+  const [row] = await db<RunRow[]>`
+    select * from agent_runs where id = ${run} and leased_by = ${node} and state = 'running' for update`
+  if (row === undefined) throw new RunLost('The run is not this node’s any more')
+  return row
+}
+
+/** The same for a run that a person has cancelled who wants what was written, as long as that was not posted. */
+export async function lockKept(db: Db, { run }: Lease): Promise<RunRow> {
+  const [row] = await db<RunRow[]>`
+    select * from agent_runs
+    where id = ${run} and state = 'cancelled' and keeps_text and reply_id is null for update`
+  if (row === undefined) throw new RunLost('There is nothing to keep of the run')
+  return row
+}
+
+export async function findRun(db: Db, run: number): Promise<RunRow | null> {
+  const [row] = await db<RunRow[]>`select * from agent_runs where id = ${run}`
+  return row ?? null
+}
+
+/** Removes runs that ended before a time, `limit` at most; how many there were. Served by agent_runs_ended. */
+export async function removeEnded(db: Db, before: Date, limit: number): Promise<number> {
+  const { count } = await db`
+    delete from agent_runs where id in (
+      select id from agent_runs where ended_at < ${before} order by ended_at limit ${limit} for update skip locked)`
+  return count
+}
+
+/** What a provider that keeps conversations itself calls this one; null where it knows none. */
+export async function findThread(
+  db: Db,
+  { agent_id, conversation }: Pick<RunRow, 'agent_id' | 'conversation'>,
+): Promise<string | null> {
+  const [row] = await db<{ thread: string }[]>`
+    select thread from agent_threads where agent_id = ${agent_id} and conversation = ${conversation}`
+  return row?.thread ?? null
+}
+
+export async function saveThread(
+  db: Db,
+  { agent_id, conversation }: Pick<RunRow, 'agent_id' | 'conversation'>,
+  thread: string,
+): Promise<void> {
+  await db`
+    insert into agent_threads (agent_id, conversation, thread, used_at)
+    values (${agent_id}, ${conversation}, ${thread}, now())
+    on conflict (agent_id, conversation) do update set thread = excluded.thread, used_at = excluded.used_at`
+}

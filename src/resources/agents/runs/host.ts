@@ -1,0 +1,278 @@
+import { createHmac } from 'node:crypto'
+import type { Apps } from '../../../actors/apps.ts'
+import type { People } from '../../../actors/people.ts'
+import type { AppState } from '../../../actors/state.ts'
+import type { Typing } from '../../../actors/typing.ts'
+import type { Providers } from '../../../agents/providers/provider.ts'
+import type { Answer, Briefing, Reply, RunHost } from '../../../agents/runs/host.ts'
+import { RunEnds, RunLost, type RunError, type RunRow } from '../../../agents/runs/run.ts'
+import { findThread, type Lease } from '../../../agents/runs/store.ts'
+import type { Knowledge, OpenToolbox, Toolbox } from '../../../agents/tools/tool.ts'
+import { Problem } from '../../../lib/errors.ts'
+import type { Sql } from '../../../storage/sql.ts'
+import { titleOf, namesakes } from '../../apps/naming.ts'
+import { isChat } from '../../apps/kinds.ts'
+import { kinds } from '../../content/kinds.ts'
+import { requireParent } from '../../content/parent.ts'
+import { withParts, type ContentItem } from '../../content/parts.ts'
+import { prepareContent } from '../../content/prepare.ts'
+import { mentionOnly, nameMentions } from '../../content/text/mention-syntax.ts'
+import { accessOf, canRead, isAtLeast } from '../../members/access.ts'
+import { findAgent } from '../store.ts'
+import { readHistory, type Said } from './history.ts'
+import { toItemText } from './item-text.ts'
+import { toLine, toSystemPrompt } from './prompt.ts'
+import { placeOfReply, postReply, toAuthor, toReplyKey } from './reply.ts'
+import { countTokens, toTurns, type Materials } from './turns.ts'
+
+export interface HostSettings {
+  /** Tokens of one request, by estimate. */
+  inputTokens: number
+  /** One text for all errors; null: each has its own. */
+  errorText: string | null
+  /** Steps are kept when a run ends. */
+  isTraced: boolean
+}
+
+interface HostOptions {
+  sql: Sql
+  apps: Apps
+  people: People
+  typing: Typing
+  providers: Providers
+  openToolbox: OpenToolbox
+  knowledge: Knowledge
+  /** Reads what a question came with. */
+  readMaterials: (
+    run: RunRow,
+    trigger: ContentItem,
+    takesImages: boolean,
+    signal: AbortSignal,
+  ) => Promise<Omit<Materials, 'passages'>>
+  /** What makes names for providers that nobody else can make: the deployment's. */
+  secret: string
+  settings: HostSettings
+  now: () => Date
+}
+
+/** Passages of knowledge that come with a question. */
+const mostPassages = 4
+
+/** What people are told where an agent cannot answer. */
+const errorTexts: Record<Exclude<RunError, 'no_access'>, string> = {
+  provider_not_configured: 'I cannot answer at the moment.',
+  provider_error: 'I cannot answer at the moment.',
+  timeout: 'I cannot answer at the moment.',
+  interrupted: 'I cannot answer at the moment.',
+  content_filtered: 'I cannot answer that.',
+  rate_limited: 'I am being asked too much at once. Please ask again in a minute.',
+  budget_exceeded: 'I have answered all that I may for today.',
+  too_long: 'That is too long for me.',
+}
+
+const noTools: Toolbox = { tools: [], unavailable: [], find: () => undefined, close: async () => {} }
+
+/** Where runs begin and end: in the apps, with what stands there and by the agent's own access. */
+export class AppHost implements RunHost {
+  readonly #options: HostOptions
+
+  constructor(options: HostOptions) {
+    this.#options = options
+  }
+
+  async brief(run: RunRow, signal: AbortSignal): Promise<Briefing> {
+    const { sql, people, providers, openToolbox, settings } = this.#options
+    const agent = await findAgent(sql, String(run.agent_id))
+    if (agent === null || agent.person.trashed_at !== null) throw new RunEnds('cancelled')
+    await people.load([run.asker_id, run.agent_id])
+    const state = await this.#requirePlace(run)
+    const trigger = await this.#requireTrigger(run)
+    const asker = people.show(run.asker_id)
+    const { provider: providerId, model, max_tokens: maxTokens, web_search: webSearch, instructions } = agent.row
+    const provider = providers.find(providerId)
+    const cast = {
+      agent: { id: run.agent_id, uid: agent.person.uid, name: agent.person.display_name },
+      asker: { id: run.asker_id, uid: asker.uid, name: asker.display_name },
+      app: { id: run.app_id, uid: state.app.uid },
+    }
+    const toolbox = provider?.takesTools ? await openToolbox(cast, signal) : noTools
+    try {
+      const question = nameMentions(trigger.text ?? '').trim()
+      const found = provider?.takesTools ? await this.#search(run, question) : []
+      const [history, material] = await Promise.all([
+        readHistory({ sql, run, trigger, hiddenUntil: hiddenUntil(state, run), signal }),
+        this.#options.readMaterials(run, trigger, provider?.takesImages ?? false, signal),
+      ])
+      await people.load([...history.map(({ author }) => author), ...namesakes(state)])
+      const hasOthers = this.#hasOthers(run, history)
+      const system = toSystemPrompt({
+        instructions,
+        metadata: trigger.metadata,
+        agentName: cast.agent.name,
+        askerName: cast.asker.name,
+        appTitle: titleOf(state, run.asker_id, people),
+        place: isChat(state.app.type)
+          ? 'chat'
+          : run.item_type === 'post' || run.parent_type === 'post'
+            ? 'feed'
+            : 'comments',
+        now: run.began_at ?? this.#options.now(),
+        hasOthers,
+        hasPassages: found.length > 0 || toolbox.tools.some(({ name }) => toolbox.find(name)?.kind === 'search'),
+        unavailable: toolbox.unavailable,
+      })
+      const turns = toTurns({
+        agent: run.agent_id,
+        history,
+        question: { author: run.asker_id, text: toItemText(trigger) },
+        materials: { ...material, passages: found.map(({ material }) => material) },
+        nameOf: hasOthers ? user => this.#nameOf(user) : null,
+        tokens: settings.inputTokens - countTokens(system),
+      })
+      return {
+        ...cast,
+        providerId,
+        provider,
+        model,
+        maxTokens,
+        webSearch,
+        system,
+        turns,
+        question,
+        thread: await findThread(sql, run),
+        toolbox,
+        passages: found.map(({ file }) => file),
+        person: this.#opaque(`user:${run.asker_id}`),
+        conversation: this.#opaque(`conversation:${run.conversation}`),
+      }
+    } catch (error) {
+      await toolbox.close()
+      throw error
+    }
+  }
+
+  async check(run: RunRow): Promise<void> {
+    await this.#requirePlace(run)
+  }
+
+  async post(run: RunRow, lease: Lease, answer: Answer): Promise<Reply> {
+    const { apps, people, settings } = this.#options
+    const place = placeOfReply(run)
+    const author = toAuthor(run.agent_id)
+    await people.load([run.asker_id, run.agent_id])
+    const text = this.#toText(run, answer)
+    const metadata = {
+      run: String(run.id),
+      reply_to: { type: run.item_type, id: String(run.item_id) },
+      ...(answer.finish && { finish: answer.finish }),
+      ...(answer.error && { error: answer.error }),
+    }
+    const content = await prepareContent({ text, metadata }, run.app_id, { ...this.#options, by: author })
+    const { state, error, finish, busyMs, files } = answer
+    const end = { id: run.id, state, error, finish, busy_ms: state === 'cancelled' ? 0 : busyMs }
+    const input = { place, content, lease, end, files, keepsSteps: settings.isTraced }
+    try {
+      const { id } = await apps.run(postReply, run.app_id, author, input, toReplyKey(run, 'answer'))
+      return { type: place.type, id }
+    } catch (error) {
+      throw await this.#toEnd(run, error)
+    }
+  }
+
+  async ask(): Promise<void> {
+    await Promise.resolve()
+    throw new Error('not reached')
+  }
+
+  async approvals(): Promise<never[]> {
+    return []
+  }
+
+  type({ app_id, agent_id }: Pick<RunRow, 'app_id' | 'agent_id'>): void {
+    this.#options.typing.start(app_id, agent_id)
+  }
+
+  /** The app, where asker and agent may still be what they were when the run was made. */
+  async #requirePlace(run: RunRow): Promise<AppState> {
+    const { apps, people } = this.#options
+    const state = await Promise.resolve(apps.state(run.app_id)).catch((error: unknown) => {
+      if (error instanceof Problem && error.status === 404) throw new RunEnds('cancelled')
+      throw error
+    })
+    const [asker, agent] = [await people.get(run.asker_id), await people.get(run.agent_id)]
+    const isHere = asker !== undefined && asker.trashed_at === null && canRead(state, run.asker_id, people)
+    if (!isHere || agent === undefined || agent.trashed_at !== null) throw new RunEnds('cancelled')
+    if (!isAtLeast(accessOf(state, run.agent_id, people), 'write')) throw new RunEnds('failed', 'no_access')
+    return state
+  }
+
+  /** The trigger as it is now; what is in the trash, itself or with what it is about, is not answered. */
+  async #requireTrigger(run: RunRow): Promise<ContentItem> {
+    const { sql } = this.#options
+    const kind = kinds[run.item_type]
+    const row = await kind.store.find(sql, run.item_id)
+    if (row === null || row.trashed_at !== null) throw new RunEnds('cancelled')
+    try {
+      await requireParent(kind.parents, row, sql)
+    } catch (error) {
+      if (error instanceof Problem) throw new RunEnds('cancelled')
+      throw error
+    }
+    const [item] = await withParts(sql, [row])
+    return item!
+  }
+
+  async #search({ agent_id }: RunRow, question: string) {
+    if (question === '') return []
+    const passages = (await this.#options.knowledge.search(agent_id, question)).slice(0, mostPassages)
+    return passages.map(({ file, name, place, text }, at) => ({
+      file,
+      material: { kind: 'passage' as const, n: at + 1, name: place === null ? name : `${name}, ${place}`, text },
+    }))
+  }
+
+  #hasOthers({ agent_id, asker_id }: RunRow, history: readonly Said[]): boolean {
+    return history.some(({ author }) => author !== agent_id && author !== asker_id)
+  }
+
+  #nameOf(user: number): string {
+    const person = this.#options.people.show(user)
+    return person.is_agent ? `${person.display_name} (agent)` : person.display_name
+  }
+
+  /** Told from others, and the same each time, without saying who it is. */
+  #opaque(name: string): string {
+    return createHmac('sha256', this.#options.secret).update(name).digest('base64url').slice(0, 32)
+  }
+
+  /** Comments begin with whom they answer. In what a model writes nobody else is mentioned. */
+  #toText(run: RunRow, { text, error }: Answer): string {
+    const { people, settings } = this.#options
+    const asker = people.show(run.asker_id)
+    const own =
+      text === null ? (settings.errorText ?? errorTexts[error as keyof typeof errorTexts]) : mentionOnly(text, asker)
+    if (run.item_type !== 'comment') return own
+    return `${toMention(asker)} ${own}`
+  }
+
+  /** What it means that a reply was refused. */
+  async #toEnd(run: RunRow, error: unknown): Promise<unknown> {
+    if (error instanceof RunLost || !(error instanceof Problem) || error.status >= 500) return error
+    try {
+      await this.#requirePlace(run)
+    } catch (end) {
+      return end
+    }
+    // The place is there and may be written to: then what it is about is gone.
+    return new RunEnds('cancelled', null, false, error)
+  }
+}
+
+/** What either of the two has removed for themselves. */
+function hiddenUntil(state: AppState, { agent_id, asker_id }: RunRow): number {
+  return Math.max(...[agent_id, asker_id].map(user => state.member(user)?.hidden_id ?? 0))
+}
+
+export function toMention({ id, display_name }: { id: number; display_name: string }): string {
+  return `[${toLine(display_name).replace(/[[\]]/g, '') || `u${id}`}](@u${id})`
+}

@@ -1,0 +1,50 @@
+import type { Environment } from '../../../actors/environment.ts'
+import type { Sql } from '../../../storage/sql.ts'
+import { listAllAgents } from '../store.ts'
+
+/**
+ * All agents, in memory: few, and asked about with every message of a chat. Agents change through the environment, whose
+ * rev every commit looks at under its lock, so that what a commit decides about them is true when it is written.
+ */
+export class KnownAgents {
+  readonly #sql: Sql
+  /** Id → whether it answers: those in the trash do not. */
+  readonly #agents = new Map<number, boolean>()
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  get isEmpty(): boolean {
+    return this.#agents.size === 0
+  }
+
+  isAgent(user: number): boolean {
+    return this.#agents.has(user)
+  }
+
+  /** An agent that is not in the trash. */
+  isActive(user: number): boolean {
+    return this.#agents.get(user) === true
+  }
+
+  /** Reads them, and follows what becomes of them. Call after the environment was started. */
+  async follow(environment: Environment): Promise<void> {
+    environment.listen(async ({ type, entity_type, entity_id, facts }) => {
+      if (type === 'everything') return await this.#load()
+      if (entity_type !== 'user') return
+      if (type === 'user_created' && facts?.is_agent === true) this.#agents.set(entity_id, true)
+      if (!this.#agents.has(entity_id)) return
+      if (type === 'user_deleted') this.#agents.delete(entity_id)
+      else if (type === 'user_trashed') this.#agents.set(entity_id, false)
+      else if (type === 'user_restored') this.#agents.set(entity_id, true)
+    })
+    await this.#load()
+  }
+
+  async #load(): Promise<void> {
+    const rows = await listAllAgents(this.#sql)
+    this.#agents.clear()
+    for (const { id, is_active } of rows) this.#agents.set(id, is_active)
+  }
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import type { OnceKey } from '../../../actors/app-actor.ts'
+import { loadingCommand, type Work } from '../../../actors/command.ts'
+import type { Principal } from '../../../actors/principal.ts'
+import type { RunRow } from '../../../agents/runs/run.ts'
+import { emptySteps } from '../../../agents/runs/steps.ts'
+import { endRuns, lockKept, lockRun, type Lease, type RunEnd } from '../../../agents/runs/store.ts'
+import { batch } from '../../../storage/batch.ts'
+import type { Db } from '../../../storage/sql.ts'
+import { comment } from '../../comments/kind.ts'
+import type { ContentKind } from '../../content/kind.ts'
+import { makeItem, numbersForItem } from '../../content/make.ts'
+import { requireParent, type Parent, type ParentType } from '../../content/parent.ts'
+import type { ContentItem } from '../../content/parts.ts'
+import type { PreparedContent } from '../../content/prepare.ts'
+import { requireWrite } from '../../members/access.ts'
+import { message } from '../../messages/kind.ts'
+
+/** Where a reply goes: beside its trigger, or as a comment on what the trigger is, or is about. */
+export type Place = { type: 'message' } | { type: 'comment'; parent: { type: ParentType; id: number } | null }
+
+export function placeOfReply({ item_type, item_id, parent_type, parent_id }: RunRow): Place {
+  if (item_type === 'message') return { type: 'message' }
+  if (item_type === 'post') return { type: 'comment', parent: { type: 'post', id: item_id } }
+  const isAbout = parent_type !== null && parent_id !== null
+  return { type: 'comment', parent: isAbout ? { type: parent_type, id: parent_id } : null }
+}
+
+/** An agent as the author of what it writes. */
+export function toAuthor(agent: number): Principal {
+  return { kind: 'user', user: agent, credential: '' }
+}
+
+/** The key under which a reply of a run is created once, whoever tries. The text may differ between attempts. */
+export function toReplyKey({ id, retries }: RunRow, reply: string): OnceKey {
+  const digest = createHash('sha256').update(`agent-run:${id}:${retries}:${reply}`).digest()
+  return { key: digest, request: digest }
+}
+
+/** What a reply is made of, and how its run ends with it. */
+interface NewReply {
+  place: Place
+  content: PreparedContent
+  lease: Lease
+  end: Omit<RunEnd, 'reply_type' | 'reply_id' | 'ended_at'>
+  /** Ids of files, in the order in which the text cites them. */
+  files: number[]
+  keepsSteps: boolean
+}
+
+/**
+ * Posts the reply of a run and ends the run, in one commit: the run is locked for it, so that nobody can cancel it, or
+ * go on with it, in between. Throws RunLost where the run is not the lease's any more, and refuses like a person's post.
+ */
+export const postReply = loadingCommand(
+  'post_agent_reply',
+  async (db, app, { place, lease, end }: NewReply) => {
+    await (end.state === 'cancelled' ? lockKept(db, lease) : lockRun(db, lease))
+    return findParent(db, app, place)
+  },
+  (work, { place, content, end, files, keepsSteps }): { id: number } => {
+    const item = makeReply(work, place, content)
+    work.write(endRuns, { ...end, reply_type: place.type, reply_id: item.id, ended_at: work.now })
+    if (!keepsSteps) work.write(emptySteps, { run_id: end.id })
+    for (const [at, file_id] of files.entries()) {
+      work.write(insertAnnotations, { item_type: place.type, item_id: item.id, place: at, file_id })
+    }
+    return { id: item.id }
+  },
+  { numbers: ({ content }) => numbersForItem(content) },
+)
+
+type FoundParent = (Parent & { type: ParentType }) | null
+
+/** What a comment is to be about. 404 where that is in the trash or gone. */
+export async function findParent(db: Db, app: number, place: Place): Promise<FoundParent> {
+  if (place.type === 'message' || place.parent === null) return null
+  const { type, id } = place.parent
+  const parent = await requireParent(comment.parents, { parent_type: type, parent_id: id }, db)
+  return parent === null || parent.app_id !== app ? null : { ...parent, type }
+}
+
+/** Adds the item as anybody who may write there could. */
+export function makeReply(work: Work<FoundParent>, place: Place, content: PreparedContent): ContentItem {
+  requireWrite(work.state, work.by, work.people)
+  return makeItem(work, kindOf(place), content, work.loaded)
+}
+
+function kindOf({ type }: Place): ContentKind {
+  return type === 'message' ? message : comment
+}
+
+/** Notes which files an answer cites. */
+const insertAnnotations = batch<{ item_type: string; item_id: number; place: number; file_id: number }>({
+  name: 'insert_item_annotations',
+  columns: { item_type: 'text', item_id: 'bigint', place: 'int', file_id: 'bigint' },
+  sql: rows => `
+    insert into item_annotations (item_type, item_id, place, file_id)
+    select item_type, item_id, place, file_id from ${rows} r`,
+})

@@ -1,0 +1,118 @@
+import type { Apps } from '../../../actors/apps.ts'
+import type { Direct } from '../../../actors/direct.ts'
+import type { Environment } from '../../../actors/environment.ts'
+import type { People } from '../../../actors/people.ts'
+import type { Typing } from '../../../actors/typing.ts'
+import type { Bus } from '../../../cluster/bus.ts'
+import type { Providers } from '../../../agents/providers/provider.ts'
+import type { RunWatcher } from '../../../agents/runs/host.ts'
+import { logEnd, Runner, type RunnerSettings } from '../../../agents/runs/runner.ts'
+import { emptyEnded } from '../../../agents/runs/steps.ts'
+import { removeEnded, resumeRuns } from '../../../agents/runs/store.ts'
+import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import { inPortions, type Chore } from '../../../storage/housekeeping.ts'
+import type { Sql } from '../../../storage/sql.ts'
+import type { RunCounts } from './counts.ts'
+import { AppHost, type HostSettings } from './host.ts'
+import type { Triggers } from './triggers.ts'
+
+export interface RunSettings extends RunnerSettings, HostSettings {
+  /** Days for which runs that have ended are kept. */
+  keepDays: number
+}
+
+interface RunnerParts {
+  sql: Sql
+  apps: Apps
+  direct: Direct
+  people: People
+  environment: Environment
+  typing: Typing
+  triggers: Triggers
+  providers: Providers
+  openToolbox: OpenToolbox
+  knowledge: Knowledge
+  readMaterials: ConstructorParameters<typeof AppHost>[0]['readMaterials']
+  watcher: RunWatcher
+  counts: RunCounts
+  bus: Bus | null
+  /** A name of the database that nobody else knows. */
+  secret: string
+  settings: RunSettings
+  clock: Clock
+  log: Log
+}
+
+/** What nodes tell each other of runs: that there are new ones, or that something happened to some. */
+const channel = 'agent-runs'
+
+interface RunNews {
+  /** Runs that may have been cancelled; absent: there may be something to begin. */
+  review?: number[]
+}
+
+/** A runner that commits on this node wake, and those of others through the bus. */
+export function startRunner(parts: RunnerParts): Runner {
+  const { sql, apps, triggers, settings, clock, log, counts, bus, providers } = parts
+  const now = () => new Date(clock.now())
+  const runner = new Runner({
+    sql,
+    host: new AppHost({ ...parts, now }),
+    watcher: parts.watcher,
+    clock,
+    log,
+    count: counts,
+    conceal: text => providers.conceal(text),
+    settings,
+    nowMs: () => performance.now(),
+    onEnd(run, end) {
+      const ms = clock.now() - run.created_at.getTime()
+      counts.ended(run, end, ms)
+      logEnd(log, run, { ...end, ms })
+    },
+    onLeaseLost: () => counts.leaseLost(),
+  })
+  apps.listen(({ app }) => {
+    if (!triggers.take(app.id)) return
+    runner.wake()
+    void runner.review()
+    bus?.publish(channel, {} satisfies RunNews)
+  })
+  bus?.subscribe(channel, news => {
+    const { review } = news as RunNews
+    if (review === undefined) runner.wake()
+    void runner.review(review)
+  })
+  return runner
+}
+
+/** Rows in one delete: few enough that nobody waits for it. A guess. */
+const batchSize = 500
+
+interface ChoreParts {
+  runner: Runner
+  counts: RunCounts
+  sql: Sql
+  settings: Pick<RunSettings, 'keepDays' | 'isTraced'>
+  past: () => Promise<Date>
+}
+
+/** What runs need to be done again and again. */
+export function runChores({ runner, counts, sql, settings, past }: ChoreParts): Chore[] {
+  const look = async () => {
+    await resumeRuns(sql)
+    await runner.look()
+  }
+  const forget = async (signal: AbortSignal) => {
+    const before = new Date((await past()).getTime() - settings.keepDays * 86_400_000)
+    await inPortions(batchSize, signal, () => removeEnded(sql, before, batchSize))
+    if (!settings.isTraced) await inPortions(batchSize, signal, () => emptyEnded(sql, batchSize))
+  }
+  return [
+    { name: 'look for runs of agents', periodMs: 1_000, run: look },
+    { name: 'count runs of agents', periodMs: 15_000, run: () => counts.count(sql) },
+    { name: 'forget runs of agents', periodMs: 60_000, run: forget },
+  ]
+}

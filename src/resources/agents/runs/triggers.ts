@@ -1,0 +1,149 @@
+import type { Write } from '../../../actors/command.ts'
+import type { Follower } from '../../../actors/decision.ts'
+import type { AppEvent } from '../../../actors/event.ts'
+import type { People } from '../../../actors/people.ts'
+import type { ItemType } from '../../../agents/runs/run.ts'
+import { cancelRunsOfApps, cancelRunsOfItems, insertRuns, type NewRun } from '../../../agents/runs/store.ts'
+import type { Batch } from '../../../storage/batch.ts'
+import { isChat } from '../../apps/kinds.ts'
+import type { Consequences } from '../../content/events.ts'
+import type { ContentItem } from '../../content/parts.ts'
+import { listMentions } from '../../content/text/render.ts'
+import { accessOf, isAtLeast } from '../../members/access.ts'
+import type { KnownAgents } from './known-agents.ts'
+
+type State = Parameters<Follower>[1]
+
+const nothing: Write[] = []
+
+interface TriggersOptions {
+  agents: KnownAgents
+  people: People
+}
+
+/**
+ * Finds what agents have to answer, in the commit that writes it: a run for each agent concerned becomes a row of that
+ * commit, so that no question is lost and none is answered twice. Decides on what memory holds; an item that concerns no
+ * agent costs a look at its type.
+ */
+export class Triggers {
+  readonly #agents: KnownAgents
+  readonly #people: People
+  /** Apps of which runs were written since they were last asked about. */
+  readonly #touched = new Set<number>()
+
+  constructor({ agents, people }: TriggersOptions) {
+    this.#agents = agents
+    this.#people = people
+  }
+
+  /** True where a commit to this app may have written runs, or ended them, since this was last asked. */
+  take(app: number): boolean {
+    return this.#touched.size > 0 && this.#touched.delete(app)
+  }
+
+  /** The rows that a commit writes for one of its events; see Follower. */
+  toWrites(event: AppEvent, state: State): Write[] {
+    if (this.#agents.isEmpty) return nothing
+    switch (event.type) {
+      case 'message_created':
+      case 'post_created':
+      case 'comment_created':
+        return this.#toRuns(event, state, false)
+      case 'message_updated':
+      case 'post_updated':
+      case 'comment_updated':
+        return isHidden(event) ? this.#cancel(event) : this.#toRuns(event, state, true)
+      case 'message_deleted':
+      case 'post_deleted':
+      case 'comment_deleted':
+        return this.#cancel(event)
+      case 'app_trashed':
+      case 'app_deleted':
+        this.#touched.add(event.app_id)
+        return [toWrite(cancelRunsOfApps, { app_id: event.app_id, at: event.created_at })]
+      default:
+        return nothing
+    }
+  }
+
+  #toRuns(event: AppEvent, state: State, isEdit: boolean): Write[] {
+    // The body of the created and updated events of content.
+    const item = event.body as ContentItem
+    const asker = item.created_by
+    if (asker <= 0 || this.#agents.isAgent(asker)) return nothing
+    const agents = this.#concerned(item, event, state, isEdit)
+    if (agents.length === 0 || isDecision(item)) return nothing
+    this.#touched.add(event.app_id)
+    return agents.map(agent => toWrite(insertRuns, toRun(agent, event, item, state)))
+  }
+
+  #concerned(item: ContentItem, event: AppEvent, state: State, isEdit: boolean): number[] {
+    const { type } = state.app
+    const isPartner = type === 'agent_chat' || type === 'private_chat'
+    if (isPartner && isEdit) return []
+    const candidates = isPartner ? partners(state, item.created_by) : mentioned(item, event, isEdit)
+    return candidates.filter(
+      user => this.#agents.isActive(user) && isAtLeast(accessOf(state, user, this.#people), 'write'),
+    )
+  }
+
+  #cancel({ kind, app_id, entity_id, created_at }: AppEvent): Write[] {
+    this.#touched.add(app_id)
+    return [toWrite(cancelRunsOfItems, { item_type: kind.entity as ItemType, item_id: entity_id, at: created_at })]
+  }
+}
+
+function toWrite<Row extends object>(batch: Batch<Row>, row: Row): Write {
+  return { batch: batch as unknown as Batch<object>, row }
+}
+
+function isHidden({ body }: AppEvent): boolean {
+  return body === null || (body as ContentItem).trashed_at !== null
+}
+
+function partners(state: State, author: number): number[] {
+  const others: number[] = []
+  for (const { user_id } of state.members()) if (user_id !== author) others.push(user_id)
+  return others
+}
+
+/** Of an edit, those alone who were not mentioned before. Nearly all texts mention nobody, and have no HTML of their own. */
+function mentioned({ html }: ContentItem, { facts }: AppEvent, isEdit: boolean): readonly number[] {
+  if (!isEdit) return html === null ? [] : listMentions(html)
+  return (facts as { mentioned?: number[] } | null)?.mentioned ?? []
+}
+
+/** What answers whether a tool may be called asks for nothing else. */
+export function isDecision({ metadata }: Pick<ContentItem, 'metadata'>): boolean {
+  return typeof metadata?.tool_approval === 'object' && metadata.tool_approval !== null
+}
+
+function toRun(
+  agent_id: number,
+  { app_id, kind, facts, created_at }: AppEvent,
+  item: ContentItem,
+  state: State,
+): NewRun {
+  const parent = (facts as Partial<Consequences> | null)?.parent ?? null
+  const place = placeOf(kind.entity as ItemType, item, state)
+  return {
+    agent_id,
+    app_id,
+    item_type: kind.entity as ItemType,
+    item_id: item.id,
+    parent_type: item.parent_type ?? parent?.type ?? null,
+    parent_id: item.parent_id ?? parent?.id ?? null,
+    asker_id: item.created_by,
+    conversation: `${agent_id}:${place}`,
+    created_at,
+  }
+}
+
+/** What runs that wait for each other have in common, beside the agent. */
+function placeOf(type: ItemType, { id, parent_type, parent_id, created_by }: ContentItem, { app }: State): string {
+  if (app.type === 'agent_chat' || app.type === 'private_chat') return String(app.id)
+  if (isChat(app.type)) return `${app.id}:${created_by}`
+  if (type === 'post') return `post:${id}:${created_by}`
+  return parent_id === null ? `${app.id}:${created_by}` : `${parent_type}:${parent_id}:${created_by}`
+}
