@@ -1,6 +1,7 @@
 import { toInstant, type BroadcastJob } from './load/broadcast.ts'
 import { toRequest } from './load/http-connection.ts'
 import type { Listener } from './load/listeners.ts'
+import type { AnyStage } from './stage.ts'
 import type { Need, Room } from './world.ts'
 
 /** A room whose members listen, each on two devices. */
@@ -9,6 +10,9 @@ export const hall: Need = { rooms: 1, members: 500, messages: 10_000 }
 /** How many listen, and how many messages they hear a second. */
 export const listeners = 1_000
 export const perSecond = 20
+
+/** How many listen in a trial. */
+const trialListeners = 10
 
 /** How a listener gets to hear of a room. */
 interface Protocol {
@@ -49,25 +53,31 @@ export const hub: Protocol = {
   isChained: false,
 }
 
-type Job = Omit<BroadcastJob, 'kind' | 'port'>
+type Job = Omit<BroadcastJob, 'kind' | 'servers'>
 
 /** A member writes, and everybody hears it. */
-export function toJob({ app, members }: Room, { path, hello, delivery, isChained }: Protocol, seconds: number): Job {
+export function toJob({ app, members }: Room, { path, hello, delivery, isChained }: Protocol, stage: Extent): Job {
   return {
     path,
-    listeners: Array.from({ length: listeners }, (_, at) => ({
-      token: members[at % members.length]!.token,
-      hello: hello(app),
-    })),
+    listeners: toListeners(stage, at => ({ token: members[at % members.length]!.token, hello: hello(app) })),
     request: fill(time =>
       toRequest('POST', `/api/apps/${app}/messages`, members[0]!.token, { text: `t=${time} and some words` }),
     ),
-    perSecond,
-    warmupSeconds: 1,
-    seconds,
+    ...toTiming(stage),
     delivery,
     isChained,
   }
+}
+
+type Extent = Pick<AnyStage, 'seconds' | 'isTrial'>
+
+export function toListeners({ isTrial }: Extent, make: (at: number) => Listener): Listener[] {
+  return Array.from({ length: isTrial ? trialListeners : listeners }, (_, at) => make(at))
+}
+
+/** How often messages are sent, and for how long. */
+export function toTiming({ seconds, isTrial }: Extent) {
+  return { perSecond, seconds, warmupSeconds: isTrial ? 0.1 : 1 }
 }
 
 /** Makes a request with the time left open, and with the length that it will have when it is filled in. */

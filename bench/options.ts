@@ -1,34 +1,43 @@
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { scenarios } from './catalogue.ts'
+import { Elsewhere } from './elsewhere.ts'
 import type { Scenario } from './stage.ts'
-import { deep } from './scenarios/deep.ts'
-import { fanOut } from './scenarios/fan-out.ts'
-import { history } from './scenarios/history.ts'
-import { hub } from './scenarios/hub.ts'
-import { idle } from './scenarios/idle.ts'
-import { mark } from './scenarios/mark.ts'
-import { reconnect } from './scenarios/reconnect.ts'
-import { send } from './scenarios/send.ts'
-
-/**
- * In the order in which they run: the one that wants a fresh server first; reading before what leaves notifications to be
- * made; those that fill the disk or restart the server last.
- */
-export const scenarios: Scenario[] = [idle, history, send, fanOut, hub, mark, deep, reconnect]
 
 export interface Options {
   scenarios: Scenario[]
-  seconds: number
-  rounds: number
+  /** Null: as each scenario has it. */
+  seconds: number | null
+  rounds: number | null
+  rate: number | null
+  /** A server that was not started by the bench; null: one of ours. */
+  elsewhere: Elsewhere | null
+  isTrial: boolean
   profile: boolean
+  /** Where results are written to. */
+  out: string
 }
 
-const usage = `npm run bench -- [scenario …] [--seconds 5] [--rounds 3] [--profile]
+const usage = `npm run bench -- [scenario …] [--seconds 5] [--rounds 3] [--rate 200] [--profile]
+npm run bench -- [scenario …] --url https://chat.example --key wys_…
 
-scenarios: ${scenarios.map(({ name }) => name).join(', ')}; without any, all
---seconds  how long each measurement takes
+scenarios: ${scenarios.map(({ name, isByHand }) => (isByHand ? `${name} (only if named)` : name)).join(', ')}; without any, all
+--seconds  how long each measurement takes; 5, unless the scenario has its own time
 --rounds   how often each is repeated; figures are medians
---profile  writes CPU profiles of the server to bench/results and says where its time goes
+--rate     operations a second at fixed instants, as fast as it goes or not: ${namesOf(({ takesRate }) => takesRate === true)}
+--url      measures a server that runs elsewhere: ${namesOf(({ runElsewhere }) => runElsewhere !== undefined)}
+--key      an API key of that server; what is made there is deleted afterwards
+--profile  writes CPU profiles of the server to the results and says where its time goes
+--trial    everything small and short, to see that it works; the figures mean nothing
+--out      folder for the results; bench/results
 `
+
+function namesOf(isMeant: (scenario: Scenario) => boolean): string {
+  return scenarios
+    .filter(isMeant)
+    .map(({ name }) => name)
+    .join(', ')
+}
 
 /** What was asked for; throws the usage where that makes no sense. */
 export function readOptions(args: string[]): Options {
@@ -36,17 +45,44 @@ export function readOptions(args: string[]): Options {
     args,
     allowPositionals: true,
     options: {
-      seconds: { type: 'string', default: '5' },
-      rounds: { type: 'string', default: '3' },
+      seconds: { type: 'string' },
+      rounds: { type: 'string' },
+      rate: { type: 'string' },
+      url: { type: 'string' },
+      key: { type: 'string' },
+      out: { type: 'string', default: join(import.meta.dirname, 'results') },
+      trial: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  const seconds = Number(values.seconds)
-  const rounds = Number(values.rounds)
-  const unknown = positionals.filter(name => !scenarios.some(scenario => scenario.name === name))
-  const isWrong = !(seconds >= 1 && seconds <= 600) || !Number.isInteger(rounds) || rounds < 1 || unknown.length > 0
-  if (values.help || isWrong) throw new Error(usage)
-  const chosen = scenarios.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
-  return { scenarios: chosen, seconds, rounds, profile: values.profile }
+  const { seconds, rounds, rate, url, key, out, trial, profile, help } = values
+  const number = (text: string | undefined) => (text === undefined ? null : Number(text))
+  const isWithin = (value: number | null, least: number, most: number) =>
+    value === null || (value >= least && value <= most)
+  const isPossible = (scenario: Scenario) =>
+    (url === undefined || scenario.runElsewhere !== undefined) && (rate === undefined || scenario.takesRate === true)
+  const named = positionals.map(name => scenarios.find(scenario => scenario.name === name))
+  const isRight =
+    isWithin(number(seconds), 0.1, 7200) &&
+    isWithin(number(rounds), 1, 1000) &&
+    Number.isInteger(number(rounds) ?? 1) &&
+    isWithin(number(rate), 0.1, 100_000) &&
+    (url === undefined) === (key === undefined) &&
+    !(profile && url !== undefined) &&
+    named.every(scenario => scenario !== undefined && isPossible(scenario))
+  if (help || !isRight) throw new Error(usage)
+  const chosen = scenarios.filter(scenario =>
+    named.length === 0 ? isPossible(scenario) && !scenario.isByHand : named.includes(scenario),
+  )
+  return {
+    scenarios: chosen,
+    seconds: number(seconds),
+    rounds: number(rounds),
+    rate: number(rate),
+    elsewhere: url === undefined ? null : new Elsewhere(url, key!),
+    isTrial: trial,
+    profile,
+    out,
+  }
 }

@@ -1,30 +1,35 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
-import { apart } from './apart.ts'
-
-/** What `npm start` runs, wherever it is run from. */
-const root = join(import.meta.dirname, '..')
-const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
-const startArgs = scripts.start.replace('exec node ', '').split(' ')
-const main = join(root, startArgs.pop()!)
+import type { Origin } from './load/socket.ts'
+import { NodeProcess } from './node-process.ts'
+import type { RedisProcess } from './redis.ts'
+import { callApi, type Processes, type Server } from './server.ts'
 
 /** Of 16 MB each: what PostgreSQL writes between two checkpoints, of which the second makes them usable again. */
 const logFiles = 64
 
-const key = 'wys_a-key-for-measurements-that-is-long-enough'
+/** How many nodes are to run, and whether they talk over Redis. */
+export interface Formation {
+  nodes: number
+  redis: RedisProcess | null
+}
+
+const alone: Formation = { nodes: 1, redis: null }
 
 /**
- * The real server in a process of its own, on an embedded database in a folder that is thrown away: fsync on, and every
- * setting as a new installation has it. `stop` ends both and removes the folder.
+ * The real server in processes of its own, on an embedded database in a folder that is thrown away: fsync on, and every
+ * setting as a new installation has it. `stop` ends all and removes the folder.
  */
-export class Parley {
+export class Parley implements Server {
+  /** An API key. */
+  readonly key = 'wys_a-key-for-measurements-that-is-long-enough'
   readonly #dir = mkdtempSync(join(tmpdir(), 'parley-bench-'))
   readonly #nodeArgs: string[]
-  #child: ChildProcess | null = null
-  #port = 0
+  /** The first has the database. */
+  #nodes: NodeProcess[] = []
+  #redis: RedisProcess | null = null
   #sql: postgres.Sql | null = null
 
   /** `nodeArgs`: more arguments for Node.js. */
@@ -34,16 +39,15 @@ export class Parley {
     chmodSync(this.#dir, 0o755)
   }
 
-  get port(): number {
-    return this.#port
+  get origins(): Origin[] {
+    return this.#nodes.map(({ port }) => ({ host: '127.0.0.1', port, isSecure: false }))
   }
 
-  get pid(): number {
-    return this.#child!.pid!
-  }
-
-  get postmaster(): number {
-    return Number(readFileSync(join(this.databaseDir, 'postmaster.pid'), 'utf8').split('\n')[0])
+  get processes(): Processes {
+    const servers = this.#nodes.map(({ pid }) => pid)
+    if (this.#redis !== null) servers.push(this.#redis.pid)
+    const postmaster = Number(readFileSync(join(this.databaseDir, 'postmaster.pid'), 'utf8').split('\n')[0])
+    return { servers, postmaster }
   }
 
   /** Where the database's Unix socket is. */
@@ -58,39 +62,24 @@ export class Parley {
     return this.#sql
   }
 
-  async start(): Promise<void> {
-    this.#child = spawn(process.execPath, [...startArgs, ...this.#nodeArgs, main], {
-      ...apart,
-      cwd: this.#dir,
-      env: {
-        PATH: process.env.PATH,
-        HOST: '127.0.0.1',
-        PORT: '0',
-        DATA_DIR: this.#dir,
-        API_KEY: key,
-        LOG_LEVEL: 'warn',
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    this.#port = await listening(this.#child)
+  async start({ nodes, redis }: Formation = alone): Promise<void> {
+    this.#redis = redis
+    const environment = { API_KEY: this.key, ...(redis !== null && { REDIS_URL: redis.url }) }
+    const start = (more: Record<string, string>) =>
+      NodeProcess.start({ dir: this.#dir, nodeArgs: this.#nodeArgs, environment: { ...environment, ...more } })
+    this.#nodes = [await start({})]
+    const DATABASE_URL = `postgres://parley@${encodeURIComponent(this.databaseDir)}:5432/postgres`
+    while (this.#nodes.length < nodes) this.#nodes.push(await start({ DATABASE_URL }))
   }
 
-  /** Calls the API with the API key, or a token; gives the text of the answer. Throws unless it is 2xx. */
-  async call(method: string, path: string, body?: unknown, credential = key): Promise<string> {
-    const answer = await fetch(`http://127.0.0.1:${this.#port}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`${method} ${path} was answered with ${answer.status}: ${text}`)
-    return text
+  call(method: string, path: string, body?: unknown, credential = this.key): Promise<string> {
+    return callApi(`http://127.0.0.1:${this.#nodes[0]!.port}`, { method, path, body, credential })
   }
 
-  /** A fresh process on the same data: nothing in memory, nothing compiled. */
-  async restart(): Promise<void> {
+  /** Fresh processes on the same data: nothing in memory, nothing compiled. */
+  async restart(formation: Formation = alone): Promise<void> {
     await this.#end()
-    await this.start()
+    await this.start(formation)
   }
 
   /**
@@ -122,31 +111,15 @@ export class Parley {
 
   /** See `collect-on-signal.ts` for what the server makes of one. */
   signal(name: NodeJS.Signals): void {
-    this.#child?.kill(name)
+    for (const node of this.#nodes) node.signal(name)
   }
 
-  /** Ends the server as an operator would, so that the database is shut down and profiles are written. */
   async #end(): Promise<void> {
     await this.#sql?.end({ timeout: 1 })
     this.#sql = null
-    const child = this.#child
-    this.#child = null
-    if (child === null || child.exitCode !== null || child.signalCode !== null) return
-    const ended = new Promise(resolve => child.once('exit', resolve))
-    child.kill('SIGTERM')
-    await ended
+    const nodes = this.#nodes
+    this.#nodes = []
+    // The database goes with the first.
+    for (const node of nodes.reverse()) await node.stop()
   }
-}
-
-function listening(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let output = ''
-    child.stdout!.on('data', (chunk: Buffer) => {
-      output += chunk
-      const port = /listens on \S+:(\d+)/.exec(output)?.[1]
-      if (port !== undefined) resolve(Number(port))
-    })
-    child.once('error', reject)
-    child.once('exit', code => reject(new Error(`The server ended with ${code} before it listened: ${output}`)))
-  })
 }

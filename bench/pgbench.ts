@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import type { Measurement } from './figures.ts'
 import type { Parley } from './parley.ts'
+import type { Stage } from './stage.ts'
 import { readMachineSeconds, readSeconds, readTreeSeconds, shareOfOthers, usageBetween, type Usage } from './usage.ts'
 import { yielding } from './yielding.ts'
 
@@ -28,7 +30,7 @@ values (:app, :author, now(), 'Sure, I will have a look at it right after lunch,
 /** How long these processes take to end; they were gone after 50 ms where it was measured. */
 const exitMs = 300
 
-export interface PgbenchResult {
+interface PgbenchResult {
   perSecond: number
   averageMs: number
   /** Processor seconds of the database for 1,000 rows. */
@@ -69,13 +71,15 @@ export class Pgbench {
     const jobs = Math.min(clients, 2)
     const readAll = (): Usage => ({
       serverSeconds: 0,
-      databaseSeconds: readTreeSeconds(this.#parley.postmaster),
+      databaseSeconds: readTreeSeconds(this.#parley.processes.postmaster!),
       // pgbench is counted with this process once it has ended.
       loadSeconds: readSeconds(process.pid).ended,
       ...readMachineSeconds(),
     })
+    // It counts in whole seconds.
+    const extent = seconds < 1 ? '--transactions=20' : `--time=${Math.round(seconds)}`
     const before = readAll()
-    const load = ['--no-vacuum', '--protocol=prepared', `--client=${clients}`, `--jobs=${jobs}`, `--time=${seconds}`]
+    const load = ['--no-vacuum', '--protocol=prepared', `--client=${clients}`, `--jobs=${jobs}`, extent]
     const place = [`--host=${this.#parley.databaseDir}`, '--username=parley', 'postgres']
     const { stdout } = await run(...yielding('pgbench', [...load, `--file=${this.#script}`, ...place]))
     // The database's processes of these connections end after pgbench; their time must have been counted.
@@ -92,5 +96,32 @@ export class Pgbench {
 
   stop(): void {
     rmSync(this.#dir, { recursive: true, force: true })
+  }
+}
+
+export const pgbenchName = (clients: number) => `pgbench, ${clients} ${clients === 1 ? 'client' : 'clients'}`
+
+/** What it reaches with so many clients while the server is held still; null where there is none. */
+export async function insert(
+  { parley, seconds }: Pick<Stage, 'parley' | 'seconds'>,
+  pgbench: Pgbench | null,
+  clients: number,
+): Promise<Measurement | null> {
+  if (pgbench === null) return null
+  const { perSecond, averageMs, databaseCpu, others } = await parley.holdStill(() => pgbench.insert(clients, seconds))
+  return {
+    label: pgbenchName(clients),
+    subject: 'baseline',
+    unit: 'rows',
+    perSecond,
+    // pgbench gives the average; with a closed loop it is close to the median.
+    p50Ms: averageMs,
+    p95Ms: null,
+    p99Ms: null,
+    serverCpu: null,
+    databaseCpu,
+    loadCpu: null,
+    rssMiB: null,
+    others,
   }
 }

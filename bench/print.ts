@@ -1,4 +1,5 @@
 import { isMet, type Measurement, type Target } from './figures.ts'
+import type { Machine } from './machine.ts'
 import type { Report, ScenarioReport } from './report.ts'
 
 const columns: [string, (measurement: Measurement) => string][] = [
@@ -25,11 +26,18 @@ export function printScenario({ name, question, medians, targets, notes }: Scena
 export function printVerdict({ machine, scenarios }: Report): void {
   const targets = scenarios.flatMap(({ targets }) => targets)
   const met = targets.filter(isMet).length
-  const { processor, cores, node, postgres, syncMs, commit } = machine
   process.stdout.write(
-    `\n${met} of ${targets.length} targets are met. CPU is in seconds for 1,000 operations.\n` +
-      `${processor}, ${cores} cores, Node.js ${node}, PostgreSQL ${postgres}, ${round(syncMs, 2)} ms to the disk, commit ${commit}\n`,
+    `\n${met} of ${targets.length} targets are met. CPU is in seconds for 1,000 operations.\n${describe(machine)}\n`,
   )
+}
+
+/** In one line. */
+export function describe(machine: Machine): string {
+  const { processor, cores, memoryGiB, kernel, node, postgres, syncMs, commit, elsewhere } = machine
+  const own = `${processor}, ${cores} cores, ${memoryGiB} GiB, Linux ${kernel}, Node.js ${node}`
+  if (elsewhere !== null)
+    return `The server at ${elsewhere}, ${commit}; its processor time is not known. Load from ${own}.`
+  return `${own}, PostgreSQL ${postgres}, ${round(syncMs, 2)} ms to bring 8 KiB to the disk, commit ${commit}.`
 }
 
 export function describeTarget(target: Target): string {

@@ -1,7 +1,7 @@
 import { bars, dots, legend, ranges } from './charts.ts'
 import { isMet, type Measurement, type Target } from './figures.ts'
 import type { Machine } from './machine.ts'
-import { round } from './print.ts'
+import { describe, round } from './print.ts'
 
 export interface ScenarioReport {
   name: string
@@ -17,8 +17,6 @@ export interface ScenarioReport {
 export interface Report {
   startedAt: string
   machine: Machine
-  seconds: number
-  rounds: number
   scenarios: ScenarioReport[]
 }
 
@@ -39,8 +37,7 @@ const style = `
 
 /** The report as one HTML page that needs nothing else. */
 export function toPage(report: Report): string {
-  const { startedAt, machine, seconds, rounds, scenarios } = report
-  const { processor, cores, memoryGiB, kernel, node, postgres, syncMs, commit } = machine
+  const { startedAt, machine, scenarios } = report
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -48,9 +45,8 @@ export function toPage(report: Report): string {
 <title>Bench of ${escape(startedAt)}</title>
 <style>${style}</style>
 <h1>Bench</h1>
-<p>${escape(startedAt)}, commit ${escape(commit)}. ${rounds} rounds of ${seconds} s each; figures are medians.</p>
-<p>${escape(processor)}, ${cores} cores, ${memoryGiB} GiB, Linux ${escape(kernel)}, Node.js ${escape(node)}, PostgreSQL
-${escape(postgres)}. Bringing 8 KiB to the disk takes ${round(syncMs, 2)} ms. Server, database and load share the cores.</p>
+<p>${escape(startedAt)}. Figures are medians over the rounds.</p>
+<p>${escape(describe(machine))}</p>
 ${toTargets(scenarios.flatMap(({ targets }) => targets))}
 ${scenarios.map(toSection).join('\n')}
 </html>

@@ -10,20 +10,26 @@ export interface Usage {
   idleSeconds: number
 }
 
+/** Ids of the processes that are told apart. */
 export interface Measured {
-  server: number
+  servers: number[]
   postmaster: number | null
   load: number
 }
 
 /** What the processes have used so far. */
-export function readUsage({ server, postmaster, load }: Measured): Usage {
+export function readUsage({ servers, postmaster, load }: Measured): Usage {
   return {
-    serverSeconds: readSeconds(server).own,
+    serverSeconds: servers.reduce((sum, server) => sum + readSeconds(server).own, 0),
     databaseSeconds: postmaster === null ? 0 : readTreeSeconds(postmaster),
     loadSeconds: readSeconds(load).own,
     ...readMachineSeconds(),
   }
+}
+
+/** Of server and database together, which is what an operation costs. */
+export function costSeconds({ serverSeconds, databaseSeconds }: Usage): number {
+  return serverSeconds + databaseSeconds
 }
 
 export function usageBetween(before: Usage, after: Usage): Usage {
@@ -63,8 +69,7 @@ export function readTreeSeconds(postmaster: number): number {
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue
     try {
-      const child = readSeconds(Number(name))
-      if (child.parent === postmaster) seconds += child.own
+      if (readSeconds(Number(name)).parent === postmaster) seconds += readExactSeconds(Number(name))
     } catch {
       // It ended between the look into the folder and the look at the file; the postmaster has its time.
     }
@@ -74,6 +79,14 @@ export function readTreeSeconds(postmaster: number): number {
 
 /** Linux counts in hundredths of a second on every machine that Node.js runs on. */
 const ticksPerSecond = 100
+
+/**
+ * Processor seconds of a process with one thread, as each of PostgreSQL's is, to the nanosecond: a dozen of them that
+ * wake for a moment each second would hide in what is counted in hundredths.
+ */
+function readExactSeconds(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e9
+}
 
 /** What a process used, and what those that it started and waited for did. */
 export function readSeconds(pid: number): { parent: number; own: number; ended: number } {

@@ -1,4 +1,6 @@
+import { inParallel } from './in-parallel.ts'
 import type { Parley } from './parley.ts'
+import type { Server } from './server.ts'
 
 export interface Person {
   id: string
@@ -20,9 +22,6 @@ export interface Need {
   messages: number
 }
 
-/** Calls at once while people are made. */
-const callers = 32
-
 /** Everybody's messages: what people write, one in sixteen with something to render. */
 export const texts = [
   'Sure, I will have a look at it right after lunch, sounds good',
@@ -43,41 +42,56 @@ export const texts = [
   'I wrote it down, see https://wiki.example.com/plans **today**',
 ]
 
-/** Makes people, rooms and messages; people through the API, messages by SQL. Restart the server before it is used. */
-export async function makeRooms(parley: Parley, { rooms, members, messages }: Need): Promise<Room[]> {
-  const people = await makePeople(parley, rooms * members)
+/**
+ * Makes people and rooms through the API, and messages as well where the server runs elsewhere; for one of ours messages
+ * come by SQL, and it must be restarted before it is used.
+ */
+export async function makeRooms(server: Server | Parley, { rooms, members, messages }: Need): Promise<Room[]> {
+  const people = await makePeople(server, rooms * members)
   const made: Room[] = []
-  for (let at = 0; at < rooms; at++) {
+  await inParallel(rooms, async at => {
     const group = people.slice(at * members, (at + 1) * members)
-    const app = JSON.parse(await parley.call('POST', '/api/apps', { type: 'chat_room', name: `Room ${at}` }))
-      .id as string
-    await addMembers(parley, app, group)
-    if (messages > 0) await addMessages(parley, app, group, messages)
-    made.push({ app, members: group, messages: messages > 100_000 ? [] : await listMessages(parley, app) })
-  }
+    const room = { type: 'chat_room', name: `Room ${at}`, members: group.map(({ id }) => Number(id)) }
+    const { id: app } = JSON.parse(await server.call('POST', '/api/apps', room)) as { id: string }
+    made[at] = { app, members: group, messages: [] }
+  })
+  if (messages > 0) for (const room of made) room.messages = await fill(server, room, messages)
   return made
 }
 
-async function makePeople(parley: Parley, count: number): Promise<Person[]> {
+async function makePeople(server: Server, count: number): Promise<Person[]> {
   const people: Person[] = []
-  let next = 0
-  const make = async () => {
-    while (next < count) {
-      const at = next++
-      const uid = `person-${process.hrtime.bigint()}-${at}`
-      const { id } = JSON.parse(await parley.call('POST', '/api/users', { uid, name: `Person ${at}` }))
-      const { access_token } = JSON.parse(await parley.call('POST', `/api/users/${id}/tokens`, { expires_in: 86_400 }))
-      people[at] = { id, token: access_token }
-    }
-  }
-  await Promise.all(Array.from({ length: callers }, make))
+  const run = process.hrtime.bigint()
+  await inParallel(count, async at => {
+    const { id } = JSON.parse(
+      await server.call('POST', '/api/users', { uid: `person-${run}-${at}`, name: `Person ${at}` }),
+    )
+    const { access_token } = JSON.parse(await server.call('POST', `/api/users/${id}/tokens`, { expires_in: 86_400 }))
+    people[at] = { id, token: access_token }
+  })
   return people
 }
 
-async function addMembers(parley: Parley, app: string, people: Person[]): Promise<void> {
-  await parley.sql`
-    insert into members (app_id, user_id, access, joined_rev)
-    select ${app}, id, 'write', nextval('numbers') from unnest(${people.map(({ id }) => id)}::bigint[]) as p(id)`
+/** Gives a room that has none so many messages; their ids, oldest first. */
+async function fill(server: Server | Parley, { app, members }: Room, count: number): Promise<number[]> {
+  if ('sql' in server) {
+    await addMessages(server, app, members, count)
+    return count > 100_000 ? [] : await listMessages(server, app)
+  }
+  const ids: number[] = []
+  await inParallel(count, async at => {
+    const { token } = members[at % members.length]!
+    const body = { text: texts[at % texts.length] }
+    ids.push(Number(JSON.parse(await server.call('POST', `/api/apps/${app}/messages`, body, token)).id))
+  })
+  return ids.sort((a, b) => a - b)
+}
+
+/** Deletes rooms with their messages and people for good, on a server that others use. */
+export async function removeRooms(server: Server, rooms: Room[]): Promise<void> {
+  await inParallel(rooms.length, async at => void (await server.call('DELETE', `/api/apps/${rooms[at]!.app}`)))
+  const people = rooms.flatMap(({ members }) => members)
+  await inParallel(people.length, async at => void (await server.call('DELETE', `/api/users/${people[at]!.id}`)))
 }
 
 /** As the server would have left them: rows, blocks, and the counters of the app. */

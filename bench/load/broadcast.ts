@@ -1,11 +1,13 @@
 import { summarise, type Latencies } from '../latencies.ts'
-import { HttpConnection } from './http-connection.ts'
+import { addressed } from './http-connection.ts'
 import { openListeners, type Listening } from './listeners.ts'
-import type { Notice } from './process.ts'
+import { repeat, wait } from './pace.ts'
+import type { Notify } from './recorder.ts'
+import { Senders } from './senders.ts'
 
 /**
- * Sends messages at a fixed rate, and listens for them on many WebSockets. Sender and listeners are one process, so
- * that both ends of a delivery are read from one clock.
+ * Sends messages at a fixed rate to the first server, and listens for them on many WebSockets. Sender and listeners are
+ * one process, so that both ends of a delivery are read from one clock.
  */
 export interface BroadcastJob extends Listening {
   kind: 'broadcast'
@@ -37,7 +39,7 @@ const mark = Buffer.from('"t=')
 const rev = Buffer.from('"rev":')
 const prev = Buffer.from('"prev":')
 
-export async function runBroadcast(job: BroadcastJob, notify: (notice: Notice) => void): Promise<BroadcastResult> {
+export async function runBroadcast(job: BroadcastJob, notify: Notify): Promise<BroadcastResult> {
   const latencies: number[] = []
   const delivery = Buffer.from(job.delivery)
   const told = new Float64Array(job.listeners.length)
@@ -68,9 +70,13 @@ export async function runBroadcast(job: BroadcastJob, notify: (notice: Notice) =
 
   const listeners = await openListeners(job, hear)
   const { promise: failed, reject: fail } = Promise.withResolvers<never>()
-  const senders = new Senders(job.port, fail)
+  const senders = new Senders(job.servers[0]!, fail)
+  const request = addressed(job.request, job.servers[0]!)
+  const answered = (status: number) => {
+    if (status > 299) fail(new Error(`A message was refused with ${status}`))
+  }
   try {
-    const send = () => senders.send(job.request.replace('{time}', toInstant(performance.now())))
+    const send = () => senders.send(request.replace('{time}', toInstant(performance.now())), answered)
     await Promise.race([failed, repeat(send, job.perSecond, job.warmupSeconds)])
     notify('started')
     measuredFrom = performance.now()
@@ -86,61 +92,9 @@ export async function runBroadcast(job: BroadcastJob, notify: (notice: Notice) =
   }
 }
 
-/** As many connections as there are requests at once: uWebSockets.js takes one at a time from each. */
-class Senders {
-  readonly #port: number
-  readonly #fail: (error: Error) => void
-  readonly #all: HttpConnection[] = []
-  readonly #free: HttpConnection[] = []
-
-  constructor(port: number, fail: (error: Error) => void) {
-    this.#port = port
-    this.#fail = fail
-  }
-
-  send(request: string): void {
-    const connection = this.#free.pop() ?? this.#open()
-    connection.send(request)
-  }
-
-  close(): void {
-    for (const connection of this.#all) connection.close()
-  }
-
-  #open(): HttpConnection {
-    const answered = (status: number) => {
-      if (status > 299) this.#fail(new Error(`A message was refused with ${status}`))
-      this.#free.push(connection)
-    }
-    const lost = (error: Error | null) => {
-      // The server closes what was idle for a while; a connection that waits for its answer must not be lost.
-      const at = this.#free.indexOf(connection)
-      if (at === -1) this.#fail(error ?? new Error('The server closed a connection'))
-      else this.#free.splice(at, 1)
-    }
-    const connection = new HttpConnection(this.#port, answered, lost)
-    this.#all.push(connection)
-    return connection
-  }
-}
-
 /** Every instant is written with as many characters, so that a prepared request keeps its length. */
 const instantLength = 16
 export const toInstant = (ms: number) => ms.toFixed(4).padStart(instantLength, '0')
-
-/** Calls at fixed instants, late ones at once: a slow answer must not make the load smaller. Returns how often. */
-async function repeat(run: () => void, perSecond: number, seconds: number): Promise<number> {
-  const start = performance.now()
-  const count = Math.round(perSecond * seconds)
-  for (let done = 0; done < count; done++) {
-    const wantedAt = start + (done * 1000) / perSecond
-    const early = wantedAt - performance.now()
-    if (early > 0) await wait(early / 1000)
-    run()
-  }
-  await wait(Math.max(0, start + seconds * 1000 - performance.now()) / 1000)
-  return count
-}
 
 function readNumber(frame: Buffer, key: Buffer): number {
   let at = frame.indexOf(key) + key.length
@@ -149,5 +103,3 @@ function readNumber(frame: Buffer, key: Buffer): number {
   for (let digit = frame[at]! - 48; digit >= 0 && digit <= 9; digit = frame[++at]! - 48) value = value * 10 + digit
   return value
 }
-
-const wait = (seconds: number) => new Promise(resolve => setTimeout(resolve, seconds * 1000))

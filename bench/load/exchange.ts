@@ -1,80 +1,68 @@
-import { summarise, type Latencies } from '../latencies.ts'
 import { HttpConnection } from './http-connection.ts'
-import type { Notice } from './process.ts'
+import { ReadingAlong, type Readers } from './readers.ts'
+import { Recorder, type Notify, type Recorded, type Timing } from './recorder.ts'
+import { Requests } from './requests.ts'
+import type { Origin } from './socket.ts'
 
-/**
- * Keeps connections busy in a closed loop: each sends its next request when the last was answered, for `seconds`
- * after a warm-up.
- */
-export interface ExchangeJob {
-  kind: 'exchange'
-  port: number
-  /** For each connection the requests that it sends in turn. `{id}` in them stands for the next of `ids`. */
+/** What requests are made of, whenever they are sent. */
+export interface Load extends Timing {
+  servers: Origin[]
+  /** For each connection the requests that it sends in turn; see `Requests` for what they leave open. */
   connections: string[][]
   ids?: number[]
-  warmupSeconds: number
-  seconds: number
+  readers?: Readers
 }
 
-export interface ExchangeResult {
-  operations: number
-  seconds: number
-  /** Answers other than 2xx. */
-  failures: number
-  latencies: Latencies
+/** Keeps connections busy in a closed loop: each sends its next request when the last was answered. */
+export interface ExchangeJob extends Load {
+  kind: 'exchange'
+  /** The server of each connection, by its place in `servers`. Without it, all go to the first. */
+  places?: number[]
+  /** So many requests after each other make one operation. Without it, each is one. */
+  requestsPerOperation?: number
 }
 
-export async function runExchange(job: ExchangeJob, notify: (notice: Notice) => void): Promise<ExchangeResult> {
+export async function runExchange(job: ExchangeJob, notify: Notify): Promise<Recorded> {
   const { promise: failed, reject: fail } = Promise.withResolvers<never>()
-  const latencies: number[] = []
-  let isMeasured = false
+  const recorder = new Recorder()
+  const perOperation = job.requestsPerOperation ?? 1
+  const readers = job.readers && (await ReadingAlong.open(job.readers, fail))
   let isOver = false
-  let failures = 0
+  let open = 0
+  let last = 0
+  const next = () => last++
 
-  const connections = job.connections.map(texts => {
-    const requests = texts.map(text => (text.includes('{id}') ? text : Buffer.from(text)))
-    let turn = 0
-    let round = 0
-    let sentAt = 0
-    const next = () => {
-      const request = requests[turn]!
-      sentAt = performance.now()
-      connection.send(
-        typeof request === 'string' ? request.replace('{id}', `${job.ids![round % job.ids!.length]}`) : request,
-      )
-      turn = (turn + 1) % requests.length
-      if (turn === 0) round++
+  const connections = job.connections.map((texts, index) => {
+    const origin = job.servers[job.places?.[index] ?? 0]!
+    const requests = new Requests(texts, { origin, ids: job.ids ?? [], next })
+    let step = 0
+    let startedAt = 0
+    let worst = 200
+    const begin = () => {
+      step = 0
+      worst = 200
+      startedAt = performance.now()
+      connection.send(requests.take())
     }
     const answered = (status: number) => {
-      if (isMeasured) {
-        latencies.push(performance.now() - sentAt)
-        if (status < 200 || status > 299) failures++
-      }
-      if (!isOver) next()
+      worst = Math.max(worst, status)
+      if (++step < perOperation && status < 300) return connection.send(requests.take())
+      recorder.record(performance.now() - startedAt, worst)
+      if (isOver) open--
+      else begin()
     }
     const lost = (error: Error | null) => fail(error ?? new Error('The server closed a connection'))
-    const connection = new HttpConnection(job.port, answered, lost)
-    next()
+    const connection = new HttpConnection(origin, answered, lost)
+    open++
+    begin()
     return connection
   })
 
-  const measured = async () => {
-    await wait(job.warmupSeconds)
-    isMeasured = true
-    notify('started')
-    const start = performance.now()
-    await wait(job.seconds)
-    isMeasured = false
-    notify('ended')
-    return (performance.now() - start) / 1000
-  }
   try {
-    const seconds = await Promise.race([measured(), failed])
-    return { operations: latencies.length, seconds, failures, latencies: summarise(latencies) }
+    return await recorder.run(job, { notify, failed, end: () => (isOver = true), open: () => open })
   } finally {
     isOver = true
     for (const connection of connections) connection.close()
+    readers?.close()
   }
 }
-
-const wait = (seconds: number) => new Promise(resolve => setTimeout(resolve, seconds * 1000))

@@ -2,7 +2,8 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { forkApart } from '../apart.ts'
 import { setYielding } from '../yielding.ts'
-import type { FromLoad, HoldJob, Job, Notice, Result, ToLoad } from './process.ts'
+import type { FromLoad, HoldJob, Job, Result, ToLoad } from './process.ts'
+import type { Notify } from './recorder.ts'
 
 /** The process that makes the load, as its parent sees it. Started once, ended by `stop`; runs one job at a time. */
 export class Generator {
@@ -16,8 +17,8 @@ export class Generator {
     return this.#child.pid!
   }
 
-  /** Runs a job to its end. `hear` is told when what is measured begins and ends. */
-  run<Kind extends Exclude<Job, HoldJob>>(job: Kind, hear: (notice: Notice) => void = () => {}): Promise<Result<Kind>> {
+  /** Runs a job to its end. `hear` is told when what is measured begins and ends, and how far it is. */
+  run<Kind extends Exclude<Job, HoldJob>>(job: Kind, hear: Notify = () => {}): Promise<Result<Kind>> {
     return this.#ask(job, hear) as Promise<Result<Kind>>
   }
 
@@ -35,7 +36,7 @@ export class Generator {
     this.#child.kill('SIGKILL')
   }
 
-  #ask(job: Job, hear: (notice: Notice) => void): Promise<unknown> {
+  #ask(job: Job, hear: Notify): Promise<unknown> {
     setYielding(this.pid, job.kind === 'exchange')
     return new Promise((resolve, reject) => {
       const settle = (done: () => void) => {

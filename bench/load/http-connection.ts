@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { openSocket } from './socket.ts'
+import { hostOf, openSocket, type Origin } from './socket.ts'
 
 /**
  * One keep-alive connection: sends prepared requests, one at a time, and says with which status each was answered.
@@ -14,9 +14,9 @@ export class HttpConnection {
   /** Bytes of the body that are still to come. */
   #remaining = 0
 
-  constructor(port: number, answered: (status: number) => void, lost: (error: Error | null) => void) {
+  constructor(origin: Origin, answered: (status: number) => void, lost: (error: Error | null) => void) {
     this.#answered = answered
-    this.#socket = openSocket(port, bytes => this.#hear(bytes), lost)
+    this.#socket = openSocket(origin, bytes => this.#hear(bytes), lost)
   }
 
   send(request: Buffer | string): void {
@@ -90,12 +90,20 @@ function readNumber(data: Buffer, start: number): number {
   return value
 }
 
-/** A whole HTTP/1.1 request, ready to be sent. */
+/** Stands for the server's name in a request: which one it goes to is known when it is sent. */
+const openHost = 'Host: {host}'
+
+/** A whole HTTP/1.1 request, to be sent when it was addressed. */
 export function toRequest(method: string, path: string, token: string | null, body?: unknown): string {
   const text = body === undefined ? '' : JSON.stringify(body)
-  const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1']
+  const lines = [`${method} ${path} HTTP/1.1`, openHost]
   if (token !== null) lines.push(`Authorization: Bearer ${token}`)
   if (text !== '') lines.push('Content-Type: application/json')
   if (text !== '' || method !== 'GET') lines.push(`Content-Length: ${Buffer.byteLength(text)}`)
   return `${lines.join('\r\n')}\r\n\r\n${text}`
+}
+
+/** The request as this server gets it. */
+export function addressed(request: string, origin: Origin): string {
+  return request.replace(openHost, `Host: ${hostOf(origin)}`)
 }

@@ -1,8 +1,9 @@
+import type { Origin } from './socket.ts'
 import { WebSocketConnection } from './websocket.ts'
 
-/** WebSockets that subscribe and then listen. */
+/** WebSockets that subscribe and then listen, spread evenly over the servers. */
 export interface Listening {
-  port: number
+  servers: Origin[]
   path: string
   listeners: Listener[]
 }
@@ -18,7 +19,7 @@ const openingLimit = 100
 
 /** Opens all; resolves when each is done with its hello, rejects when one is refused. Order is that of `listeners`. */
 export async function openListeners(
-  { port, path, listeners }: Listening,
+  { servers, path, listeners }: Listening,
   hear: (listener: number, frame: Buffer) => void,
 ): Promise<WebSocketConnection[]> {
   const open: WebSocketConnection[] = []
@@ -32,7 +33,7 @@ export async function openListeners(
         resolve()
       }
       const connection = new WebSocketConnection(
-        { port, path, token },
+        { origin: servers[index % servers.length]!, path, token },
         {
           opened: () => (hello === null ? done() : connection.say(hello.say)),
           heard(frame) {

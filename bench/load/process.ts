@@ -1,23 +1,23 @@
 import { endWithParent } from '../apart.ts'
 import { runBroadcast, type BroadcastJob, type BroadcastResult } from './broadcast.ts'
-import { runExchange, type ExchangeJob, type ExchangeResult } from './exchange.ts'
+import { runExchange, type ExchangeJob } from './exchange.ts'
 import { openListeners, type Listening } from './listeners.ts'
+import { runPaced, type PacedJob } from './paced.ts'
+import type { Notice, Notify, Progress, Recorded } from './recorder.ts'
 
 /** Holds WebSockets open until it is told to let them go. */
 export interface HoldJob extends Listening {
   kind: 'hold'
 }
 
-export type Job = ExchangeJob | BroadcastJob | HoldJob
-export type Result<Kind extends Job> = Kind extends ExchangeJob
-  ? ExchangeResult
+export type Job = ExchangeJob | PacedJob | BroadcastJob | HoldJob
+export type Result<Kind extends Job> = Kind extends ExchangeJob | PacedJob
+  ? Recorded
   : Kind extends BroadcastJob
     ? BroadcastResult
     : null
 
-/** What the parent hears while a job runs: `started` and `ended` enclose what is measured. */
-export type Notice = 'started' | 'ended'
-export type FromLoad = { notice: Notice } | { result: unknown } | { error: string }
+export type FromLoad = { notice: Notice | Progress } | { result: unknown } | { error: string }
 export type ToLoad = { job: Job } | { release: true }
 
 /** The load generator: a child process that does the jobs that its parent sends, one after the other. */
@@ -36,8 +36,9 @@ if (import.meta.main) {
   })
 }
 
-async function run(job: Job, notify: (notice: Notice) => void, released: Promise<void>): Promise<unknown> {
+async function run(job: Job, notify: Notify, released: Promise<void>): Promise<unknown> {
   if (job.kind === 'exchange') return runExchange(job, notify)
+  if (job.kind === 'paced') return runPaced(job, notify)
   if (job.kind === 'broadcast') return runBroadcast(job, notify)
   const connections = await openListeners(job, () => {})
   notify('started')

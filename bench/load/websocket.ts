@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { openSocket } from './socket.ts'
+import { hostOf, openSocket, type Origin } from './socket.ts'
 
 const end = Buffer.from('\r\n\r\n')
 
@@ -18,7 +18,7 @@ export class WebSocketConnection {
 
   /** `heard` must be done with the frame when it returns. */
   constructor(
-    { port, path, token }: { port: number; path: string; token: string | null },
+    { origin, path, token }: { origin: Origin; path: string; token: string | null },
     {
       opened,
       heard,
@@ -28,8 +28,8 @@ export class WebSocketConnection {
     this.#opened = opened
     this.#heard = heard
     this.#lost = lost
-    this.#socket = openSocket(port, bytes => this.#hear(bytes), lost)
-    this.#socket.write(toUpgrade(path, token))
+    this.#socket = openSocket(origin, bytes => this.#hear(bytes), lost)
+    this.#socket.write(toUpgrade(hostOf(origin), path, token))
   }
 
   /** Says a text of less than 64 KiB. */
@@ -89,9 +89,9 @@ export class WebSocketConnection {
   }
 }
 
-function toUpgrade(path: string, token: string | null): string {
+function toUpgrade(host: string, path: string, token: string | null): string {
   const headers = {
-    Host: '127.0.0.1',
+    Host: host,
     Connection: 'Upgrade',
     Upgrade: 'websocket',
     'Sec-WebSocket-Version': '13',

@@ -1,6 +1,7 @@
 import { ratioOf, type Measurement, type Target } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
-import { measureExchange, type Scenario } from '../stage.ts'
+import { measureExchange } from '../measure.ts'
+import type { Scenario } from '../stage.ts'
 import type { Room } from '../world.ts'
 
 const connections = 16
@@ -17,7 +18,7 @@ const questions: Question[] = [
   {
     name: 'send',
     request: ({ app, members }, at) =>
-      toRequest('POST', `/api/apps/${app}/messages`, members[at]!.token, {
+      toRequest('POST', `/api/apps/${app}/messages`, members[at % members.length]!.token, {
         text: 'One more on top of all the others.',
       }),
   },
@@ -70,5 +71,6 @@ function label(question: string, size: 'small' | 'large'): string {
 }
 
 function list(query: string): Question['request'] {
-  return ({ app, members }, at) => toRequest('GET', `/api/apps/${app}/messages?${query}`, members[at]!.token)
+  return ({ app, members }, at) =>
+    toRequest('GET', `/api/apps/${app}/messages?${query}`, members[at % members.length]!.token)
 }

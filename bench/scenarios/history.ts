@@ -1,7 +1,8 @@
 import { Bare } from '../bare.ts'
 import { ratioOf, type Measurement } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
-import { measureExchange, type Scenario } from '../stage.ts'
+import { measureExchange } from '../measure.ts'
+import type { AnyStage, Scenario } from '../stage.ts'
 
 const connections = 64
 const parley = `Parley, ${connections} connections`
@@ -18,11 +19,9 @@ export const history: Scenario = {
   needs: { hall: { rooms: 1, members: 500, messages: 10_000 } },
 
   async run(stage) {
-    const { app, members } = stage.rooms.hall![0]!
-    const path = `/api/apps/${app}/messages?order_by=id+desc`
-    const page = await stage.parley.call('GET', path, undefined, members[0]!.token)
+    const page = await readPage(stage)
     const bare = await Bare.start(page)
-    const requests = Array.from({ length: connections }, (_, at) => [toRequest('GET', path, members[at]!.token)])
+    const requests = toReads(stage)
     const measurements: Measurement[] = []
     try {
       for (let round = 0; round < stage.rounds; round++) {
@@ -49,7 +48,34 @@ export const history: Scenario = {
     return {
       measurements,
       targets: [{ name: 'pages ÷ bare uWebSockets.js', value, bound: 'at least', limit: 0.4, unit: '×' }],
-      notes: [`A page has ${Buffer.byteLength(page).toLocaleString('en')} bytes.`],
+      notes: [describePage(page)],
     }
   },
+
+  async runElsewhere(stage) {
+    const described = { label: parley, subject: 'parley', unit: 'pages' } as const
+    const measurements: Measurement[] = []
+    for (let round = 0; round < stage.rounds; round++) {
+      measurements.push(await measureExchange(stage, described, { connections: toReads(stage) }))
+    }
+    return { measurements, targets: [], notes: [describePage(await readPage(stage))] }
+  },
+}
+
+const toPath = (app: string) => `/api/apps/${app}/messages?order_by=id+desc`
+
+function readPage({ server, rooms }: AnyStage): Promise<string> {
+  const { app, members } = rooms.hall![0]!
+  return server.call('GET', toPath(app), undefined, members[0]!.token)
+}
+
+function toReads({ rooms }: AnyStage): string[][] {
+  const { app, members } = rooms.hall![0]!
+  return Array.from({ length: connections }, (_, at) => [
+    toRequest('GET', toPath(app), members[at % members.length]!.token),
+  ])
+}
+
+function describePage(page: string): string {
+  return `A page has ${Buffer.byteLength(page).toLocaleString('en')} bytes.`
 }

@@ -3,7 +3,8 @@ import { readRssBytes } from '../usage.ts'
 import type { Listener } from '../load/listeners.ts'
 import type { Scenario, Stage } from '../stage.ts'
 
-const connections = 5_000
+const usualConnections = 5_000
+const trialConnections = 20
 
 /**
  * How much memory does it take that somebody is there and says nothing? What counts is the resident memory that an
@@ -17,6 +18,7 @@ export const idle: Scenario = {
   isFresh: true,
 
   async run(stage) {
+    const connections = stage.isTrial ? trialConnections : usualConnections
     const before = await heldBytes(stage, 0)
     const after = await heldBytes(stage, connections)
     const value = (after - before) / connections / 1024
@@ -41,7 +43,7 @@ async function heldBytes(stage: Stage, count: number): Promise<number> {
     hello: { say: JSON.stringify({ type: 'subscribe', app_id: Number(app) }), until: '"subscribed"' },
   }))
   let bytes = 0
-  await load.hold({ kind: 'hold', port: parley.port, path: '/api/realtime', listeners }, async () => {
+  await load.hold({ kind: 'hold', servers: parley.origins, path: '/api/realtime', listeners }, async () => {
     bytes = await settledBytes(stage)
   })
   return bytes
@@ -53,7 +55,7 @@ async function settledBytes({ parley }: Stage): Promise<number> {
   for (let round = 0; round < 10; round++) {
     parley.signal('SIGUSR2')
     await delay(500)
-    const bytes = readRssBytes(parley.pid)
+    const bytes = readRssBytes(parley.processes.servers[0]!)
     if (bytes > least * 0.995) return Math.min(least, bytes)
     least = bytes
   }

@@ -1,6 +1,7 @@
 import { cpuTarget, type Measurement } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
-import { measureExchange, type Scenario } from '../stage.ts'
+import { measureExchange } from '../measure.ts'
+import type { Scenario } from '../stage.ts'
 
 const connections = 64
 const label = `Parley, ${connections} connections`
@@ -18,7 +19,7 @@ export const mark: Scenario = {
   async run(stage) {
     const { app, members, messages } = stage.rooms.hall![0]!
     // Every connection speaks for several people, who move on by one message each in turn.
-    const requests = Array.from({ length: connections }, (_, at) =>
+    const requests = Array.from({ length: Math.min(connections, members.length) }, (_, at) =>
       members
         .filter((_, index) => index % connections === at)
         .map(({ token }) => toRequest('PUT', `/api/apps/${app}/mark?message_id={id}`, token)),

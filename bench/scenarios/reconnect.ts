@@ -1,7 +1,8 @@
 import { cpuTarget, type Measurement } from '../figures.ts'
 import type { Listener } from '../load/listeners.ts'
 import { native } from '../crowd.ts'
-import { measureOpening, type Scenario } from '../stage.ts'
+import { measureOpening } from '../measure.ts'
+import type { Scenario } from '../stage.ts'
 
 const label = 'Parley, after a restart'
 

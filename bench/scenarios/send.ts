@@ -1,11 +1,11 @@
 import { cpuTarget, medians, ratioOf, type Measurement, type Target } from '../figures.ts'
-import { toRequest } from '../load/http-connection.ts'
-import { Pgbench } from '../pgbench.ts'
-import { measureExchange, type Scenario, type Stage } from '../stage.ts'
-import { texts, type Room } from '../world.ts'
+import { measureExchange, measureUntilDone } from '../measure.ts'
+import { insert, Pgbench } from '../pgbench.ts'
+import type { AnyStage, Outcome, Scenario } from '../stage.ts'
+import { smallRooms, toSends } from '../traffic.ts'
 
 const parley = (connections: number) => `Parley, ${connections} connections`
-const pgbenchName = (count: number) => `pgbench, ${count} ${count === 1 ? 'client' : 'clients'}`
+const done = (connections: number) => `${parley(connections)}, all done`
 
 /**
  * How many messages a second can people send, each acknowledged after it is on disk? What counts is the throughput
@@ -15,13 +15,15 @@ export const send: Scenario = {
   name: 'send',
   question: 'How many messages a second can people send, each acknowledged after it is on disk?',
   figure: 'acknowledged sends a second, beside single-row inserts by pgbench in the same database',
-  needs: { rooms: { rooms: 50, members: 10, messages: 0 } },
+  needs: { rooms: smallRooms },
+  takesRate: true,
 
   async run(stage) {
+    if (stage.rate !== null) return sendElsewhere(stage)
     const { say } = stage
     // Twice as many rounds of half the time: what is compared then lies only seconds apart.
-    const rounds = stage.rounds * 2
-    const brief = { ...stage, seconds: Math.ceil(stage.seconds / 2) }
+    const rounds = stage.isTrial ? 1 : stage.rounds * 2
+    const brief = { ...stage, seconds: stage.seconds / 2 }
     const pgbench = await Pgbench.find(stage.parley)
     const measurements: Measurement[] = []
     for (let round = 0; round < rounds; round++) {
@@ -41,49 +43,47 @@ export const send: Scenario = {
       }
     }
     pgbench?.stop()
+    // What they cost in the end. Once: it is the steadiest figure here, and what follows may take a while.
+    for (const connections of [64, 256]) {
+      const described = { label: done(connections), subject: 'parley', unit: 'sends' } as const
+      const { measurement } = await measureUntilDone(brief, described, {
+        connections: toSends(stage.rooms.rooms!, connections),
+      })
+      measurements.push(measurement)
+    }
     const baseline = pgbench?.version ?? 'pgbench is not installed: there is nothing to compare with.'
-    const notes = [`${rounds} rounds of ${brief.seconds} s each.`, baseline]
+    const notes = [
+      `${rounds} rounds of ${brief.seconds} s each.`,
+      'All done: with what follows from the messages in the background, until nothing is left to do.',
+      baseline,
+    ]
     return { measurements, targets: toTargets(measurements), notes }
   },
+
+  runElsewhere: sendElsewhere,
 }
 
-async function insert(stage: Stage, pgbench: Pgbench | null, count: number): Promise<Measurement | null> {
-  if (pgbench === null) return null
-  const { perSecond, averageMs, databaseCpu, others } = await stage.parley.holdStill(() =>
-    pgbench.insert(count, stage.seconds),
-  )
-  return {
-    label: pgbenchName(count),
-    subject: 'baseline',
-    unit: 'rows',
-    perSecond,
-    // pgbench gives the average; with a closed loop it is close to the median.
-    p50Ms: averageMs,
-    p95Ms: null,
-    p99Ms: null,
-    serverCpu: null,
-    databaseCpu,
-    loadCpu: null,
-    rssMiB: null,
-    others,
+/** Without anything to compare with: over 64 and 256 connections, or at the rate that was asked for. */
+async function sendElsewhere(stage: AnyStage): Promise<Outcome> {
+  const steps = stage.rate === null ? [64, 256].map(count => () => sendOver(stage, count)) : [() => sendAt(stage)]
+  const measurements: Measurement[] = []
+  for (let round = 0; round < stage.rounds; round++) {
+    for (const step of steps) measurements.push(await step())
   }
+  return { measurements, targets: [] }
 }
 
-function sendOver(stage: Stage, connections: number): Promise<Measurement> {
-  return measureExchange(
-    stage,
-    { label: parley(connections), subject: 'parley', unit: 'sends' },
-    { connections: Array.from({ length: connections }, (_, at) => toSends(stage.rooms.rooms!, at)) },
-  )
+function sendOver(stage: AnyStage, connections: number): Promise<Measurement> {
+  const described = { label: parley(connections), subject: 'parley', unit: 'sends' } as const
+  return measureExchange(stage, described, { connections: toSends(stage.rooms.rooms!, connections) })
 }
 
-/** Connections are spread over rooms first, and then over the members of each. */
-function toSends(rooms: Room[], connection: number): string[] {
-  const { app, members } = rooms[connection % rooms.length]!
-  const { token } = members[Math.floor(connection / rooms.length) % members.length]!
-  return texts.map((_, at) =>
-    toRequest('POST', `/api/apps/${app}/messages`, token, { text: texts[(at + connection) % texts.length] }),
-  )
+function sendAt(stage: AnyStage): Promise<Measurement> {
+  const described = { label: `Parley, at ${stage.rate}/s`, subject: 'parley', unit: 'sends' } as const
+  return measureExchange(stage, described, {
+    connections: toSends(stage.rooms.rooms!, 256),
+    perSecond: stage.rate,
+  })
 }
 
 function toTargets(measurements: Measurement[]): Target[] {

@@ -1,0 +1,55 @@
+import { cpuTarget, ratioOf, type Measurement, type Target } from '../figures.ts'
+import { measureExchange, measureUntilDone } from '../measure.ts'
+import { insert, Pgbench, pgbenchName } from '../pgbench.ts'
+import type { AnyStage, Outcome, Scenario } from '../stage.ts'
+import { smallRooms, toSends } from '../traffic.ts'
+
+const label = 'Parley, one sender'
+const described = { label, subject: 'parley', unit: 'sends' } as const
+
+/**
+ * How long does a message take that nobody else is sending beside? Most servers live like that. What counts is the time
+ * against pgbench with one client, and the processor time with everything that follows from a message.
+ */
+export const alone: Scenario = {
+  name: 'alone',
+  question: 'How long does one sender wait for each of their messages, and what does it cost?',
+  figure: 'time until a message is acknowledged, beside a single-row insert by pgbench with one client',
+  needs: { rooms: smallRooms },
+
+  async run(stage) {
+    const pgbench = await Pgbench.find(stage.parley)
+    const measurements: Measurement[] = []
+    const say = (one: Measurement) =>
+      stage.say(`${one.label}: p50 ${one.p50Ms?.toFixed(2)} ms, ${Math.round(one.perSecond ?? 0)}/s`)
+    const send = async () => {
+      const { measurement } = await measureUntilDone(stage, described, { connections: toLoad(stage) })
+      return measurement
+    }
+    for (let round = 0; round < stage.rounds; round++) {
+      const steps = [() => insert(stage, pgbench, 1), send]
+      for (const step of round % 2 === 0 ? steps : steps.reverse()) {
+        const measurement = await step()
+        if (measurement === null) continue
+        measurements.push(measurement)
+        say(measurement)
+      }
+    }
+    pgbench?.stop()
+    const cost = cpuTarget(measurements, label, 'messages of one sender, all done', 0.6)
+    if (pgbench === null) return { measurements, targets: [cost], notes: ['pgbench is not installed.'] }
+    const value = ratioOf(measurements, label, pgbenchName(1), 'p50Ms')
+    const wait: Target = { name: 'p50 ÷ pgbench with one client', value, bound: 'at most', limit: 3.5, unit: '×' }
+    return { measurements, targets: [wait, cost], notes: ['Sends a second are with what they leave to be done.'] }
+  },
+
+  async runElsewhere(stage): Promise<Outcome> {
+    const measurements: Measurement[] = []
+    for (let round = 0; round < stage.rounds; round++) {
+      measurements.push(await measureExchange(stage, described, { connections: toLoad(stage) }))
+    }
+    return { measurements, targets: [] }
+  },
+}
+
+const toLoad = ({ rooms }: AnyStage) => toSends(rooms.rooms!, 1)

@@ -1,0 +1,194 @@
+import { hall, native, toJob } from '../crowd.ts'
+import { figureOf, ratioOf, type Measurement, type Target } from '../figures.ts'
+import { toRequest } from '../load/http-connection.ts'
+import { measureBroadcast, measureExchange } from '../measure.ts'
+import type { Formation } from '../parley.ts'
+import { RedisProcess } from '../redis.ts'
+import type { Scenario, Stage } from '../stage.ts'
+import { smallRooms, toSends } from '../traffic.ts'
+import type { Room } from '../world.ts'
+
+const connections = 64
+
+/** Which node a connection comes to: that of its room, as with a balancer that hashes the app, or any. */
+type Spread = 'hashed' | 'at random'
+
+type Work = 'sends' | 'pages' | 'sends to one room' | 'deliveries'
+
+/** A set-up, and what is measured with it. */
+interface Setup {
+  name: string
+  nodes: number
+  hasRedis: boolean
+  works: [Work, Spread][]
+}
+
+const single = '1 node without Redis'
+
+const setups: Setup[] = [
+  {
+    name: single,
+    nodes: 1,
+    hasRedis: false,
+    works: [
+      ['sends', 'at random'],
+      ['pages', 'at random'],
+      ['sends to one room', 'at random'],
+      ['deliveries', 'at random'],
+    ],
+  },
+  {
+    name: '1 node',
+    nodes: 1,
+    hasRedis: true,
+    works: [
+      ['sends', 'at random'],
+      ['pages', 'at random'],
+    ],
+  },
+  {
+    name: '2 nodes',
+    nodes: 2,
+    hasRedis: true,
+    works: [
+      ['sends', 'hashed'],
+      ['pages', 'hashed'],
+      ['sends', 'at random'],
+      ['pages', 'at random'],
+    ],
+  },
+  {
+    name: '3 nodes',
+    nodes: 3,
+    hasRedis: true,
+    works: [
+      ['sends', 'hashed'],
+      ['sends', 'at random'],
+      ['pages', 'at random'],
+      ['sends to one room', 'at random'],
+      ['deliveries', 'at random'],
+    ],
+  },
+]
+
+/** The bounds of one set-up, as ratios to a single node without Redis. */
+interface Bounds {
+  name: string
+  spread: Spread
+  sends: number
+  cost: number
+  pages?: number
+}
+
+const bounds: Bounds[] = [
+  { name: '1 node', spread: 'at random', sends: 0.95, cost: 1.05, pages: 0.95 },
+  { name: '2 nodes', spread: 'hashed', sends: 0.8, cost: 1.6, pages: 0.85 },
+  { name: '2 nodes', spread: 'at random', sends: 0.7, cost: 1.7, pages: 0.85 },
+  { name: '3 nodes', spread: 'at random', sends: 0.6, cost: 2, pages: 0.8 },
+]
+
+/** The database is what nodes on machines of their own share. */
+const databaseBound = 1.4
+
+/**
+ * What does a node add? Nodes, Redis and database share one machine here, so that the same work at the same cost would be
+ * perfect. What counts is each set-up against a single node without Redis.
+ */
+export const nodes: Scenario = {
+  name: 'nodes',
+  question: 'What do the same sends, pages and deliveries take on one, two and three nodes?',
+  figure: 'sends a second, pages a second and processor time ÷ those of one node without Redis',
+  needs: { rooms: smallRooms, hall },
+  seconds: 3,
+  rounds: 5,
+
+  async run(stage) {
+    const redis = await RedisProcess.start()
+    if (redis === null) stage.say('skips what needs Redis: no redis-server is installed on this machine')
+    const possible = setups.filter(({ hasRedis }) => redis !== null || !hasRedis)
+    const measurements: Measurement[] = []
+    try {
+      for (let round = 0; round < stage.rounds; round++) {
+        for (const setup of round % 2 === 0 ? possible : possible.toReversed()) {
+          const formation: Formation = { nodes: setup.nodes, redis: setup.hasRedis ? redis : null }
+          await stage.parley.restart(formation)
+          for (const [work, spread] of setup.works) {
+            const measurement = await measure(stage, setup, work, spread)
+            measurements.push(measurement)
+            stage.say(`${measurement.label}: ${Math.round(measurement.perSecond!)}/s`)
+          }
+        }
+      }
+      await stage.parley.restart()
+    } finally {
+      await redis?.stop()
+    }
+    const skipped = redis === null ? ['Skipped: what needs Redis, as there is no redis-server on this machine.'] : []
+    const notes = ["Redis's processor time is counted with the servers.", ...skipped]
+    return { measurements, targets: redis === null ? [] : toTargets(measurements), notes }
+  },
+}
+
+const toLabel = (setup: string, work: Work, spread: Spread) =>
+  `${setup}, ${work}${setup.startsWith('1') ? '' : `, ${spread}`}`
+
+async function measure(stage: Stage, { name, nodes }: Setup, work: Work, spread: Spread): Promise<Measurement> {
+  const described = { label: toLabel(name, work, spread), subject: name === single ? 'baseline' : 'parley' } as const
+  const rooms = stage.rooms.rooms!
+  if (work === 'deliveries') {
+    const job = toJob(stage.rooms.hall![0]!, native, stage)
+    return (await measureBroadcast(stage, { ...described, unit: 'deliveries' }, job)).measurement
+  }
+  const places = Array.from({ length: connections }, (_, at) => toPlace(at, rooms.length, spread) % nodes)
+  if (work === 'pages')
+    return measureExchange(stage, { ...described, unit: 'pages' }, { connections: toReads(rooms), places })
+  const chosen = work === 'sends' ? rooms : rooms.slice(0, 1)
+  return measureExchange(stage, { ...described, unit: 'sends' }, { connections: toSends(chosen, connections), places })
+}
+
+/** Where a connection goes; at random, those of the same room come to different nodes. */
+function toPlace(connection: number, rooms: number, spread: Spread): number {
+  const room = connection % rooms
+  return spread === 'hashed' ? room : room + Math.floor(connection / rooms)
+}
+
+/** The newest page of each room, over and over. */
+function toReads(rooms: Room[]): string[][] {
+  return Array.from({ length: connections }, (_, at) => {
+    const { app, members } = rooms[at % rooms.length]!
+    return [toRequest('GET', `/api/apps/${app}/messages?order_by=id+desc`, members[at % members.length]!.token)]
+  })
+}
+
+function toTargets(measurements: Measurement[]): Target[] {
+  const targets: Target[] = []
+  const add = (name: string, value: number, bound: Target['bound'], limit: number) =>
+    targets.push({ name: `${name} ÷ ${single}`, value, bound, limit, unit: '×' })
+  const rate = (setup: string, work: Work, spread: Spread) =>
+    ratioOf(measurements, toLabel(setup, work, spread), toLabel(single, work, spread))
+  const cost = (setup: string, work: Work, spread: Spread) =>
+    costOf(measurements, toLabel(setup, work, spread)) / costOf(measurements, toLabel(single, work, spread))
+  for (const { name, spread, sends, cost: most, pages } of bounds) {
+    const label = toLabel(name, 'sends', spread)
+    add(label, rate(name, 'sends', spread), 'at least', sends)
+    add(`${label}, CPU`, cost(name, 'sends', spread), 'at most', most)
+    const database = ratioOf(measurements, label, toLabel(single, 'sends', spread), 'databaseCpu')
+    add(`${label}, CPU of the database`, database, 'at most', databaseBound)
+    if (pages !== undefined) add(toLabel(name, 'pages', spread), rate(name, 'pages', spread), 'at least', pages)
+  }
+  const shared: Work = 'sends to one room'
+  add(toLabel('3 nodes', shared, 'at random'), rate('3 nodes', shared, 'at random'), 'at least', 0.5)
+  add(`${toLabel('3 nodes', shared, 'at random')}, CPU`, cost('3 nodes', shared, 'at random'), 'at most', 2)
+  add(
+    `${toLabel('3 nodes', 'deliveries', 'at random')}, CPU`,
+    cost('3 nodes', 'deliveries', 'at random'),
+    'at most',
+    1.3,
+  )
+  return targets
+}
+
+/** Processor seconds of 1,000, servers and database. */
+function costOf(measurements: Measurement[], label: string): number {
+  return figureOf(measurements, label, 'serverCpu') + figureOf(measurements, label, 'databaseCpu')
+}

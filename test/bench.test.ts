@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { scenarios } from '../bench/catalogue.ts'
+import type { Report } from '../bench/report.ts'
+import { createDirectory, programKey, startProgram } from './support/process.ts'
+
+/** Every scenario starts servers and waits until they have nothing to do. */
+const timeoutMs = 300_000
+
+test(
+  'every scenario of the bench runs, and all are in its report',
+  async () => {
+    const names = scenarios.map(({ name }) => name)
+
+    const { report, page } = await runBench(...names)
+
+    expect(report.scenarios.map(({ name }) => name)).toEqual(names)
+    for (const { name, measurements, targets } of report.scenarios) {
+      expect([name, measurements.length + targets.length]).not.toEqual([name, 0])
+      expect(page).toContain(`<h2>${name}</h2>`)
+    }
+    const refused = report.scenarios.flatMap(({ targets }) => targets).filter(({ name }) => name === 'deliveries lost')
+    expect(refused.map(({ value }) => value)).toEqual([0, 0])
+  },
+  timeoutMs,
+)
+
+test(
+  'a server that runs elsewhere is measured without its processor time, at a rate as well, and left as it was',
+  async () => {
+    await using dir = createDirectory()
+    await using program = await startProgram(dir)
+    const names = scenarios.filter(({ runElsewhere }) => runElsewhere !== undefined).map(({ name }) => name)
+
+    const there = ['--url', program.url, '--key', programKey]
+    const { report } = await runBench(...names, ...there)
+
+    const paced = await runBench('send', '--rate', '50', '--seconds', '2', ...there)
+
+    expect(report.scenarios.map(({ name }) => name)).toEqual(names)
+    const measurements = report.scenarios.flatMap(({ measurements }) => measurements)
+    expect(measurements.filter(({ serverCpu, databaseCpu }) => serverCpu !== null || databaseCpu !== null)).toEqual([])
+    const sent = paced.report.scenarios[0]!.measurements[0]!.perSecond!
+    expect(Math.abs(sent - 50)).toBeLessThan(10)
+    expect((await program.admin.get('/api/apps')).body).toMatchObject({ count: '0' })
+    expect((await program.admin.get('/api/users')).body).toMatchObject({ count: '0' })
+  },
+  timeoutMs,
+)
+
+/** The bench as its users run it, small and short. */
+async function runBench(...args: string[]): Promise<{ report: Report; page: string }> {
+  const out = mkdtempSync(join(tmpdir(), 'parley-bench-test-'))
+  const program = [join(import.meta.dirname, '../bench/run.ts'), '--trial', '--out', out, ...args]
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...program], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  try {
+    let said = ''
+    child.stderr.on('data', chunk => (said += chunk))
+    const [code] = await once(child, 'close')
+    if (code !== 0) throw new Error(`The bench ended with ${code}: ${said}`)
+    const read = (extension: string) => readFileSync(join(out, globSync(`*.${extension}`, { cwd: out })[0]!), 'utf8')
+    return { report: JSON.parse(read('json')) as Report, page: read('html') }
+  } finally {
+    child.kill()
+    rmSync(out, { recursive: true, force: true })
+  }
+}
