@@ -1,7 +1,7 @@
 import { Apps } from './actors/apps.ts'
 import { Direct } from './actors/direct.ts'
 import { Environment, findDeployment } from './actors/environment.ts'
-import { openLane, type Lane } from './actors/lane.ts'
+import { openCommitConnection, type CommitConnection } from './actors/commit-connection.ts'
 import { hearMoved, spreadNews } from './actors/news.ts'
 import { People } from './actors/people.ts'
 import { Presence } from './actors/presence.ts'
@@ -70,8 +70,8 @@ export interface Node extends Running {
 /** What makes previews: a file that is run and never imported. */
 const previewThread = new URL('resources/files/preview-thread.ts', import.meta.url)
 
-/** Commands that read rows before they decide run beside the group commits, this many at a time. A guess. */
-const soloLanes = 2
+/** Commits of contended apps, and of commands that read rows first, run beside the group commits: so many at a time. A guess. */
+const commitsApart = 2
 
 /** Commands in one commit. A guess: beyond it, those who came first would wait for those who came last. */
 const flushLimit = 1000
@@ -98,7 +98,7 @@ export async function startNode(config: Config): Promise<Node> {
     const url = await prepareDatabase({
       url: config.databaseUrl,
       dataDir: config.dataDir,
-      connections: config.databaseConnections + config.commitLanes + soloLanes,
+      connections: config.databaseConnections + config.commitLanes + commitsApart,
       log,
       teardown,
       onLost: failed.resolve,
@@ -129,8 +129,8 @@ export async function startNode(config: Config): Promise<Node> {
 
     // The actors, and the connections that they commit on.
     const metrics = new Metrics()
-    const lanes = Array.from({ length: config.commitLanes + soloLanes }, () => openLane(url))
-    teardown.add('commit lanes', () => closeAll(lanes))
+    const connections = Array.from({ length: config.commitLanes + commitsApart }, () => openCommitConnection(url))
+    teardown.add('commit connections', () => closeAll(connections))
     const apps = new Apps({
       sql,
       environment,
@@ -143,8 +143,8 @@ export async function startNode(config: Config): Promise<Node> {
         (event, state) => triggers.toWrites(event, state),
       ],
       recent,
-      lanes: lanes.slice(soloLanes),
-      soloLanes: lanes.slice(0, soloLanes),
+      groupConnections: connections.slice(commitsApart),
+      apartConnections: connections.slice(0, commitsApart),
       flushLimit,
       mailboxLimit: config.mailboxLimit,
       totalLimit: config.mailboxTotal,
@@ -157,7 +157,7 @@ export async function startNode(config: Config): Promise<Node> {
     teardown.add('mailboxes', () => apps.idle())
     metrics.gauge('parley_mailbox_commands', 'Commands that wait or are being committed.', () => apps.waiting)
     metrics.counter('parley_commit_collisions', 'Commits that were decided again, because others had written.', () =>
-      lanes.reduce((sum, { collisions }) => sum + collisions, 0),
+      connections.reduce((sum, { collisions }) => sum + collisions, 0),
     )
     metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
     const typing = new Typing(clock)
@@ -354,11 +354,11 @@ async function connectBus(
 /** Finds what other nodes did: each of their commits is heard of within this chore's period. */
 async function lookAround(environment: Environment, apps: Apps): Promise<void> {
   await environment.look()
-  await apps.look()
+  await apps.lookAround()
 }
 
-async function closeAll(lanes: Lane[]): Promise<void> {
-  await Promise.all(lanes.map(lane => lane.close()))
+async function closeAll(connections: CommitConnection[]): Promise<void> {
+  await Promise.all(connections.map(connection => connection.close()))
 }
 
 /** What whoever started the node wants to know first. */

@@ -1,5 +1,8 @@
 import { Problem, overloaded } from '../lib/errors.ts'
+import { applyMissed, type Missed } from './catch-up.ts'
 import type { Command } from './command.ts'
+import { Contention } from './contention.ts'
+import type { CommitListener } from './event.ts'
 import type { Principal } from './principal.ts'
 import type { AppState } from './state.ts'
 
@@ -30,6 +33,9 @@ export class AppActor {
   isBusy = false
   /** Another actor has this app, or will: what is done here from now on would be unknown to it. */
   isDiscarded = false
+  /** The newest rev that this node knows of, from its own commits or from other nodes: the state may be behind it. */
+  knownRev: number
+  readonly contention = new Contention()
   /** Which of all uses of actors was its last; the longest unused goes first. */
   lastUse = 0
   readonly #mailbox: Task[] = []
@@ -37,6 +43,7 @@ export class AppActor {
 
   constructor(state: AppState, mailboxLimit: number) {
     this.state = state
+    this.knownRev = state.app.head_rev
     this.#limit = mailboxLimit
   }
 
@@ -53,6 +60,16 @@ export class AppActor {
     this.#mailbox.push(task)
   }
 
+  /** Another node has written to the app, and the state has not caught up with that yet. */
+  get isBehind(): boolean {
+    return this.knownRev > this.state.app.head_rev
+  }
+
+  /** The next commit of this app must not be made with those of other apps: it would hold them up, or fail them. */
+  get isApart(): boolean {
+    return this.needsLoad || this.isBehind || this.contention.isCareful
+  }
+
   /** The next task has to load rows first, so it commits alone. */
   get needsLoad(): boolean {
     return this.#mailbox[0]?.command.load !== undefined
@@ -66,6 +83,21 @@ export class AppActor {
     let count = 1
     while (count < most && this.#mailbox[count]?.command.load === undefined && count < this.#mailbox.length) count++
     return this.#mailbox.splice(0, count)
+  }
+
+  /**
+   * Takes in what other nodes have committed, and tells of it. What was known of newer revs is forgotten: after a failover,
+   * or in a database that was put back, there may be nothing there.
+   */
+  bringForward(missed: Missed, published: CommitListener): void {
+    applyMissed(this.state, missed)
+    this.knownRev = this.state.app.head_rev
+    if (missed.events.length > 0) published(this.state, missed.events)
+  }
+
+  /** Puts tasks that were taken and not done before all others. */
+  putBack(tasks: readonly Task[]): void {
+    this.#mailbox.unshift(...tasks)
   }
 
   /** Takes everything out, for an actor that is being replaced or stopped. */

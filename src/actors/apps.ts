@@ -5,11 +5,10 @@ import type { Sql } from '../storage/sql.ts'
 import { together } from '../storage/together.ts'
 import { isUnavailable } from '../storage/unavailable.ts'
 import { isRefusal, type AppActor, type OnceKey, type Task } from './app-actor.ts'
-import { catchUp, type EventTypes } from './catch-up.ts'
+import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
 import type { Command } from './command.ts'
 import { Committer, type CommitterParts } from './committer.ts'
-import type { AppEvent } from './event.ts'
-import type { CommitListener } from './flush.ts'
+import type { AppEvent, CommitListener } from './event.ts'
 import type { Principal } from './principal.ts'
 import { Registry, type RegistryOptions } from './registry.ts'
 import type { AppState } from './state.ts'
@@ -31,7 +30,7 @@ export interface AppsOptions extends RegistryOptions, Omit<CommitterParts, 'publ
 export interface AppsWatcher {
   onLoaded(app: number): void
   onDropped(app: number): void
-  onCommitted(app: number, rev: number): void
+  onCommitted(events: readonly AppEvent[]): void
 }
 
 /**
@@ -43,6 +42,11 @@ export class Apps {
   readonly #committer: Committer
   readonly #actors: Registry
   readonly #listeners: CommitListener[] = []
+  /** Together, because whatever reads an app that has moved asks for it. */
+  readonly #lookTogether = together(async (_, apps: number[]) => {
+    await this.look(apps)
+    return new Map<number, never>()
+  })
   #watcher: AppsWatcher | null = null
   #waiting = 0
 
@@ -56,7 +60,7 @@ export class Apps {
     this.#committer = new Committer({
       ...options,
       published: (state, events) => this.#publish(state, events),
-      committed: (app, rev) => this.#watcher?.onCommitted(app, rev),
+      committed: events => this.#watcher?.onCommitted(events),
       discard: (actor, taken) => this.#discard(actor, taken),
     })
   }
@@ -117,12 +121,20 @@ export class Apps {
    */
   state(app: number): AppState | Promise<AppState> {
     if (this.#options.isShared) return this.confirm(app)
-    return this.#actors.find(app)?.state ?? this.#actors.load(app).then(({ state }) => state)
+    const actor = this.#actors.find(app)
+    if (actor === undefined) return this.#actors.load(app).then(({ state }) => state)
+    return actor.isBehind ? this.#reach(app, actor.knownRev) : actor.state
   }
 
-  /** The state if it is in memory. */
+  /** The state if it is in memory; other nodes may have written to the app since. */
   peek(app: number): AppState | undefined {
     return this.#actors.peek(app)?.state
+  }
+
+  /** The state if it is in memory, and nothing that is newer is known of. */
+  current(app: number): AppState | undefined {
+    const actor = this.#actors.peek(app)
+    return actor?.isBehind === false ? actor.state : undefined
   }
 
   /**
@@ -155,40 +167,30 @@ export class Apps {
   }
 
   /**
-   * Looks for events that other nodes committed to these apps, or to all in memory, and for apps that are gone. One
-   * query for all that have nothing new.
+   * Brings these apps, as far as they are in memory, to what any node has committed, and notices which are gone. A fixed
+   * number of queries for all of them.
    */
-  async look(apps: Iterable<number> = this.#actors.apps()): Promise<void> {
-    const { sql, events } = this.#options
-    const failures: unknown[] = []
-    const missing = new Map([...apps].map(app => [app, this.#actors.peek(app)]))
-    const heads = await listHeads(sql, [...missing.keys()])
-    for (const id of heads.keys()) missing.delete(id)
-    for (const actor of missing.values()) if (actor !== undefined && !actor.isBusy) this.#forget(actor)
-    for (const [id, head_rev] of heads) {
-      const actor = this.#actors.peek(id)
-      // A busy actor finds out by itself, under the lock.
-      if (actor === undefined || actor.isBusy || actor.state.app.head_rev >= head_rev) continue
-      actor.isBusy = true
-      try {
-        const missed = await catchUp(sql, actor.state, events)
-        if (missed === null) this.#discard(actor)
-        else this.#publish(actor.state, missed)
-      } catch (error) {
-        // The apps behind this one have news as well.
-        failures.push(error)
-        if (!isUnavailable(error)) this.#discard(actor)
-      } finally {
-        actor.isBusy = false
-        this.#committer.wake(actor)
-      }
-    }
+  async look(apps: Iterable<number>): Promise<void> {
+    const behind = await this.#note([...apps])
+    await this.#bringForward(behind.map(({ id }) => id))
+  }
+
+  /** Looks for what other nodes have committed to the apps in memory; call it about once a second. */
+  async lookAround(): Promise<void> {
+    const behind = await this.#note([...this.#actors.apps()])
     // Subscribers of an app whose loading failed would never hear of it again.
-    for (const app of this.#actors.missing()) {
+    const lost = this.#actors.missing()
+    await this.#bringForward(behind.map(({ id }) => id))
+    for (const app of lost) {
       // While those before it were loaded, somebody else may have: a second actor would be behind what the first commits.
       if (this.#actors.peek(app) === undefined) await this.#actors.load(app).catch(ignoreRefusal)
     }
-    if (failures.length > 0) throw failures[0]
+  }
+
+  /** Another node has brought the app to this rev. */
+  note(app: number, rev: number): void {
+    const actor = this.#actors.peek(app)
+    if (actor !== undefined && rev > actor.knownRev) actor.knownRev = rev
   }
 
   /** Resolves when the mailboxes are empty. */
@@ -202,12 +204,75 @@ export class Apps {
    */
   async confirm(app: number): Promise<AppState> {
     const head = (await findHeads(this.#options.sql, [app])).get(app)
+    if (head === undefined) await this.#lookTogether(this.#options.sql, [app])
+    else this.note(app, head)
+    return this.#reach(app, head)
+  }
+
+  /** The state once it has reached a rev; or the newest there is, should PostgreSQL have lost that one. */
+  async #reach(app: number, rev = 0): Promise<AppState> {
     for (;;) {
-      const { state, isBusy } = this.#actors.find(app) ?? (await this.#actors.load(app))
-      if (head !== undefined && state.app.head_rev >= head) return state
+      const actor = this.#actors.find(app) ?? (await this.#actors.load(app))
+      if (!actor.isBehind || (rev > 0 && actor.state.app.head_rev >= rev)) return actor.state
       // Somebody is bringing it forward, or committing to it.
-      if (isBusy) await delay(busyMs)
-      else await this.look([app])
+      if (actor.isBusy) await delay(busyMs)
+      else await this.#lookTogether(this.#options.sql, [app])
+    }
+  }
+
+  /** Notes how far these apps are. Returns those that are behind, and forgets those that are gone. */
+  async #note(apps: number[]): Promise<AppActor[]> {
+    const actors = new Map(apps.map(app => [app, this.#actors.peek(app)]))
+    const heads = await listHeads(this.#options.sql, [...actors.keys()])
+    const behind: AppActor[] = []
+    for (const [app, actor] of actors) {
+      const head = heads.get(app)
+      // A busy actor finds out by itself, under the lock.
+      if (head === undefined && actor !== undefined && !actor.isBusy) this.#forget(actor)
+      if (head === undefined) continue
+      this.note(app, head)
+      const present = this.#actors.peek(app)
+      if (present?.isBehind) behind.push(present)
+    }
+    return behind
+  }
+
+  /** Reads what these apps have missed, together. One that cannot be read keeps no other from it. */
+  async #bringForward(apps: readonly number[]): Promise<void> {
+    const { sql, events } = this.#options
+    const actors = apps.flatMap(app => this.#actors.peek(app) ?? []).filter(({ isBusy }) => !isBusy)
+    if (actors.length === 0) return
+    for (const actor of actors) actor.isBusy = true
+    const failures: unknown[] = []
+    const read = async (some: AppActor[]) => {
+      try {
+        const states = some.map(({ state }) => state)
+        const found = await readMissed(sql, states, events)
+        for (const actor of some) this.#takeIn(actor, found.get(actor.id) ?? null, failures)
+      } catch (error) {
+        if (isUnavailable(error)) failures.push(error)
+        else if (some.length > 1) for (const actor of some) await read([actor])
+        else {
+          failures.push(error)
+          this.#discard(some[0]!)
+        }
+      }
+    }
+    await read(actors)
+    for (const actor of actors) {
+      actor.isBusy = false
+      this.#committer.wake(actor)
+    }
+    if (failures.length > 0) throw failures[0]
+  }
+
+  #takeIn(actor: AppActor, missed: Missed | null, failures: unknown[]): void {
+    try {
+      if (missed === null) this.#discard(actor)
+      else actor.bringForward(missed, (state, events) => this.#publish(state, events))
+    } catch (error) {
+      failures.push(error)
+      this.#discard(actor)
     }
   }
 
@@ -256,7 +321,7 @@ export class Apps {
     this.#publish(state, [])
   }
 
-  #publish(state: AppState, events: AppEvent[]): void {
+  #publish(state: AppState, events: readonly AppEvent[]): void {
     for (const listener of this.#listeners) {
       try {
         listener(state, events)

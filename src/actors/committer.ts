@@ -5,15 +5,15 @@ import { isUnavailable } from '../storage/unavailable.ts'
 import { Answers } from './answers.ts'
 import type { AppActor, Task } from './app-actor.ts'
 import type { Job } from './decision.ts'
-import { flush, type FlushParts } from './flush.ts'
-import { isAnswer, OutcomeUnknown, type Lane } from './lane.ts'
+import { flush, flushApart, type FlushParts } from './flush.ts'
+import { isAnswer, OutcomeUnknown, type CommitConnection } from './commit-connection.ts'
 import { isKeyTaken } from './store.ts'
 
 export interface CommitterParts extends FlushParts {
   /** Connections for group commits. One is best on two cores: fewer, larger flushes win over more, smaller ones (measured). */
-  lanes: Lane[]
-  /** Connections for commands that load rows first, one command of an app at a time. */
-  soloLanes: Lane[]
+  groupConnections: CommitConnection[]
+  /** Connections for what must not hold up the others: contended apps, and commands that load rows first. */
+  apartConnections: CommitConnection[]
   /** Commands in one flush at most. */
   flushLimit: number
   /** Called with the number of commands of each flush. */
@@ -21,7 +21,7 @@ export interface CommitterParts extends FlushParts {
   log: Log
 }
 
-type LaneKind = 'group' | 'solo'
+type Kind = 'group' | 'apart'
 
 /** A flush of so few costs about what one of fewer does: it is not made smaller. */
 const leastPortion = 32
@@ -31,24 +31,25 @@ const loadsAtOnce = 32
 
 /**
  * Group commit over all actors: takes what has gathered in their mailboxes and runs one transaction for it, several
- * in flight, never two with the same app. A command that waits starts it; while all lanes are busy commands gather,
+ * in flight, never two with the same app. A command that waits starts it; while all connections are busy commands gather,
  * so load makes flushes larger instead of more. `idle` resolves when nothing waits. If the process dies, open
  * transactions roll back: nothing of them was acknowledged.
  */
 export class Committer {
   readonly #parts: CommitterParts
   readonly #ready = new Set<AppActor>()
-  readonly #free: Record<LaneKind, Lane[]>
+  readonly #free: Record<Kind, CommitConnection[]>
   readonly #answers = new Answers()
   readonly #onIdle: (() => void)[] = []
   #isScheduled = false
+  #isLoadsTurn = false
   #flights = 0
   /** Commands in the last group commit. */
   #lastTaken = 0
 
   constructor(parts: CommitterParts) {
     this.#parts = parts
-    this.#free = { group: [...parts.lanes], solo: [...parts.soloLanes] }
+    this.#free = { group: [...parts.groupConnections], apart: [...parts.apartConnections] }
   }
 
   /** Commands wait in this actor's mailbox, or it has become free for those that do. */
@@ -80,11 +81,20 @@ export class Committer {
       if (jobs.length === 0) break
       this.#fly('group', jobs)
     }
-    while (this.#free.solo.length > 0) {
-      const jobs = this.#gatherLoads()
+    while (this.#free.apart.length > 0) {
+      const jobs = this.#gatherApart()
       if (jobs.length === 0) break
-      this.#fly('solo', jobs)
+      this.#fly('apart', jobs)
     }
+  }
+
+  /** What loads rows and what is contended take turns, so that neither keeps all connections. */
+  #gatherApart(): Job[] {
+    this.#isLoadsTurn = !this.#isLoadsTurn
+    const [first, second] = this.#isLoadsTurn
+      ? [this.#gatherLoads(), () => this.#gatherContended()]
+      : [this.#gatherContended(), () => this.#gatherLoads()]
+    return first.length > 0 ? first : second()
   }
 
   /** One command of each app: what a second one would load, the first has not written yet. */
@@ -99,18 +109,26 @@ export class Committer {
     return jobs
   }
 
+  #gatherContended(): Job[] {
+    return this.#gatherUpTo(this.#parts.flushLimit, actor => actor.isApart && !actor.needsLoad)
+  }
+
   #gather(): Job[] {
+    const jobs = this.#gatherUpTo(this.#portion(), actor => !actor.isApart)
+    this.#lastTaken = jobs.reduce((sum, { tasks }) => sum + tasks.length, 0)
+    return jobs
+  }
+
+  #gatherUpTo(most: number, isMeant: (actor: AppActor) => boolean): Job[] {
     const jobs: Job[] = []
-    const most = this.#portion()
     let room = most
     for (const actor of this.#ready) {
-      if (actor.needsLoad) continue
+      if (!isMeant(actor)) continue
       if (room <= 0) break
       const tasks = this.#take(actor, room)
       room -= tasks.length
       if (tasks.length > 0) jobs.push({ actor, tasks })
     }
-    this.#lastTaken = most - room
     return jobs
   }
 
@@ -121,7 +139,7 @@ export class Committer {
    */
   #portion(): number {
     let waiting = 0
-    for (const actor of this.#ready) waiting += actor.waiting
+    for (const actor of this.#ready) if (!actor.isApart) waiting += actor.waiting
     return Math.min(this.#parts.flushLimit, Math.max(leastPortion, Math.ceil((waiting + this.#lastTaken) / 2)))
   }
 
@@ -133,14 +151,15 @@ export class Committer {
     return tasks
   }
 
-  #fly(kind: LaneKind, jobs: Job[]): void {
-    const lane = this.#free[kind].pop()
-    if (lane === undefined) throw new Error('A flush was started without a free lane')
+  #fly(kind: Kind, jobs: Job[]): void {
+    const connection = this.#free[kind].pop()
+    if (connection === undefined) throw new Error('A flush was started without a free connection')
     this.#flights++
     this.#parts.observe(jobs.reduce((sum, { tasks }) => sum + tasks.length, 0))
-    void this.#run(lane, jobs).finally(() => {
+    const run = kind === 'group' ? this.#runGroup(connection, jobs) : this.#run(connection, jobs)
+    void run.finally(() => {
       this.#flights--
-      this.#free[kind].push(lane)
+      this.#free[kind].push(connection)
       for (const { actor } of jobs) {
         actor.isBusy = false
         this.wake(actor)
@@ -150,49 +169,68 @@ export class Committer {
     })
   }
 
-  /**
-   * Commits all jobs together, or where that fails task by task, so that a bad one fails alone. Never rejects; false where
-   * PostgreSQL could not be asked.
-   */
-  async #run(lane: Lane, jobs: Job[]): Promise<boolean> {
+  /** Commits what nobody else writes to; the rest goes back to where it came from. Never rejects. */
+  async #runGroup(connection: CommitConnection, jobs: Job[]): Promise<void> {
     try {
-      this.#answers.give(await flush(this.#parts, lane, jobs))
-      return true
+      const { outcomes, apart } = await flush(this.#parts, connection, jobs)
+      this.#answers.give(outcomes)
+      for (const { actor, tasks } of apart) {
+        if (actor.isDiscarded) this.#parts.discard(actor, tasks)
+        else actor.putBack(tasks)
+      }
     } catch (error) {
-      if (error instanceof OutcomeUnknown) {
-        this.#giveUp(jobs, error)
-        return false
-      }
-      const alone = jobs.flatMap(({ actor, tasks }) => tasks.map(task => ({ actor, tasks: [task] })))
-      if (alone.length > 1) await this.#separate(lane, alone, error)
-      else {
-        await lane.rollback()
-        await this.#tryAgain(lane, alone[0]!, error)
-      }
-      return !isUnavailable(error)
+      await this.#recover(connection, jobs, error)
     }
   }
 
+  /**
+   * Commits all jobs under locks, or where that fails task by task, so that a bad one fails alone. Never rejects; false
+   * where PostgreSQL could not be asked.
+   */
+  async #run(connection: CommitConnection, jobs: Job[]): Promise<boolean> {
+    try {
+      this.#answers.give(await flushApart(this.#parts, connection, jobs))
+      return true
+    } catch (error) {
+      return this.#recover(connection, jobs, error)
+    }
+  }
+
+  /** Deals with jobs whose commit has failed. Never rejects; false where PostgreSQL could not be asked. */
+  async #recover(connection: CommitConnection, jobs: Job[], error: unknown): Promise<boolean> {
+    if (error instanceof OutcomeUnknown) {
+      this.#giveUp(jobs, error)
+      return false
+    }
+    const alone = jobs.flatMap(({ actor, tasks }) => tasks.map(task => ({ actor, tasks: [task] })))
+    if (alone.length > 1) await this.#separate(connection, alone, error)
+    else {
+      await connection.rollback()
+      await this.#tryAgain(connection, alone[0]!, error)
+    }
+    return !isUnavailable(error)
+  }
+
   /** One by one until PostgreSQL is away: each of the others would wait for as long, and who comes meanwhile for all. */
-  async #separate(lane: Lane, alone: Job[], reason: unknown): Promise<void> {
+  async #separate(connection: CommitConnection, alone: Job[], reason: unknown): Promise<void> {
     this.#parts.log.warn({ tasks: alone.length, error: reason }, 'A group commit failed; its commands are tried alone')
     const waiting = [...alone]
     if (isUnavailable(reason) && !isAnswer(reason)) refuse(waiting.splice(0))
-    await lane.rollback()
+    await connection.rollback()
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
       if (job.actor.isDiscarded) this.#parts.discard(job.actor, job.tasks)
-      else if (!(await this.#run(lane, [job]))) refuse(waiting.splice(0))
+      else if (!(await this.#run(connection, [job]))) refuse(waiting.splice(0))
     }
   }
 
   /** A command that failed alone fails, unless somebody else has done it since it looked. Never rejects. */
-  async #tryAgain(lane: Lane, job: Job, reason: unknown): Promise<void> {
+  async #tryAgain(connection: CommitConnection, job: Job, reason: unknown): Promise<void> {
     if (!isKeyTaken(reason)) return this.#fail(job, reason)
     try {
-      this.#answers.give(await flush(this.#parts, lane, [job]))
+      this.#answers.give(await flushApart(this.#parts, connection, [job]))
     } catch (error) {
       if (error instanceof OutcomeUnknown) return this.#giveUp([job], error)
-      await lane.rollback()
+      await connection.rollback()
       this.#fail(job, error)
     }
   }

@@ -1,3 +1,4 @@
+import type { EventRow } from '../storage/events.ts'
 import type { Db } from '../storage/sql.ts'
 import type { People } from './people.ts'
 import { copyOf, type AppRow, type AppState, type State } from './state.ts'
@@ -21,6 +22,15 @@ export interface AppEvent<Body = unknown> {
   created_at: Date
   body: Body | null
 }
+
+/** Told of the events of one app after they were committed, in rev order, whichever node made them. */
+export type CommitListener = (state: AppState, events: readonly AppEvent[]) => void
+
+/** What an event is about. A user is one entity in each app; everything else has an id of its own. */
+export type EntityRef = Pick<EventRow, 'app_id' | 'entity_id'>
+
+/** Finds a body among those that were read together. */
+export type Loaded<Body> = (of: EntityRef) => Body | undefined
 
 /** What the presentation of an event may look at. */
 export interface Scene {
@@ -49,8 +59,8 @@ export interface EventType<Body> {
    * changed, and knows only what is there now. Where neither state nor event says what was, the likeliest will do.
    */
   undo?(state: State, event: AppEvent<Body>): void
-  /** Reads the bodies again, for events of one app: entity id → body. What is gone or in the trash has no entry. */
-  load?(db: Db, app: number, entities: number[]): Promise<Map<number, Body>>
+  /** Reads the bodies again, for events of any number of apps. What is gone or in the trash is not found. */
+  load?(db: Db, entities: readonly EntityRef[]): Promise<Loaded<Body>>
   /** Ids of the people that `present` names, the actor aside. */
   names?(event: AppEvent<Body>): number[]
   /**
@@ -75,6 +85,14 @@ export interface EventType<Body> {
   redact?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
   /** The body as queued deliveries keep it, with all that `redact` needs. Default: without text, html and plain. */
   withhold?(body: Body): unknown
+}
+
+/** Loads the bodies of events by their entities' ids, which are those of rows. */
+export function byId<Body>(find: (db: Db, ids: number[]) => Promise<Map<number, Body>>) {
+  return async (db: Db, entities: readonly EntityRef[]): Promise<Loaded<Body>> => {
+    const found = await find(db, [...new Set(entities.map(({ entity_id }) => entity_id))])
+    return ({ entity_id }) => found.get(entity_id)
+  }
 }
 
 /** Declares an event. */

@@ -92,9 +92,10 @@ export function spreadNews({ bus, apps, direct, environment, typing, clock, log,
       subscribed.get(app)?.()
       subscribed.delete(app)
     },
-    onCommitted(app, rev) {
-      bus.publish(channelOf(app), { rev } satisfies Committed)
-      tellAll(app)
+    onCommitted(events) {
+      const { app_id, rev } = events.at(-1)!
+      bus.publish(channelOf(app_id), { rev } satisfies Committed)
+      tellAll(app_id)
     },
   })
   typing.listen((app, user, isTyping) => {

@@ -1,6 +1,7 @@
 import { batch } from '../storage/batch.ts'
 import type { EventRow } from '../storage/events.ts'
 import { violatedConstraint, type Db } from '../storage/sql.ts'
+import type { EntityRef, Loaded } from './event.ts'
 import { copyOf, type AppRow, type MemberRow } from './state.ts'
 
 /** Null when the app does not exist. */
@@ -16,11 +17,28 @@ export function listMembers(db: Db, app: number): Promise<MemberRow[]> {
     order by joined_rev nulls last, user_id`
 }
 
+/** Apps by id, those that exist. Served by the primary key. */
+export async function findApps(db: Db, apps: number[]): Promise<Map<number, AppRow>> {
+  const rows = await db<AppRow[]>`select * from apps where id = any(${apps}::bigint[])`
+  return new Map(rows.map(row => [row.id, copyOf(row)]))
+}
+
 /** The relations of some users to an app, by user. */
 export async function findMembers(db: Db, app: number, users: number[]): Promise<Map<number, MemberRow>> {
   const rows = await db<MemberRow[]>`
     select * from members where app_id = ${app} and user_id = any(${users}::bigint[])`
   return new Map(rows.map(row => [row.user_id, row]))
+}
+
+/** The relations that events are about: of users, each to the app of the event. Served by the primary key. */
+export async function loadMembers(db: Db, entities: readonly EntityRef[]): Promise<Loaded<MemberRow>> {
+  const apps = entities.map(({ app_id }) => app_id)
+  const users = entities.map(({ entity_id }) => entity_id)
+  const rows = await db<MemberRow[]>`
+    select * from members
+    where (app_id, user_id) in (select * from unnest(${apps}::bigint[], ${users}::bigint[]))`
+  const found = new Map(rows.map(row => [`${row.app_id}:${row.user_id}`, row]))
+  return ({ app_id, entity_id }) => found.get(`${app_id}:${entity_id}`)
 }
 
 /** An app as it is to be, and the rev that it had when that was decided: it is written only if it still has it. */

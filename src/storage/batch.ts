@@ -25,10 +25,7 @@ export function batch<Row extends object>(declared: Batch<Row>): Batch<Row> {
   return declared
 }
 
-/**
- * Builds the one statement that a flush writes with: every batch is a `with` member of it. It is all or nothing even
- * where the transaction around it was lost.
- */
+/** Builds the one statement that a flush writes with: every batch is a `with` member of it. It writes all or nothing. */
 export class WriteStatement {
   readonly params: Param[] = []
   readonly #parts: string[] = []
@@ -51,7 +48,8 @@ export class WriteStatement {
       sources.push(`unnest(${this.#place(toArrayLiteral(rows, column, type))}::${element}[]) as ${column}`)
       picks.push(type === 'text[]' ? `${column}::text[] as ${column}` : column)
     }
-    const table = `(select ${picks.join(', ')} from (select ${sources.join(', ')}) as r)`
+    // Known before any row is read: where the fence does not hold there are no rows, and nothing is written.
+    const table = `(select ${picks.join(', ')} from (select ${sources.join(', ')}) as r where (select holds from fence))`
     this.#parts.push(`${name} as (${sql(table)})`)
     this.#names.add(name)
   }
@@ -70,26 +68,33 @@ export class WriteStatement {
     return this.#names.has(name)
   }
 
-  /**
-   * The whole statement. It fails as a whole, with `isFenced` true of the error, unless `fence`, a condition, is true.
-   * `place` makes parameters for it. `returning`: what else to select.
-   */
-  finish(fence: (place: (param: Param) => string) => { holds: string; returning?: string }): Finished {
-    const { holds, returning } = fence(param => this.#place(param))
-    const parts = this.#parts.length === 0 ? '' : `with ${this.#parts.join(',\n')}\n`
-    const more = returning === undefined ? '' : `, ${returning}`
-    return { text: `${parts}select 1 / (${holds})::int${more}`, params: this.params }
+  /** The whole statement: it writes where the condition of its fence is true, and otherwise nothing at all. */
+  finish(make: (place: (param: Param) => string) => Fence): Finished {
+    const { before = [], holds, returning } = make(param => this.#place(param))
+    const parts = [...before, `fence as materialized (select ${holds} as holds)`, ...this.#parts]
+    return { text: `with ${parts.join(',\n')}\nselect ${returning}`, params: this.params }
   }
 
   /**
-   * What may only be written by one transaction: where it was lost, the statement fails as a whole, and where `also`, a
-   * condition, is not true.
+   * What may only be written by one transaction: where it was lost, the statement fails as a whole, with `isFenced` true
+   * of the error, and where `also`, a condition on what was written, is not true.
    */
   finishIn(transaction: string, also: (place: (param: Param) => string) => string = () => 'true'): Finished {
     return this.finish(place => ({
-      holds: `coalesce(pg_current_xact_id_if_assigned() = ${place(transaction)}::xid8, false) and ${also(place)}`,
+      holds: `coalesce(pg_current_xact_id_if_assigned() = ${place(transaction)}::xid8, false)`,
+      returning: `1 / ((select holds from fence) and ${also(place)})::int`,
     }))
   }
+}
+
+/** When a statement may write. */
+interface Fence {
+  /** Members of its `with` that the others refer to. */
+  before?: string[]
+  /** A condition. It is looked at once, before anything is written. */
+  holds: string
+  /** What to select: it may read from `fence`, and from what was written. */
+  returning: string
 }
 
 interface Finished {
@@ -97,7 +102,7 @@ interface Finished {
   params: Param[]
 }
 
-/** True where a statement wrote nothing because its fence did not hold. */
+/** True where a statement failed because its transaction had been lost. */
 export function isFenced(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === '22012'
 }

@@ -25,6 +25,24 @@ export function listEvents(db: Db, app: number, after: number, limit: number): P
     limit ${limit}`
 }
 
+/** The events of each app after its rev, by app and oldest first, up to `limit` of each. Served by events_app. */
+export function listEventsOf(
+  db: Db,
+  starts: readonly { app: number; rev: number }[],
+  limit: number,
+): Promise<EventRow[]> {
+  return db<EventRow[]>`
+    select e.* from unnest(${starts.map(({ app }) => app)}::bigint[], ${starts.map(({ rev }) => rev)}::bigint[])
+      as start (app_id, rev)
+    cross join lateral (
+      select * from events
+      where app_id = start.app_id and rev > start.rev
+      order by app_id, rev
+      limit ${limit}
+    ) e
+    order by e.app_id, e.rev`
+}
+
 /** How many days ahead there is room: as long may rotation fail before events can no longer be written. */
 const daysAhead = 3
 

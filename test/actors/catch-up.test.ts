@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { catchUp } from '../../src/actors/catch-up.ts'
+import { applyMissed, readMissed } from '../../src/actors/catch-up.ts'
 import { Environment } from '../../src/actors/environment.ts'
 import { eventTypes } from '../../src/resources/index.ts'
 import { putMembers, removeMembers } from '../../src/resources/members/commands.ts'
+import type { AppState } from '../../src/actors/state.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { openActors } from '../support/actors.ts'
 import { eventually } from '../support/eventually.ts'
@@ -19,15 +20,14 @@ test('a catch-up that fails changes nothing, so that nobody misses what it has r
   for (let i = 0; i < 3; i++) await send(there.apps, room)
 
   let queries = 0
-  for (let broken = 1; ; broken++) {
+  for (let at = 1; ; at++) {
     queries = 0
-    const found = await catchUp(
-      breaking(sql, () => ++queries === broken),
-      state,
-      eventTypes,
-    ).catch(() => 'failed' as const)
+    const broken = breaking(sql, () => ++queries === at)
+    const found = await readMissed(broken, [state], eventTypes).catch(() => 'failed' as const)
     if (found !== 'failed') {
-      expect(found).toHaveLength(3)
+      const missed = found.get(room)!
+      expect(missed.events).toHaveLength(3)
+      applyMissed(state, missed)
       break
     }
     expect([state.app.head_rev, state.app.item_count, state.recent.items]).toEqual([1, 0, []])
@@ -56,12 +56,45 @@ test.each([
   await sql`
     delete from events where app_id = ${room}
       and rev not in (select rev from events where app_id = ${room} order by rev desc limit ${kept}::int)`
-  await here.apps.look()
+  await here.apps.lookAround()
 
   const state = await here.apps.state(room)
   expect(state.member(ann!.id)).toBeUndefined()
   expect(state.recent.items).toHaveLength(3)
   expect(state.app).toEqual((await there.apps.state(room)).app)
+})
+
+test('any number of apps is caught up with in as many queries as one', async () => {
+  await using database = await openRooms(30)
+  const { sql, rooms } = database
+  await using there = await openActors(database.url)
+  await using here = await openActors(database.url)
+  const [ann] = await sql<{ id: number }[]>`
+    insert into users (uid, display_name, created_at) values ('ann', 'Ann', now()) returning id`
+  const states = await Promise.all(rooms.map(room => here.apps.state(room)))
+  for (const room of rooms) {
+    await there.apps.run(putMembers, room, system, [{ user: ann!.id, access: 'write' }])
+    await send(there.apps, room, { text: `hello ${room}` })
+  }
+  const countFor = async (some: AppState[]) => {
+    let queries = 0
+    const found = await readMissed(
+      breaking(sql, () => ++queries < 0),
+      some,
+      eventTypes,
+    )
+    for (const state of some) applyMissed(state, found.get(state.app.id)!)
+    return queries
+  }
+
+  const one = await countFor(states.slice(0, 1))
+  expect(await countFor(states.slice(1))).toBe(one)
+
+  for (const state of states) {
+    expect(state.app).toEqual((await there.apps.state(state.app.id)).app)
+    expect(state.member(ann!.id)).toMatchObject({ app_id: state.app.id, access: 'write' })
+    expect(state.recent.items).toMatchObject([{ text: expect.stringContaining(`hello ${state.app.id}`) }])
+  }
 })
 
 /** The same database by a connection that breaks. */
@@ -103,7 +136,7 @@ test('what has come into memory while other apps were being loaded is not loaded
   const { pins, look } = await sql.begin(async tx => {
     await tx`lock table members in access exclusive mode`
     const pins = [crowded, other].map(app => apps.pin(app))
-    const look = apps.look()
+    const look = apps.lookAround()
     await eventually(async () => {
       const [found] = await sql`
         select count(*) filter (where wait_event_type = 'Lock')::int as loading,

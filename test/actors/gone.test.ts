@@ -15,7 +15,7 @@ test('a node that heard nothing of the end of an app notices that its row is gon
   node.apps.listen(({ app }, events) => heard.push([app.id, app.deleted_at !== null && events.length === 0]))
   await database.sql`delete from apps where id = ${gone}`
 
-  await node.apps.look()
+  await node.apps.lookAround()
 
   expect(heard).toEqual([[gone, true]])
   expect(node.apps.peek(kept)).toBeDefined()

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { OnceKey } from '../../src/actors/app-actor.ts'
 import { loadingCommand } from '../../src/actors/command.ts'
@@ -105,7 +106,7 @@ test('numbers of a message are above those that another node has used in its app
   const { one, other, send } = nodes
   const sent = []
   for (const node of [one, other, one, other, one]) {
-    await node.apps.look()
+    await node.apps.lookAround()
     sent.push(await send(node, system))
   }
   expect(sent.map(({ id }) => id)).toEqual(sent.map(({ id }) => id).toSorted((a, b) => a - b))
@@ -121,7 +122,7 @@ test('in a commit of several apps, each gets numbers above those that another no
 
   // The numbers that one has at hand are above all that it knows of the first room, but not of the second.
   const [before] = await sendAll(other, [second!])
-  await one.apps.look()
+  await one.apps.lookAround()
   const [, after] = await sendAll(one, [first!, second!])
 
   expect(after!.id).toBeGreaterThan(before!.id)
@@ -166,4 +167,46 @@ test('a request that another node does while it is being decided is not done aga
   gate.resolve()
 
   expect(await late).toMatchObject({ id: first.id })
+})
+
+test('an app that somebody else is writing to holds up no other app of the commit', async () => {
+  await using database = await openRooms(2)
+  const { sql, rooms } = database
+  const [held, free] = rooms as [number, number]
+  await using node = await openActors(database.url)
+  const sendBoth = () => [send(node.apps, held), send(node.apps, free)] as const
+  await Promise.all(sendBoth())
+
+  // Decided on numbers at hand, and, after a pause, on those that the commit draws.
+  for (const pauseMs of [0, 1_100]) {
+    await delay(pauseMs)
+    const waiting = await sql.begin(async tx => {
+      await tx`select from apps where id = ${held} for no key update`
+      const [late, prompt] = sendBoth()
+      await prompt
+      return { late, isLocked: (await sql`select from apps where id = ${held} for update skip locked`).length === 0 }
+    })
+    expect(waiting.isLocked).toBe(true)
+    await waiting.late
+  }
+
+  const counts = await sql<{ count: number }[]>`select item_count::int as count from apps order by id`
+  expect(counts).toMatchObject([{ count: 3 }, { count: 3 }])
+})
+
+test('an app that has moved elsewhere makes none of the others ask for its lock', async () => {
+  await using database = await openRooms(2)
+  const [moved, free] = database.rooms as [number, number]
+  await using one = await openActors(database.url)
+  await using other = await openActors(database.url)
+  await Promise.all([send(one.apps, moved), send(one.apps, free)])
+  await send(other.apps, moved)
+
+  await Promise.all([send(one.apps, moved), send(one.apps, free)])
+  const before = one.commits.length
+  await Promise.all([send(one.apps, moved), send(one.apps, free)])
+
+  // The contended app is back among the others after one commit of its own.
+  expect(one.collisions()).toBe(1)
+  expect(one.commits.slice(before)).toEqual([2])
 })

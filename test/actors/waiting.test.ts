@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Lane, OutcomeUnknown } from '../../src/actors/lane.ts'
+import { CommitConnection, OutcomeUnknown } from '../../src/actors/commit-connection.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
 import { messageCommands } from '../../src/resources/messages/kind.ts'
 import { WriteStatement, batch } from '../../src/storage/batch.ts'
@@ -107,7 +107,7 @@ test('a commit that is not answered in time is given up with its connection, and
   await using database = await openRooms(2)
   const { sql, rooms } = database
   const open = () => openConnection({ url: database.url, statementTimeoutMs: 60_000 })
-  const lane = new Lane({ open, deadlineMs: 2_000 })
+  const connection = new CommitConnection({ open, deadlineMs: 2_000 })
   const touch = batch<{ id: number }>({
     name: 'touch',
     columns: { id: 'bigint' },
@@ -115,17 +115,17 @@ test('a commit that is not answered in time is given up with its connection, and
   })
   const statement = new WriteStatement()
   statement.add(touch, [{ id: rooms[0]! }])
-  const { environment, ahead } = await lane.begin([], [], 0, 1)
-  await lane.rollback()
+  const { environment, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
+  await connection.rollback()
 
   await sql.begin(async tx => {
     await tx`select from apps where id = ${rooms[0]!} for update`
-    const known = { moved: 0, still: [], environment, drawnAtMs: ahead.atMs, count: 1 }
-    await expect(lane.commitIf(statement, known)).rejects.toBeInstanceOf(OutcomeUnknown)
+    const known = { moved: [], still: [], keys: [], environment, drawnAtMs: ahead.atMs, count: 1 }
+    await expect(connection.commitOptimistic(statement, known)).rejects.toBeInstanceOf(OutcomeUnknown)
 
-    const { heads } = await lane.begin([rooms[1]!], [], 1, 0)
+    const { heads } = await connection.begin({ apps: [rooms[1]!], keys: [], count: 1, ahead: 0 })
     expect([...heads.keys()]).toEqual([rooms[1]])
-    await lane.rollback()
+    await connection.rollback()
   })
-  await lane.close()
+  await connection.close()
 })

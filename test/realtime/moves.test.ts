@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { usableMs } from '../../src/actors/stock.ts'
+import { usableMs } from '../../src/actors/id-pool.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import { openSql, type Db } from '../../src/storage/sql.ts'
 import { Moves } from '../../src/realtime/distant/moves.ts'

@@ -1,6 +1,6 @@
 import { Apps } from '../../src/actors/apps.ts'
 import { Environment } from '../../src/actors/environment.ts'
-import { Lane } from '../../src/actors/lane.ts'
+import { CommitConnection } from '../../src/actors/commit-connection.ts'
 import { People } from '../../src/actors/people.ts'
 import { deletedUser, systemUser } from '../../src/actors/principal.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -39,7 +39,7 @@ export async function openActors(
   people.follow(environment)
   await people.load([systemUser, deletedUser])
   const commits: number[] = []
-  const lanes = [1, 2].map(() => new Lane({ open: openCommits, deadlineMs: 10_000 }))
+  const commitConnections = [1, 2].map(() => new CommitConnection({ open: openCommits, deadlineMs: 10_000 }))
   const apps = new Apps({
     sql,
     environment,
@@ -47,8 +47,8 @@ export async function openActors(
     events: eventTypes,
     followers: [followWithSubscriptions, toNotifiable],
     recent,
-    lanes: lanes.slice(1),
-    soloLanes: lanes.slice(0, 1),
+    groupConnections: commitConnections.slice(1),
+    apartConnections: commitConnections.slice(0, 1),
     flushLimit: 100,
     mailboxLimit: 100,
     totalLimit: 1_000,
@@ -63,10 +63,10 @@ export async function openActors(
     /** How many commands each commit carried so far. */
     commits,
     /** Commits that were decided again, because others had written. */
-    collisions: () => lanes.reduce((sum, lane) => sum + lane.collisions, 0),
+    collisions: () => commitConnections.reduce((sum, connection) => sum + connection.collisions, 0),
     async [Symbol.asyncDispose]() {
       await apps.idle()
-      await Promise.all([sql.end({ timeout: 1 }), ...lanes.map(lane => lane.close())])
+      await Promise.all([sql.end({ timeout: 1 }), ...commitConnections.map(connection => connection.close())])
     },
   }
 }

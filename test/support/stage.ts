@@ -2,7 +2,7 @@ import { Apps } from '../../src/actors/apps.ts'
 import { command } from '../../src/actors/command.ts'
 import { Environment } from '../../src/actors/environment.ts'
 import { event } from '../../src/actors/event.ts'
-import { Lane } from '../../src/actors/lane.ts'
+import { CommitConnection } from '../../src/actors/commit-connection.ts'
 import { People, type Person } from '../../src/actors/people.ts'
 import type { Access, AppRow } from '../../src/actors/state.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -87,7 +87,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
   await environment.start()
   const people = new People(sql)
   await people.load([0, -1])
-  const lanes = [1, 2].map(() => new Lane({ open: () => connect(1), deadlineMs: 10_000 }))
+  const connections = [1, 2].map(() => new CommitConnection({ open: () => connect(1), deadlineMs: 10_000 }))
   const events = new Map([noted, opened].map(kind => [kind.type, kind as never]))
   const ears: Ear[] = []
   const apps = new Apps({
@@ -97,8 +97,8 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     events,
     followers: [],
     recent: async () => [],
-    lanes: lanes.slice(1),
-    soloLanes: lanes.slice(0, 1),
+    groupConnections: connections.slice(1),
+    apartConnections: connections.slice(0, 1),
     flushLimit: 100,
     mailboxLimit: 1_000,
     totalLimit: 1_000,
@@ -141,7 +141,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     apps,
     addApp,
     user: user!.id,
-    look: () => apps.look(),
+    look: () => apps.lookAround(),
     note: () => apps.run(note, app, by, undefined),
     open: (access: Access) => apps.run(open, app, by, access),
     /** Nothing is read from the log until `run` has ended. */
@@ -155,7 +155,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     },
     async [Symbol.asyncDispose]() {
       await apps.idle()
-      await Promise.all(lanes.map(lane => lane.close()))
+      await Promise.all(connections.map(connection => connection.close()))
       await Promise.all([sql, reading].map(pool => pool.end({ timeout: 1 })))
       await database[Symbol.asyncDispose]()
     },

@@ -60,7 +60,7 @@ export class Distant {
    * Takes events that are about to be told from memory; returns those that are to be told now: not what was told here
    * while the app was being loaded. Where something before them is missing, all wait for it, and are read with it.
    */
-  pass(app: number, events: AppEvent[]): AppEvent[] {
+  pass(app: number, events: readonly AppEvent[]): readonly AppEvent[] {
     const [first, last] = [events[0], events.at(-1)]
     if (first === undefined || last === undefined) return events
     const isAnybodyHere = this.#parts.sessions.users.size > 0

@@ -1,4 +1,4 @@
-import { usableMs } from '../../actors/stock.ts'
+import { usableMs } from '../../actors/id-pool.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { findTransactions } from '../../storage/transactions.ts'
 import { findNewestRev, listMoved } from './store.ts'

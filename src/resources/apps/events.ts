@@ -1,14 +1,8 @@
-import { event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type Scene } from '../../actors/event.ts'
 import { blankMember, withMark, type AppRow, type MemberRow } from '../../actors/state.ts'
-import { findApp, findMembers } from '../../actors/store.ts'
-import type { Db } from '../../storage/sql.ts'
+import { findApps, loadMembers } from '../../actors/store.ts'
 import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
-
-const rows = async (db: Db, app: number) => {
-  const row = await findApp(db, app)
-  return new Map(row === null ? [] : [[app, row]])
-}
 
 const present = (_event: AppEvent, { app, people, origin }: Scene) => ({ app: showAppRef(app, people, origin) })
 
@@ -23,7 +17,7 @@ const change = (type: string, touches: boolean, before: (app: AppRow) => Partial
     type,
     entity: 'app',
     touches,
-    load: rows,
+    load: byId(findApps),
     undo(state) {
       state.app = { ...state.app, ...before(state.app) }
     },
@@ -92,7 +86,7 @@ export const settingsChanged = event<MemberRow>({
   type: 'settings_changed',
   entity: 'user',
   touches: false,
-  load: findMembers,
+  load: loadMembers,
   apply(state, { body }) {
     if (body !== null) state.putMember(body)
   },

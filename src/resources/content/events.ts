@@ -1,4 +1,4 @@
-import { event, type AppEvent, type EventType, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type EventType, type Scene } from '../../actors/event.ts'
 import { blankMember, withMark, type AppRow, type State } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
@@ -42,11 +42,11 @@ export interface Consequences {
 
 /** The three events that each kind of content has: `message_created`, `message_updated`, `message_deleted`. */
 export function contentEvents({ entity, table, isMarked, store }: ContentEventOptions): ContentEvents {
-  const load = async (db: Db, app: number, ids: number[]) => {
-    const rows = await store.findMany(db, app, ids)
+  const load = byId(async (db: Db, ids: number[]) => {
+    const rows = await store.findMany(db, ids)
     const items = await withParts(db, await listShown(db, [...rows.values()]))
     return new Map(items.map(item => [item.id, item]))
-  }
+  })
   const showRef = ({ entity_id, facts }: AppEvent<unknown>, { app, people, origin }: Scene) => ({
     id: entity_id,
     app: showAppRef(app, people, origin),

@@ -71,7 +71,7 @@ export interface ContentStore {
   changeCounts: Batch<CountChange>
   find: (db: Db, id: number) => Promise<ContentRow | null>
   isIn: (sql: Sql, app: number, id: number) => Promise<boolean>
-  findMany: (db: Db, app: number, ids: number[]) => Promise<Map<number, ContentRow>>
+  findMany: (db: Db, ids: number[]) => Promise<Map<number, ContentRow>>
   findInOrder: (db: Db, ids: number[]) => Promise<ContentRow[]>
   listRecent: (db: Db, app: number, limit: number) => Promise<ContentRow[]>
   count: (db: Db, scope: Scope, page: Page) => Promise<number>
@@ -138,7 +138,7 @@ export function contentStore(table: ContentTable): ContentStore {
     },
     /** Whether an item belongs to an app. */
     isIn: async (sql, app, id) => (await appsOf(sql, [id])).get(id) === app,
-    async findMany(db, _app, ids) {
+    async findMany(db, ids) {
       const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
       return new Map(rows.map(row => [row.id, row]))
     },

@@ -1,4 +1,4 @@
-import { event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type Scene } from '../../actors/event.ts'
 import type { State } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
@@ -23,10 +23,10 @@ function showRef({ entity_id }: AppEvent<unknown>, { app, people, origin }: Scen
 const shared = {
   entity: 'file' as const,
   trigger: 'files',
-  async load(db: Db, _app: number, ids: number[]) {
+  load: byId(async (db: Db, ids: number[]) => {
     const files = await findFiles(db, ids)
     return new Map([...files].filter(([, file]) => file.trashed_at === null))
-  },
+  }),
   names: ({ body }: AppEvent<FileRow>) =>
     body === null ? [] : [body.created_by, ...(body.updated_by === null ? [] : [body.updated_by])],
   present: ({ body }: AppEvent<FileRow>, scene: Scene) => body && presentWhole(body, scene),

@@ -1,6 +1,6 @@
 import { event, type AppEvent, type Scene } from '../../actors/event.ts'
 import { blankMember, type MemberRow } from '../../actors/state.ts'
-import { findMembers } from '../../actors/store.ts'
+import { loadMembers } from '../../actors/store.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { showMember } from './represent.ts'
 
@@ -23,7 +23,7 @@ function presentMember({ entity_id, body }: AppEvent<MemberRow | null>, { app, p
 export const memberAdded = event<MemberRow>({
   ...shared,
   type: 'member_added',
-  load: findMembers,
+  load: loadMembers,
   apply(state, { entity_id, body }) {
     if (body === null) return
     // Last in joining order, also where a replay has met the row earlier.
@@ -36,7 +36,7 @@ export const memberAdded = event<MemberRow>({
 export const memberUpdated = event<MemberRow>({
   ...shared,
   type: 'member_updated',
-  load: findMembers,
+  load: loadMembers,
   apply(state, { body }) {
     if (body !== null) state.putMember(body)
   },

@@ -1,4 +1,4 @@
-import { event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type Scene } from '../../actors/event.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { redactOption, showOption } from './represent.ts'
 import type { OptionRow } from './schema.ts'
@@ -11,7 +11,7 @@ const change = (type: string) =>
     entity: 'option',
     touches: false,
     trigger: 'polls',
-    load: findShownOptions,
+    load: byId(findShownOptions),
     present: ({ body }, scene) => body && { poll: showPoll(body, scene), option: showOption(body) },
     redact: ({ body }: AppEvent<OptionRow>, scene) =>
       body && { poll: showPoll(body, scene), option: redactOption(body) },

@@ -103,7 +103,7 @@ export async function findOptions(db: Db, _app: number, ids: number[]): Promise<
 }
 
 /** The same, without those of polls that are in the trash, themselves or with what they are about. */
-export async function findShownOptions(db: Db, _app: number, ids: number[]): Promise<Map<number, OptionRow>> {
+export async function findShownOptions(db: Db, ids: number[]): Promise<Map<number, OptionRow>> {
   const rows = await db<OptionRow[]>`
     select o.* from options o
     where o.id = any(${ids}::bigint[])

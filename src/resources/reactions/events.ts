@@ -1,4 +1,4 @@
-import { event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type Scene } from '../../actors/event.ts'
 import { showAppRef } from '../apps/represent.ts'
 import type { ContentEntity } from '../content/kind.ts'
 import type { ParentType } from '../content/parent.ts'
@@ -25,7 +25,7 @@ const change = (type: string) =>
       const { count } = facts as ReactionFacts
       state.changeItem(entity_id, item => ({ ...item, reaction_count: count }) as ContentRow)
     },
-    load: findShownItems,
+    load: byId(findShownItems),
     present: (event, scene) => event.body && showChange(event, scene),
     redact: showChange,
   })

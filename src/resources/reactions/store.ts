@@ -41,7 +41,7 @@ export const removeReactionsOf = batch<{ id: number }>({
 })
 
 /** Which of some items are shown: neither they nor what they are about is in the trash or gone. Served by primary keys. */
-export async function findShownItems(db: Db, _app: number, ids: number[]): Promise<Map<number, true>> {
+export async function findShownItems(db: Db, ids: number[]): Promise<Map<number, true>> {
   const rows = await db<{ id: number; trashed_at: Date | null }[]>`${selectItems(db, db`t.id = any(${ids}::bigint[])`)}`
   return new Map(rows.filter(row => row.trashed_at === null).map(({ id }) => [id, true]))
 }

@@ -54,7 +54,7 @@ export class Registrations {
   }
 
   /** The webhooks that want one of these events, each once. */
-  concerned(events: AppEvent[]): Iterable<number> {
+  concerned(events: readonly AppEvent[]): Iterable<number> {
     if (this.isEmpty) return []
     return new Set(events.flatMap(event => this.#wanting(event) ?? []))
   }

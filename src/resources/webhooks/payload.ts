@@ -35,7 +35,7 @@ export function composePayload({ sql, apps, people, events, log, ...parts }: Pay
   const findAppOf = async ({ id, app_id }: QueuedDelivery) => {
     if (app_id === environmentId) return null
     // In this order: a delivery takes over from the row when that is removed.
-    return apps.peek(app_id)?.app ?? (await findApp(sql, app_id)) ?? (await findLastOfApp(sql, id))
+    return apps.current(app_id)?.app ?? (await findApp(sql, app_id)) ?? (await findLastOfApp(sql, id))
   }
   return async delivery => {
     // Sent again, though it could not be told the first time: of that nothing was kept.

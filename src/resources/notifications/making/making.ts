@@ -60,13 +60,12 @@ export class Making {
 
   /** Reads the items of all events at once, as they are now: what was deleted since notifies nobody. */
   async load(rows: EventRow[]): Promise<void> {
-    const { tx, state } = this.#scene
+    const { tx } = this.#scene
     for (const { entity, store } of Object.values(kinds)) {
       const ids = rows.filter(({ type }) => type === `${entity}_created` || type === `${entity}_updated`)
       if (ids.length === 0) continue
       const found = await store.findMany(
         tx,
-        state.app.id,
         ids.map(({ entity_id }) => entity_id),
       )
       for (const [id, item] of found) this.#items.set(id, item)

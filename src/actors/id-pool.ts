@@ -18,22 +18,12 @@ export const usableMs = 2_000
 /** Half of that, so that the commit is on time. */
 const freshMs = 1_000
 
-/** How long to ask for locks first after somebody else was found to write: at first, and at most. Guesses. */
-const shortestCareMs = 50
-const longestCareMs = 2_000
-
-/**
- * Numbers drawn ahead by one commit for the next one, and whether it is worth while to decide without a lock. Owned by
- * a lane. While other nodes write to the same apps, deciding without a lock is work done twice: each time that it was in
- * vain, it is left off for twice as long.
- */
-export class Stock {
+/** Numbers drawn ahead by one commit for the next one. Owned by a commit connection. */
+export class IdPool {
   readonly #nowMs: () => number
   #drawn: Drawn = { numbers: [], atMs: 0 }
   #putAtMs = 0
   #lately = 0
-  #careMs = 0
-  #carefulUntilMs = 0
 
   /** `nowMs`: a clock that never goes back. */
   constructor(nowMs: () => number) {
@@ -41,16 +31,15 @@ export class Stock {
   }
 
   /** How many numbers to draw for a commit after one that takes `count`: some more than the largest of late took. */
-  toDraw(count: number): number {
+  refillSize(count: number): number {
     this.#lately = Math.max(count, Math.floor(this.#lately * 0.9))
     return Math.ceil(this.#lately * 1.25) + 16
   }
 
-  /** `count` fresh numbers above `rev`; null where there are not as many, or others write as well. */
+  /** `count` fresh numbers above `rev`; null where there are not as many. */
   take(count: number, rev: number): Drawn | null {
     const { numbers, atMs } = this.#drawn
-    const nowMs = this.#nowMs()
-    if (nowMs < this.#carefulUntilMs || nowMs - this.#putAtMs > freshMs) return null
+    if (this.#nowMs() - this.#putAtMs > freshMs) return null
     if (numbers.length < count || numbers[0]! <= rev) return null
     this.#drawn = { numbers: numbers.slice(count), atMs }
     return { numbers: numbers.slice(0, count), atMs }
@@ -60,16 +49,5 @@ export class Stock {
   put(drawn: Drawn): void {
     this.#drawn = drawn
     this.#putAtMs = this.#nowMs()
-  }
-
-  /** What was decided without a lock held. */
-  trust(): void {
-    this.#careMs = 0
-  }
-
-  /** It did not: somebody else had written. */
-  distrust(): void {
-    this.#careMs = Math.min(Math.max(this.#careMs * 2, shortestCareMs), longestCareMs)
-    this.#carefulUntilMs = this.#nowMs() + this.#careMs
   }
 }

@@ -2,7 +2,7 @@ import { overloaded } from '../lib/errors.ts'
 import { isFenced, type WriteStatement } from '../storage/batch.ts'
 import { statementLimit } from '../storage/pool.ts'
 import { isCollision, openConnection, pauseMs, type Db, type Sql } from '../storage/sql.ts'
-import { drawnAtOnce, Stock, usableMs, type Drawn } from './stock.ts'
+import { drawnAtOnce, IdPool, usableMs, type Drawn } from './id-pool.ts'
 import { isKeyTaken, saveApps, saveHeads } from './store.ts'
 
 /** Set when nobody can say whether a commit took place: the connection broke after it was sent. */
@@ -14,7 +14,7 @@ export interface Locked {
   heads: Map<number, number>
   /** As many as asked for, ascending, larger than every rev of the locked apps. */
   numbers: number[]
-  /** Those beyond, for the stock once they are committed. */
+  /** Those beyond, for the pool once they are committed. */
   ahead: Drawn
   /** Id of the transaction that holds the locks. */
   transaction: string
@@ -25,11 +25,13 @@ export interface Locked {
 }
 
 /** What was known when a flush was decided without a lock. */
-interface Known {
-  /** How many apps the statement moves: it does so only from the rev that they were known to have. */
-  moved: number
+export interface Known {
+  /** The apps that the statement moves: it does so only from the rev that they were known to have. */
+  moved: AppRev[]
   /** The other apps that something was decided about. */
-  still: { id: number; head_rev: number }[]
+  still: AppRev[]
+  /** Idempotency keys that it stores: nobody was known to have stored them. */
+  keys: Buffer[]
   environment: number
   /** When the numbers that it uses were drawn. */
   drawnAtMs: number
@@ -37,44 +39,71 @@ interface Known {
   count: number
 }
 
+interface AppRev {
+  id: number
+  head_rev: number
+}
+
+/** Why nothing was written; where nothing of this is the case, the numbers were too old. */
+export interface Conflict {
+  /** Apps that have moved, or are being written by others, with their newest committed rev; 0 for one that is gone. */
+  apps: Map<number, number>
+  /** Hex of the idempotency keys that were stored before. */
+  keys: Set<string>
+  /** The newest rev of what belongs to no app. */
+  environment: number
+}
+
+/** What to lock, and to draw, before something is decided. */
+interface Lock {
+  apps: number[]
+  /** Idempotency keys to look up. */
+  keys: Buffer[]
+  /** Numbers to use now, and those for the pool. */
+  count: number
+  ahead: number
+  /** Leaves out apps that others have locked, instead of waiting for them. */
+  skipsLocked?: boolean
+}
+
 /** Time for one step of a commit. Its requests wait for as long, so it is shorter than what reads may take. */
 const stepSeconds = 10
 
-/** A lane as nodes have them. Its transactions hold the locks of apps that other nodes wait for. */
-export function openLane(url: string): Lane {
+/** As nodes have them. Its transactions hold the locks of apps that other nodes wait for. */
+export function openCommitConnection(url: string): CommitConnection {
   const open = () =>
     openConnection({ url, statementTimeoutMs: stepSeconds * 1000, idleTimeoutMs: pauseMs, plansOnce: true })
-  return new Lane({ open, deadlineMs: (stepSeconds + 5) * 1000 })
+  return new CommitConnection({ open, deadlineMs: (stepSeconds + 5) * 1000 })
 }
 
-interface LaneOptions {
+interface CommitConnectionOptions {
   /** Opens one connection. */
   open: () => Sql
-  /** How long PostgreSQL may take for one step before the lane gives its connection up. */
+  /** How long PostgreSQL may take for one step before the connection is given up. */
   deadlineMs: number
 }
 
 /**
- * One connection for commits, one transaction at a time: `begin`, then `commit` or `rollback`. Owned by the
- * committer. A connection that breaks or falls silent is thrown away with everything on it and a new one is made.
+ * One connection for commits, one transaction at a time: `begin`, then `commit` or `rollback`; or `commitOptimistic`.
+ * Owned by the committer. A connection that breaks or falls silent is thrown away with everything on it and a new one is made.
  */
-export class Lane {
+export class CommitConnection {
   readonly #open: () => Sql
   readonly #deadlineMs: number
-  /** Numbers at hand for `commitIf`. */
-  readonly stock = new Stock(() => performance.now())
+  /** Numbers at hand for `commitOptimistic`. */
+  readonly ids = new IdPool(() => performance.now())
   /** What was prepared on this connection. */
   readonly #texts = new Set<string>()
   #collisions = 0
   #sql: Sql
 
-  constructor({ open, deadlineMs }: LaneOptions) {
+  constructor({ open, deadlineMs }: CommitConnectionOptions) {
     this.#open = open
     this.#deadlineMs = deadlineMs
     this.#sql = open()
   }
 
-  /** How often `commitIf` has come to nothing so far. */
+  /** How often `commitOptimistic` has come to nothing so far. */
   get collisions(): number {
     return this.#collisions
   }
@@ -89,14 +118,15 @@ export class Lane {
    * The numbers are drawn after the locks: PostgreSQL runs the statements of a connection one after the other. One
    * round trip.
    */
-  async begin(apps: number[], keys: Buffer[], count: number, ahead: number): Promise<Locked> {
+  async begin({ apps, keys, count, ahead, skipsLocked = false }: Lock): Promise<Locked> {
     this.#renew()
     const sql = this.#sql
-    const [, rows, [drawn], stored] = await this.inTime(
+    const waiting = skipsLocked ? sql`skip locked` : sql``
+    const [, rows, [drawn], stored] = await this.withTimeout(
       Promise.all([
         sql.unsafe('begin').simple(),
         sql<{ id: number; head_rev: number }[]>`
-          select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update`,
+          select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update ${waiting}`,
         sql<{ numbers: string; transaction: string; environment: number; now_ms: number }[]>`
           select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsFor(count + ahead)}::int)) as numbers,
             (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
@@ -118,7 +148,7 @@ export class Lane {
 
   /**
    * Writes and commits in one round trip. `moved`: how many apps it moves. Rejects with OutcomeUnknown where the answer
-   * got lost; with any other error nothing was written. Fills the stock: before, a crash of PostgreSQL could take the
+   * got lost; with any other error nothing was written. Fills the pool: before, a crash of PostgreSQL could take the
    * sequence back to before the numbers that `begin` drew.
    */
   async commit(statement: WriteStatement, { transaction, ahead }: Locked, moved: number): Promise<void> {
@@ -127,7 +157,7 @@ export class Lane {
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
     // `and chain` is an error there; the transaction that it opens is ended at once.
     const committed = this.#sql.unsafe('commit and chain; rollback').simple()
-    const [write, commit] = await this.inTime(Promise.allSettled([written, committed]))
+    const [write, commit] = await this.withTimeout(Promise.allSettled([written, committed]))
     // The transaction was lost, and the statement came to a new connection.
     if (write.status === 'rejected' && isFenced(write.reason)) throw overloaded()
     if (write.status === 'rejected' && isAnswer(write.reason)) throw write.reason
@@ -137,48 +167,36 @@ export class Lane {
         cause: write.status === 'rejected' ? write.reason : (commit as PromiseRejectedResult).reason,
       })
     }
-    this.stock.put(ahead)
+    this.ids.put(ahead)
   }
 
   /**
-   * Writes and commits without a lock what was decided on what was known, in one round trip. False where that no longer
-   * holds, or the numbers are too old: then nothing was written. Rejects as `commit` does. Fills the stock where it moves
-   * an app: PostgreSQL waits for no disk where nothing was written, so that a crash could undo the draw.
+   * Writes and commits in one round trip, without a lock taken before, what was decided on what was known. Where that no
+   * longer holds, or the numbers are too old, nothing was written: then it says why, and null where it was written.
+   * Rejects as `commit` does. Fills the pool where it moves an app: PostgreSQL waits for no disk where nothing was
+   * written, so that a crash could undo the draw.
    *
-   * The commit takes effect at one moment, in which the apps and the environment were as they were known to be: whoever
-   * has written since the statement began has moved the rev of an app's row, which is looked at when the row is written.
+   * The commit takes effect at one moment, in which the apps and the environment were as they were known to be: the rows
+   * of the apps are locked as they are looked at. It waits for no other commit: an app that somebody else has locked is
+   * about to move, and counts as moved. So it is never part of a deadlock over apps, and holds up nobody's other apps.
    */
-  async commitIf(statement: WriteStatement, { moved, still, environment, drawnAtMs, count }: Known): Promise<boolean> {
+  async commitOptimistic(statement: WriteStatement, known: Known): Promise<Conflict | null> {
     this.#renew()
-    const now = `(extract(epoch from clock_timestamp()) * 1000)::bigint`
-    const { text, params } = statement.finish(place => {
-      const ids = place(toIdArray(still.map(({ id }) => id)))
-      const heads = place(toIdArray(still.map(({ head_rev }) => head_rev)))
-      // In this order: the age of numbers counts once the transaction has its place in the order of transactions.
-      return {
-        holds: `case when ${movesAll(statement, place(moved))}
-          and not exists (
-            select from unnest(${ids}::bigint[], ${heads}::bigint[]) k(id, head_rev)
-            left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)
-          and (select head_rev from environment) = ${place(environment)}::bigint
-          then ${now} - ${place(drawnAtMs)}::bigint < ${usableMs} else false end`,
-        returning: `${now} as now_ms,
-          (select string_agg(nextval('numbers')::text, ',')
-            from generate_series(1, ${place(moved > 0 ? drawsFor(this.stock.toDraw(count)) : 0)}::int)) as numbers`,
-      }
-    })
-    const written = this.#write<{ now_ms: number; numbers: string }>(text, params)
+    const { text, params } = toOptimistic(statement, known, this.ids.refillSize(known.count))
+    const written = this.#write<Attempt>(text, params)
     try {
-      const [drawn] = await this.inTime(written)
-      if (moved > 0) this.stock.put({ numbers: toNumbers(drawn!.numbers), atMs: drawn!.now_ms })
-      this.stock.trust()
-      return true
-    } catch (error) {
-      // Also where two nodes moved the same apps, each waiting for the other.
-      if (isFenced(error) || isCollision(error) || isKeyTaken(error)) {
+      const [attempt] = await this.withTimeout(written)
+      if (!attempt!.holds) {
         this.#collisions++
-        if (!isKeyTaken(error)) this.stock.distrust()
-        return false
+        return toConflict(attempt!)
+      }
+      if (known.moved.length > 0) this.ids.put({ numbers: toNumbers(attempt!.numbers), atMs: attempt!.now_ms })
+      return null
+    } catch (error) {
+      // Both ends of a race, for one key or for rows that belong to no app; each is decided again under locks.
+      if (isCollision(error) || isKeyTaken(error)) {
+        this.#collisions++
+        return { apps: new Map(), keys: new Set(), environment: known.environment }
       }
       if (isAnswer(error) || error instanceof OutcomeUnknown) throw error
       this.reset()
@@ -189,7 +207,7 @@ export class Lane {
   /** Ends a transaction that wrote nothing, or failed. Never rejects. */
   async rollback(): Promise<void> {
     try {
-      await this.inTime(this.#sql.unsafe('rollback').simple())
+      await this.withTimeout(this.#sql.unsafe('rollback').simple())
     } catch {
       // A connection that cannot even roll back is given up; PostgreSQL then rolls back by itself.
       this.reset()
@@ -220,7 +238,7 @@ export class Lane {
   }
 
   /** What `work` gives; where that takes longer than a step may, the connection is given up, and with it what runs there. */
-  async inTime<T>(work: Promise<T>): Promise<T> {
+  async withTimeout<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
@@ -234,6 +252,69 @@ export class Lane {
       clearTimeout(timer)
     }
   }
+}
+
+/** What an optimistic statement answers. */
+interface Attempt {
+  holds: boolean
+  now_ms: number
+  numbers: string | null
+  environment: number
+  /** `id:head_rev` of each app that was in the way. */
+  apps: string | null
+  /** Hex. */
+  keys: string | null
+}
+
+const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
+
+/** A statement that writes only where everything still is as it was known to be. */
+function toOptimistic(statement: WriteStatement, known: Known, refill: number) {
+  const { moved, still, keys, environment, drawnAtMs } = known
+  return statement.finish(place => {
+    const arrays = (apps: AppRev[]) =>
+      `unnest(${place(toIdArray(apps.map(({ id }) => id)))}::bigint[],
+        ${place(toIdArray(apps.map(({ head_rev }) => head_rev)))}::bigint[]) as k (id, head_rev)`
+    const before = [
+      `moving as materialized (select id, head_rev from ${arrays(moved)})`,
+      `still as materialized (select id, head_rev from ${arrays(still)})`,
+      `held as materialized (
+        select a.id from moving k join apps a on a.id = k.id and a.head_rev = k.head_rev
+        order by a.id for no key update of a skip locked)`,
+    ]
+    const taken = keys.length === 0 ? null : `idempotency where key = any(${place(toBytesArray(keys))}::bytea[])`
+    const lost = `
+      select k.id from moving k where not exists (select from held h where h.id = k.id)
+      union all
+      select k.id from still k left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev`
+    const drawn = `select string_agg(nextval('numbers')::text, ',')
+      from generate_series(1, ${place(moved.length > 0 ? drawsFor(refill) : 0)}::int)`
+    return {
+      before,
+      // In this order: the age of numbers counts once the transaction has its place in the order of transactions.
+      holds: `case when (select count(*) from held) = ${place(moved.length)}::int
+        and not exists (
+          select from still k left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)
+        ${taken === null ? '' : `and not exists (select from ${taken})`}
+        and (select head_rev from environment) = ${place(environment)}::bigint
+        then ${nowMs} - ${place(drawnAtMs)}::bigint < ${usableMs} else false end`,
+      // Division by zero: each app that was locked was moved, or something is wrong with the statement itself.
+      returning: `holds, ${nowMs} as now_ms,
+        1 / (not holds or ${movesAll(statement, place(moved.length))})::int as whole,
+        case when holds then (${drawn}) end as numbers,
+        (select head_rev from environment) as environment,
+        case when not holds then (
+          select string_agg(l.id || ':' || coalesce(a.head_rev, 0), ',')
+          from (${lost}) l left join apps a on a.id = l.id) end as apps,
+        ${taken === null ? 'null' : `case when not holds then (select string_agg(encode(key, 'hex'), ',') from ${taken}) end`} as keys
+        from fence`,
+    }
+  })
+}
+
+function toConflict({ apps, keys, environment }: Attempt): Conflict {
+  const pairs = apps === null ? [] : apps.split(',').map(pair => pair.split(':').map(Number) as [number, number])
+  return { apps: new Map(pairs), keys: new Set(keys?.split(',')), environment }
 }
 
 /** A condition: each app was moved, from the rev that it was known to have, and by nobody else in this statement. */
