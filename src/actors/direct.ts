@@ -1,4 +1,6 @@
-import { environmentId } from '../storage/events.ts'
+import { overloaded } from '../lib/errors.ts'
+import { environmentId, type EventRow } from '../storage/events.ts'
+import { together } from '../storage/together.ts'
 import { isCollision, type Sql, type Tx } from '../storage/sql.ts'
 import type { OnceKey } from './app-actor.ts'
 import type { Environment } from './environment.ts'
@@ -6,19 +8,30 @@ import type { AppEvent, EventType } from './event.ts'
 import { KeyReused } from './decision.ts'
 import type { Principal } from './principal.ts'
 import { reviveDates } from './revive.ts'
+import { drawnAtOnce } from './id-pool.ts'
 import { isKeyTaken } from './store.ts'
 
-/** A wish to change what belongs to no app. It runs in a transaction of its own and may use SQL. */
-export interface DirectCommand<Input, Result> {
+/** A wish to change what belongs to no app. It runs in a transaction, which it may share, and may use SQL. */
+export interface DirectCommand<Input, Result> extends DirectOptions {
   name: string
   run: (work: DirectWork, input: Input) => Promise<Result>
+}
+
+interface DirectOptions {
+  /**
+   * The command may run in one transaction with others like it, its statements between theirs: it inserts rows, reads only
+   * rows that none of them writes, and leaves it to an index to refuse what exists already. Many such commands share a
+   * commit; if one of them fails, all are done again, each in a transaction of its own.
+   */
+  sharesCommit?: boolean
 }
 
 export function directCommand<Input, Result>(
   name: string,
   run: (work: DirectWork, input: Input) => Promise<Result>,
+  options: DirectOptions = {},
 ): DirectCommand<Input, Result> {
-  return { name, run }
+  return { name, run, ...options }
 }
 
 interface Change {
@@ -47,11 +60,10 @@ export class DirectWork {
     this.changes.push({ type, entity_type, entity_id, facts })
   }
 
-  /** A number for an app that this command is making. */
-  async nextNumber(): Promise<number> {
-    // The transaction is given its own number first: whoever looks for new revs asks which transactions are open.
-    const [row] = await this.sql<{ number: number }[]>`select nextval('numbers') as number from pg_current_xact_id()`
-    return row!.number
+  /** Numbers for an app that this command is making, ascending; one round trip. */
+  async nextNumbers(count: number): Promise<number[]> {
+    const request = { count }
+    return (await drawTogether(this.sql as unknown as Sql, [request])).get(request)!
   }
 
   /** The first event of an app that this command has made; `rev` is what the app's row holds. */
@@ -71,13 +83,36 @@ export class DirectWork {
   }
 }
 
-/** The same door as `Apps`, for commands that belong to no app. Ordering is left to the database. */
+/** A command that waits for its transaction. */
+interface PendingCommand {
+  command: DirectCommand<unknown, unknown>
+  by: Principal
+  input: unknown
+  once: OnceKey | undefined
+  resolve: (result: unknown) => void
+  reject: (error: unknown) => void
+}
+
+/** Commands that share a transaction at most. A guess: with 64, all of the usual load test's connections fit. */
+const groupLimit = 64
+
+/** Commands that may wait for a shared transaction: some 0.5 s of them. Beyond it callers are told to come back. */
+const waitingLimit = 2_000
+
+/**
+ * The same door as `Apps`, for commands that belong to no app. Ordering is left to the database. Commands that may share
+ * a commit gather while the one before is on its way, so that load makes transactions larger and not more frequent: each
+ * of them locks the one row that numbers all changes of this kind. If the process dies, open transactions roll back, and
+ * nothing of them was acknowledged.
+ */
 export class Direct {
   readonly #sql: Sql
   readonly #environment: Environment
   readonly #now: () => Date
   readonly #listeners: ((event: AppEvent) => void)[] = []
   readonly #followers: ((command: DirectCommand<never, unknown>) => void)[] = []
+  readonly #waiting: PendingCommand[] = []
+  #isCommitting = false
   #watcher: ((rev: number) => void) | null = null
 
   constructor(sql: Sql, environment: Environment, now: () => Date) {
@@ -101,44 +136,101 @@ export class Direct {
     this.#watcher = watcher
   }
 
-  /** Resolves after the commit, when this node's caches have heard of it. Rejects with the command's Problem. */
-  async run<Input, Result>(
+  /**
+   * Resolves after the commit, when this node's caches have heard of it. Rejects with the command's Problem, or with 503
+   * where too many commands wait.
+   */
+  run<Input, Result>(
     command: DirectCommand<Input, Result>,
     by: Principal,
     input: Input,
     once?: OnceKey,
   ): Promise<Result> {
+    return new Promise<unknown>((resolve, reject) => {
+      const pending = { command: command as DirectCommand<unknown, unknown>, by, input, once, resolve, reject }
+      if (command.sharesCommit !== true) void this.#runAlone(pending)
+      else if (this.#waiting.length >= waitingLimit) reject(overloaded())
+      else {
+        this.#waiting.push(pending)
+        if (!this.#isCommitting) void this.#runGroups()
+      }
+    }) as Promise<Result>
+  }
+
+  /** Never rejects. */
+  async #runGroups(): Promise<void> {
+    this.#isCommitting = true
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.splice(0, groupLimit)
+      if (group.length === 1) await this.#runAlone(group[0]!)
+      else await this.#runTogether(group)
+    }
+    this.#isCommitting = false
+  }
+
+  /** Never rejects. A command that is refused would take the others down with it, so that each is tried alone then. */
+  async #runTogether(group: PendingCommand[]): Promise<void> {
+    let results: unknown[]
     try {
-      return await this.#attempt(command, by, input, once)
+      results = await this.#commit(group)
+    } catch {
+      // Tried alone, the commands that failed fail again, and tell their callers why.
+      await Promise.all(group.map(pending => this.#runAlone(pending)))
+      return
+    }
+    for (const [at, { resolve }] of group.entries()) resolve(results[at])
+  }
+
+  /** Never rejects. */
+  async #runAlone(pending: PendingCommand): Promise<void> {
+    const attempt = async () => (await this.#commit([pending]))[0]
+    try {
+      const again = (error: unknown) => {
+        if (!isKeyTaken(error) && !isCollision(error)) throw error
+        return attempt()
+      }
+      pending.resolve(await attempt().catch(again))
     } catch (error) {
-      if (!isKeyTaken(error) && !isCollision(error)) throw error
-      return this.#attempt(command, by, input, once)
+      pending.reject(error)
     }
   }
 
-  async #attempt<Input, Result>(
-    command: DirectCommand<Input, Result>,
-    by: Principal,
-    input: Input,
-    once: OnceKey | undefined,
-  ): Promise<Result> {
+  /** Runs commands in one transaction and answers their results, in their order. */
+  async #commit(group: PendingCommand[]): Promise<unknown[]> {
     let rev = 0
-    let events: AppEvent[] = []
-    const result = await this.#sql.begin(async tx => {
-      const earlier = once && (await findEarlier(tx as unknown as Tx, once))
-      if (earlier !== undefined) return earlier.result
-      const work = new DirectWork(tx as unknown as Tx, by, this.#now())
-      const result = await command.run(work, input)
-      rev = await record(work, once, result)
-      events = work.events
-      return result
+    let done: Done[] = []
+    await this.#sql.begin(async begun => {
+      const tx = begun as unknown as Tx
+      // To their ends, all of them: what one still asks would run in the transaction after this one.
+      const settled = await Promise.allSettled(group.map(pending => this.#decide(tx, pending)))
+      done = settled.map(result => {
+        if (result.status === 'rejected') throw result.reason
+        return result.value
+      })
+      rev = await record(tx, done)
     })
     await this.#environment.reach(rev)
     if (rev > 0) this.#watcher?.(rev)
-    for (const event of events) for (const listener of this.#listeners) listener(event)
-    for (const follower of this.#followers) follower(command)
-    return result as Result
+    for (const { work } of done)
+      for (const event of work.events) for (const listener of this.#listeners) listener(event)
+    for (const { command } of group) for (const follower of this.#followers) follower(command)
+    return done.map(({ result }) => result)
   }
+
+  async #decide(tx: Tx, { command, by, input, once }: PendingCommand): Promise<Done> {
+    const work = new DirectWork(tx, by, this.#now())
+    const earlier = once && (await findEarlier(tx, once))
+    if (earlier !== undefined) return { work, result: earlier.result, once: undefined }
+    return { work, result: await command.run(work, input), once }
+  }
+}
+
+/** A command that was decided, with what its commit has to write beside the command's own rows. */
+interface Done {
+  work: DirectWork
+  result: unknown
+  /** The key that its result is to be kept under. */
+  once: OnceKey | undefined
 }
 
 /** Holds off anybody else with the same key until this transaction ends; then one of them finds the other's answer. */
@@ -151,29 +243,90 @@ async function findEarlier(tx: Tx, { key, request }: OnceKey): Promise<{ result:
   return { result: reviveDates(stored.result) }
 }
 
-/** Writes the events and the answer; the environment's row is locked last, so for as short as can be. */
-async function record({ sql, by, now, changes, events }: DirectWork, once: OnceKey | undefined, result: unknown) {
-  if (once !== undefined) {
-    const stored = JSON.stringify(result ?? null)
-    await sql`insert into idempotency (key, request, result, created_at)
-      values (${once.key}, ${once.request}, ${stored}::text::jsonb, ${now})`
+/**
+ * Writes the events and the answers. The environment's row is locked last, so for as short as can be: three round trips
+ * with the commit, for any number of changes. Answers the environment's new rev, 0 where it has not moved.
+ */
+async function record(tx: Tx, done: Done[]): Promise<number> {
+  const kept = done.flatMap(({ work, result, once }) =>
+    once === undefined ? [] : [{ ...once, result, now: work.now }],
+  )
+  if (kept.length > 0) await insertResults(tx, kept)
+  const first = done.flatMap(({ work }) => work.events.map(toRow))
+  const changes = done.flatMap(({ work }) => work.changes.map(change => ({ ...change, by: work.by, now: work.now })))
+  if (changes.length === 0) {
+    if (first.length > 0) await insertEvents(tx, first)
+    return 0
   }
-  for (const { app_id, rev, type, kind, entity_id } of events) {
-    await sql`insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, created_at)
-      values (${app_id}, ${rev}, 0, ${type}, ${by.user}, ${kind.entity}, ${entity_id}, ${now})`
-  }
-  if (changes.length === 0) return 0
-  const [environment] = await sql<{ head_rev: number }[]>`select head_rev from environment for update`
+  // Answered in the order in which they are asked: the numbers are drawn under the lock.
+  const [[environment], [drawn]] = await Promise.all([
+    tx<{ head_rev: number }[]>`select head_rev from environment for update`,
+    tx<{ firsts: number[] }[]>`
+      select array(select nextval('numbers') from generate_series(1, ${Math.ceil(changes.length / drawnAtOnce)}::int)) as firsts`,
+  ])
   let prev = environment!.head_rev
-  for (const { type, entity_type, entity_id, facts } of changes) {
-    const text = facts === null ? null : JSON.stringify(facts)
-    const [row] = await sql<{ rev: number }[]>`
-      insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
-      values (${environmentId}, nextval('numbers'), ${prev}, ${type}, ${by.user}, ${entity_type}, ${entity_id},
-        ${text}::text::jsonb, ${now})
-      returning rev`
-    prev = row!.rev
-  }
-  await sql`update environment set head_rev = ${prev}`
+  const revs = spread(drawn!.firsts, changes.length)
+  const rows = changes.map(({ type, entity_type, entity_id, facts, by, now }, at): NewEvent => {
+    const rev = revs[at]!
+    const row = {
+      app_id: environmentId,
+      rev,
+      prev,
+      type,
+      actor_id: by.user,
+      entity_type,
+      entity_id,
+      facts,
+      created_at: now,
+    }
+    prev = rev
+    return row
+  })
+  await Promise.all([insertEvents(tx, [...first, ...rows]), tx`update environment set head_rev = ${prev}`])
   return prev
+}
+
+async function insertResults(tx: Tx, kept: (OnceKey & { result: unknown; now: Date })[]): Promise<void> {
+  const records = kept.map(({ key, request, result, now }) => {
+    return { key: key.toString('hex'), request: request.toString('hex'), result: result ?? null, now }
+  })
+  await tx`
+    insert into idempotency (key, request, result, created_at)
+    select decode(key, 'hex'), decode(request, 'hex'), coalesce(result, 'null'), now
+    from jsonb_to_recordset(${JSON.stringify(records)}::text::jsonb) as r(
+      key text, request text, result jsonb, now timestamptz)`
+}
+
+type NewEvent = Pick<
+  EventRow,
+  'app_id' | 'rev' | 'prev' | 'type' | 'actor_id' | 'entity_type' | 'entity_id' | 'facts' | 'created_at'
+>
+
+function toRow({ app_id, rev, prev, type, actor_id, kind, entity_id, facts, created_at }: AppEvent): NewEvent {
+  return { app_id, rev, prev, type, actor_id, entity_type: kind.entity, entity_id, facts, created_at }
+}
+
+async function insertEvents(tx: Tx, rows: NewEvent[]): Promise<void> {
+  await tx`
+    insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
+    select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(
+      app_id bigint, rev bigint, prev bigint, type text, actor_id bigint, entity_type text, entity_id bigint, facts jsonb,
+      created_at timestamptz)`
+}
+
+/** One draw for all numbers that the commands of one transaction ask for at the same moment. */
+const drawTogether = together<{ count: number }, number[]>(async (sql, requests) => {
+  const total = requests.reduce((sum, { count }) => sum + count, 0)
+  // The transaction gets its own id first: a node that polls for new revs asks which transactions are open.
+  const [row] = await sql<{ firsts: number[] }[]>`
+    select array(select nextval('numbers') from generate_series(1, ${Math.ceil(total / drawnAtOnce)}::int)) as firsts
+    from pg_current_xact_id()`
+  const numbers = spread(row!.firsts, total)
+  return new Map(requests.map(request => [request, numbers.splice(0, request.count)]))
+})
+
+/** A draw from the sequence gives a number and those after it. */
+function spread(firsts: number[], count: number): number[] {
+  return Array.from({ length: count }, (_, at) => firsts[Math.floor(at / drawnAtOnce)]! + (at % drawnAtOnce))
 }

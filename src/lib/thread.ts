@@ -93,7 +93,8 @@ async function ask<Task, Result>(worker: Worker, task: Task, taskMs: number): Pr
 }
 
 /** Makes the thread that this is called in do each task by `work`, and tells that it is ready. */
-export function takeTasks<Task, Result>(work: (task: Task) => Result): void {
-  parentPort!.on('message', (task: Task) => parentPort!.postMessage(work(task)))
+export function takeTasks<Task, Result>(work: (task: Task) => Result | Promise<Result>): void {
+  // Where it rejects, the thread ends, as where it throws.
+  parentPort!.on('message', async (task: Task) => parentPort!.postMessage(await work(task)))
   parentPort!.postMessage('ready')
 }

@@ -1,14 +1,13 @@
 import { open, readFile, stat } from 'node:fs/promises'
 import { setPriority } from 'node:os'
 import sharp, { type Sharp } from 'sharp'
+import { endNow, takeOrders } from '../lib/isolated-process.ts'
 import { bitmapLimitBytes, decode, readHead } from './bitmap.ts'
-import type { Order } from './decoder.ts'
+import type { FittedImage, Order } from './decoder.ts'
 import { pixelLimit, svgLimitBytes, type Image, type ImageFormat, type Rendition } from './image.ts'
 import { readSvgSize, svgHeadBytes } from './svg.ts'
 
-// Nobody needs this process without its parent.
-process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
-process.on('message', (order: Order) => void obey(order).then(answer => process.send!(answer)))
+takeOrders(obey)
 
 sharp.cache(false)
 sharp.concurrency(1)
@@ -20,15 +19,19 @@ sharp.unblock({ operation: formats.map(name => `VipsForeignLoad${name}`) })
 /** How often is looked how much time an order has taken. */
 const watchMs = 50
 
-async function obey({ path, wish, processorMs }: Order): Promise<Uint8Array | Image | null> {
+/** Language models scale larger pictures down by themselves, as their vendors say, and charge for what was sent. */
+const modelPixels = 1568
+
+async function obey({ path, wish, processorMs }: Order): Promise<Uint8Array | Image | FittedImage | null> {
   const before = process.cpuUsage()
   // The threads that decode leave this one free, and nothing else stops them.
   const watch = setInterval(() => {
     const { user, system } = process.cpuUsage(before)
-    if ((user + system) / 1000 > processorMs) process.kill(process.pid, 'SIGKILL')
+    if ((user + system) / 1000 > processorMs) endNow()
   }, watchMs)
   try {
-    return wish === 'head' ? await inspect(path) : await make(path, wish)
+    if (wish === 'head') return await inspect(path)
+    return wish === 'fitted' ? await fitForModel(path) : await make(path, wish)
   } catch {
     // Whatever it is, it is no picture.
     return null
@@ -56,6 +59,17 @@ async function make(path: string, rendition: Rendition): Promise<Uint8Array> {
   return fit(await decodeFile(path), rendition)
     .webp({ quality: 82 })
     .toBuffer()
+}
+
+/** Not WebP, which servers of local models cannot read. What is no photograph stays free of JPEG's blurring. */
+async function fitForModel(path: string): Promise<FittedImage> {
+  setPriority(10)
+  const picture = await decodeFile(path)
+  const { format, hasAlpha } = await picture.metadata()
+  const fitted = picture.autoOrient().resize(modelPixels, modelPixels, { fit: 'inside', withoutEnlargement: true })
+  return format === 'jpeg' || (format === 'webp' && !hasAlpha)
+    ? { data: await fitted.jpeg({ quality: 85 }).toBuffer(), type: 'image/jpeg' }
+    : { data: await fitted.png().toBuffer(), type: 'image/png' }
 }
 
 async function decodeFile(path: string): Promise<Sharp> {

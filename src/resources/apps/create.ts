@@ -45,31 +45,34 @@ export interface Created {
  * chat exists once for each pair: the one there is comes back, whatever became of the other one. Refuses with 422 for
  * members that the type does not allow or the caller cannot see, and a taken uid.
  */
-export const createApp = directCommand('createApp', async (work: DirectWork, draft: AppDraft): Promise<Created> => {
-  const { by, sql } = work
-  const caller = by.kind === 'user' ? by.user : null
-  const others = draft.members.filter(({ id }) => id !== caller)
-  const fault = faultOf(draft, caller, others)
-  const people = [...(caller === null ? [] : [caller]), ...others.map(({ id }) => id)]
-  const pair = draft.type === 'private_chat' && fault === null ? toPair(people) : null
-  const found = pair === null ? null : await findPair(sql, pair)
-  if (found === null) requireKnown(others)
-  if (fault !== null) throw invalid({ members: [fault] })
-  requireFit(draft.type, draft)
-  if (found !== null) return { id: found, isNew: false }
+export const createApp = directCommand(
+  'createApp',
+  async (work: DirectWork, draft: AppDraft): Promise<Created> => {
+    const { by, sql } = work
+    const caller = by.kind === 'user' ? by.user : null
+    const others = draft.members.filter(({ id }) => id !== caller)
+    const fault = faultOf(draft, caller, others)
+    const people = [...(caller === null ? [] : [caller]), ...others.map(({ id }) => id)]
+    const pair = draft.type === 'private_chat' && fault === null ? toPair(people) : null
+    const found = pair === null ? null : await findPair(sql, pair)
+    if (found === null) requireKnown(others)
+    if (fault !== null) throw invalid({ members: [fault] })
+    requireFit(draft.type, draft)
+    if (found !== null) return { id: found, isNew: false }
 
-  const rev = await work.nextNumber()
-  const owner = ownerOf(draft, caller)
-  const app = await insert(work, draft, { pair, owner, rev })
-  const joined: { app_id: number; user_id: number; access: Access; joined_rev: number }[] = []
-  for (const user of people) {
-    const access = user === owner ? 'admin' : 'write'
-    joined.push({ app_id: app.id, user_id: user, access, joined_rev: await work.nextNumber() })
-  }
-  await insertMembers(sql, joined)
-  work.emitFirst(appCreated, app.id, rev, app)
-  return { id: app.id, isNew: true }
-})
+    const [rev, ...joinedRevs] = (await work.nextNumbers(1 + people.length)) as [number, ...number[]]
+    const owner = ownerOf(draft, caller)
+    const app = await insert(work, draft, { pair, owner, rev })
+    const joined = people.map((user, at) => {
+      const access: Access = user === owner ? 'admin' : 'write'
+      return { app_id: app.id, user_id: user, access, joined_rev: joinedRevs[at]! }
+    })
+    await insertMembers(sql, joined)
+    work.emitFirst(appCreated, app.id, rev, app)
+    return { id: app.id, isNew: true }
+  },
+  { sharesCommit: true },
+)
 
 /** Who takes part is part of what a conversation is. Null where its members are as they must be. */
 function faultOf({ type, members, isByAgent }: AppDraft, caller: number | null, others: Participant[]): string | null {

@@ -1,6 +1,7 @@
 import type { Principal } from '../../actors/principal.ts'
 import type { Access, AppRow } from '../../actors/state.ts'
 import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
+import { together } from '../../storage/together.ts'
 
 /**
  * The app of that uid that concerns the caller: their own agent chat, or any other type; for an API key somebody's agent
@@ -62,17 +63,27 @@ export interface NewAppRow {
   created_by: number
 }
 
+/** Refused by the indexes apps_uid, apps_agent_chat_uid and apps_pair. */
 export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {
-  const metadata = row.metadata === null ? null : JSON.stringify(row.metadata)
-  const [inserted] = await tx<AppRow[]>`
+  const made = await insertApps(tx as unknown as Sql, [row])
+  return made.get(row)!
+}
+
+/** Rows as they are stored. One statement for all apps that one transaction makes at the same moment. */
+const insertApps = together<NewAppRow, AppRow>(async (sql, rows) => {
+  const made = await sql<AppRow[]>`
     insert into apps (type, uid, name, description, metadata, tags, access, directory_id, picture_id, is_joinable, pair,
       owner_id, rev, head_rev, created_at, created_by)
-    values (${row.type}, free_uid(${row.uid}, null, ${row.type}), ${row.name}, ${row.description},
-      ${metadata}::text::jsonb, ${row.tags}, ${row.access}, ${row.directory_id}, ${row.picture_id}, ${row.is_joinable},
-      ${row.pair}, ${row.owner_id}, ${row.rev}, ${row.head_rev}, ${row.created_at}, ${row.created_by})
+    select type, free_uid(uid, null, type), name, description, metadata, tags, access, directory_id,
+      picture_id, is_joinable, pair, owner_id, rev, head_rev, created_at, created_by
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(
+      type text, uid text, name text, description text, metadata jsonb, tags text[], access text, directory_id bigint,
+      picture_id bigint, is_joinable boolean, pair text, owner_id bigint, rev bigint, head_rev bigint,
+      created_at timestamptz, created_by bigint)
     returning *`
-  return inserted!
-}
+  const byRev = new Map(made.map(app => [app.rev, app]))
+  return new Map(rows.map(row => [row, byRev.get(row.rev)!]))
+})
 
 interface ReadableApp {
   id: number
@@ -120,8 +131,17 @@ interface NewMemberRow {
 }
 
 export async function insertMembers(tx: Tx, rows: NewMemberRow[]): Promise<void> {
-  if (rows.length > 0) await tx`insert into members ${tx(rows)}`
+  if (rows.length > 0) await insertMembersTogether(tx as unknown as Sql, rows)
 }
+
+const insertMembersTogether = together<NewMemberRow, true>(async (sql, rows) => {
+  await sql`
+    insert into members (app_id, user_id, access, joined_rev)
+    select app_id, user_id, access, joined_rev
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(
+      app_id bigint, user_id bigint, access text, joined_rev bigint)`
+  return new Map()
+})
 
 /** The pair whose private chat an app is; null for any other app. */
 export async function findPairOf(db: Db, app: number): Promise<string | null> {

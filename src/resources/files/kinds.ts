@@ -1,15 +1,16 @@
+import { textExtensions } from '../../storage/text-files.ts'
 import { extensionOf } from '../blobs/media-types.ts'
 
 const extensions = {
   archive: '7z zip',
   audio: 'aac aif aiff au gsm m4a mid midi mka mp3 oga ogg ra ram snd spx wav wma',
-  code: 'c cgi cpp cs cshtml css html java js json less php pl ps1 py rb rs scss sh sql swift ts xml yaml yml',
+  code: textExtensions.code,
   document: 'doc docm docx dotm dotx gdoc pages pdf',
   email: 'eml msg',
   image: 'ai apng bmp emf eps gif heic ico jpeg jpg png psd svg tif tiff webp wmf',
   presentation: 'gslides keynote potx ppt pptm pptx',
   spreadsheet: 'gsheet numbers xls xlsm xlsx xltx',
-  text: 'markdown md txt',
+  text: textExtensions.text,
   video: '3g2 asf asx avi flv mk3d mkv mov mp4 mpeg mpg ogm ogv ogx qt rm rv smi smil swf webm wmv',
 }
 

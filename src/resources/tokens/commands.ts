@@ -3,7 +3,7 @@ import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import { hashOf } from '../../http/credentials.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { SpecialUser } from '../users/schema.ts'
-import { findUserId } from '../users/store.ts'
+import { findUserIdTogether } from '../users/store.ts'
 import { insertToken, removeTokens } from './store.ts'
 
 /** The prefix tells clients that this is no API key. */
@@ -23,6 +23,7 @@ export const issueToken = directCommand(
     if (!(await insertToken(work.sql, { hash, user: id, now: work.now, expiresAt }))) throw NotFound()
     return token
   },
+  { sharesCommit: true },
 )
 
 /** Ends all tokens of a user or agent, trashed or not: on this node before the answer, on others within a moment. */
@@ -33,7 +34,7 @@ export const revokeTokens = directCommand('revokeTokens', async (work: DirectWor
 })
 
 async function requireUser({ sql }: DirectWork, user: string): Promise<number> {
-  const id = await findUserId(sql, user)
+  const id = await findUserIdTogether(sql, user)
   if (id === null) throw NotFound()
   if (id <= 0) throw SpecialUser()
   return id

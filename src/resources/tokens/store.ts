@@ -1,4 +1,5 @@
-import type { Tx } from '../../storage/sql.ts'
+import type { Sql, Tx } from '../../storage/sql.ts'
+import { together } from '../../storage/together.ts'
 
 export interface TokenRow {
   hash: Buffer
@@ -8,13 +9,30 @@ export interface TokenRow {
 }
 
 /** False where there is no such user, or it is trashed. The lock keeps it from being deleted meanwhile. */
-export async function insertToken(tx: Tx, { hash, user, now, expiresAt }: TokenRow): Promise<boolean> {
-  const { count } = await tx`
-    insert into tokens (hash, user_id, created_at, expires_at)
-    select ${hash}, u.id, ${now}, ${expiresAt} from users u
-    where u.id = ${user} and u.trashed_at is null
-    for key share`
-  return count > 0
+export async function insertToken(tx: Tx, token: TokenRow): Promise<boolean> {
+  const made = await insertTokens(tx as unknown as Sql, [token])
+  return made.has(token)
+}
+
+/** Those that were made. One statement for all tokens that one transaction makes at the same moment. */
+const insertTokens = together<TokenRow, true>(async (sql, tokens) => {
+  const rows = await sql<{ place: number }[]>`
+    with given as (
+      select r.place, decode(r.hash, 'hex') as hash, u.id, r.now, r."expiresAt"
+      from jsonb_to_recordset(${JSON.stringify(tokens.map(toRecord))}::text::jsonb) as r(
+        place int, hash text, "user" bigint, now timestamptz, "expiresAt" timestamptz)
+      join users u on u.id = r."user" and u.trashed_at is null
+      order by u.id
+      for key share of u
+    ), made as (
+      insert into tokens (hash, user_id, created_at, expires_at) select hash, id, now, "expiresAt" from given
+    )
+    select place from given`
+  return new Map(rows.map(({ place }) => [tokens[place]!, true]))
+})
+
+function toRecord(token: TokenRow, place: number) {
+  return { ...token, place, hash: token.hash.toString('hex') }
 }
 
 /** Served by tokens_user. */

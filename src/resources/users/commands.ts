@@ -18,6 +18,7 @@ export const createUser = directCommand(
     if (id === null) throw invalid(uidTaken)
     return { id, isNew: true }
   },
+  { sharesCommit: true },
 )
 
 /**

@@ -31,7 +31,7 @@ export async function createProfile(work: DirectWork, { given, isAgent }: NewPro
   const id = await refusing(() => store.insertUser(sql, row))
   if (id === null) return null
   if (given.password_hash) await store.updatePassword(sql, id, given.password_hash)
-  await store.replaceDirectories(sql, id, directories)
+  if (directories.length > 0) await store.replaceDirectories(sql, id, directories)
   work.changed('user_created', 'user', id, isAgent ? { is_agent: true } : null)
   return id
 }

@@ -125,10 +125,10 @@ async function toChange(request: Request & { body: UserUpdate }): Promise<UserCh
 
 type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
-/** The user as a write has left it, trashed or not. */
-async function showSaved({ id }: Saved, { sql, by, origin, presence }: Request) {
-  const person = await findPerson(sql, String(id), by)
-  if (person === null) throw NotFound()
+/** The user as a write has left it, trashed or not: only API keys write users, and they see all. */
+async function showSaved({ id }: Saved, { sql, by, origin, presence, people }: Request) {
+  const person = await people.get(id)
+  if (person === undefined) throw NotFound()
   return showDetailed(person, { by, origin, followed: new Set(), presence, sql })
 }
 

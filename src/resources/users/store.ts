@@ -2,7 +2,8 @@ import type { JSONValue } from 'postgres'
 import { selectPeople, type Person } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { toReference } from '../../lib/reference.ts'
-import type { Db, Fragment, Tx } from '../../storage/sql.ts'
+import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
+import { together } from '../../storage/together.ts'
 import { isVisibleTo } from './visible.ts'
 
 /** A condition on `u`, a row of users: it is the one that `ref` names. Served by the primary key, or users_uid. */
@@ -22,6 +23,14 @@ export async function findUserId(db: Db, ref: string): Promise<number | null> {
   const [row] = await db<{ id: number }[]>`select u.id from users u where ${isNamed(db, ref)}`
   return row?.id ?? null
 }
+
+/** As `findUserId`, in one query for all that one transaction asks for at the same moment. */
+export async function findUserIdTogether(tx: Tx, ref: string): Promise<number | null> {
+  const found = await resolveTogether(tx as unknown as Sql, [ref])
+  return found.get(ref) ?? null
+}
+
+const resolveTogether = together<string, number>((sql, refs) => resolvePeople(sql, refs))
 
 /** The same for many references at once, by reference; those that name nobody are missing. */
 export async function resolvePeople(db: Db, refs: readonly string[]): Promise<Map<string, number>> {
@@ -73,17 +82,38 @@ export async function lockUser(tx: Tx, ref: string): Promise<StoredUser | null> 
   return row ?? null
 }
 
-/** The id of the new user; null where somebody has its uid. */
-export async function insertUser(
-  tx: Tx,
-  user: UserRow & { is_agent: boolean; created_at: Date },
-): Promise<number | null> {
-  const [row] = await tx<{ id: number }[]>`
-    insert into users ${tx(toColumns(tx, user))}
-    on conflict (lower(uid)) do nothing
-    returning id`
-  return row?.id ?? null
+interface NewUserRow extends UserRow {
+  is_agent: boolean
+  created_at: Date
 }
+
+/** The id of the new user; null where another user or agent has its uid. */
+export async function insertUser(tx: Tx, user: NewUserRow): Promise<number | null> {
+  const made = await insertUsers(tx as unknown as Sql, [user])
+  return made.get(user) ?? null
+}
+
+/** Ids by row. One statement for all users that one transaction makes at the same moment. */
+const insertUsers = together<NewUserRow, number>(async (sql, users) => {
+  const rows = await sql<{ place: number; id: number }[]>`
+    with given as materialized (
+      select nextval(pg_get_serial_sequence('users', 'id')) as new_id, r.*
+      from jsonb_to_recordset(${JSON.stringify(users.map((user, place) => ({ ...user, place })))}::text::jsonb) as r(
+        place int, uid text, name text, given_name text, middle_name text, family_name text, nickname text, email text,
+        phone_number text, username text, comment text, picture_id bigint, metadata jsonb, tags text[],
+        display_name text, is_agent boolean, created_at timestamptz)
+    ), made as (
+      insert into users (id, uid, name, given_name, middle_name, family_name, nickname, email, phone_number, username,
+        comment, picture_id, metadata, tags, display_name, is_agent, created_at)
+      select new_id, uid, name, given_name, middle_name, family_name, nickname, email, phone_number, username,
+        comment, picture_id, metadata, tags, display_name, is_agent, created_at
+      from given
+      on conflict (lower(uid)) do nothing
+      returning id
+    )
+    select g.place, g.new_id as id from given g join made m on m.id = g.new_id`
+  return new Map(rows.map(({ place, id }) => [users[place]!, id]))
+})
 
 export async function updateUser(tx: Tx, id: number, user: UserRow & { updated_at: Date }): Promise<void> {
   await tx`update users set ${tx(toColumns(tx, user))} where id = ${id}`

@@ -1,0 +1,38 @@
+import { readFile, stat } from 'node:fs/promises'
+import { takeTasks } from '../../lib/thread.ts'
+import type { ExtractedPart } from './extraction.ts'
+import { documentLimitBytes, Unreadable, type Extracted, type ExtractionOrder } from './format.ts'
+import { readHtml } from './html.ts'
+import { readDocx } from './office/docx.ts'
+import { readPptx } from './office/pptx.ts'
+import { readXlsx } from './office/xlsx.ts'
+import { readPdf } from './pdf.ts'
+import { readPlain } from './plain.ts'
+
+// What the thread of the extraction process runs.
+takeTasks(extract)
+
+const readers: Record<ExtractionOrder['format'], (bytes: Uint8Array) => ExtractedPart[] | Promise<ExtractedPart[]>> = {
+  text: readPlain,
+  html: readHtml,
+  pdf: readPdf,
+  docx: readDocx,
+  xlsx: readXlsx,
+  pptx: readPptx,
+}
+
+async function extract({ source, format }: ExtractionOrder): Promise<Extracted> {
+  try {
+    // A plain Uint8Array: the PDF reader takes no Buffer.
+    const bytes = new Uint8Array(typeof source === 'string' ? await readDocument(source) : source)
+    return { state: 'done', parts: await readers[format](bytes) }
+  } catch (error) {
+    // Anything else is a fault of a reader that this document brought out; what the reader says of it helps nobody.
+    return { state: 'failed', reason: error instanceof Unreadable ? error.message : 'It could not be read.' }
+  }
+}
+
+async function readDocument(path: string): Promise<Uint8Array> {
+  if ((await stat(path)).size > documentLimitBytes) throw new Unreadable('It is larger than 20 MiB.')
+  return readFile(path)
+}

@@ -1,0 +1,55 @@
+import { textExtensions } from '../../storage/text-files.ts'
+import type { ExtractedPart } from './extraction.ts'
+
+/** What text can be taken out of. `text` is whatever is meant to be read as it is, CSV and code included. */
+export type TextFormat = 'text' | 'html' | 'pdf' | 'docx' | 'xlsx' | 'pptx'
+
+export interface ExtractionOrder {
+  format: TextFormat
+  /** The document, or the path of a file that holds it. */
+  source: Uint8Array | string
+}
+
+/** The text of a document, or why there is none, in words for whoever put the document there. */
+export type Extracted = { state: 'done'; parts: ExtractedPart[] } | { state: 'failed'; reason: string }
+
+/** Refuses a document for what it is: nothing else would come of trying again. */
+export class Unreadable extends Error {}
+
+/** What is read of one document; larger ones are not looked at. */
+export const documentLimitBytes = 20 * 1024 * 1024
+
+/** Characters that are taken out of one document; the rest is left out. Twice what is ever kept of it. */
+export const textLimit = 12_000_000
+
+export const brokeDown: Extracted = {
+  state: 'failed',
+  reason: 'Reading it takes more time or memory than a document may take.',
+}
+
+const formats = new Map<string, TextFormat>([
+  ...`${textExtensions.code} ${textExtensions.text} csv`.split(' ').map(extension => [extension, 'text'] as const),
+  ['htm', 'html'],
+  ['html', 'html'],
+  ['pdf', 'pdf'],
+  ['docx', 'docx'],
+  ['xlsx', 'xlsx'],
+  ['pptx', 'pptx'],
+])
+
+const mediaTypes = new Map<string, TextFormat>([
+  ['text/html', 'html'],
+  ['application/json', 'text'],
+  ['application/xml', 'text'],
+  ['application/pdf', 'pdf'],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'docx'],
+  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'xlsx'],
+  ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'pptx'],
+])
+
+/** How a file is read, going by its name, or by its media type where the name has no extension; null where it is not. */
+export function formatOf({ name, media_type }: { name: string; media_type: string }): TextFormat | null {
+  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase()
+  if (extension !== undefined) return formats.get(extension) ?? null
+  return mediaTypes.get(media_type) ?? (media_type.startsWith('text/') ? 'text' : null)
+}

@@ -1,0 +1,103 @@
+import type { ExtractedPart } from '../extraction.ts'
+import { Sections } from '../sections.ts'
+import { Archive } from './archive.ts'
+import { readRelations } from './relations.ts'
+import { readXml } from './xml.ts'
+
+const workbook = 'xl/workbook.xml'
+
+/** Empty cells that are kept between two others of a row: a row may begin in the first column and end in the last. */
+const gapLimit = 32
+
+/** The cells of each sheet, joined by tabs, rows on lines of their own. Of formulas what they last came to. */
+export function readXlsx(bytes: Uint8Array): ExtractedPart[] {
+  const archive = new Archive(bytes)
+  const relations = readRelations(archive, workbook)
+  const sheets: { name: string; part: string }[] = []
+  readXml(archive.require(workbook), {
+    open(element, { name, ...attributes }) {
+      const part = element === 'sheet' ? relations.get(attributes['r:id'] ?? '') : undefined
+      if (part !== undefined) sheets.push({ name: name ?? `${sheets.length + 1}`, part })
+    },
+  })
+  const shared = readShared(archive)
+  const sections = new Sections()
+  for (const { name, part } of sheets) {
+    if (sections.isFull) break
+    readSheet(archive.read(part) ?? '', shared, sections)
+    sections.end(`sheet ${name.slice(0, 64)}`)
+  }
+  return sections.list
+}
+
+/** Texts that cells refer to by number. */
+function readShared(archive: Archive): string[] {
+  const texts: string[] = []
+  let pieces: string[] = []
+  let isText = false
+  // How a text is pronounced stands beside it.
+  let isPhonetic = false
+  readXml(archive.read('xl/sharedStrings.xml') ?? '', {
+    open(name) {
+      if (name === 't') isText = true
+      else if (name === 'rPh') isPhonetic = true
+    },
+    text(text) {
+      if (isText && !isPhonetic) pieces.push(text)
+    },
+    close(name) {
+      if (name === 't') isText = false
+      else if (name === 'rPh') isPhonetic = false
+      else if (name === 'si') {
+        texts.push(pieces.join(''))
+        pieces = []
+      }
+    },
+  })
+  return texts
+}
+
+function readSheet(xml: string, shared: readonly string[], sections: Sections): void {
+  let column = 0
+  let written = 0
+  let type = ''
+  let value = ''
+  let isValue = false
+  readXml(xml, {
+    isEnough: () => sections.isFull,
+    open(name, { r, t }) {
+      if (name === 'row') column = written = 0
+      else if (name === 'c') {
+        column = r === undefined ? column + 1 : columnOf(r)
+        type = t ?? 'n'
+        value = ''
+      } else if (name === 'v' || name === 't') isValue = true
+    },
+    text(text) {
+      if (isValue) value += text
+    },
+    close(name) {
+      if (name === 'v' || name === 't') isValue = false
+      else if (name === 'row') sections.add('\n')
+      else if (name === 'c') {
+        const text = toText(type, value, shared)
+        if (text === '') return
+        const gap = Math.max(written === 0 ? column - 1 : column - written, 0)
+        sections.add('\t'.repeat(Math.min(gap, gapLimit)) + text)
+        written = column
+      }
+    },
+  })
+}
+
+function toText(type: string, value: string, shared: readonly string[]): string {
+  const text = type === 's' ? (shared[Number(value)] ?? '') : type === 'b' ? (value === '1' ? 'TRUE' : 'FALSE') : value
+  return text.replace(/[\t\n\r]+/g, ' ')
+}
+
+/** `C7` is in column 3. */
+function columnOf(reference: string): number {
+  let column = 0
+  for (const letter of /^[A-Z]{1,3}/.exec(reference)?.[0] ?? '') column = column * 26 + letter.charCodeAt(0) - 64
+  return column
+}

@@ -1,0 +1,35 @@
+import { Parser } from 'htmlparser2'
+import { feed, guardDepth } from '../markup.ts'
+
+/** What is done at the beginning and end of each element, and with text; names are without their namespace's prefix. */
+export interface XmlReader {
+  open?: (name: string, attributes: Record<string, string>) => void
+  text?: (text: string) => void
+  close?: (name: string) => void
+  isEnough?: () => boolean
+}
+
+/**
+ * Reads XML element by element and keeps nothing of it. Entities beyond those of XML itself stay as they are written, so
+ * none can grow.
+ */
+export function readXml(xml: string, { open, text, close, isEnough = () => false }: XmlReader): void {
+  const guard = guardDepth()
+  const parser = new Parser(
+    {
+      onopentag(name, attributes) {
+        guard.open()
+        open?.(localName(name), attributes)
+      },
+      ...(text && { ontext: text }),
+      onclosetag(name) {
+        guard.close()
+        close?.(localName(name))
+      },
+    },
+    { xmlMode: true },
+  )
+  feed(parser, xml, isEnough)
+}
+
+const localName = (name: string) => name.slice(name.indexOf(':') + 1)
