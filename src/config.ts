@@ -166,6 +166,12 @@ export const settings = {
     'Days after which messages, posts, comments and files in the trash are deleted; 0 for never',
   ),
   eventDays: setting('EVENT_DAYS', '7', integer(1, 3650), 'Days for which the history of changes is kept'),
+  notifySeconds: setting(
+    'NOTIFY_SECONDS',
+    '5',
+    integer(0, 3600),
+    'Time that a message has to be unread before people are notified of it',
+  ),
   webhookRate: setting('WEBHOOK_RATE_PER_SECOND', '50', integer(1, 10_000), 'Deliveries to one webhook receiver'),
   webhookSeconds: setting('WEBHOOK_SECONDS', '10', integer(1, 60), 'Time that a webhook receiver has to answer'),
   webhookDeny: setting('WEBHOOK_DENY', '', ranges, 'Addresses that webhooks may not reach, as in 10.0.0.0/8,fd00::/8'),

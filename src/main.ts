@@ -215,7 +215,16 @@ export async function startNode(config: Config): Promise<Node> {
       nowMs: () => performance.now(),
       log,
     })
-    const notifier = new Notifier({ sql, apps, people, events, told: () => feed.wake(), clock, log })
+    const notifier = new Notifier({
+      sql,
+      apps,
+      people,
+      events,
+      patienceMs: config.notifySeconds * 1000,
+      told: () => feed.wake(),
+      clock,
+      log,
+    })
     teardown.add('feed', () => feed.stop())
     teardown.add('notifications', () => notifier.stop())
 

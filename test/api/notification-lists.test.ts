@@ -8,19 +8,19 @@ import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
-test('who marks a chat as read has read what was told of its messages up to there', async () => {
+test('who marks a chat as read has read the mentions up to there', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(2)
   const [ann, ben] = people
   const messages: Body[] = []
   for (const text of ['One', 'Two', 'Three'])
-    messages.push((await ann.post(`/api/apps/${app}/messages`, { text })).body)
+    messages.push((await ann.post(`/api/apps/${app}/messages`, { text: `${text} [Ben](@u${ben.id})` })).body)
   await heard(ben, 3)
 
   await ben.put(`/api/apps/${app}/mark?message_id=${messages[1].id}`)
 
   await eventually(async () => expect(await count(ben, '&unread=true')).toBe('1'))
-  expect((await ben.get('/api/notifications?unread=true')).body.data).toMatchObject([{ args: ['Ann', 'Ann', 'Three'] }])
+  expect((await ben.get('/api/notifications?unread=true')).body.data).toMatchObject([{ args: ['Ann', 'Three @Ben'] }])
 })
 
 test('notifications are marked one by one, up to one, by app and by directory', async () => {
@@ -33,7 +33,8 @@ test('notifications are marked one by one, up to one, by app and by directory', 
   for (const app of [inside, outside]) {
     await server.admin.post('/api/apps', app)
     await ben.post(`/api/apps/${app.uid}/subscribe`)
-    for (const text of ['One', 'Two']) await ann.post(`/api/apps/${app.uid}/messages`, { text })
+    for (const text of ['One', 'Two'])
+      await ann.post(`/api/apps/${app.uid}/messages`, { text: `${text} [Ben](@u${ben.id})` })
   }
   const all = await heard(ben, 4)
   const unread = () => count(ben, '&unread=true')

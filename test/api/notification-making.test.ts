@@ -111,15 +111,15 @@ test('webhooks hear who changed a notification, whomever it names', async () => 
   )
 })
 
-test('every message is notified of exactly once and in order, with two nodes at work', async () => {
+test('every mention is notified of exactly once and in order, with two nodes at work', async () => {
   await using database = await createDatabase()
   await using one = await startServer({ DATABASE_URL: database.url })
   await using other = await startServer({ DATABASE_URL: database.url })
   const { app, people } = await one.chatWith(3)
   const [ann, ben, eve] = people
   const sendBoth = Array.from({ length: 60 }, (_, i) => [
-    ann.post(`/api/apps/${app}/messages`, { text: `${i}` }),
-    other.request('POST', `/api/apps/${app}/messages`, { body: { text: `${i}` }, token: ben.token }),
+    ann.post(`/api/apps/${app}/messages`, { text: `${i} [Eve](@u${eve.id})` }),
+    other.request('POST', `/api/apps/${app}/messages`, { body: { text: `${i} [Eve](@u${eve.id})` }, token: ben.token }),
   ])
 
   await Promise.all(sendBoth.flat())
@@ -129,7 +129,6 @@ test('every message is notified of exactly once and in order, with two nodes at 
     select link_id from notifications where user_id = ${eve.id} order by id`
   const links = rows.map(({ link_id }) => link_id)
   expect(links).toEqual([...new Set(links)].sort((a, b) => a - b))
-  expect([await count(ann), await count(ben)]).toEqual(['60', '60'])
 })
 
 test('whoever subscribes is not told of what came before, however late notifications are made', async () => {
@@ -168,7 +167,8 @@ test('whoever joins is not told of what came before, however late notifications 
   await ann.post(`/api/apps/${app}/messages`, { text: 'before' })
   await first.admin.put(`/api/apps/${app}/members/${stranger.id}`, { access: 'write' })
   await ann.post(`/api/apps/${app}/messages`, { text: 'after' })
-  await heard(ben, 2)
+  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await heard(ben, 1)
   await first[Symbol.asyncDispose]()
   await forgetNotifications(database)
 
@@ -222,7 +222,8 @@ test('whoever reads before notifications are made has read them too, and webhook
   const first = await startServer({ DATABASE_URL: database.url })
   const { app, people } = await first.chatWith(4)
   const [ann, ben, eve, dan] = people
-  const send = async () => (await ann.post(`/api/apps/${app}/messages`, { text: 'Hello' })).body.id
+  const text = `[Ben](@u${ben.id}) [Eve](@u${eve.id}) [Dan](@u${dan.id})`
+  const send = async () => (await ann.post(`/api/apps/${app}/messages`, { text })).body.id
   const [one, two, three] = [await send(), await send(), await send()]
   const read = (person: typeof ben, id: string) => person.put(`/api/apps/${app}/mark?message_id=${id}`)
   await read(ben, two)

@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest'
-import { Others, toRestMs } from '../../src/resources/notifications/pace.ts'
+import { gatherMs, Others, toRestMs } from '../../src/resources/notifications/pace.ts'
 
 const quiet = { waiting: 0, telling: 5, told: 35, tookMs: 20, lateMs: 0, others: 1 }
 const much = { ...quiet, telling: 70, told: 490 }
 const crowd = { ...quiet, telling: 1, told: 999 }
-const rush = { ...quiet, waiting: 100 }
+const rush = { ...much, waiting: 100 }
 const shareOf = (worked: typeof quiet) => worked.tookMs / (worked.tookMs + toRestMs(worked))
 
-test('a few notifications are made as they come', () => {
-  expect(toRestMs(quiet)).toBe(0)
-  expect(toRestMs({ ...quiet, telling: 0, told: 0 })).toBe(0)
+test('where little is to be told, more is gathered meanwhile, however many people write', () => {
+  expect(toRestMs(quiet)).toBe(gatherMs - quiet.tookMs)
+  expect(toRestMs({ ...quiet, telling: 0, told: 0, waiting: 100 })).toBe(gatherMs - quiet.tookMs)
+  expect(toRestMs({ ...quiet, tookMs: 2 * gatherMs })).toBe(0)
 })
 
 test('many take a fifth of the time, a twentieth where a crowd is told of one event, or many people write', () => {

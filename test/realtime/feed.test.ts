@@ -130,4 +130,5 @@ const draft: Omit<Draft, 'user_id' | 'template'> = {
   parent_id: null,
   metadata: null,
   created_at: new Date(),
+  from_id: null,
 }

@@ -17,9 +17,11 @@ beforeAll(async () => {
     insert into users (id, display_name, created_at) select i, 'U' || i, now() from generate_series(1, 5) i`
   await sql`insert into directories (id, name, created_at) values (7, 'seven', now())`
   await sql`
-    insert into apps (id, type, rev, head_rev, created_at, created_by, directory_id, trashed_at, deleted_at)
-    select i, 'posts', 1, 1, now(), 1, case when i = 2 then 7 end, case when i = 3 then now() end, case when i = 4 then now() end
+    insert into apps (id, type, access, rev, head_rev, created_at, created_by, directory_id, trashed_at, deleted_at)
+    select i, 'posts', 'read', 1, 1, now(), 1, case when i = 2 then 7 end, case when i = 3 then now() end, case when i = 4 then now() end
     from generate_series(1, 4) i`
+  // All but one have access to what is open to the directory.
+  await sql`insert into directory_members (directory_id, user_id) select 7, i from generate_series(1, 4) i`
   // An item of each kind for each number; some are in the trash, some are gone.
   await sql`
     insert into posts (id, app_id, created_at, created_by, trashed_at)
@@ -84,6 +86,7 @@ async function listPlainly(filter: Filter, q?: string): Promise<{ id: number; cr
     row =>
       (filter.user === null || row.user_id === filter.user) &&
       (row.app_id === null || row.is_app_live) &&
+      (row.directory_id === null || row.user_id !== 5) &&
       row.is_later &&
       (row.is_there || (row.is_comment_there && row.is_parent_there)) &&
       (filter.app === undefined || row.app_id === filter.app) &&

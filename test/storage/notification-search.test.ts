@@ -38,6 +38,7 @@ const tell = (user: number, link: number | null, text: string, template = '**{0}
   parent_id: null,
   metadata: null,
   created_at: new Date(),
+  from_id: null,
 })
 
 const told = (sql: Sql, drafts: Draft[]) =>

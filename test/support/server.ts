@@ -49,6 +49,7 @@ export async function startServer(overrides: Record<string, string> = {}): Promi
       DATA_DIR: dataDirOf(database?.url ?? overrides.DATABASE_URL!),
       DRAIN_SECONDS: '5',
       DATABASE_CONNECTIONS: '5',
+      NOTIFY_SECONDS: '0',
       ...(database && { DATABASE_URL: database.url }),
       ...overrides,
     }),

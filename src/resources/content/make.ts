@@ -7,7 +7,7 @@ import { startBlock } from './lists/blocks.ts'
 import type { ContentKind } from './kind.ts'
 import { plainOf } from './text/kept.ts'
 import { settleText } from './text/mentions.ts'
-import type { Rendering } from './text/render.ts'
+import { listMentions, type Rendering } from './text/render.ts'
 import { newestForRemoved } from './newest.ts'
 import { toParentRef, type Parent, type ParentType } from './parent.ts'
 import { noParts, type ContentItem, type Parts } from './parts.ts'
@@ -37,7 +37,11 @@ export function makeItem<Loaded>(
     if (app.made_count % blockSize === 0) startBlock(work, item)
     const title = titleBy(work, plainOf(item))
     const before = newestForRemoved(work)
-    const facts = (title !== null || before !== undefined) && { facts: { title: title ?? undefined, before } }
+    const mentioned = listMentions(item.html)
+    const hasFacts = title !== null || before !== undefined || mentioned.length > 0
+    const facts = hasFacts && {
+      facts: { title: title ?? undefined, before, ...(mentioned.length > 0 && { mentioned }) },
+    }
     work.emit(kind.events.created, { entity: item.id, body: item, ...facts })
     return item
   }

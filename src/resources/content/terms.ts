@@ -3,13 +3,14 @@ import type { Tx } from '../../storage/sql.ts'
 import { kinds } from './kinds.ts'
 
 /**
- * Brings the terms that items are found by up to some events, in the transaction that moves the cursor over these. Of
- * what was deleted meanwhile nothing is kept.
+ * Brings the terms that items are found by up to some events, and to new messages of which nothing else is to be known, in
+ * the transaction that moves the cursors over these. Of what was deleted meanwhile nothing is kept.
  */
-export async function keepTerms(tx: Tx, rows: readonly EventRow[]): Promise<void> {
+export async function keepTerms(tx: Tx, rows: readonly EventRow[], messages: readonly number[]): Promise<void> {
   for (const { entity, store } of Object.values(kinds)) {
     const own = rows.filter(({ entity_type }) => entity_type === entity)
-    const written = idsOf(own, [`${entity}_created`, `${entity}_updated`])
+    const plain = entity === 'message' ? messages : []
+    const written = [...new Set([...plain, ...idsOf(own, [`${entity}_created`, `${entity}_updated`])])]
     const deleted = idsOf(own, [`${entity}_deleted`])
     const terms = tx(`${store.table}_terms`)
     if (written.length > 0) {

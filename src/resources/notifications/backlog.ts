@@ -1,6 +1,6 @@
 import { batch } from '../../storage/batch.ts'
 import type { EventRow } from '../../storage/events.ts'
-import type { Db, Tx } from '../../storage/sql.ts'
+import type { Db, Fragment, Tx } from '../../storage/sql.ts'
 
 export interface Notifiable {
   app_id: number
@@ -17,67 +17,151 @@ export const saveNotifiable = batch<Notifiable>({
     on conflict (app_id) do update set rev = excluded.rev`,
 })
 
-export async function listNotifiable(db: Db, limit: number): Promise<number[]> {
-  const rows = await db<{ app_id: number }[]>`select app_id from notifiable limit ${limit}`
+/** Apps with events to notify of, or with messages that may have been unread for long enough. */
+export async function listWaiting(db: Db, now: Date, limit: number): Promise<number[]> {
+  const rows = await db<{ app_id: number }[]>`
+    (select app_id from notifiable limit ${limit})
+    union
+    (select app_id from notification_cursors where due_at <= ${now} order by due_at limit ${limit})`
   return rows.map(({ app_id }) => app_id)
-}
-
-/** Nothing is left of what was seen. An event that was committed meanwhile has moved rev, so the row stays. */
-export async function removeNotifiable(db: Db, { app_id, rev }: Notifiable): Promise<void> {
-  await db`delete from notifiable where app_id = ${app_id} and rev <= ${rev}`
-}
-
-/** False where there is one, or the app is gone. */
-export async function addCursor(db: Db, app: number): Promise<boolean> {
-  const { count } = await db`
-    insert into notification_cursors (app_id, rev) select id, 0 from apps where id = ${app} and deleted_at is null
-    on conflict do nothing`
-  return count > 0
 }
 
 /** How far an app's events have been worked through. */
 export interface Cursor {
+  app_id: number
   rev: number
   /** Of the event after `rev`, everybody up to this id was told; 0 where nobody was. */
   told_to: number
+  /** When to look for people with unread messages; null while there are no new ones. */
+  due_at: Date | null
+  /** Up to this message that was done, and of a crowd up to this person for the messages after it. */
+  rolled_id: number
+  rolled_to: number
 }
 
-/** Null while another node works on the app's events, and where there is none. */
-export async function lockCursor(tx: Tx, app: number): Promise<Cursor | null> {
-  const [row] = await tx<Cursor[]>`
-    select rev, told_to from notification_cursors where app_id = ${app} for update skip locked`
-  return row ?? null
-}
-
-interface Upcoming {
-  app: number
-  /** Events in all, and those that may tell somebody: markers do not. */
-  most: number
-  mostTelling: number
-}
-
-interface UpcomingRow extends EventRow {
-  /** How many of the events so far, with this one, may tell somebody. */
-  telling: number
-}
-
-/** An app's events behind its cursor, oldest first; all there are where these are fewer than `mostTelling`. Served as listEvents. */
-export function listUpcoming(tx: Tx, { rev }: Cursor, { app, most, mostTelling }: Upcoming): Promise<UpcomingRow[]> {
-  return tx<UpcomingRow[]>`
+/** The cursors of those apps that are there and that no other node works on, locked; made where there was none. */
+export function lockCursors(tx: Tx, apps: number[]): Promise<Cursor[]> {
+  return tx<Cursor[]>`
+    with added as (
+      insert into notification_cursors (app_id, rev)
+      select id, 0 from apps a
+      where id = any(${apps}::bigint[]) and deleted_at is null
+        and not exists (select from notification_cursors c where c.app_id = a.id)
+      on conflict do nothing
+      returning app_id, rev, told_to, due_at, rolled_id, rolled_to
+    )
+    select * from added
+    union all
     select * from (
-      select *, count(*) filter (where type <> 'app_marked') over (order by rev) as telling
-      from (select * from events where app_id = ${app} and rev > ${rev} order by app_id, rev limit ${most}) as e
-    ) as counted
-    where telling <= ${mostTelling} order by rev`
+      select app_id, rev, told_to, due_at, rolled_id, rolled_to from notification_cursors c
+      where app_id = any(${apps}::bigint[])
+        and exists (select from apps a where a.id = c.app_id and a.deleted_at is null)
+      order by app_id for update skip locked) known`
 }
 
-export async function moveCursor(tx: Tx, app: number, { rev, told_to }: Cursor): Promise<void> {
-  await tx`update notification_cursors set rev = ${rev}, told_to = ${told_to} where app_id = ${app}`
+/** What comes next in an app: its oldest events behind the cursor, summed up. */
+export interface Upcoming {
+  app_id: number
+  /** The rev of the last of these events; that of the cursor where there are none. */
+  rev: number
+  events: number
+  /** How many of them have to be looked at one by one. */
+  telling: number
+  first_at: Date | null
+  /** When the first of the new messages was made, and the ids of all. */
+  message_at: Date | null
+  messages: number[]
+  /** Who has read up to which message, and at which rev. */
+  readers: number[]
+  reached: number[]
+  reached_revs: number[]
 }
 
-/** The app is gone: nothing is to be told of it. What was told goes with its content. */
-export async function forgetApp(db: Db, app: number): Promise<void> {
+/**
+ * Up to which message the actor of an event has read: by a marker, by writing it, or by removing all so far. 0 where the
+ * event says nothing of that, null where it has to be looked at by itself, because it may tell somebody, or undo that.
+ */
+function toReached(db: Db, telling: readonly string[]): Fragment {
+  return db`case
+    when type = 'app_marked' then coalesce((facts ->> 'marked_id')::bigint, 0)
+    when type = 'message_created' and not coalesce(facts ? 'mentioned', false) then entity_id
+    when type = 'settings_changed' and facts ->> 'was_hidden' = 'false' then rev
+    when type = any(${telling}::text[]) then null
+    else 0 end`
+}
+
+/** The next events of each app, `most` at most. Served as listEvents. */
+export function listUpcoming(
+  tx: Tx,
+  cursors: Cursor[],
+  { most, telling }: { most: number; telling: readonly string[] },
+): Promise<Upcoming[]> {
+  const apps = cursors.map(({ app_id }) => app_id)
+  const revs = cursors.map(({ rev }) => rev)
+  return tx<Upcoming[]>`
+    select c.app_id, coalesce(max(e.rev), c.rev) as rev, count(e.rev) as events,
+      count(*) filter (where e.rev is not null and e.reached is null) as telling,
+      min(e.created_at) as first_at,
+      min(e.created_at) filter (where e.type = 'message_created') as message_at,
+      coalesce(array_agg(e.entity_id order by e.rev) filter (where e.type = 'message_created'), '{}') as messages,
+      coalesce(array_agg(e.actor_id order by e.rev) filter (where e.reached > 0), '{}') as readers,
+      coalesce(array_agg(e.reached order by e.rev) filter (where e.reached > 0), '{}') as reached,
+      coalesce(array_agg(e.rev order by e.rev) filter (where e.reached > 0), '{}') as reached_revs
+    from unnest(${apps}::bigint[], ${revs}::bigint[]) c(app_id, rev)
+    left join lateral (
+      select rev, type, entity_id, actor_id, created_at, ${toReached(tx, telling)} as reached
+      from events where app_id = c.app_id and rev > c.rev order by app_id, rev limit ${most}
+    ) e on true
+    group by c.app_id, c.rev`
+}
+
+/** The events among these that have to be looked at one by one, oldest first. */
+export function listTelling(
+  tx: Tx,
+  parts: { cursor: Cursor; upcoming: Upcoming }[],
+  telling: readonly string[],
+): Promise<EventRow[]> {
+  return tx<EventRow[]>`
+    select e.* from unnest(
+      ${parts.map(({ cursor }) => cursor.app_id)}::bigint[], ${parts.map(({ cursor }) => cursor.rev)}::bigint[],
+      ${parts.map(({ upcoming }) => upcoming.rev)}::bigint[]
+    ) c(app_id, after_rev, up_to_rev)
+    cross join lateral (
+      select * from events
+      where app_id = c.app_id and rev > c.after_rev and rev <= c.up_to_rev
+        and ${toReached(tx, telling)} is null
+    ) e
+    order by e.app_id, e.rev`
+}
+
+export async function moveCursors(tx: Tx, cursors: Cursor[]): Promise<void> {
+  const column = (key: Exclude<keyof Cursor, 'due_at'>) => cursors.map(cursor => cursor[key])
+  await tx`
+    update notification_cursors c
+    set rev = r.rev, told_to = r.told_to, due_at = r.due_at, rolled_id = r.rolled_id, rolled_to = r.rolled_to
+    from unnest(
+      ${column('app_id')}::bigint[], ${column('rev')}::bigint[], ${column('told_to')}::bigint[],
+      ${cursors.map(({ due_at }) => due_at?.toISOString() ?? null)}::text[]::timestamptz[], ${column('rolled_id')}::bigint[], ${column('rolled_to')}::bigint[]
+    ) r(app_id, rev, told_to, due_at, rolled_id, rolled_to)
+    where c.app_id = r.app_id`
+}
+
+/** Nothing is left of what was seen. An event that was committed meanwhile has moved rev, so its app's row stays. */
+export async function removeNotifiable(db: Db, seen: Notifiable[]): Promise<void> {
   await db`
-    with cursor_gone as (delete from notification_cursors where app_id = ${app})
-    delete from notifiable where app_id = ${app}`
+    delete from notifiable n
+    using unnest(${seen.map(({ app_id }) => app_id)}::bigint[], ${seen.map(({ rev }) => rev)}::bigint[]) s(app_id, rev)
+    where n.app_id = s.app_id and n.rev <= s.rev`
+}
+
+/** Of apps that are gone nothing is to be told. What was told goes with their content. */
+export async function forgetGone(db: Db, apps: number[]): Promise<void> {
+  await db`
+    with gone as materialized (
+      select id from unnest(${apps}::bigint[]) id
+      where not exists (select from apps a where a.id = id and a.deleted_at is null)
+    ), cursors_gone as (
+      delete from notification_cursors c using gone g where c.app_id = g.id
+    )
+    delete from notifiable n using gone g where n.app_id = g.id`
 }

@@ -27,7 +27,7 @@ export function notificationChores({ notifier, feed, apps, sql, past }: ChorePar
     await inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
   }
   return [
-    { name: 'look for notifications to make', periodMs: 1_000, run: () => notifier.look() },
+    { name: 'look for what follows from commits', periodMs: 1_000, run: () => notifier.look() },
     { name: 'look for notifications to tell', periodMs: 1_000, run: () => feed.look() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
     termChore({ sql, waiting: () => apps.waiting }),

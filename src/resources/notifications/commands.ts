@@ -24,7 +24,7 @@ export const markNotifications = directCommand(
   'markNotifications',
   async (work: DirectWork, scope: Omit<store.Marking, 'user'>): Promise<void> => {
     const count = await store.markRead(work.sql, { ...scope, user: work.by.user })
-    if (count > 0) await queueMarked(work.sql, [work.by.user], scope.app ?? null, work.now)
+    if (count > 0) await queueMarked(work.sql, [{ user_id: work.by.user, app_id: scope.app ?? null }], work.now)
   },
 )
 

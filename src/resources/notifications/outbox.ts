@@ -18,13 +18,19 @@ export async function queueUpdated(tx: Tx, { id, by }: { id: number; by: number 
   await insertDeliveries(tx, 'notification_updated', events, now)
 }
 
-/** The same for people who have several marked; `app` where they are those of one app. */
-export async function queueMarked(tx: Tx, users: number[], app: number | null, now: Date): Promise<void> {
-  if (!(await isWanted(tx))) return
-  const events = users.map(user => ({
-    app_id: app ?? 0,
-    actor_id: user,
-    facts: { entity_id: user, facts: { app_id: app }, body: null, created_at: now },
+/** Somebody has several marked; `app_id` where they are those of one app. */
+export interface Marked {
+  user_id: number
+  app_id: number | null
+}
+
+/** The same for people who have several marked. */
+export async function queueMarked(tx: Tx, marked: readonly Marked[], now: Date): Promise<void> {
+  if (marked.length === 0 || !(await isWanted(tx))) return
+  const events = marked.map(({ user_id, app_id }) => ({
+    app_id: app_id ?? 0,
+    actor_id: user_id,
+    facts: { entity_id: user_id, facts: { app_id }, body: null, created_at: now },
   }))
   await insertDeliveries(tx, 'notifications_marked', events, now)
 }
@@ -61,6 +67,8 @@ function toEvent(row: NotificationRow, by: number, now: Date): Told {
 }
 
 /** What was written is never sent, so it is not kept either. */
-function withoutText(row: NotificationRow) {
-  return { ...row, args: [], template: row.action === 'custom' ? '' : row.template }
+function withoutText(row: NotificationRow): NotificationRow {
+  const rolled = row.rolled && { ...row.rolled, plain: null }
+  const template = row.action === 'custom' ? '' : row.template
+  return { ...row, rolled, app_name: null, args: [], template }
 }

@@ -1,3 +1,9 @@
+/**
+ * How long what follows from commits is gathered before it is done, and between two times: long enough that the work of
+ * many messages is done at once, and short enough that a mention seems to be told at once.
+ */
+export const gatherMs = 250
+
 /** While this many commands wait for commits, people who write come first. A guess. */
 export const busyCommands = 16
 
@@ -53,13 +59,13 @@ export class Others {
 }
 
 /**
- * How long the making of notifications rests after a transaction, so that nobody who writes feels it: not at all as a
- * rule, for a while where there was much to make, for long where many write or a single event tells a whole crowd; and
+ * How long the making of notifications rests after a transaction, so that nobody who writes feels it: while more is
+ * gathered as a rule; where there was much to make, for long where many write or a single event tells a whole crowd, and
  * for less where the thread has little else to do.
  */
 export function toRestMs({ waiting, telling, told, tookMs, lateMs, others }: Worked): number {
   const isBusy = waiting > busyCommands
-  if (!isBusy && told < manyTold) return 0
+  if (told < manyTold) return Math.max(0, gatherMs - tookMs)
   const full = isBusy || told >= manyTold * telling ? restFactor.long : restFactor.short
   const felt = isBusy ? 1 : Math.min(1, Math.max(0, (others - calm) / (lively - calm)))
   const factor = Math.max(restFactor.least, full * felt)

@@ -29,6 +29,7 @@ export async function toDraft(body: z.output<typeof NewNotification>, request: R
     parent_id: link?.parent_id ?? null,
     metadata: body.metadata ?? null,
     created_at: now(),
+    from_id: null,
   }
 }
 

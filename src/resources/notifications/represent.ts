@@ -2,6 +2,7 @@ import type { People } from '../../actors/people.ts'
 import { verbatim } from '../../lib/json.ts'
 import { guids, type Kind } from '../apps/kinds.ts'
 import { actorOf } from '../users/represent.ts'
+import { say } from './rolled/text.ts'
 import type { NotificationRow } from './schema.ts'
 import { fill } from './text.ts'
 
@@ -14,18 +15,19 @@ interface Viewer {
 export const custom = 'custom'
 
 /** Everybody whom a notification names. */
-export function namesOf({ user_id, actor_ids }: NotificationRow): number[] {
-  return [user_id, actor_ids[0] ?? 0]
+export function namesOf({ user_id, actor_ids, rolled }: NotificationRow): number[] {
+  return [user_id, ...(rolled?.authors.slice(0, 2) ?? [actor_ids[0] ?? 0])]
 }
 
 /** The notification as its recipient sees it. Whom it names must be in memory. */
 export function showNotification(row: NotificationRow, viewer: Viewer) {
-  return { ...showFrame(row, viewer), template: row.template, args: row.args, ...fill(row.template, row.args) }
+  const { template, args } = say(row, viewer.people)
+  return { ...showFrame(row, viewer), template, args, ...fill(template, args) }
 }
 
 /** The same without what was written: receivers fetch that with a token of the recipient. */
 export function redactNotification(row: NotificationRow, viewer: Viewer) {
-  return { ...showFrame(row, viewer), template: row.action === custom ? null : row.template }
+  return { ...showFrame(row, viewer), template: row.action === custom ? null : say(row, viewer.people).template }
 }
 
 function showFrame(row: NotificationRow, { people, origin }: Viewer) {
@@ -33,20 +35,22 @@ function showFrame(row: NotificationRow, { people, origin }: Viewer) {
     id: row.id,
     type: row.type,
     action: row.action,
-    actor: actorOf(people.show(row.actor_ids[0] ?? 0), origin),
+    actor: actorOf(people.show(row.rolled?.authors[0] ?? row.actor_ids[0] ?? 0), origin),
     link: showLink(row),
     user: actorOf(people.show(row.user_id), origin),
     metadata: verbatim(row.metadata),
     created_at: row.created_at,
-    updated_at: row.updated_at,
+    updated_at: row.rolled !== undefined && row.rolled.count > 1 ? row.rolled.created_at : row.updated_at,
     is_unread: row.is_unread,
   }
 }
 
-function showLink({ link_type, link_id, parent_type, parent_id, app_id, app_uid, app_type }: NotificationRow) {
-  if (link_type === null || link_id === null) return null
+function showLink(row: NotificationRow) {
+  const { link_type, parent_type, parent_id, app_id, app_uid, app_type } = row
+  const id = row.rolled?.message_id ?? row.from_id ?? row.link_id
+  if (link_type === null || id === null) return null
   return {
-    id: link_id,
+    id,
     type: link_type,
     parent: parent_id === null ? null : { id: parent_id, type: parent_type },
     app: app_id === null ? null : { id: app_id, uid: app_uid, type: guids[app_type as Kind] },

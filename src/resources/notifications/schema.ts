@@ -4,6 +4,7 @@ import { ReferenceInput } from '../../lib/reference.ts'
 import { idForm, IdInput, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../lib/shape.ts'
 import { Listing, QueryFlag } from '../../storage/page.ts'
 import { ActorRef } from '../users/schema.ts'
+import type { Rolled } from './rolled/store.ts'
 
 export const types = ['activity', 'mention', 'reaction'] as const
 export type NotificationType = (typeof types)[number]
@@ -102,6 +103,8 @@ export interface Draft {
   parent_id: number | null
   metadata: Record<string, unknown> | null
   created_at: Date
+  /** The first message that it stands for, where messages roll up in it; null for others. */
+  from_id: number | null
 }
 
 /** A row of `notifications`, with what its link says of the app. */
@@ -112,5 +115,8 @@ export interface NotificationRow extends Draft {
   changed_id: number
   change: Change
   app_uid: string | null
+  app_name: string | null
   app_type: string | null
+  /** What it stands for now, where messages roll up in it and some are left. */
+  rolled?: Rolled | undefined
 }

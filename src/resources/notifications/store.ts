@@ -2,38 +2,43 @@ import { toReference } from '../../lib/reference.ts'
 import { batch, WriteStatement } from '../../storage/batch.ts'
 import type { Db, Fragment, Tx } from '../../storage/sql.ts'
 import { isShown } from './hidden.ts'
+import { listRolled } from './rolled/store.ts'
 import type { Change, Draft, NotificationRow } from './schema.ts'
 
-const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_type' | 'updated_at'>>({
-  name: 'insert_notifications',
-  columns: {
-    id: 'bigint',
-    user_id: 'bigint',
-    app_id: 'bigint',
-    type: 'text',
-    action: 'text',
-    actor_ids: 'text',
-    template: 'text',
-    args: 'text[]',
-    link_type: 'text',
-    link_id: 'bigint',
-    parent_type: 'text',
-    parent_id: 'bigint',
-    metadata: 'jsonb',
-    is_unread: 'boolean',
-    created_at: 'timestamptz',
-    changed_id: 'bigint',
-    change: 'text',
-  },
-  uniform: ['type', 'action', 'template', 'link_type', 'parent_type', 'parent_id', 'metadata', 'is_unread', 'change'],
-  // Whoever was deleted since is left out.
-  sql: rows => `
+const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_name' | 'app_type' | 'updated_at' | 'rolled'>>(
+  {
+    name: 'insert_notifications',
+    columns: {
+      id: 'bigint',
+      user_id: 'bigint',
+      app_id: 'bigint',
+      type: 'text',
+      action: 'text',
+      actor_ids: 'text',
+      template: 'text',
+      args: 'text[]',
+      link_type: 'text',
+      link_id: 'bigint',
+      parent_type: 'text',
+      parent_id: 'bigint',
+      metadata: 'jsonb',
+      is_unread: 'boolean',
+      created_at: 'timestamptz',
+      changed_id: 'bigint',
+      change: 'text',
+      from_id: 'bigint',
+    },
+    uniform: ['type', 'action', 'template', 'link_type', 'parent_type', 'parent_id', 'metadata', 'is_unread', 'change'],
+    // Whoever was deleted since is left out, and who has just marked an earlier one of the app as unread.
+    sql: rows => `
     insert into notifications (id, user_id, app_id, type, action, actor_ids, template, args, link_type, link_id,
-      parent_type, parent_id, metadata, is_unread, created_at, changed_id, change)
+      parent_type, parent_id, metadata, is_unread, created_at, changed_id, change, from_id)
     select id, user_id, app_id, type, action, actor_ids::bigint[], template, args, link_type, link_id,
-      parent_type, parent_id, metadata, is_unread, created_at, changed_id, change from ${rows} r
-    where exists (select from users u where u.id = r.user_id)`,
-})
+      parent_type, parent_id, metadata, is_unread, created_at, changed_id, change, from_id from ${rows} r
+    where exists (select from users u where u.id = r.user_id)
+    on conflict (app_id, user_id) where from_id is not null and is_unread do nothing`,
+  },
+)
 
 /**
  * Stores notifications of any number of people in one statement; their ids, in the same order. Like everything that
@@ -60,24 +65,43 @@ export async function insertDrafts(tx: Tx, drafts: Draft[]): Promise<number[]> {
 }
 
 /** Those with these ids, whatever has become of what they are about. */
-export function listByIds(db: Db, ids: number[]): Promise<NotificationRow[]> {
-  return db<NotificationRow[]>`${selectFrom(db)} where n.id = any(${ids}::bigint[]) order by n.id`
+export async function listByIds(db: Db, ids: number[]): Promise<NotificationRow[]> {
+  return withRolled(db, await db<NotificationRow[]>`${selectFrom(db)} where n.id = any(${ids}::bigint[]) order by n.id`)
 }
 
 /** One that is shown to a user; to anybody where that is null. */
 export async function findNotification(db: Db, id: number, user: number | null): Promise<NotificationRow | null> {
-  const [row] = await db<NotificationRow[]>`
+  const rows = await db<NotificationRow[]>`
     ${selectFrom(db)}
     where n.id = ${id} and ${user === null ? db`true` : db`n.user_id = ${user}`} and ${isShown(db)}`
+  const [row] = await withRolled(db, rows)
   return row ?? null
 }
 
+/**
+ * Marks one as read or unread. Where messages roll up in it, it stands for what there is until it is read; unread again,
+ * it stands for what follows as well, and takes the place of the one that was made meanwhile.
+ */
 export async function updateUnread(tx: Tx, id: number, isUnread: boolean): Promise<void> {
+  if (isUnread) {
+    await tx`
+      delete from notifications o using notifications n
+      where n.id = ${id} and n.from_id is not null and o.app_id = n.app_id and o.user_id = n.user_id and o.id <> n.id
+        and o.from_id is not null and o.is_unread`
+  }
   await tx`
-    update notifications
-    set is_unread = ${isUnread}, changed_id = nextval('notification_changes'), change = 'notification_updated'
+    update notifications n
+    set is_unread = ${isUnread}, until_id = ${isUnread ? tx`null` : untilNow(tx)},
+      changed_id = nextval('notification_changes'), change = 'notification_updated'
     from pg_current_xact_id()
     where id = ${id}`
+}
+
+/** The last message that a rolled-up notification `n` stands for when it is read; null for others. */
+function untilNow(db: Db): Fragment {
+  return db`
+    case when n.from_id is not null
+      then greatest(n.from_id, (select a.last_id from apps a where a.id = n.app_id)) end`
 }
 
 export async function removeNotification(db: Db, id: number): Promise<void> {
@@ -100,7 +124,7 @@ export async function markRead(tx: Tx, { user, upTo, app, directory }: Marking):
   const { count } = await tx`
     with c as materialized (select nextval('notification_changes') as id from pg_current_xact_id())
     update notifications n
-    set is_unread = false, changed_id = c.id, change = ${'notifications_marked' satisfies Change}
+    set is_unread = false, until_id = ${untilNow(tx)}, changed_id = c.id, change = ${'notifications_marked' satisfies Change}
     from c
     where n.user_id = ${user} and n.is_unread
       ${upTo === undefined ? tx`` : tx`and n.id <= ${upTo}`}
@@ -136,8 +160,16 @@ export async function findNewestChange(db: Db): Promise<number> {
   return row!.id
 }
 
+/** With what those stand for in which messages roll up. */
+async function withRolled(db: Db, rows: NotificationRow[]): Promise<NotificationRow[]> {
+  const ids = rows.flatMap(({ id, from_id }) => (from_id === null ? [] : [id]))
+  const rolled = await listRolled(db, ids)
+  return rolled.size === 0 ? rows : rows.map(row => ({ ...row, rolled: rolled.get(row.id) }))
+}
+
 function selectFrom(db: Db): Fragment {
-  return db`select n.*, a.uid as app_uid, a.type as app_type from notifications n left join apps a on a.id = n.app_id`
+  return db`
+    select n.*, a.uid as app_uid, a.name as app_name, a.type as app_type from notifications n left join apps a on a.id = n.app_id`
 }
 
 interface Link {

@@ -61,6 +61,8 @@ async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, sc
   const inApp = (user: number) => [name(), nameFor(scene, user), snippet]
   const brief = () => [name(), snippet]
   const { parent_id, parent_type } = item
+  // Messages roll up: who has not read them is told later.
+  if (entity === 'message') return []
 
   if (parent_id !== null && parent_type === 'file') {
     const file = await findFileName(scene, parent_id)
@@ -79,11 +81,7 @@ async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, sc
   }
   const users = subscribersAt(state, rev)
   if (entity === 'post') return [{ users, template: '**{0}** posted in **{1}**: "{2}"', args: inApp }]
-  if (entity === 'comment') return [{ users, template: '**{0}** commented on **{1}**: "{2}"', args: inApp }]
-  if (state.app.type === 'private_chat' || state.app.type === 'agent_chat') {
-    return [{ users, template: 'New message from **{0}**: "{1}"', args: brief }]
-  }
-  return [{ users, template: '**{0}** sent a message in **{1}**: "{2}"', args: inApp }]
+  return [{ users, template: '**{0}** commented on **{1}**: "{2}"', args: inApp }]
 }
 
 async function findFileName({ tx }: Scene, id: number): Promise<string> {
@@ -104,5 +102,6 @@ function toDraft(event: AppEvent, item: ContentRow): Omit<Draft, 'user_id' | 'te
     parent_id: item.parent_id,
     metadata: null,
     created_at: event.created_at,
+    from_id: null,
   }
 }

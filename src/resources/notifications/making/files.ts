@@ -30,5 +30,6 @@ export async function ofFile(event: AppEvent, file: FileRow, scene: Scene, crowd
     args: isNew ? [name, file.name, nameFor(scene, user)] : [name, file.name],
     metadata: null,
     created_at: event.created_at,
+    from_id: null,
   }))
 }

@@ -5,19 +5,16 @@ import type { ContentEntity } from '../../content/kind.ts'
 import type { ContentRow } from '../../content/schema.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { findFiles } from '../../files/store.ts'
-import { queueCreated, queueMarked, queueUpdated } from '../outbox.ts'
-import { portion } from '../pace.ts'
-import type { Draft } from '../schema.ts'
-import { insertDrafts } from '../store.ts'
 import { ofCreated, ofUpdated } from './content.ts'
 import { Crowd } from './crowd.ts'
 import { ofFile } from './files.ts'
+import type { Outgoing } from './outgoing.ts'
 import { ofReaction, ofVote, retractVotes, type RollUp } from './rollups.ts'
 import type { Scene } from './scene.ts'
-import { markReached, removeDetached, removeLinked } from './store.ts'
+import { removeDetached, removeLinked } from './store.ts'
 
-/** The events that notify somebody, or undo that. */
-export const notifying: ReadonlySet<string> = new Set([
+/** The events that notify somebody, or undo that; of new messages those alone that mention somebody. */
+export const telling: readonly string[] = [
   ...['message', 'post', 'comment'].flatMap(entity => [`${entity}_created`, `${entity}_updated`, `${entity}_deleted`]),
   'file_created',
   'file_updated',
@@ -26,36 +23,22 @@ export const notifying: ReadonlySet<string> = new Set([
   'reaction_removed',
   'vote_added',
   'vote_removed',
-  'app_marked',
   'app_deleted',
-])
-
-/** Notifications in one statement: writing it must not keep everybody else waiting. A guess: a millisecond. */
-const statementLimit = 125
+]
 
 /**
- * What becomes of one stretch of an app's events, inside one transaction. New notifications are gathered and written
- * together; whatever changes notifications that may be among them comes after they were written.
+ * What becomes of one stretch of an app's events, inside one transaction. New notifications are gathered with those of
+ * other apps; whatever changes notifications that may be among them comes after they were written.
  */
 export class Making {
   readonly #scene: Scene
-  readonly #now: Date
   readonly #items = new Map<number, ContentRow>()
   readonly #files = new Map<number, FileRow>()
-  #drafts: Draft[] = []
-  /** The newest message up to which people have read, by user; written behind all drafts, which are of these messages. */
-  readonly #reached = new Map<number, number>()
-  /** How many notifications were made so far. */
-  written = 0
-  hasTold = false
+  readonly #outgoing: Outgoing
 
-  constructor(scene: Scene, now: Date) {
+  constructor(scene: Scene, outgoing: Outgoing) {
     this.#scene = scene
-    this.#now = now
-  }
-
-  get isFull(): boolean {
-    return this.written + this.#drafts.length >= portion
+    this.#outgoing = outgoing
   }
 
   /** Reads the items of all events at once, as they are now: what was deleted since notifies nobody. */
@@ -87,72 +70,36 @@ export class Making {
     const { type } = event
     const scene = this.#scene
     const crowd = new Crowd(toldTo)
-    if (type === 'app_marked') this.#mark(event)
-    else if (type.startsWith('reaction_')) await this.#roll(event, () => ofReaction(event, scene))
+    if (type.startsWith('reaction_')) await this.#roll(event, () => ofReaction(event, scene))
     else if (type.startsWith('vote_')) await this.#roll(event, () => ofVote(event, scene))
     else if (type.endsWith('_deleted')) await this.#remove(event)
     else await this.#tell(event, crowd)
     return crowd.last
   }
 
-  /** Writes what is gathered. */
-  async finish(): Promise<void> {
-    await this.#write()
-    await this.#writeReached()
-  }
-
-  async #write(): Promise<void> {
-    const drafts = this.#drafts
-    this.#drafts = []
-    for (let first = 0; first < drafts.length; first += statementLimit) {
-      const ids = await insertDrafts(this.#scene.tx, drafts.slice(first, first + statementLimit))
-      await queueCreated(this.#scene.tx, ids, this.#now)
-      this.written += ids.length
-      this.hasTold = true
-    }
-  }
-
   async #tell(event: AppEvent, crowd: Crowd): Promise<void> {
     const { type, entity_id } = event
     const file = this.#files.get(entity_id)
-    if (file !== undefined) return void this.#drafts.push(...(await ofFile(event, file, this.#scene, crowd)))
+    if (file !== undefined) return this.#outgoing.push(...(await ofFile(event, file, this.#scene, crowd)))
     if (type.endsWith('_updated')) await removeDetached(this.#scene.tx, entity_id)
     const item = this.#items.get(entity_id)
     if (item === undefined || !isContent(event)) return
     if (type.endsWith('_updated')) await this.#roll(event, () => retractVotes(item, event, this.#scene))
     const make = type.endsWith('_created') ? ofCreated : ofUpdated
-    this.#drafts.push(...(await make(event, item, this.#scene, crowd)))
+    this.#outgoing.push(...(await make(event, item, this.#scene, crowd)))
   }
 
   async #remove({ type, entity_id }: AppEvent): Promise<void> {
     if (type === 'app_deleted') return
-    await this.#write()
+    await this.#outgoing.write()
     await removeLinked(this.#scene.tx, entity_id)
   }
 
   async #roll({ actor_id }: AppEvent, decide: () => Promise<RollUp>): Promise<void> {
-    await this.#write()
+    await this.#outgoing.write()
     const { draft, updated = [] } = await decide()
-    if (draft !== undefined) this.#drafts.push(draft)
-    for (const id of updated) {
-      await queueUpdated(this.#scene.tx, { id, by: actor_id }, this.#now)
-      this.hasTold = true
-    }
-  }
-
-  /** Who has read an app up to a message has read what was told of these messages. */
-  #mark({ actor_id, facts }: AppEvent): void {
-    const message = (facts as { marked_id: number | null }).marked_id
-    if (message !== null) this.#reached.set(actor_id, Math.max(message, this.#reached.get(actor_id) ?? 0))
-  }
-
-  async #writeReached(): Promise<void> {
-    if (this.#reached.size === 0) return
-    const { tx, state } = this.#scene
-    const users = await markReached(tx, state.app.id, this.#reached)
-    if (users.length === 0) return
-    await queueMarked(tx, users, state.app.id, this.#now)
-    this.hasTold = true
+    if (draft !== undefined) this.#outgoing.push(draft)
+    for (const id of updated) await this.#outgoing.update(id, actor_id)
   }
 }
 

@@ -123,5 +123,6 @@ function toDraft(
     parent_id: item.parent_id,
     metadata: null,
     created_at: event.created_at,
+    from_id: null,
   }
 }

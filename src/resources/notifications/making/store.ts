@@ -1,6 +1,5 @@
 import type { Tx } from '../../../storage/sql.ts'
 import type { ContentRow } from '../../content/schema.ts'
-import type { Change } from '../schema.ts'
 import { keepChanged } from '../terms.ts'
 
 interface Rolled {
@@ -91,24 +90,4 @@ export async function removeDetached(tx: Tx, item: number): Promise<void> {
 export async function removeLinked(tx: Tx, id: number): Promise<void> {
   await tx`delete from notifications where link_id = ${id} and link_type <> 'app'`
   await tx`delete from notifications where parent_id = ${id}`
-}
-
-/**
- * Marks as read what people were told of an app's messages, each up to the one that they have reached. Gives those for
- * whom there was something. Served by notifications_unread.
- */
-export async function markReached(tx: Tx, app: number, reached: ReadonlyMap<number, number>): Promise<number[]> {
-  const rows = await tx<{ user_id: number }[]>`
-    with reached as materialized (
-      select user_id, message, nextval('notification_changes') as change_id
-      from unnest(${[...reached.keys()]}::bigint[], ${[...reached.values()]}::bigint[]) as r(user_id, message)
-    ), marked as (
-      update notifications n
-      set is_unread = false, changed_id = r.change_id, change = ${'notifications_marked' satisfies Change}
-      from reached r
-      where n.user_id = r.user_id and n.app_id = ${app} and n.is_unread
-        and n.action = 'message_created' and n.link_id <= r.message
-      returning n.user_id)
-    select distinct user_id from marked`
-  return rows.map(({ user_id }) => user_id)
 }

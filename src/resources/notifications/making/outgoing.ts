@@ -1,0 +1,49 @@
+import type { Tx } from '../../../storage/sql.ts'
+import { queueCreated, queueUpdated } from '../outbox.ts'
+import { portion } from '../pace.ts'
+import type { Draft } from '../schema.ts'
+import { insertDrafts } from '../store.ts'
+
+/** Notifications in one statement: writing it must not keep everybody else waiting. A guess: a millisecond. */
+const statementLimit = 125
+
+/** The notifications of one transaction, of any number of apps: gathered, and written together. */
+export class Outgoing {
+  readonly #tx: Tx
+  readonly #now: Date
+  #drafts: Draft[] = []
+  /** How many were made so far, and whether any were, or changed. */
+  written = 0
+  hasTold = false
+
+  constructor(tx: Tx, now: Date) {
+    this.#tx = tx
+    this.#now = now
+  }
+
+  get isFull(): boolean {
+    return this.written + this.#drafts.length >= portion
+  }
+
+  push(...drafts: Draft[]): void {
+    for (const draft of drafts) this.#drafts.push(draft)
+  }
+
+  /** Tells of one that was changed by somebody. */
+  async update(id: number, by: number): Promise<void> {
+    await queueUpdated(this.#tx, { id, by }, this.#now)
+    this.hasTold = true
+  }
+
+  /** Writes what is gathered. */
+  async write(): Promise<void> {
+    const drafts = this.#drafts
+    this.#drafts = []
+    for (let first = 0; first < drafts.length; first += statementLimit) {
+      const ids = await insertDrafts(this.#tx, drafts.slice(first, first + statementLimit))
+      await queueCreated(this.#tx, ids, this.#now)
+      this.written += ids.length
+      this.hasTold = true
+    }
+  }
+}

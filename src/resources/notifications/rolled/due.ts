@@ -1,0 +1,112 @@
+import type { People } from '../../../actors/people.ts'
+import type { Item } from '../../../actors/recent.ts'
+import type { AppState, MemberRow } from '../../../actors/state.ts'
+import type { Tx } from '../../../storage/sql.ts'
+import { isSubscribed } from '../../apps/represent.ts'
+import { isUnread } from '../../apps/unread.ts'
+import type { Cursor } from '../backlog.ts'
+import { Crowd } from '../making/crowd.ts'
+import { mayKnow, nameFor, namesIn } from '../making/scene.ts'
+import type { Draft } from '../schema.ts'
+import { toSnippet } from '../text.ts'
+import { listUnread, type Candidate, type Unread } from './store.ts'
+import { templates } from './text.ts'
+
+/** Members of an app that are all looked at each time. A guess: they take a millisecond. */
+export const fewMembers = 500
+
+interface DueParts {
+  tx: Tx
+  people: People
+  /** What was made later has not been unread for long enough. */
+  before: Date
+  now: Date
+  /**
+   * Whether to look at everybody, however many there are; otherwise at those alone who had read all that there was the last
+   * time, because the others have been told, unless they have marked that as read without reading the messages.
+   */
+  isWhole: boolean
+}
+
+/** What came of looking through an app. */
+export interface Looked {
+  cursor: Cursor
+  drafts: Draft[]
+}
+
+/**
+ * Finds the people in an app who have not read a message for some time and were not told of it, and what to tell them.
+ * The state must be as fresh as the app's events. The cursor says when to look again.
+ */
+export async function tellOfMessages(
+  state: AppState,
+  cursor: Cursor,
+  { tx, people, before, now, isWhole }: DueParts,
+): Promise<Looked> {
+  const crowd = new Crowd(cursor.rolled_to)
+  const waiting = new Map(listCandidates(state, cursor, isWhole).map(candidate => [candidate.user, candidate]))
+  const next = crowd.next(waiting.keys())
+  await people.load(next)
+  const asked = Array.from(next, user => waiting.get(user)!).filter(({ user, after }) =>
+    mayKnow({ tx, state, people }, user, after + 1),
+  )
+  const unread = asked.length === 0 ? [] : await listUnread(tx, asked, before)
+  await people.load([...namesIn(state), ...unread.map(({ created_by }) => created_by)])
+  const drafts = unread.map(row => toDraft(row, { tx, state, people }))
+  // Where some of the crowd are left, or some messages are too new, it is looked through again.
+  if (crowd.last !== null) return { drafts, cursor: { ...cursor, rolled_to: crowd.last } }
+  const { settled, isAll } = listSettled(state, before)
+  const later = new Date(now.getTime() + (now.getTime() - before.getTime()))
+  return { drafts, cursor: { ...cursor, due_at: isAll ? null : later, rolled_id: settled, rolled_to: 0 } }
+}
+
+type DueScene = Parameters<typeof nameFor>[0]
+
+function toDraft({ app_id, user_id, message_id, created_by, created_at, plain }: Unread, scene: DueScene): Draft {
+  const name = scene.people.show(created_by).display_name
+  const isPrivate = scene.state.app.type === 'private_chat' || scene.state.app.type === 'agent_chat'
+  const snippet = toSnippet(plain)
+  return {
+    user_id,
+    app_id,
+    type: 'activity',
+    action: 'message_created',
+    actor_ids: [created_by],
+    template: isPrivate ? templates.one : templates.oneInApp,
+    args: isPrivate ? [name, snippet] : [name, nameFor(scene, user_id), snippet],
+    link_type: 'message',
+    link_id: null,
+    parent_type: null,
+    parent_id: null,
+    metadata: null,
+    created_at,
+    from_id: message_id,
+  }
+}
+
+/** Subscribers with unread messages, as far as memory can tell. */
+function listCandidates(state: AppState, { rolled_id }: Cursor, isWhole: boolean): Candidate[] {
+  const candidates: Candidate[] = []
+  for (const member of state.members()) {
+    const { user_id: user } = member
+    if (!isUnread(state.app, user, member)) continue
+    const after = lastOf(member)
+    if (!isWhole && after < rolled_id) continue
+    if (isSubscribed(state, user)) candidates.push({ app: state.app.id, user, after })
+  }
+  return candidates
+}
+
+/** Up to where messages are none of a member's. Ids and revs are numbers of one line. */
+function lastOf({ marked_id, hidden_id, joined_rev, subscribed_rev }: MemberRow): number {
+  return Math.max(marked_id ?? 0, hidden_id ?? 0, joined_rev ?? 0, subscribed_rev ?? 0)
+}
+
+/** The newest message that is not too new, and whether that holds for all; where memory holds only newer ones, a bound. */
+function listSettled({ recent, app }: AppState, before: Date): { settled: number; isAll: boolean } {
+  // Items of chats are messages, which have a time.
+  const items = recent.items as readonly (Item & { created_at: Date })[]
+  const at = items.findLastIndex(({ created_at }) => created_at <= before)
+  if (items.length === 0 || at === items.length - 1) return { settled: app.last_id ?? 0, isAll: true }
+  return { settled: at === -1 ? items[0]!.id - 1 : items[at]!.id, isAll: false }
+}

@@ -1,0 +1,42 @@
+import type { People } from '../../../actors/people.ts'
+import type { NotificationRow } from '../schema.ts'
+import { toSnippet } from '../text.ts'
+import { countedMessages } from './store.ts'
+
+/** What is said of one message: in a private chat, and elsewhere. The UI kit translates these two. */
+export const templates = {
+  one: 'New message from **{0}**: "{1}"',
+  oneInApp: '**{0}** sent a message in **{1}**: "{2}"',
+} as const
+
+type Said = Pick<NotificationRow, 'template' | 'args'>
+
+/**
+ * What a notification says now: one that messages roll up in says who wrote what it stands for, how much that is, and
+ * the newest of it. The people whom it names must be in memory.
+ */
+export function say({ template, args, app_name, rolled }: NotificationRow, people: People): Said {
+  if (rolled === undefined) return { template, args }
+  const [name = '', another = ''] = rolled.authors.map(author => people.show(author).display_name)
+  const snippet = toSnippet(rolled.plain)
+  const count = rolled.count > countedMessages ? `${countedMessages}+` : String(rolled.count)
+  if (template === templates.one) {
+    if (rolled.count === 1) return { template, args: [name, snippet] }
+    return { template: '**{0}** wrote {1} messages: "{2}"', args: [name, count, snippet] }
+  }
+  // What the app is called without a name was worked out for the user when the first message was told.
+  const app = app_name ?? args[1] ?? ''
+  if (rolled.count === 1) return { template, args: [name, app, snippet] }
+  if (rolled.authors.length === 1) {
+    return { template: '**{0}** wrote {1} messages in **{2}**: "{3}"', args: [name, count, app, snippet] }
+  }
+  if (rolled.authors.length === 2) {
+    const args = [name, another, count, app, snippet]
+    return { template: '**{0}** and **{1}** wrote {2} messages in **{3}**: "{4}"', args }
+  }
+  const others = String(rolled.authors.length - 1)
+  return {
+    template: '**{0}** and {1} others wrote {2} messages in **{3}**: "{4}"',
+    args: [name, others, count, app, snippet],
+  }
+}
