@@ -242,6 +242,18 @@ export const settings = {
     integer(1, 600),
     'Time to finish what was begun when the node is stopped',
   ),
+  drainDelaySeconds: setting(
+    'DRAIN_DELAY_SECONDS',
+    '0',
+    integer(0, 600),
+    'Time before that in which a node that is stopped goes on as before, and /ready says that it is about to stop',
+  ),
+  drainQuietMs: setting(
+    'DRAIN_QUIET_MS',
+    '1000',
+    integer(0, 60_000),
+    'Time without a request after which a node that is stopped ends connections that are still open, in ms',
+  ),
   logLevel: setting('LOG_LEVEL', 'info', logLevel, 'The least level that is logged: debug, info, warn, error'),
   version: setting('VERSION', '32.1.0', text.regex(/^\d+\.\d+\.\d+/, 'must look like 1.2.3'), 'What /version answers'),
 } as const

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { Apps } from './actors/apps.ts'
 import { Direct } from './actors/direct.ts'
 import { Environment, findDeployment } from './actors/environment.ts'
@@ -338,12 +339,20 @@ export async function startNode(config: Config): Promise<Node> {
     metrics.gauge('parley_sessions', 'Realtime connections.', () => realtime.figures.sessions)
     metrics.gauge('parley_channels', 'Apps that somebody is subscribed to.', () => realtime.figures.channels)
     const listening = await edge.listen(config.port, config.host)
+    teardown.add('port', () => edge.stopListening())
 
     // Last, because it is shown only once: whoever was refused before has lost nothing.
     const apiKey = await ensureKey({ sql, direct, now: now() }, config)
     log.info({ url: listening, version: config.version }, 'The node is ready')
     teardown.add('log', () => log.info({ requests: edge.open, commands: apps.waiting }, 'The node stops'))
-    return { url: listening, apiKey, stop, failed: failed.promise }
+    const leave = async () => {
+      log.info({ seconds: config.drainDelaySeconds }, 'The node says that it is about to stop')
+      edge.announceEnd()
+      // A node that cannot go on has nothing to wait for.
+      await Promise.race([delay(config.drainDelaySeconds * 1000), failed.promise])
+      await stop()
+    }
+    return { url: listening, apiKey, stop: leave, failed: failed.promise }
   } catch (error) {
     await stop()
     throw error

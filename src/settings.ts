@@ -30,6 +30,7 @@ export function toEdgeSettings(config: Config): EdgeSettings {
     isProxied: config.trustProxy,
     bodyLimitBytes: config.bodyLimitMb * 1024 * 1024,
     bodyDeadlineMs: config.bodySeconds * 1000,
+    quietMs: config.drainQuietMs,
     ratePerMinute: config.ratePerMinute === 0 ? null : config.ratePerMinute,
   }
 }

@@ -15,7 +15,7 @@ const tiers = [
   ['config.ts'],
   ['settings.ts'],
   ['main.ts'],
-  ['demo'],
+  ['demo', 'trial'],
 ]
 
 interface Import {

@@ -21,6 +21,14 @@ export interface Answer {
   lengthBytes?: number | null
 }
 
+/** The server that an exchange belongs to. */
+export interface ExchangeHost {
+  /** Whether connections end with the next answer on them. */
+  readonly isEnding: boolean
+  /** Called once for each exchange, with the status of the answer, or 499 when the client went away before it. */
+  onEnd(exchange: Exchange, status: number): void
+}
+
 /**
  * What uWebSockets.js collects before it calls the system, and what an empty send buffer always has room for. Longer
  * answers are handed over as the client takes them: what uWebSockets.js keeps of an answer is lost when the node stops.
@@ -47,7 +55,7 @@ export class Exchange {
   standing = ''
   /** Where the time it takes is counted, once the route is known. */
   durations: RouteDurations | undefined
-  /** Ends the connection with the answer. */
+  /** Ends the connection with the answer, whatever the server does. */
   isLast = false
   #req: HttpRequest | null
   #res: HttpResponse | null
@@ -55,17 +63,20 @@ export class Exchange {
   #source: Readable | null = null
   #isPaused = false
   #isAnswered = false
-  readonly #onEnd: (exchange: Exchange, status: number) => void
+  readonly #host: ExchangeHost
 
-  /** `onEnd` is called once, with the status of the answer, or 499 when the client went away before it. */
-  constructor(res: HttpResponse, req: HttpRequest, onEnd: (exchange: Exchange, status: number) => void) {
+  constructor(res: HttpResponse, req: HttpRequest, host: ExchangeHost) {
     this.#res = res
     this.#req = req
-    this.#onEnd = onEnd
+    this.#host = host
     this.method = req.getCaseSensitiveMethod()
     this.path = req.getUrl()
     // Undefined where there is none, whatever the types say.
     this.query = req.getQuery() || ''
+  }
+
+  get #endsConnection(): boolean {
+    return this.isLast || this.#host.isEnding
   }
 
   /** A header of the request, empty if it is absent. `name` in lower case. Only before `detach`. */
@@ -133,7 +144,7 @@ export class Exchange {
     this.#source = source
     res.cork(() => {
       this.#writeHead(res, answer)
-      if (this.isLast) res.writeHeader('Connection', 'close')
+      if (this.#endsConnection) res.writeHeader('Connection', 'close')
     })
     const send = lengthBytes === null ? sendChunk : sendPart(lengthBytes)
     const write = (chunk: Uint8Array) => {
@@ -186,12 +197,12 @@ export class Exchange {
     this.#writeHead(res, answer)
     if (status !== 204 && status !== 304 && this.method !== 'HEAD') {
       if (body.length > corkBytes) return this.#writeAsTaken(res, body, status)
-      res.end(body, this.isLast)
+      res.end(body, this.#endsConnection)
       return true
     }
     // Without arguments, because with them this version leaves the response open and ends the process. So it is the
     // client that has to close the connection.
-    if (this.isLast) res.writeHeader('Connection', 'close')
+    if (this.#endsConnection) res.writeHeader('Connection', 'close')
     const { lengthBytes = Buffer.byteLength(body) } = answer
     if (status !== 204 && status !== 304 && lengthBytes !== null) {
       res.writeHeader('Content-Length', String(lengthBytes))
@@ -201,7 +212,7 @@ export class Exchange {
   }
 
   #writeAsTaken(res: HttpResponse, body: string | Uint8Array, status: number): boolean {
-    if (this.isLast) res.writeHeader('Connection', 'close')
+    if (this.#endsConnection) res.writeHeader('Connection', 'close')
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
     const [, isWhole] = res.tryEnd(bytes, bytes.length)
     if (isWhole) return true
@@ -219,7 +230,7 @@ export class Exchange {
     this.#body = null
     this.#source?.destroy()
     this.#source = null
-    this.#onEnd(this, status)
+    this.#host.onEnd(this, status)
   }
 }
 

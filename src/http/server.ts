@@ -9,7 +9,7 @@ import { Calls } from './calls.ts'
 import { Cors, type AllowedOrigins } from './cors.ts'
 import type { RouteDurations } from './durations.ts'
 import { Endpoint } from './endpoint.ts'
-import { Exchange } from './exchange.ts'
+import { Exchange, type ExchangeHost } from './exchange.ts'
 import { createApp, openPort, portOf } from './listening.ts'
 import type { Metrics } from './metrics.ts'
 import { Callers } from './request/caller.ts'
@@ -36,6 +36,8 @@ export interface EdgeSettings {
   bodyDeadlineMs: number
   /** Requests of one access token; null for no limit. API keys have none. */
   ratePerMinute: number | null
+  /** How long no request may have come before the connections of an edge that closes are ended. */
+  quietMs: number
 }
 
 export interface EdgeOptions {
@@ -49,6 +51,9 @@ export interface EdgeOptions {
   clock?: Clock
 }
 
+/** How often an edge that closes looks whether its connections have gone: nobody notices such a delay. */
+const lookMs = 20
+
 /** Makes an edge. It listens to nothing before `listen`. */
 export async function createEdge(options: EdgeOptions): Promise<Edge> {
   return new Edge(options, await loadUws())
@@ -56,10 +61,10 @@ export async function createEdge(options: EdgeOptions): Promise<Edge> {
 
 /**
  * The HTTP side of one node, from the socket to the routes' handlers. What can be answered at once is answered within
- * the call that brought the request, without a promise. `close` ends it; what was not answered until then is lost, and
- * the clients see a closed connection.
+ * the call that brought the request, without a promise. It ends in three steps: `announceEnd`, `stopListening`, `close`;
+ * what was not answered until then is lost, and the clients see a closed connection.
  */
-export class Edge {
+export class Edge implements ExchangeHost {
   /** For routes of another kind (WebSockets), to be added before `listen`. */
   readonly uws: TemplatedApp
   readonly #native: typeof import('uWebSockets.js')
@@ -69,9 +74,12 @@ export class Edge {
   /** For requests that lead to no route: their methods and paths are the clients' inventions. */
   readonly #unrouted: RouteDurations
   readonly #stopped = new AbortController()
-  readonly #onEnd = (exchange: Exchange, status: number) => this.#end(exchange, status)
+  readonly #quietMs: number
+  #isEnding = false
   #listening: us_listen_socket | null = null
+  #connections = 0
   #open = 0
+  #lastRequestAt = 0
   #onIdle: (() => void) | null = null
 
   constructor(options: EdgeOptions, native: typeof import('uWebSockets.js')) {
@@ -82,7 +90,9 @@ export class Edge {
     const scheme = settings.tls === null ? 'http' : 'https'
     this.#callers = new Callers({ publicUrl: settings.publicUrl, scheme, isProxied: settings.isProxied })
     this.#unrouted = metrics.requests.of('', '')
-    const health = new Health(parts.sql, parts.now)
+    this.#quietMs = settings.quietMs
+    this.uws.filter((_, change) => void (this.#connections += change))
+    const health = new Health(parts.sql, parts.now, () => this.#isEnding)
     const about = createAboutRoutes({ ...settings, health, metrics, routes })
     const router = new Router<Endpoint>()
     for (const route of [...routes, ...webSockets.map(upgradeOnly), ...about]) {
@@ -120,41 +130,69 @@ export class Edge {
     return this.#open
   }
 
+  /** True once the end was announced. */
+  get isEnding(): boolean {
+    return this.#isEnding
+  }
+
   /**
-   * Stops listening, lets open requests finish for at most `deadlineMs`, and ends all connections. Requests that still
-   * come in on connections kept alive are served, and their connections ended with the answer.
+   * From now on `/status` and `/ready` say that this node is about to end, so that balancers choose others, and each answer
+   * ends its connection. Everything is served as before.
    */
-  async close(deadlineMs: number): Promise<void> {
-    this.#stopped.abort()
-    // Who has reached this machine by now is let in, in the next turn of the event loop.
+  announceEnd(): void {
+    this.#isEnding = true
+  }
+
+  /** Lets in who has reached this machine by now, and nobody after that. Requests on connections that are open are served. */
+  async stopListening(): Promise<void> {
+    this.announceEnd()
+    // Connections that are complete are accepted in the next turn of the event loop; closing the port would reset them.
     await nextTurn()
     if (this.#listening !== null) this.#native.us_listen_socket_close(this.#listening)
     this.#listening = null
+  }
+
+  /** Lets open requests, and those that still come, finish for at most `deadlineMs`, and ends all connections. */
+  async close(deadlineMs: number): Promise<void> {
+    await this.stopListening()
+    this.#stopped.abort()
     await this.#finish(deadlineMs)
     this.uws.close()
   }
 
-  /** Resolves in a turn of the event loop in which no request is open, a few of which brought none, or at the deadline. */
+  /**
+   * Resolves when no connection is left, when no request was open for a quiet moment, or at the deadline. The moment is for
+   * clients that keep connections: a request that crosses the end of its connection is lost, so only those end that have
+   * not been used for a while.
+   */
   async #finish(deadlineMs: number): Promise<void> {
-    const late = new AbortController()
-    const timer = setTimeout(() => {
-      late.abort()
-      this.#onIdle?.()
-    }, deadlineMs)
+    const endsAt = performance.now() + deadlineMs
     let quietTurns = 0
-    while (quietTurns < 3 && !late.signal.aborted) {
-      if (this.#open > 0) await new Promise<void>(resolve => (this.#onIdle = resolve))
-      await nextTurn()
-      quietTurns = this.#open === 0 ? quietTurns + 1 : 0
+    while (performance.now() < endsAt && quietTurns < 3) {
+      const quietAt = this.#lastRequestAt + this.#quietMs
+      const waitMs = this.#open > 0 ? endsAt - performance.now() : Math.min(quietAt, endsAt) - performance.now()
+      if (this.#connections > 0 && waitMs > 0) await this.#pause(Math.min(waitMs, lookMs))
+      else await nextTurn()
+      const isQuiet = this.#connections === 0 || (this.#open === 0 && performance.now() >= quietAt)
+      quietTurns = isQuiet ? quietTurns + 1 : 0
     }
+  }
+
+  /** Until the last open request ends, for a moment at most. */
+  async #pause(pauseMs: number): Promise<void> {
+    const over = Promise.withResolvers<void>()
+    const timer = setTimeout(over.resolve, pauseMs)
+    this.#onIdle = over.resolve
+    await over.promise
     clearTimeout(timer)
+    this.#onIdle = null
   }
 
   #accept(res: HttpResponse, req: HttpRequest, begin: (exchange: Exchange) => void): void {
-    const exchange = new Exchange(res, req, this.#onEnd)
+    const exchange = new Exchange(res, req, this)
     this.#open++
+    this.#lastRequestAt = exchange.startedAt
     try {
-      exchange.isLast = this.#stopped.signal.aborted
       exchange.standing = this.#cors.headersFor(exchange.header('origin'))
       begin(exchange)
     } catch (error) {
@@ -163,7 +201,7 @@ export class Edge {
     exchange.detach()
   }
 
-  #end(exchange: Exchange, status: number): void {
+  onEnd(exchange: Exchange, status: number): void {
     this.#open--
     const durations = exchange.durations ?? this.#unrouted
     durations.observe(status, (performance.now() - exchange.startedAt) / 1000)

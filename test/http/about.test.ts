@@ -162,7 +162,7 @@ test('the description says how files come in and go out, and what a creating req
   const form = paths['/api/blobs'].post.requestBody.content['multipart/form-data'].schema
   expect(form).toMatchObject({ properties: { blob: { type: 'string' } }, required: ['blob'] })
   const answers = paths['/content/files/{id}/{rev}'].get.responses
-  expect(Object.keys(answers)).toEqual(['200', '206', '304', '404', '416', '422', 'default'])
+  expect(Object.keys(answers)).toEqual(['200', '206', '304', '404', '416', '422', '500', 'default'])
   expect(answers[206].content).toEqual(answers[200].content)
   const redeliver = paths['/api/webhooks/{id}/deliveries/{delivery}/redeliver'].post
   expect(redeliver.responses).toHaveProperty('422')

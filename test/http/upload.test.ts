@@ -67,7 +67,10 @@ function connect() {
     endWithoutBody: () => asked.push('end'),
   }
   const req = { getCaseSensitiveMethod: () => 'POST', getUrl: () => '/', getQuery: () => '', getHeader: () => '' }
-  const exchange = new Exchange(res as unknown as HttpResponse, req as unknown as HttpRequest, () => {})
+  const exchange = new Exchange(res as unknown as HttpResponse, req as unknown as HttpRequest, {
+    isEnding: false,
+    onEnd: () => {},
+  })
   const upload = new Upload(exchange, 1024 * 1024)
   exchange.detach()
   return { asked, exchange, upload, arrive: (isLast: boolean) => arrive(new ArrayBuffer(300 * 1024), isLast) }

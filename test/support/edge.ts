@@ -34,6 +34,7 @@ const defaults: EdgeSettings = {
   bodyLimitBytes: 4 * 1024 * 1024,
   bodyDeadlineMs: 30_000,
   ratePerMinute: null,
+  quietMs: 0,
 }
 
 /** Serves `routes` on a free port of this machine. */

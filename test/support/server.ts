@@ -48,6 +48,7 @@ export async function startServer(overrides: Record<string, string> = {}): Promi
       LOG_LEVEL: 'error',
       DATA_DIR: dataDirOf(database?.url ?? overrides.DATABASE_URL!),
       DRAIN_SECONDS: '5',
+      DRAIN_QUIET_MS: '0',
       DATABASE_CONNECTIONS: '5',
       NOTIFY_SECONDS: '0',
       ...(database && { DATABASE_URL: database.url }),

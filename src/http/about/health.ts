@@ -4,20 +4,30 @@ import type { Sql } from '../../storage/sql.ts'
 const deadlineMs = 2000
 const validMs = 1000
 
+/** `draining`: this node serves, and is about to end. `away`: it cannot reach PostgreSQL. */
+export type Condition = 'ok' | 'draining' | 'away'
+
 /** Tells whether this node can serve, however often it is asked: PostgreSQL hears of it once a second. */
 export class Health {
   readonly #sql: Sql
   readonly #now: () => Date
+  readonly #isEnding: () => boolean
   #last: Promise<boolean> = Promise.resolve(false)
   #askedAt = Number.NEGATIVE_INFINITY
 
-  constructor(sql: Sql, now: () => Date) {
+  constructor(sql: Sql, now: () => Date, isEnding: () => boolean) {
     this.#sql = sql
     this.#now = now
+    this.#isEnding = isEnding
   }
 
   /** Never rejects. */
-  check(): Promise<boolean> {
+  async check(): Promise<Condition> {
+    if (this.#isEnding()) return 'draining'
+    return (await this.#reachesDatabase()) ? 'ok' : 'away'
+  }
+
+  #reachesDatabase(): Promise<boolean> {
     const now = this.#now().getTime()
     // Either way: the clock may have been put back.
     if (Math.abs(now - this.#askedAt) < validMs) return this.#last

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { Json } from '../../lib/json.ts'
-import { overloaded } from '../../lib/errors.ts'
+import { Overloaded, overloaded, problem } from '../../lib/errors.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Metrics } from '../metrics.ts'
 import { describeApi } from '../openapi.ts'
 import { reply, route, type Route } from '../route.ts'
 import type { Health } from './health.ts'
 import { createReferenceRoutes } from './reference.ts'
+
+const NodeIsDraining = problem(503, 'node-is-draining', 'This node is about to stop. Others serve.', { retry_after: 1 })
 
 interface AboutParts {
   version: string
@@ -37,10 +39,27 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, rout
     summary: 'Ask whether the service can serve',
     auth: 'none',
     replies: { 200: z.string() },
-    async handle() {
-      if (!(await health.check())) throw overloaded(2)
-      return reply(200, 'Ok')
-    },
+    problems: [Overloaded, NodeIsDraining],
+    handle: () => answerReadiness(health),
+  })
+
+  const showReadiness = route({
+    method: 'GET',
+    path: '/ready',
+    summary: 'Ask whether this node is to be sent requests: the same as /status, for balancers',
+    auth: 'none',
+    replies: { 200: z.string() },
+    problems: [Overloaded, NodeIsDraining],
+    handle: () => answerReadiness(health),
+  })
+
+  const showLiveness = route({
+    method: 'GET',
+    path: '/live',
+    summary: 'Ask whether this process runs: a supervisor starts one anew that does not answer',
+    auth: 'none',
+    replies: { 200: z.string() },
+    handle: () => reply(200, 'Ok'),
   })
 
   const showMetrics = route({
@@ -64,6 +83,21 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, rout
     },
   })
 
-  const about = [showVersion, showStatus, showMetrics, showDescription, ...createReferenceRoutes()]
+  const about = [
+    showVersion,
+    showStatus,
+    showReadiness,
+    showLiveness,
+    showMetrics,
+    showDescription,
+    ...createReferenceRoutes(),
+  ]
   return about
+}
+
+async function answerReadiness(health: Health) {
+  const condition = await health.check()
+  if (condition === 'draining') throw NodeIsDraining()
+  if (condition === 'away') throw overloaded(2)
+  return reply(200, 'Ok')
 }
