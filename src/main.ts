@@ -22,7 +22,7 @@ import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
-import { standIn } from './agents/providers/stand-in.ts'
+import { openProviders } from './agents/providers/table.ts'
 import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
 import { path as hubPath } from './realtime/hub/door.ts'
@@ -49,6 +49,7 @@ import {
   toDeliverySettings,
   toEdgeSettings,
   toOutsideSettings,
+  toProviderSettings,
   toRealtimeSettings,
   toRunSettings,
 } from './settings.ts'
@@ -240,7 +241,7 @@ export async function startNode(config: Config): Promise<Node> {
       environment,
       typing,
       triggers,
-      providers: standIn,
+      providers: openProviders(toProviderSettings(config), { clock, log }),
       openToolbox: async () => ({ tools: [], unavailable: [], find: () => undefined, close: async () => {} }),
       knowledge: { search: async () => [] },
       readMaterials: async () => ({ context: [], files: [], images: [] }),

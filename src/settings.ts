@@ -1,7 +1,9 @@
 import { join } from 'node:path'
-import type { Config } from './config.ts'
+import type { ProviderSettings } from './agents/providers/table.ts'
+import { anthropicUrl, geminiUrl, kapaUrl, openaiUrl, type Config } from './config.ts'
 import type { EdgeSettings } from './http/server.ts'
 import type { OutsideSettings } from './delivery/outside.ts'
+import type { Secret } from './lib/secret.ts'
 import { realtimeDefaults, type RealtimeSettings } from './realtime/settings.ts'
 import type { RunSettings } from './resources/agents/runs/start.ts'
 import type { DeliverySettings } from './resources/webhooks/delivery.ts'
@@ -79,4 +81,25 @@ export function toBytesSettings(config: Config): BytesSettings {
 
 export function toOutsideSettings(config: Config): OutsideSettings {
   return { version: config.version, allow: config.fetchAllow }
+}
+
+export function toProviderSettings(config: Config): ProviderSettings {
+  const vendor = (url: string, key: Secret | null, vendorsOwn: string) => {
+    return { url, key, isConfigured: key !== null || url !== vendorsOwn }
+  }
+  return {
+    anthropic: {
+      ...vendor(config.anthropicUrl, config.anthropicApiKey, anthropicUrl),
+      version: config.anthropicVersion,
+    },
+    openai: {
+      ...vendor(config.openaiUrl, config.openaiApiKey, openaiUrl),
+      form: config.openaiForm,
+      images: config.openaiImages,
+    },
+    gemini: vendor(config.geminiUrl, config.geminiApiKey, geminiUrl),
+    kapa: vendor(config.kapaUrl, config.kapaApiKey, kapaUrl),
+    builtin: { url: config.builtinUrl, key: config.builtinApiKey, model: config.builtinModel },
+    maxTokens: config.agentMaxTokens,
+  }
 }

@@ -7,7 +7,7 @@ import type { Tool } from '../tools/tool.ts'
 export interface Provider {
   /**
    * Asks the model and gives what it answers as it comes; ends after one `end`. Throws ProviderFailed where the vendor
-   * refuses, breaks off, says nothing for 60 s, or sends what cannot be read or is empty; the consumer may ask once
+   * refuses, breaks off, says nothing for 60 s, or sends what cannot be read; the consumer may ask once
    * more where `isRetryable`. Aborting the signal closes the connection.
    */
   answer(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
@@ -21,14 +21,14 @@ export interface ModelRequest {
   /** The first is the user's; the last is the user's, or holds the results of the step before it. */
   turns: Turn[]
   /**
-   * The text of the trigger alone, with mentions as `@Name` and without its author's name before it: the last text of
-   * the user's last turn, for providers that take a question instead of a conversation.
+   * The text of the trigger alone, with mentions as `@Name` and without its author's name before it, as it stands near
+   * the end of the user's last turn: for providers that take a question instead of a conversation.
    */
   question: string
   /** Where the provider keeps conversations itself: what its last `end` in this conversation called it. */
   thread: string | null
   tools: readonly Tool[]
-  /** False: the tools are told for the sake of earlier calls, and the vendor is to make the model answer in words. */
+  /** False: the model is to answer with what it has. It is asked without tools. */
   mayCall?: false
   webSearch: boolean
   /** Longest answer in tokens; null: the provider's default. */

@@ -1,0 +1,241 @@
+import { z } from 'zod'
+import { parseArguments } from './call-arguments.ts'
+import type { Call, CallResult, ModelEvent, ModelRequest, Provider, UserPart } from './provider.ts'
+import { toOwnTurns } from './turns.ts'
+import { failedMidway, unreadable } from './wire/failure.ts'
+import { count, readFields, record, text } from './wire/fields.ts'
+import { parseJson, type Vendor } from './wire/vendor.ts'
+
+/** Searches in one answer: what Anthropic's documentation gives as an example. */
+const mostSearches = 5
+
+const retryableErrors = new Set(['overloaded_error', 'api_error', 'rate_limit_error', 'timeout_error'])
+
+const StreamEvent = z.object({
+  type: text,
+  index: count,
+  message: record({ usage: z.unknown().optional() }),
+  content_block: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  delta: record({
+    type: text,
+    text,
+    partial_json: text,
+    thinking: text,
+    signature: text,
+    citation: z.record(z.string(), z.unknown()).optional().catch(undefined),
+    stop_reason: text,
+  }),
+  usage: z.unknown().optional(),
+  error: record({ type: text }),
+})
+
+const Usage = z.object({
+  input_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+  output_tokens: count,
+})
+
+/** A content block as it came, with the deltas applied. */
+type Block = Record<string, unknown>
+
+interface AnthropicOptions {
+  vendor: Vendor
+  /** Longest answer where an agent says nothing of it: the API asks for a number. */
+  maxTokens: number
+}
+
+/**
+ * Anthropic's Messages API. A step's body is the array of content blocks, thinking with its signatures and what the
+ * vendor's own search found included: they go back as they came.
+ */
+export class Anthropic implements Provider {
+  readonly #vendor: Vendor
+  readonly #maxTokens: number
+
+  constructor({ vendor, maxTokens }: AnthropicOptions) {
+    this.#vendor = vendor
+    this.#maxTokens = maxTokens
+  }
+
+  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
+    const answer = await this.#vendor.post('/v1/messages', toBody(request, this.#maxTokens), signal)
+    const message = new Message(this.#vendor.id)
+    for await (const data of answer.records()) {
+      yield* message.read(parseJson(this.#vendor.id, data))
+      if (message.isComplete) break
+    }
+    if (!message.isComplete) throw unreadable(this.#vendor.id, 'The answer breaks off')
+    const { requestId } = answer
+    yield { ...message.end(), ...(requestId !== undefined && { requestId }) }
+  }
+}
+
+function toBody(request: ModelRequest, maxTokens: number): object {
+  const { model, system, tools, webSearch, person } = request
+  const declared: object[] = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    input_schema: parameters,
+  }))
+  if (webSearch) declared.push({ type: 'web_search_20250305', name: 'web_search', max_uses: mostSearches })
+  return {
+    model,
+    max_tokens: request.maxTokens ?? maxTokens,
+    stream: true,
+    system: [{ type: 'text', text: system, cache_control: { type: 'ephemeral' } }],
+    messages: toMessages(request),
+    ...(declared.length > 0 && { tools: declared }),
+    metadata: { user_id: person },
+  }
+}
+
+function toMessages({ turns, mayCall }: ModelRequest): object[] {
+  const messages: { role: 'user' | 'assistant'; content: unknown[] }[] = []
+  const add = (role: 'user' | 'assistant', content: unknown[]) => {
+    const last = messages.at(-1)
+    // What is said after results stands in their message, behind them: roles take turns.
+    if (last?.role === role) last.content.push(...content)
+    else messages.push({ role, content })
+  }
+  // Without tools, the API refuses calls of earlier steps and their results: they are told in words.
+  for (const turn of toOwnTurns(mayCall === false ? null : 'anthropic', turns)) {
+    if (turn.role === 'user') add('user', turn.parts.map(toContent))
+    else if (turn.role === 'agent') add('assistant', [{ type: 'text', text: turn.text }])
+    else if (turn.role === 'step') add('assistant', toReplay(turn.body))
+    else add('user', turn.results.map(toResult))
+  }
+  return messages
+}
+
+/** The stored blocks. The API writes empty texts at times, and refuses to read them. */
+function toReplay(body: unknown): unknown[] {
+  if (!Array.isArray(body)) throw new Error('A stored step of anthropic is not an array of blocks')
+  return (body as Block[]).filter(({ type, text }) => type !== 'text' || text !== '')
+}
+
+function toContent(part: UserPart): object {
+  if ('text' in part) return { type: 'text', text: part.text }
+  return {
+    type: 'image',
+    source: { type: 'base64', media_type: part.type, data: part.image.toString('base64') },
+  }
+}
+
+function toResult({ id, text, isError, images = [] }: CallResult): object {
+  const parts: UserPart[] = [...(text === '' ? [] : [{ text }]), ...images]
+  return { type: 'tool_result', tool_use_id: id, is_error: isError, content: parts.map(toContent) }
+}
+
+/** One answer while it arrives. */
+class Message {
+  isComplete = false
+  readonly #vendor: string
+  readonly #blocks = new Map<number, Block>()
+  /** JSON of the tools' input, by block. */
+  readonly #inputs = new Map<number, string>()
+  #usage: z.infer<typeof Usage> = {}
+  #stopReason: string | undefined
+
+  constructor(vendor: string) {
+    this.#vendor = vendor
+  }
+
+  *read(json: unknown): Generator<ModelEvent, void> {
+    const { type, index = 0, message, content_block, delta, usage, error } = readFields(this.#vendor, StreamEvent, json)
+    if (type === 'message_start') yield this.#count(message?.usage)
+    else if (type === 'content_block_start') yield* this.#begin(index, content_block ?? {})
+    else if (type === 'content_block_delta') yield* this.#apply(index, delta ?? {})
+    else if (type === 'content_block_stop') this.#finish(index)
+    else if (type === 'message_delta') {
+      this.#stopReason = delta?.stop_reason ?? this.#stopReason
+      yield this.#count(usage)
+    } else if (type === 'message_stop') this.isComplete = true
+    else if (type === 'error') {
+      const code = error?.type ?? 'error'
+      throw failedMidway(this.#vendor, code, retryableErrors.has(code))
+    }
+  }
+
+  end(): ModelEvent & { type: 'end' } {
+    const body = [...this.#blocks].sort(([a], [b]) => a - b).map(([, block]) => block)
+    const reason = toReason(this.#stopReason)
+    return { type: 'end', reason, calls: reason === 'calls' ? this.#calls() : [], body }
+  }
+
+  *#begin(index: number, block: Block): Generator<ModelEvent, void> {
+    this.#blocks.set(index, block)
+    if (block.type === 'text' && typeof block.text === 'string') yield { type: 'text', text: block.text }
+  }
+
+  *#apply(index: number, delta: NonNullable<z.infer<typeof StreamEvent>['delta']>): Generator<ModelEvent, void> {
+    const block = this.#blocks.get(index)
+    if (block === undefined) return
+    if (delta.type === 'text_delta' && delta.text !== undefined) {
+      block.text = join(block.text, delta.text)
+      yield { type: 'text', text: delta.text }
+    } else if (delta.type === 'thinking_delta') block.thinking = join(block.thinking, delta.thinking)
+    else if (delta.type === 'signature_delta') block.signature = join(block.signature, delta.signature)
+    else if (delta.type === 'input_json_delta') {
+      this.#inputs.set(index, join(this.#inputs.get(index), delta.partial_json))
+    } else if (delta.type === 'citations_delta' && delta.citation !== undefined) {
+      block.citations = [...(Array.isArray(block.citations) ? block.citations : []), delta.citation]
+      const { type, url, title } = delta.citation
+      if (type === 'web_search_result_location' && typeof url === 'string') {
+        yield { type: 'source', url, title: typeof title === 'string' ? title : url }
+      }
+    }
+  }
+
+  #finish(index: number): void {
+    const block = this.#blocks.get(index)
+    const input = this.#inputs.get(index)
+    // What is no object cannot be sent back; the call itself has the text as it came, and is answered with its fault.
+    if (block !== undefined && input !== undefined) block.input = parseArguments(input) ?? {}
+  }
+
+  #calls(): Call[] {
+    return [...this.#blocks].flatMap(([index, { type, id, name, input }]) => {
+      if (type !== 'tool_use') return []
+      const written = this.#inputs.get(index)
+      return [{ id: String(id), name: String(name), arguments: written || JSON.stringify(input ?? {}) }]
+    })
+  }
+
+  /** Numbers are totals; a later record may have only some of them. */
+  #count(usage: unknown): ModelEvent {
+    const { success, data } = Usage.safeParse(usage)
+    if (success) this.#usage = { ...this.#usage, ...withoutGaps(data) }
+    const { input_tokens = 0, cache_read_input_tokens = 0, cache_creation_input_tokens = 0 } = this.#usage
+    return {
+      type: 'usage',
+      in: input_tokens + cache_read_input_tokens + cache_creation_input_tokens,
+      out: this.#usage.output_tokens ?? 0,
+      cached: cache_read_input_tokens,
+    }
+  }
+}
+
+function join(before: unknown, more: string | undefined): string {
+  return `${typeof before === 'string' ? before : ''}${more ?? ''}`
+}
+
+function withoutGaps<Fields extends object>(fields: Fields): Partial<Fields> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<Fields>
+}
+
+function toReason(stopReason: string | undefined): 'stop' | 'calls' | 'length' | 'filtered' | 'pause' {
+  switch (stopReason) {
+    case 'tool_use':
+      return 'calls'
+    case 'max_tokens':
+    case 'model_context_window_exceeded':
+      return 'length'
+    case 'pause_turn':
+      return 'pause'
+    case 'refusal':
+      return 'filtered'
+    default:
+      return 'stop'
+  }
+}

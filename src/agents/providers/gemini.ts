@@ -1,0 +1,211 @@
+import { z } from 'zod'
+import type { Log } from '../../lib/log.ts'
+import type { Call, CallResult, ModelEvent, ModelRequest, Provider, Turn, UserPart } from './provider.ts'
+import { countCalls, toOwnTurns, toResultText } from './turns.ts'
+import { toFailure, unreadable } from './wire/failure.ts'
+import { count, readFields, record, text } from './wire/fields.ts'
+import { parseJson, type Vendor } from './wire/vendor.ts'
+
+const filtered = new Set(['SAFETY', 'RECITATION', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'IMAGE_SAFETY'])
+
+const Part = z.looseObject({
+  text,
+  thought: z.boolean().optional().catch(undefined),
+  functionCall: record({ id: text, name: text, args: z.looseObject({}).optional().catch(undefined) }),
+})
+type Part = z.infer<typeof Part>
+
+const StreamEvent = z.object({
+  candidates: z
+    .array(
+      z.object({
+        content: record({ parts: z.array(z.unknown()).optional().catch(undefined) }),
+        finishReason: text,
+        groundingMetadata: record({
+          groundingChunks: z
+            .array(z.object({ web: record({ uri: text, title: text }) }))
+            .optional()
+            .catch(undefined),
+        }),
+      }),
+    )
+    .optional()
+    .catch(undefined),
+  promptFeedback: record({ blockReason: text }),
+  usageMetadata: record({
+    promptTokenCount: count,
+    cachedContentTokenCount: count,
+    candidatesTokenCount: count,
+    thoughtsTokenCount: count,
+  }),
+  error: record({ code: count }),
+})
+type StreamEvent = z.infer<typeof StreamEvent>
+
+/**
+ * Google's Gemini API. A step's body is all parts in their order, each as it came: a `thoughtSignature` must return on
+ * the part that it came with, even where that has no text.
+ */
+export class Gemini implements Provider {
+  readonly #vendor: Vendor
+  readonly #log: Log
+  #hasWarned = false
+
+  constructor({ vendor, log }: { vendor: Vendor; log: Log }) {
+    this.#vendor = vendor
+    this.#log = log
+  }
+
+  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
+    const vendor = this.#vendor.id
+    if (request.webSearch && request.tools.length > 0) this.#warn()
+    const model = encodeURIComponent(request.model.replace(/^models\//, ''))
+    const path = `/v1beta/models/${model}:streamGenerateContent?alt=sse`
+    const answer = await this.#vendor.post(path, toBody(request), signal)
+    const content = new Content(vendor, request)
+    for await (const data of answer.records()) yield* content.read(parseJson(vendor, data))
+    const { requestId } = answer
+    yield { ...content.end(), ...(requestId !== undefined && { requestId }) }
+  }
+
+  #warn(): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    this.#log.warn({ provider: this.#vendor.id }, 'web_search has no effect for agents with tools')
+  }
+}
+
+function toBody({ system, turns, tools, webSearch, maxTokens }: ModelRequest): object {
+  const functionDeclarations = tools.map(({ name, description, parameters }) => ({
+    name: toVendorName(name),
+    description,
+    parametersJsonSchema: parameters,
+  }))
+  // This endpoint takes no functions beside its own search.
+  const search = webSearch && tools.length === 0
+  return {
+    systemInstruction: { parts: [{ text: system }] },
+    contents: toContents(toOwnTurns('gemini', turns)),
+    ...(tools.length > 0 && { tools: [{ functionDeclarations }] }),
+    ...(search && { tools: [{ google_search: {} }] }),
+    ...(maxTokens !== null && { generationConfig: { maxOutputTokens: maxTokens } }),
+  }
+}
+
+/** Names must begin with a letter or `_`. */
+function toVendorName(name: string): string {
+  return /^[A-Za-z_]/.test(name) ? name : `f_${name}`
+}
+
+function toContents(turns: Turn[]): object[] {
+  const contents: { role: 'user' | 'model'; parts: unknown[] }[] = []
+  const add = (role: 'user' | 'model', parts: unknown[]) => {
+    const last = contents.at(-1)
+    if (last?.role === role) last.parts.push(...parts)
+    else contents.push({ role, parts: [...parts] })
+  }
+  let called: Part[] = []
+  for (const turn of turns) {
+    if (turn.role === 'user') add('user', turn.parts.map(toPart))
+    else if (turn.role === 'agent') add('model', [{ text: turn.text }])
+    else if (turn.role === 'step') {
+      called = callsOf(turn.body)
+      add('model', turn.body as unknown[])
+    } else
+      add(
+        'user',
+        turn.results.map((result, place) => toResponse(result, called[place])),
+      )
+  }
+  return contents
+}
+
+function callsOf(body: unknown): Part[] {
+  if (!Array.isArray(body)) throw new Error('A stored step of gemini is not an array of parts')
+  return body.flatMap(part => {
+    const { data } = Part.safeParse(part)
+    return data?.functionCall ? [data] : []
+  })
+}
+
+function toPart(part: UserPart): object {
+  if ('text' in part) return { text: part.text }
+  return { inlineData: { mimeType: part.type, data: part.image.toString('base64') } }
+}
+
+/** A call that came without an id is answered without one; then their order counts. */
+function toResponse(result: CallResult, call: Part | undefined): object {
+  const id = call?.functionCall?.id
+  const text = toResultText(result)
+  const response = result.isError ? { error: text } : { result: text }
+  return { functionResponse: { ...(id !== undefined && { id }), name: toVendorName(result.name), response } }
+}
+
+/** One answer while it arrives. */
+class Content {
+  readonly #vendor: string
+  /** Names of tools by those that the vendor knows. */
+  readonly #names: Map<string, string>
+  readonly #callsBefore: number
+  readonly #parts: unknown[] = []
+  readonly #calls: Call[] = []
+  readonly #sources = new Set<string>()
+  #finish: string | undefined
+  #isBlocked = false
+
+  constructor(vendor: string, { tools, turns }: Pick<ModelRequest, 'tools' | 'turns'>) {
+    this.#vendor = vendor
+    this.#names = new Map(tools.map(({ name }) => [toVendorName(name), name]))
+    this.#callsBefore = countCalls(turns)
+  }
+
+  *read(json: unknown): Generator<ModelEvent, void> {
+    const { candidates, promptFeedback, usageMetadata, error } = readFields(this.#vendor, StreamEvent, json)
+    if (error !== undefined) {
+      throw toFailure(this.#vendor, { status: error.code ?? 500, headers: {}, text: JSON.stringify(json) })
+    }
+    const [candidate] = candidates ?? []
+    for (const part of candidate?.content?.parts ?? []) yield* this.#add(part)
+    for (const { web } of candidate?.groundingMetadata?.groundingChunks ?? []) yield* this.#source(web)
+    this.#finish = candidate?.finishReason ?? this.#finish
+    this.#isBlocked ||= promptFeedback?.blockReason !== undefined
+    if (usageMetadata !== undefined) yield toUsage(usageMetadata)
+  }
+
+  end(): ModelEvent & { type: 'end' } {
+    const body = this.#parts
+    const finish = this.#finish
+    if (this.#isBlocked || (finish !== undefined && filtered.has(finish))) {
+      return { type: 'end', reason: 'filtered', calls: [], body }
+    }
+    if (finish === undefined) throw unreadable(this.#vendor, 'The answer breaks off')
+    if (finish === 'MALFORMED_FUNCTION_CALL') throw unreadable(this.#vendor, 'The model wrote a call that is none')
+    if (this.#calls.length > 0) return { type: 'end', reason: 'calls', calls: this.#calls, body }
+    return { type: 'end', reason: finish === 'MAX_TOKENS' ? 'length' : 'stop', calls: [], body }
+  }
+
+  *#add(raw: unknown): Generator<ModelEvent, void> {
+    const part = readFields(this.#vendor, Part, raw)
+    this.#parts.push(raw)
+    if (part.functionCall !== undefined) {
+      const { id = `call_${this.#callsBefore + this.#calls.length + 1}`, name = '', args = {} } = part.functionCall
+      this.#calls.push({ id, name: this.#names.get(name) ?? name, arguments: JSON.stringify(args) })
+    } else if (part.text && part.thought !== true) yield { type: 'text', text: part.text }
+  }
+
+  *#source(web: { uri?: string | undefined; title?: string | undefined } | undefined): Generator<ModelEvent, void> {
+    if (web?.uri === undefined || this.#sources.has(web.uri)) return
+    this.#sources.add(web.uri)
+    yield { type: 'source', url: web.uri, title: web.title ?? web.uri }
+  }
+}
+
+function toUsage(usage: NonNullable<StreamEvent['usageMetadata']>): ModelEvent {
+  const { promptTokenCount = 0, cachedContentTokenCount = 0, candidatesTokenCount = 0, thoughtsTokenCount = 0 } = usage
+  return {
+    type: 'usage',
+    in: promptTokenCount,
+    out: candidatesTokenCount + thoughtsTokenCount,
+    cached: cachedContentTokenCount,
+  }
+}

@@ -1,0 +1,120 @@
+import { addressCheck } from '../../delivery/addresses.ts'
+import { Egress } from '../../delivery/egress.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Secret } from '../../lib/secret.ts'
+import { Anthropic } from './anthropic.ts'
+import { checked } from './checked.ts'
+import { Gemini } from './gemini.ts'
+import { Kapa } from './kapa.ts'
+import { Offline } from './builtin/offline.ts'
+import { OpenAiChat } from './openai-chat.ts'
+import { OpenAiResponses } from './openai-responses.ts'
+import type { ConfiguredProvider, Providers } from './provider.ts'
+import { Vendor } from './wire/vendor.ts'
+
+const openAiHost = 'api.openai.com'
+
+export interface VendorSettings {
+  /** Without a slash at its end. */
+  url: string
+  key: Secret | null
+  isConfigured: boolean
+}
+
+export interface ProviderSettings {
+  anthropic: VendorSettings & { version: string }
+  openai: VendorSettings & { form: 'auto' | 'responses' | 'chat'; images: 'auto' | 'true' | 'false' }
+  gemini: VendorSettings
+  kapa: VendorSettings
+  /** `url` null: answers without any model. `model` null: the agent's own. */
+  builtin: { url: string | null; key: Secret | null; model: string | null }
+  /** Longest answer in tokens where an agent has no limit and the vendor asks for one. */
+  maxTokens: number
+}
+
+interface Parts {
+  clock: Clock
+  log: Log
+}
+
+/** A provider, configured or not. */
+interface Entry extends ConfiguredProvider {
+  isConfigured: boolean
+  host: string | null
+}
+
+/** The providers that a node has, as its settings say. */
+export function openProviders(settings: ProviderSettings, parts: Parts): Providers {
+  const conceal = concealing(settings)
+  // Addresses come from the operator, so model servers beside this one may be reached.
+  const client = new Egress({ isAllowed: addressCheck({ allowsPrivate: true }) })
+  const connect: Connect = (id, url, headers) => new Vendor({ id, url, headers, client, conceal })
+  const entries: Record<string, Entry> = {
+    anthropic: openAnthropic(settings, connect),
+    openai: openOpenAi(settings.openai, connect, parts),
+    gemini: openGemini(settings.gemini, connect, parts),
+    kapa: openKapa(settings.kapa, connect),
+    builtin: openBuiltin(settings.builtin, connect, parts),
+  }
+  return {
+    find(id) {
+      const entry = Object.hasOwn(entries, id) ? entries[id] : undefined
+      return entry?.isConfigured ? { ...entry, provider: checked(entry.provider) } : undefined
+    },
+    list: () =>
+      Object.entries(entries).map(([id, { isConfigured, host }]) => ({ id, is_configured: isConfigured, host })),
+    conceal,
+  }
+}
+
+type Connect = (id: string, url: string, headers: Record<string, string>) => Vendor
+
+function openAnthropic({ anthropic, maxTokens }: ProviderSettings, connect: Connect): Entry {
+  const { url, key, version, isConfigured } = anthropic
+  const vendor = connect('anthropic', url, { ...named('x-api-key', key), 'anthropic-version': version })
+  const provider = new Anthropic({ vendor, maxTokens })
+  return { provider, isConfigured, host: vendor.host, takesImages: true, takesTools: true }
+}
+
+function openOpenAi(settings: ProviderSettings['openai'], connect: Connect, { log }: Parts): Entry {
+  const { url, key, form, images, isConfigured } = settings
+  const vendor = connect('openai', url, bearer(key))
+  const isOpenAi = vendor.host === openAiHost
+  const isChat = form === 'auto' ? !isOpenAi : form === 'chat'
+  const provider = isChat ? new OpenAiChat({ vendor, isOpenAi, log }) : new OpenAiResponses({ vendor, isOpenAi })
+  const takesImages = images === 'auto' ? isOpenAi : images === 'true'
+  return { provider, isConfigured, host: vendor.host, takesImages, takesTools: true }
+}
+
+function openGemini({ url, key, isConfigured }: VendorSettings, connect: Connect, { log }: Parts): Entry {
+  const vendor = connect('gemini', url, named('x-goog-api-key', key))
+  const provider = new Gemini({ vendor, log })
+  return { provider, isConfigured, host: vendor.host, takesImages: true, takesTools: true }
+}
+
+function openKapa({ url, key, isConfigured }: VendorSettings, connect: Connect): Entry {
+  const vendor = connect('kapa', url, named('X-API-KEY', key))
+  const provider = new Kapa({ vendor })
+  return { provider, isConfigured, host: vendor.host, takesImages: false, takesTools: false }
+}
+
+function openBuiltin({ url, key, model }: ProviderSettings['builtin'], connect: Connect, { clock, log }: Parts): Entry {
+  const always = { isConfigured: true, takesImages: false, takesTools: true }
+  if (url === null) return { ...always, provider: new Offline({ clock }), host: null }
+  const vendor = connect('builtin', url, bearer(key))
+  return { ...always, provider: new OpenAiChat({ vendor, isOpenAi: false, model, log }), host: vendor.host }
+}
+
+function bearer(key: Secret | null): Record<string, string> {
+  return key === null ? {} : { authorization: `Bearer ${key.reveal()}` }
+}
+
+function named(header: string, key: Secret | null): Record<string, string> {
+  return key === null ? {} : { [header]: key.reveal() }
+}
+
+function concealing({ anthropic, openai, gemini, kapa, builtin }: ProviderSettings): (text: string) => string {
+  const keys = [anthropic, openai, gemini, kapa, builtin].flatMap(({ key }) => (key === null ? [] : [key.reveal()]))
+  return text => keys.reduce((clear, key) => clear.replaceAll(key, '[secret]'), text)
+}

@@ -1,0 +1,141 @@
+import type { Egress } from '../../../delivery/egress.ts'
+import { EgressFailed } from '../../../delivery/egress-failed.ts'
+import type { OpenAnswer } from '../../../delivery/open-answer.ts'
+import { toBrokenFailure, toFailure, unreadable } from './failure.ts'
+import { readRecords } from './records.ts'
+
+/** No byte for so long, and the connection counts as cut. */
+const silenceMs = 60_000
+
+/** Runs end much earlier and stop their request; this only keeps a forgotten connection from staying for ever. */
+const deadlineMs = 3_600_000
+
+/** Bytes of a whole answer, with everything around its text. */
+const answerLimitBytes = 16 * 1024 * 1024
+
+/** Bytes of an error to read: what is told of waits and codes stands in them. */
+const errorLimitBytes = 65_536
+
+export interface VendorOptions {
+  /** As in the settings of agents: `anthropic`. */
+  id: string
+  /** Without a slash at its end. */
+  url: string
+  /** Sent with every request; holds the key. */
+  headers: Record<string, string>
+  client: Pick<Egress, 'open'>
+  /** Replaces keys in what a vendor says of an error. */
+  conceal: (text: string) => string
+}
+
+/** One vendor's HTTP API: requests are JSON by POST, and what goes wrong is a ProviderFailed. */
+export class Vendor {
+  readonly id: string
+  /** Where it is reached. */
+  readonly host: string
+  readonly #options: VendorOptions
+
+  constructor(options: VendorOptions) {
+    this.id = options.id
+    this.host = new URL(options.url).host
+    this.#options = options
+  }
+
+  /** Resolves with an answer of status 2xx as it begins. */
+  async post(path: string, body: object, signal: AbortSignal, accept = 'text/event-stream'): Promise<VendorAnswer> {
+    const { url, headers, client } = this.#options
+    const request = {
+      url: `${url}${path}`,
+      method: 'POST' as const,
+      headers: { 'content-type': 'application/json', accept, ...headers },
+      body: Buffer.from(JSON.stringify(body)),
+      signal,
+    }
+    try {
+      const answer = await client.open({ ...request, deadlineMs, idleMs: silenceMs, limitBytes: answerLimitBytes })
+      if (answer.status < 200 || answer.status > 299) throw await this.#refusalOf(answer)
+      return new VendorAnswer(this.id, answer, error => this.#toFailure(error, signal))
+    } catch (error) {
+      throw this.#toFailure(error, signal)
+    }
+  }
+
+  async #refusalOf({ status, headers, body }: OpenAnswer): Promise<Error> {
+    const text = this.#options.conceal(await readBeginning(body))
+    return toFailure(this.id, { status, headers, text, requestId: requestIdOf(headers) })
+  }
+
+  #toFailure(error: unknown, signal: AbortSignal): unknown {
+    if (!(error instanceof EgressFailed)) return error
+    return error.fault === 'stopped' ? signal.reason : toBrokenFailure(this.id, error)
+  }
+}
+
+/** An answer that said yes. Its body is read once, in one of two forms. */
+export class VendorAnswer {
+  readonly #vendor: string
+  readonly #answer: OpenAnswer
+  readonly #toFailure: (error: unknown) => unknown
+
+  constructor(vendor: string, answer: OpenAnswer, toFailure: (error: unknown) => unknown) {
+    this.#vendor = vendor
+    this.#answer = answer
+    this.#toFailure = toFailure
+  }
+
+  /** What the vendor calls this request. */
+  get requestId(): string | undefined {
+    return requestIdOf(this.#answer.headers)
+  }
+
+  get isJson(): boolean {
+    return /^application\/(?:[\w.-]+\+)?json\b/i.test(this.#answer.headers['content-type'] ?? '')
+  }
+
+  /** The data of its server-sent events. Ending the iteration closes the connection. */
+  async *records(): AsyncGenerator<string, void> {
+    try {
+      yield* readRecords(this.#vendor, this.#answer.body)
+    } catch (error) {
+      throw this.#toFailure(error)
+    }
+  }
+
+  async json(): Promise<unknown> {
+    try {
+      const chunks: Buffer[] = []
+      for await (const chunk of this.#answer.body) chunks.push(chunk)
+      return parseJson(this.#vendor, Buffer.concat(chunks).toString())
+    } catch (error) {
+      throw this.#toFailure(error)
+    }
+  }
+}
+
+/** JSON of a vendor. Throws a ProviderFailed for anything else. */
+export function parseJson(vendor: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw unreadable(vendor, 'What came is not JSON')
+  }
+}
+
+function requestIdOf(headers: Record<string, string>): string | undefined {
+  return headers['request-id'] ?? headers['x-request-id']
+}
+
+async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let sizeBytes = 0
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      sizeBytes += chunk.length
+      if (sizeBytes >= errorLimitBytes) break
+    }
+  } catch {
+    // The status has been said: what is missing of the reasons changes nothing.
+  }
+  return Buffer.concat(chunks).subarray(0, errorLimitBytes).toString()
+}
