@@ -143,15 +143,24 @@ export function killPostgres({ path }: { path: string }, signal: NodeJS.Signals)
   const link = join(path, 'postgres')
   const cluster = existsSync(link) ? realpathSync(link) : link
   const postmaster = readPostmaster(cluster)
-  if (postmaster !== null && isServed(cluster)) process.kill(postmaster.pid, signal)
+  if (postmaster !== null && isServed(cluster)) signalled(postmaster.pid, signal)
 }
 
-/** Signals every connection's backend of an embedded PostgreSQL. Linux only: it looks into /proc. */
+/** Signals every connection's backend of an embedded PostgreSQL; how many there were. Linux only: it looks into /proc. */
 export function killBackends({ path }: { path: string }, signal: NodeJS.Signals): number {
   const postmaster = readFileSync(join(path, 'postgres/postmaster.pid'), 'utf8').split('\n')[0]
   const backends = readdirSync('/proc').filter(pid => /^\d+$/.test(pid) && isBackend(pid, postmaster!))
-  for (const pid of backends) process.kill(Number(pid), signal)
-  return backends.length
+  return backends.filter(pid => signalled(Number(pid), signal)).length
+}
+
+/** False where the process has ended meanwhile. */
+function signalled(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+    return false
+  }
 }
 
 function isBackend(pid: string, postmaster: string): boolean {

@@ -14,6 +14,8 @@ export interface RedisServer extends AsyncDisposable {
   kill(): Promise<void>
   /** Starts it again on the same port. */
   start(): Promise<void>
+  /** SIGSTOP freezes it, SIGCONT lets it go on. */
+  signal(signal: NodeJS.Signals): void
 }
 
 /** Why there is no Redis to test with; null where there is one. */
@@ -27,23 +29,24 @@ export async function startRedis(): Promise<RedisServer> {
   const port = await findPort()
   const url = `redis://127.0.0.1:${port}`
   let ended = Promise.resolve()
-  let kill = () => {}
+  let signal: RedisServer['signal'] = () => {}
   const start = async () => {
     const child = spawn('redis-server', [conf, '--port', `${port}`, '--dir', dir], { stdio: 'ignore' })
     ended = new Promise(resolve => child.once('exit', () => resolve()))
-    kill = () => void child.kill('SIGKILL')
+    signal = name => void child.kill(name)
     await eventually(() => ping(url))
   }
   await start()
   return {
     url,
     start,
+    signal: name => signal(name),
     async kill() {
-      kill()
+      signal('SIGKILL')
       await ended
     },
     async [Symbol.asyncDispose]() {
-      kill()
+      signal('SIGKILL')
       await ended
       rmSync(dir, { recursive: true, force: true })
     },
