@@ -65,12 +65,18 @@ export async function listCrowd(
  * each.
  */
 export async function findEverybody(db: Db, by: Principal): Promise<Everybody | null> {
-  const [row] = await db<{ count: number }[]>`select sum(count)::bigint as count from user_counts`
-  if (row!.count <= fewLimit) return null
+  const all = await countAll(db)
+  if (all <= fewLimit) return null
   const hidden = await listHidden(db, by)
   if (hidden === null) return null
   const isSeen = hidden.length === 0 ? db`` : db`and u.id <> all(${hidden}::bigint[])`
-  return { isIn: db`u.id >= 1 ${isSeen}`, size: row!.count - hidden.length, hidden }
+  return { isIn: db`u.id >= 1 ${isSeen}`, size: all - hidden.length, hidden }
+}
+
+/** How many users and agents there are, in the trash or not. */
+export async function countAll(db: Db): Promise<number> {
+  const [row] = await db<{ count: number }[]>`select sum(count)::bigint as count from user_counts`
+  return row!.count
 }
 
 async function countIds(db: Db, ids: Fragment): Promise<number> {

@@ -4,6 +4,7 @@ import { toReference } from '../../lib/reference.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
 import { asksNothing, findEverybody, listCrowd, type Crowd } from './crowd.ts'
+import { listSeen } from './seen.ts'
 import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, findExtent, isAmong, isVisibleTo, visibleTo } from './visible.ts'
 
@@ -32,11 +33,17 @@ export async function listPersons(
   if (page.trashed === true && by.kind !== 'key') return { count: 0, persons: [] }
   const crowds = toCrowds(db, filter)
   const crowd = asksNothing(filter, page) ? await findWhole(db, crowds, filter) : null
-  const whole = crowd === null ? null : await listCrowd(db, filter, crowd, page)
+  const whole = crowd === null ? await listAllSeen(db, crowds, filter, page) : await listCrowd(db, filter, crowd, page)
   const { ids, count } = whole ?? (await listAmong(db, crowds, filter, page))
   const persons = new Map((ids.length === 0 ? [] : await listPeople(db, ids)).map(person => [person.id, person]))
   // Whoever was deleted between the two is missing.
   return { count, persons: ids.flatMap(id => persons.get(id) ?? []) }
+}
+
+/** Of all whom a user can see, where nothing else is asked; null for anything else. */
+async function listAllSeen(db: Db, crowds: Crowd[], { by, agent, system }: PersonFilter, page: Page<PersonOrder>) {
+  const isPlain = crowds.length === 0 && by.kind === 'user' && system !== true && agent !== true
+  return isPlain && asksNothing({ by, agent }, page) ? listSeen(db, by, agent, page) : null
 }
 
 /** The one crowd of which the caller sees all; null where there is none, or several. */
