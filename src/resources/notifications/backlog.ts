@@ -1,6 +1,6 @@
 import { batch } from '../../storage/batch.ts'
 import type { EventRow } from '../../storage/events.ts'
-import type { Db, Fragment, Tx } from '../../storage/sql.ts'
+import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
 
 export interface Notifiable {
   app_id: number
@@ -146,12 +146,24 @@ export async function moveCursors(tx: Tx, cursors: Cursor[]): Promise<void> {
     where c.app_id = r.app_id`
 }
 
-/** Nothing is left of what was seen. An event that was committed meanwhile has moved rev, so its app's row stays. */
-export async function removeNotifiable(db: Db, seen: Notifiable[]): Promise<void> {
-  await db`
-    delete from notifiable n
-    using unnest(${seen.map(({ app_id }) => app_id)}::bigint[], ${seen.map(({ rev }) => rev)}::bigint[]) s(app_id, rev)
-    where n.app_id = s.app_id and n.rev <= s.rev`
+/**
+ * Nothing is left of what was seen. An event that was committed meanwhile has moved rev, so its app's row stays, and so
+ * does one that a commit holds: to wait for it, with rows in hand that others wait for, would be a deadlock. Commits that
+ * come meanwhile wait for this, but not for the disk: what a crash brings back is found to be done.
+ */
+export async function removeNotifiable(sql: Sql, seen: Notifiable[]): Promise<void> {
+  const apps = seen.map(({ app_id }) => app_id)
+  const revs = seen.map(({ rev }) => rev)
+  await sql.begin(tx =>
+    Promise.all([
+      tx`set local synchronous_commit = off`,
+      tx`
+        delete from notifiable where app_id in (
+          select n.app_id from notifiable n
+          join unnest(${apps}::bigint[], ${revs}::bigint[]) s(app_id, rev) on s.app_id = n.app_id and n.rev <= s.rev
+          for update of n skip locked)`,
+    ]),
+  )
 }
 
 /** Of apps that are gone nothing is to be told. What was told goes with their content. */
