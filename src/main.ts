@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Apps } from './actors/apps.ts'
+import { broadcastChanges, type MovedListener } from './actors/change-broadcast.ts'
 import { Direct } from './actors/direct.ts'
 import { Environment, findDeployment } from './actors/environment.ts'
 import { openCommitConnection, type CommitConnection } from './actors/commit-connection.ts'
-import { hearMoved, spreadNews } from './actors/news.ts'
+import { Forwarding } from './actors/forwarding.ts'
+import { LastWriters } from './actors/last-writers.ts'
 import { People } from './actors/people.ts'
 import { Presence } from './actors/presence.ts'
 import { spreadPresence } from './actors/presence-news.ts'
@@ -34,7 +37,7 @@ import { runChores, startRunner } from './resources/agents/runs/start.ts'
 import { Triggers } from './resources/agents/runs/triggers.ts'
 import { isRemovable } from './resources/apps/kinds.ts'
 import { isListed, isUnread } from './resources/apps/unread.ts'
-import { eventTypes as events, recent, resources } from './resources/index.ts'
+import { eventTypes as events, forwardedCommands, recent, resources } from './resources/index.ts'
 import { canRead } from './resources/members/access.ts'
 import { notificationChores } from './resources/notifications/chores.ts'
 import { Notifier, toNotifiable } from './resources/notifications/consumer.ts'
@@ -168,11 +171,36 @@ export async function startNode(config: Config): Promise<Node> {
 
     // What nodes tell each other. Without Redis they look for it themselves, below.
     const bus = await connectBus(config, sql, log)
+    let onMoved: (listener: MovedListener) => void = () => {}
     if (bus !== null) {
       teardown.add('bus', () => bus.close())
       const talking = new AbortController()
       teardown.add('news', () => talking.abort())
-      spreadNews({ bus, apps, direct, environment, typing, clock, log, signal: talking.signal })
+      const node = randomUUID()
+      const lastWriters = new LastWriters(() => performance.now())
+      const forwarding = new Forwarding({ bus, node, apps, lastWriters, commands: forwardedCommands, clock })
+      apps.forwardTo(forwarding)
+      teardown.add('commands of other nodes', () => forwarding.stop())
+      metrics.counter(
+        'parley_commands_forwarded',
+        'Commands that were sent to another node.',
+        () => forwarding.forwarded,
+      )
+      onMoved = broadcastChanges({
+        bus,
+        node,
+        apps,
+        direct,
+        environment,
+        events,
+        typing,
+        clock,
+        log,
+        signal: talking.signal,
+      })
+      onMoved((moved, writer) => {
+        for (const { app, rev } of moved) lastWriters.wrote(app, rev, writer === node ? null : writer)
+      })
       spreadPresence({ bus, presence, clock, signal: talking.signal })
     }
 
@@ -331,7 +359,7 @@ export async function startNode(config: Config): Promise<Node> {
       settings: toRealtimeSettings(config),
     })
     await realtime.start()
-    if (bus !== null) hearMoved(bus, apps => realtime.hearOf(apps))
+    onMoved(moved => realtime.hearOf(moved))
     const looking = { name: 'look for apps of people who are here', periodMs: 1000, run: () => realtime.look() }
     kept.push(keepHouse([looking], { clock, log, signal: housekeeping.signal }))
     realtime.attach(edge.uws)

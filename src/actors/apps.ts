@@ -6,9 +6,9 @@ import { together } from '../storage/together.ts'
 import { isUnavailable } from '../storage/unavailable.ts'
 import { isRefusal, type AppActor, type OnceKey, type Task } from './app-actor.ts'
 import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
-import type { Command } from './command.ts'
+import type { AnyCommand, Command } from './command.ts'
 import { Committer, type CommitterParts } from './committer.ts'
-import type { AppEvent, CommitListener } from './event.ts'
+import { fold, type AppEvent, type CommitListener } from './event.ts'
 import type { Principal } from './principal.ts'
 import { Registry, type RegistryOptions } from './registry.ts'
 import type { AppState } from './state.ts'
@@ -26,11 +26,16 @@ export interface AppsOptions extends RegistryOptions, Omit<CommitterParts, 'publ
   log: Log
 }
 
-/** Told which apps this node has in memory, and what it commits to them. */
+/** Told which apps clients of this node are subscribed to, and what this node commits. */
 export interface AppsWatcher {
-  onLoaded(app: number): void
-  onDropped(app: number): void
+  onFollowed(app: number): void
+  onUnfollowed(app: number): void
   onCommitted(events: readonly AppEvent[]): void
+}
+
+/** Takes commands that another node had better do, and answers them; false for all others. */
+export interface Forwarder {
+  take(app: number, task: Task): boolean
 }
 
 /**
@@ -43,11 +48,12 @@ export class Apps {
   readonly #actors: Registry
   readonly #listeners: CommitListener[] = []
   /** Together, because whatever reads an app that has moved asks for it. */
-  readonly #lookTogether = together(async (_, apps: number[]) => {
-    await this.look(apps)
+  readonly #readTogether = together(async (_, apps: number[]) => {
+    await this.#bringForward(apps)
     return new Map<number, never>()
   })
   #watcher: AppsWatcher | null = null
+  #forwarder: Forwarder | null = null
   #waiting = 0
 
   constructor(options: AppsOptions) {
@@ -55,7 +61,8 @@ export class Apps {
     this.#actors = new Registry({
       ...options,
       loaded: actor => this.#loaded(actor),
-      dropped: app => this.#watcher?.onDropped(app),
+      pinned: app => this.#watcher?.onFollowed(app),
+      unpinned: app => this.#watcher?.onUnfollowed(app),
     })
     this.#committer = new Committer({
       ...options,
@@ -74,8 +81,9 @@ export class Apps {
   }
 
   /**
-   * Runs a command in the app's mailbox and resolves when PostgreSQL has committed it. Rejects with the Problem that
-   * the command throws, with 404 for an unknown app, with 503 when the server is too busy or the database is away.
+   * Runs a command in the app's mailbox, here or on the node that wrote to the app last, and resolves when PostgreSQL has
+   * committed it. Rejects with the Problem that the command throws, with 404 for an unknown app, with 503 when the server
+   * is too busy or the database is away.
    */
   run<Input, Result, Loaded>(
     command: Command<Input, Result, Loaded>,
@@ -83,6 +91,24 @@ export class Apps {
     by: Principal,
     input: Input,
     once?: OnceKey,
+  ): Promise<Result> {
+    return this.#run(command, app, by, input, once, task => {
+      if (this.#forwarder?.take(app, task) !== true) this.putHere(app, task)
+    })
+  }
+
+  /** The same, for a command that another node has sent. */
+  runHere(command: AnyCommand, app: number, by: Principal, input: unknown, once: OnceKey): Promise<unknown> {
+    return this.#run(command, app, by, input, once, task => this.putHere(app, task))
+  }
+
+  #run<Input, Result, Loaded>(
+    command: Command<Input, Result, Loaded>,
+    app: number,
+    by: Principal,
+    input: Input,
+    once: OnceKey | undefined,
+    put: (task: Task) => void,
   ): Promise<Result> {
     if (this.#waiting >= this.#options.totalLimit) return Promise.reject(overloaded())
     this.#waiting++
@@ -110,8 +136,8 @@ export class Apps {
       } as unknown as Task
       // Where an app is open to all, or to a directory, the command decides by who the caller is.
       const { people } = this.#options
-      if (by.kind !== 'user' || people.find(by.user) !== undefined) this.#enter(app, task)
-      else people.get(by.user).then(() => this.#enter(app, task), task.reject)
+      if (by.kind !== 'user' || people.find(by.user) !== undefined) put(task)
+      else people.get(by.user).then(() => put(task), task.reject)
     })
   }
 
@@ -152,6 +178,11 @@ export class Apps {
     }
   }
 
+  /** Commands are offered to it before they are done here. */
+  forwardTo(forwarder: Forwarder): void {
+    this.#forwarder = forwarder
+  }
+
   /** One watcher at most; it hears of what comes after. */
   watch(watcher: AppsWatcher): void {
     this.#watcher = watcher
@@ -175,27 +206,68 @@ export class Apps {
     await this.#bringForward(behind.map(({ id }) => id))
   }
 
-  /** Looks for what other nodes have committed to the apps in memory; call it about once a second. */
+  /**
+   * Looks for what other nodes have committed to the apps in memory; call it about once a second. Pinned apps are brought
+   * to it; of the others it is noted, and their next use reads it.
+   */
   async lookAround(): Promise<void> {
     const behind = await this.#note([...this.#actors.apps()])
     // Subscribers of an app whose loading failed would never hear of it again.
     const lost = this.#actors.missing()
-    await this.#bringForward(behind.map(({ id }) => id))
+    await this.#bringForward(behind.flatMap(({ id }) => (this.#actors.isPinned(id) ? [id] : [])))
     for (const app of lost) {
       // While those before it were loaded, somebody else may have: a second actor would be behind what the first commits.
       if (this.#actors.peek(app) === undefined) await this.#actors.load(app).catch(ignoreRefusal)
     }
   }
 
-  /** Another node has brought the app to this rev. */
-  note(app: number, rev: number): void {
+  /** Another node has brought the app to this rev. True where the app is in memory, and behind. */
+  note(app: number, rev: number): boolean {
     const actor = this.#actors.peek(app)
-    if (actor !== undefined && rev > actor.knownRev) actor.knownRev = rev
+    if (actor === undefined) return false
+    if (rev > actor.knownRev) actor.knownRev = rev
+    return actor.isBehind
+  }
+
+  /**
+   * Takes events that another node has committed to an app, as that node knew them. False where there are some before
+   * them that are not in memory: they are to be read with those.
+   */
+  receive(app: number, events: readonly AppEvent[]): boolean {
+    const actor = this.#actors.peek(app)
+    if (actor === undefined || events.length === 0) return true
+    this.note(app, events.at(-1)!.rev)
+    // What is being committed or read finds out by itself.
+    if (actor.isBusy) return true
+    const news = events.filter(({ rev }) => rev > actor.state.app.head_rev)
+    if (news.length === 0) return true
+    if (news[0]!.prev !== actor.state.app.head_rev) return false
+    try {
+      for (const event of news) fold(actor.state, event)
+    } catch (error) {
+      this.#options.log.error({ app, error }, 'An event of another node could not be applied; the app is loaded anew')
+      this.#discard(actor)
+      return true
+    }
+    this.#publish(actor.state, news)
+    return !actor.isBehind
+  }
+
+  /** True for an app that is in memory, and pinned: all that happens in it comes by, whoever writes it. */
+  follows(app: number): boolean {
+    return this.#actors.isPinned(app) && this.#actors.peek(app) !== undefined
   }
 
   /** Resolves when the mailboxes are empty. */
   async idle(): Promise<void> {
     await this.#committer.idle()
+  }
+
+  /** Where the app's history ends in the database; 0 for an app that is gone. One query for all who ask at one time. */
+  async head(app: number): Promise<number> {
+    const head = (await findHeads(this.#options.sql, [app])).get(app) ?? 0
+    this.note(app, head)
+    return head
   }
 
   /**
@@ -204,7 +276,7 @@ export class Apps {
    */
   async confirm(app: number): Promise<AppState> {
     const head = (await findHeads(this.#options.sql, [app])).get(app)
-    if (head === undefined) await this.#lookTogether(this.#options.sql, [app])
+    if (head === undefined) await this.look([app])
     else this.note(app, head)
     return this.#reach(app, head)
   }
@@ -216,7 +288,7 @@ export class Apps {
       if (!actor.isBehind || (rev > 0 && actor.state.app.head_rev >= rev)) return actor.state
       // Somebody is bringing it forward, or committing to it.
       if (actor.isBusy) await delay(busyMs)
-      else await this.#lookTogether(this.#options.sql, [app])
+      else await this.#readTogether(this.#options.sql, [app])
     }
   }
 
@@ -277,7 +349,6 @@ export class Apps {
   }
 
   #loaded({ id, state }: AppActor): void {
-    this.#watcher?.onLoaded(id)
     if (this.#actors.isPinned(id)) this.#publish(state, [])
   }
 
@@ -301,7 +372,8 @@ export class Apps {
     }
   }
 
-  #enter(app: number, task: Task): void {
+  /** Puts a task into the app's mailbox on this node. */
+  putHere(app: number, task: Task): void {
     const actor = this.#actors.find(app)
     if (actor === undefined) void this.#load(app, [task])
     else this.#put(actor, [task])

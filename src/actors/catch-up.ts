@@ -1,6 +1,6 @@
 import { listEventsOf, type EventRow } from '../storage/events.ts'
 import type { Db } from '../storage/sql.ts'
-import { fold, type AppEvent, type EventType, type Loaded } from './event.ts'
+import { fold, unknownEvent, type AppEvent, type EventType, type Loaded } from './event.ts'
 import type { AppRow, AppState } from './state.ts'
 import { findApps } from './store.ts'
 
@@ -94,5 +94,3 @@ export async function withBodies(db: Db, rows: EventRow[], types: EventTypes): P
     return { ...row, kind, body: bodies.get(kind)?.(row) ?? null }
   })
 }
-
-const unknownEvent: EventType<unknown> = { type: 'unknown', entity: 'app', touches: false }

@@ -21,11 +21,20 @@ export interface Command<Input, Result, Loaded = undefined> {
    */
   load?: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>
   decide: (work: Work<Loaded>, input: Input) => Result
+  /**
+   * Whether another node can do it with this input: where input and result are plain values, dates and bytes. Always, by
+   * default; only commands that are listed for it are sent to another node at all.
+   */
+  travels?: (input: Input) => boolean
   /** Unique indexes and foreign keys that a write may run into, and the refusal that this means. */
   conflicts?: Record<string, () => Problem>
 }
 
+/** A command whose input and result only it knows. */
+export type AnyCommand = Command<unknown, unknown, unknown>
+
 interface CommandOptions<Input> {
+  travels?: (input: Input) => boolean
   numbers?: (input: Input) => number
   conflicts?: Record<string, () => Problem>
 }

@@ -100,6 +100,9 @@ export function event<Body>(declared: EventType<Body>): EventType<Body> {
   return declared
 }
 
+/** Of a version that this one does not know: its rev counts, and nothing else. */
+export const unknownEvent: EventType<unknown> = { type: 'unknown', entity: 'app', touches: false }
+
 /** Moves an app's state over one event. */
 export function fold(state: State, event: AppEvent): void {
   state.app = copyOf(state.app)

@@ -17,10 +17,12 @@ export interface RegistryOptions {
   memoryBytes: number
 }
 
-/** Told of each actor that is kept from now on, and of each that no longer is. */
 interface RegistryParts extends RegistryOptions {
+  /** Told of each actor that is kept from now on. */
   loaded(actor: AppActor): void
-  dropped(app: number): void
+  /** Told of an app's first pin, and of the end of its last. */
+  pinned(app: number): void
+  unpinned(app: number): void
 }
 
 /**
@@ -74,20 +76,22 @@ export class Registry {
   drop(actor: AppActor): boolean {
     if (this.#actors.get(actor.id) !== actor) return false
     this.#actors.delete(actor.id)
-    this.#parts.dropped(actor.id)
     return true
   }
 
   /** Keeps the app's actor from being dropped for memory, until the returned function is called. */
   pin(app: number): () => void {
-    this.#pins.set(app, (this.#pins.get(app) ?? 0) + 1)
+    const before = this.#pins.get(app) ?? 0
+    this.#pins.set(app, before + 1)
+    if (before === 0) this.#parts.pinned(app)
     let isPinned = true
     return () => {
       if (!isPinned) return
       isPinned = false
       const left = this.#pins.get(app)! - 1
-      if (left === 0) this.#pins.delete(app)
-      else this.#pins.set(app, left)
+      if (left > 0) return void this.#pins.set(app, left)
+      this.#pins.delete(app)
+      this.#parts.unpinned(app)
     }
   }
 

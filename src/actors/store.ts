@@ -184,5 +184,5 @@ export const insertOnce = batch<OnceRow>({
   columns: { key: 'bytea', request: 'bytea', result: 'jsonb', created_at: 'timestamptz' },
   sql: rows => `
     insert into idempotency (key, request, result, created_at)
-    select key, request, result, created_at from ${rows} r`,
+    select key, request, coalesce(result, 'null'), created_at from ${rows} r`,
 })

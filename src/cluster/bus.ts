@@ -1,5 +1,5 @@
 /**
- * Carries small JSON messages between nodes.
+ * Carries messages between nodes: plain values, dates and bytes.
  *
  * At most once: a message may be lost when a node or Redis restarts, and is never repeated. Whatever must arrive is in
  * the event log; the bus only says that there is something new to read. Messages of one node on one channel keep

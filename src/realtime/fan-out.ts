@@ -145,17 +145,19 @@ export class FanOut {
   }
 
   async #admit(subscription: Subscription): Promise<void> {
-    const { apps, people, history, canRead, hiddenUntil } = this.#parts
-    const { session, app, cursor = 0 } = subscription
+    const { apps, people, canRead, hiddenUntil } = this.#parts
+    const { session, app, cursor } = subscription
     const channel = this.#join(subscription)
     if (!channel.isOpen) await this.#inTurn(subscription, () => channel.open())
-    // Who has seen more than this node may be mistaken. Before the rights, so that these are as they are now.
-    const head = cursor > channel.sent ? await this.#inTurn(subscription, () => history.head(app)) : channel.sent
+    // What a client wants to follow may be ahead of this node: what it has seen, though it may be mistaken; or, where it
+    // does not say, all that it may have read or heard elsewhere. Before the rights, so that these are as they are now.
+    const head = cursor === undefined || cursor > channel.sent ? await apps.head(app) : channel.sent
     const { user } = session
     if (user !== undefined && people.find(user) === undefined) await people.load([user])
+    if (apps.current(app) === undefined) await apps.state(app)
     // It may be being loaded anew at this moment.
     while (subscription.stage === 'opening' && apps.peek(app) === undefined) await apps.state(app)
-    if (subscription.stage !== 'opening' || user === undefined || head === undefined) return
+    if (subscription.stage !== 'opening' || user === undefined) return
     const state = apps.peek(app)!
     if (!canRead(state, user)) throw NotFound()
     this.#replays.begin(subscription, { hidden: hiddenUntil(state, user), head })

@@ -1,6 +1,7 @@
 import type { TemplatedApp } from 'uWebSockets.js'
 import type { Apps } from '../actors/apps.ts'
 import type { EventTypes } from '../actors/catch-up.ts'
+import type { Moved } from '../actors/change-broadcast.ts'
 import type { AppEvent } from '../actors/event.ts'
 import type { Direct } from '../actors/direct.ts'
 import type { Environment } from '../actors/environment.ts'
@@ -156,8 +157,8 @@ export class Realtime {
   }
 
   /** Apps that were written to, on any node: people here may have to be told of some that are not in memory. */
-  hearOf(apps: number[]): void {
-    this.#distant.hear(apps)
+  hearOf(moved: readonly Moved[]): void {
+    this.#distant.hear(moved)
   }
 
   /** The same for what nobody has told of; within two seconds if it is called once a second. */
@@ -205,7 +206,7 @@ export class Realtime {
     Promise.resolve(apps.state(event.app_id))
       .then(state => {
         // Who has come in since is told with what has happened since.
-        if (state.app.head_rev > event.rev) return this.#distant.hear([event.app_id])
+        if (state.app.head_rev > event.rev) return this.#distant.hear([{ app: event.app_id, rev: state.app.head_rev }])
         if (!this.#distant.passFirst(event)) return
         this.#personal.hearFirst(state)
         this.#streams.hear(state, [event])

@@ -1,7 +1,10 @@
 import type { RecentItems } from '../actors/registry.ts'
 import type { EventTypes } from '../actors/catch-up.ts'
+import type { AnyCommand } from '../actors/command.ts'
+import type { ForwardedCommands } from '../actors/forwarding.ts'
 import { agents } from './agents/index.ts'
 import { apps } from './apps/index.ts'
+import { markRead, markUnread } from './apps/mark.ts'
 import { auth } from './auth/index.ts'
 import { blobs } from './blobs/index.ts'
 import { comments } from './comments/index.ts'
@@ -14,11 +17,12 @@ import { hubs } from './hubs/index.ts'
 import { meetings } from './meetings/index.ts'
 import { members } from './members/index.ts'
 import { messages } from './messages/index.ts'
-import { message } from './messages/kind.ts'
+import { message, messageCommands } from './messages/kind.ts'
 import { notifications } from './notifications/index.ts'
 import { options } from './options/index.ts'
 import { posts } from './posts/index.ts'
-import { post } from './posts/kind.ts'
+import { post, postCommands } from './posts/kind.ts'
+import { addReaction, takeReactionBack } from './reactions/commands.ts'
 import { reactions } from './reactions/index.ts'
 import type { Resource } from './resource.ts'
 import { stars } from './stars/index.ts'
@@ -56,6 +60,17 @@ export const resources: Resource[] = [
 /** The events of all apps, by name. */
 export const eventTypes: EventTypes = new Map(
   resources.flatMap(({ events = [] }) => events.map(event => [event.type, event])),
+)
+
+/**
+ * The commands that may be done by the node that wrote to their app last, by name: what many people do in one app at one
+ * time.
+ */
+export const forwardedCommands: ForwardedCommands = new Map(
+  [messageCommands.create, postCommands.create, markRead, markUnread, addReaction, takeReactionBack].map(command => [
+    command.name,
+    command as AnyCommand,
+  ]),
 )
 
 /** What each type of app keeps in memory of its content. */

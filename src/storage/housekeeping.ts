@@ -1,6 +1,7 @@
 import { every, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { addPartitions, dropPartitions } from './events.ts'
+import { removeForwardedKeys } from './idempotency.ts'
 import type { Db, Sql } from './sql.ts'
 
 /** Work that comes round again and again. */
@@ -19,6 +20,9 @@ interface Keeping {
 
 /** Answers to a POST are kept for repetition this long. */
 const idempotencyHours = 24
+
+/** And those to commands that one node asked of another: it repeats them within seconds, if at all. A guess. */
+const forwardedMinutes = 15
 
 /** Rows in one delete: few enough that nobody waits for it. A guess. */
 const batchSize = 1000
@@ -74,6 +78,7 @@ export function storageChores(sql: Sql, eventDays: number, now: () => Date): Cho
   return [
     { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, eventDays, now()) },
     { name: 'forget answers', periodMs: 60_000, run: inAll(removeOldAnswers) },
+    { name: 'forget commands of other nodes', periodMs: 60_000, run: inAll(removeOldForwarded) },
     { name: 'forget tokens', periodMs: 60_000, run: inAll(removeExpiredTokens) },
   ]
 }
@@ -113,6 +118,10 @@ async function removeOldAnswers(sql: Sql, now: Date): Promise<number> {
       select key from idempotency where created_at < ${before}
       order by created_at limit ${batchSize} for update skip locked)`
   return count
+}
+
+function removeOldForwarded(sql: Sql, now: Date): Promise<number> {
+  return removeForwardedKeys(sql, new Date(now.getTime() - forwardedMinutes * 60_000), batchSize)
 }
 
 /** Served by tokens_expiry. */

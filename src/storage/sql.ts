@@ -14,7 +14,7 @@ export type Fragment = postgres.PendingQuery<postgres.Row[]>
  * Time between two steps of a node's transaction, which take a millisecond: for as long, a node that was stopped (a frozen
  * virtual machine) holds up the others. A guess; longer than collecting garbage ever takes.
  */
-export const pauseMs = 3_000
+export const pauseMs = 1_000
 
 export interface ConnectionOptions {
   url: string

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
 import { startPair } from '../support/pair.ts'
+import { joinHub } from '../support/hub.ts'
 import { listen } from '../support/realtime.ts'
 import { redisIsMissing } from '../support/redis.ts'
 import { startServer } from '../support/server.ts'
@@ -50,6 +51,34 @@ test('a client that changes nodes goes on where it was, even ahead of its new no
   expect((await there.take(1))[0]).toMatchObject({ message: { text: 'and on' }, prev: last.rev })
   expect(await witness.take(2)).toHaveLength(2)
   expect(there.frames.filter(frame => frame.type === 'reset')).toEqual([])
+})
+
+test('a client of the hub that comes to a node which is behind hears nothing twice', async () => {
+  await using database = await createDatabase()
+  await using one = await startServer({ DATABASE_URL: database.url })
+  await using other = await startServer({ DATABASE_URL: database.url })
+  const {
+    app,
+    people: [ann, ben],
+  } = await one.chatWith(2)
+  const name = `a${app}:message_created`
+  await using witness = await joinHub(other.url, { token: () => ben.token })
+  await witness.subscribe(name)
+  const post = (text: string) => ann.post(`/api/apps/${app}/messages`, { text })
+  const heard: string[] = []
+
+  for (let i = 0; i < 5; i++) {
+    // Whoever was on the other node has heard of it by now.
+    await post(`before ${i}`)
+    await using hub = await joinHub(other.url, { token: () => ben.token })
+    await hub.subscribe(name)
+    await post(`after ${i}`)
+    heard.push((await hub.hear(name)).message.text)
+  }
+
+  expect(heard).toEqual([0, 1, 2, 3, 4].map(i => `after ${i}`))
+  const all = await Promise.all(Array.from({ length: 10 }, () => witness.hear(name)))
+  expect(all.map(({ message }) => message.text)).toEqual([0, 1, 2, 3, 4].flatMap(i => [`before ${i}`, `after ${i}`]))
 })
 
 test('a right that is withdrawn on one node ends what is heard on another', async () => {

@@ -7,7 +7,7 @@ import { createLog } from '../../src/lib/log.ts'
 import { toNotifiable } from '../../src/resources/notifications/consumer.ts'
 import { eventTypes, recent } from '../../src/resources/index.ts'
 import { followWithSubscriptions } from '../../src/resources/subscriptions/automatic.ts'
-import { openConnection, openSql } from '../../src/storage/sql.ts'
+import { openConnection, openSql, type Sql } from '../../src/storage/sql.ts'
 
 interface ActorsOptions {
   now?: () => Date
@@ -20,6 +20,17 @@ interface ActorsOptions {
   commitUrl?: string
 }
 
+export interface Actors extends AsyncDisposable {
+  apps: Apps
+  environment: Environment
+  /** What it reads with. */
+  sql: Sql
+  /** How many commands each commit carried so far. */
+  commits: number[]
+  /** Commits that were decided again, because others had written. */
+  collisions: () => number
+}
+
 /** The actors of one more node on a database: for what a node does in the background, without waiting for its hour. */
 export async function openActors(
   url: string,
@@ -30,7 +41,7 @@ export async function openActors(
     statementTimeoutMs = 10_000,
     commitUrl = url,
   }: ActorsOptions = {},
-): Promise<AsyncDisposable & { apps: Apps; commits: number[]; collisions: () => number }> {
+): Promise<Actors> {
   const sql = openSql({ url, connections, statementTimeoutMs: 10_000 })
   const openCommits = () => openConnection({ url: commitUrl, statementTimeoutMs })
   const environment = new Environment(sql)
@@ -60,9 +71,9 @@ export async function openActors(
   })
   return {
     apps,
-    /** How many commands each commit carried so far. */
+    environment,
+    sql,
     commits,
-    /** Commits that were decided again, because others had written. */
     collisions: () => commitConnections.reduce((sum, connection) => sum + connection.collisions, 0),
     async [Symbol.asyncDispose]() {
       await apps.idle()

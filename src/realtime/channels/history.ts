@@ -2,7 +2,6 @@ import { withBodies, type EventTypes } from '../../actors/catch-up.ts'
 import type { AppEvent } from '../../actors/event.ts'
 import type { People, Person } from '../../actors/people.ts'
 import type { AppState } from '../../actors/state.ts'
-import { findApp } from '../../actors/store.ts'
 import type { Log } from '../../lib/log.ts'
 import { listEvents } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
@@ -35,11 +34,6 @@ export class History {
     const read = await withBodies(sql, rows, events)
     await this.loadNames(read)
     return read
-  }
-
-  /** Where the app's history ends in the database; 0 for an app that is gone. */
-  async head(app: number): Promise<number> {
-    return (await findApp(this.#parts.sql, app))?.head_rev ?? 0
   }
 
   hasNames(event: AppEvent): boolean {

@@ -45,7 +45,7 @@ export class Replays {
   }
 
   /**
-   * Starts a subscription on an open channel: whoever asks for no history is live at once, and whoever asks for what is
+   * Starts a subscription on an open channel: whoever asks for no history is told what comes after `head`, and whoever asks for what is
    * `hidden` from them, the history up to that rev, or for what comes after `head`, where it ends in the database, is
    * told to load the app anew.
    */
@@ -53,7 +53,12 @@ export class Replays {
     const { session, app, cursor } = subscription
     const channel = channelOf(subscription)
     channel.admit(session.form)
-    if (cursor === undefined || cursor === channel.sent) {
+    if (cursor === undefined && head > channel.sent) {
+      // What is not told here yet was told elsewhere: it is not told again to this one.
+      subscription.cursor = head
+      session.send(subscribed(subscription, head, head))
+      this.#wait(subscription)
+    } else if (cursor === undefined || cursor === channel.sent) {
       session.send(subscribed(subscription, channel.sent, channel.sent))
       this.#goLive(subscription)
     } else if (cursor < hidden || cursor > Math.max(head, channel.sent)) {
@@ -62,10 +67,15 @@ export class Replays {
       this.#goLive(subscription)
     } else {
       session.send(subscribed(subscription, cursor, Math.max(head, channel.sent)))
-      this.resume(subscription)
-      // Another node was faster, and this one has not heard of it yet.
-      if (cursor > channel.sent) this.#parts.look(app).catch((error: unknown) => this.#fail(subscription, error))
+      if (cursor > channel.sent) this.#wait(subscription)
+      else this.resume(subscription)
     }
+  }
+
+  /** Another node was faster, and this one has not heard of it yet. */
+  #wait(subscription: Subscription): void {
+    this.resume(subscription)
+    this.#parts.look(subscription.app).catch((error: unknown) => this.#fail(subscription, error))
   }
 
   /** Goes on from the cursor. */

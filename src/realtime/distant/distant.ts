@@ -14,7 +14,7 @@ import * as store from './store.ts'
 
 export interface DistantParts {
   sql: Sql
-  apps: Pick<Apps, 'peek'>
+  apps: Pick<Apps, 'peek' | 'follows'>
   events: EventTypes
   sessions: Sessions
   personal: Personal
@@ -29,8 +29,8 @@ const appsAtOnce = 200
 const pageSize = 200
 
 /**
- * Tells people who are connected here what concerns them in apps that only other nodes have in memory: what `Personal`
- * and `Streams` tell of the others. It loads none of these apps: of those that were written to, it reads the new events
+ * Tells people who are connected here what concerns them in apps that this node does not follow, as nobody here is
+ * subscribed to them: what `Personal` and `Streams` tell of the others. It loads none of these apps: of those that were written to, it reads the new events
  * and the relations of the people who are here.
  *
  * Woken by the bus (`hear`), and by `look` about once a second, which finds what the bus has lost. Each event is
@@ -65,7 +65,7 @@ export class Distant {
     if (first === undefined || last === undefined) return events
     const isAnybodyHere = this.#parts.sessions.users.size > 0
     if (isAnybodyHere && first.prev > this.#startOf(app)) {
-      this.hear([app])
+      this.hear([{ app, rev: last.rev }])
       return []
     }
     const told = this.#told.get(app) ?? 0
@@ -80,10 +80,10 @@ export class Distant {
     return true
   }
 
-  /** These apps were written to, on some node. Never rejects. */
-  hear(apps: Iterable<number>): void {
+  /** These apps were brought to these revs, by some node. Never rejects. */
+  hear(moved: Iterable<{ app: number; rev: number }>): void {
     if (this.#parts.sessions.users.size === 0) return
-    for (const app of apps) if (this.#isBehind(app)) this.#waiting.add(app)
+    for (const { app, rev } of moved) if (this.#isBehind(app, rev)) this.#waiting.add(app)
     this.#running ??= this.#run().finally(() => {
       this.#running = null
     })
@@ -93,7 +93,7 @@ export class Distant {
   async look(): Promise<void> {
     const moved = await this.#moves.look()
     this.#hasFailed = false
-    this.hear(moved.filter(({ app_id, rev }) => rev > this.#startOf(app_id)).map(({ app_id }) => app_id))
+    this.hear(moved.map(({ app_id, rev }) => ({ app: app_id, rev })))
     await this.#running
     if (this.#hasFailed) return
     this.#moves.settle()
@@ -110,10 +110,11 @@ export class Distant {
     return Math.max(this.#moves.from, this.#told.get(app) ?? 0)
   }
 
-  /** False where memory has nothing that was not told: what follows is told from there. */
-  #isBehind(app: number): boolean {
-    const state = this.#parts.apps.peek(app)
-    return state === undefined || state.app.head_rev > this.#startOf(app)
+  /** False where all up to the rev was told; and where memory follows the app and has nothing else: it will be told. */
+  #isBehind(app: number, rev: number): boolean {
+    const { apps } = this.#parts
+    if (rev <= this.#startOf(app)) return false
+    return !apps.follows(app) || apps.peek(app)!.app.head_rev > this.#startOf(app)
   }
 
   async #run(): Promise<void> {

@@ -33,10 +33,20 @@ export async function findApp(ref: string, { sql, by, apps }: Search & { apps: A
   return apps.state(await toAppId(ref, { sql, by }))
 }
 
-/** The states of apps that a list found, without those that were deleted since. */
-export async function findStates(ids: number[], apps: Apps): Promise<AppState[]> {
-  const states = await Promise.all(ids.map(id => findUnlessGone(id, apps)))
-  return states.filter(state => state !== null)
+/**
+ * The states of apps that a list found, by id, without those that were deleted since. `known`: one that the request has
+ * found before, so that it need not be confirmed again.
+ */
+export async function findStates(
+  ids: Iterable<number>,
+  apps: Apps,
+  known: AppState | null = null,
+): Promise<Map<number, AppState>> {
+  const find = (id: number) => (id === known?.app.id ? known : findUnlessGone(id, apps))
+  const states = await Promise.all(Array.from(new Set(ids), find))
+  return new Map(
+    states.flatMap(state => (state === null || state.app.deleted_at !== null ? [] : [[state.app.id, state]])),
+  )
 }
 
 /** The state of an app; null where there is none, or no longer. */

@@ -67,7 +67,7 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     async handle(request) {
       const { row, state } = await find(toId(request.params.id), request)
       const page = await listOfParent(comment, state, { ...row, type }, request.query, request)
-      return reply(200, await showPage(comment, page, request))
+      return reply(200, await showPage(comment, page, request, state))
     },
   })
 

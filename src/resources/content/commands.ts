@@ -59,7 +59,8 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         if (!kind.fits(work.app.type)) throw WrongKind({ type: work.app.type })
         return makeItem(work, kind, content, null)
       },
-      { numbers: numbersForItem },
+      // What has parts was prepared with rows of all kinds.
+      { numbers: numbersForItem, travels: ({ parts }) => parts === null },
     ),
 
     /**

@@ -35,7 +35,9 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
       const prepared = prepareContent(body, app, request)
       const content = prepared instanceof Promise ? await prepared : prepared
       const item = await apps.run(commands.create, app, by, content, once)
-      const state = apps.peek(app) ?? (await apps.state(app))
+      // What is written elsewhere meanwhile shows nowhere but in whether they may still read, see below.
+      const known = once === undefined ? apps.peek(app) : apps.current(app)
+      const state = known ?? (await apps.state(app))
       const showing = showItem(kind, item, state, request)
       const shown = showing instanceof Promise ? await showing : showing
       // Whoever repeats a request gets the first item, in the app as it is now: they may have lost it since.

@@ -62,16 +62,19 @@ function isPlain(entity: ContentEntity, item: ContentItem, by: Principal): boole
   return by.kind !== 'user' || (item.star_count === 0 && subscriptionOf(entity, item) === null)
 }
 
-/** A list of items in the form that the caller chose, without those whose app was deleted since. */
+/**
+ * A list of items in the form that the caller chose, without those whose app was deleted since. `known`: where all are of
+ * one app, what the caller has found of it.
+ */
 export async function showPage(
   { entity }: ContentKind,
   { rows: found, count, page }: ContentPage,
   request: ContentRequest,
+  known: AppState | null = null,
 ): Promise<object> {
   const { sql, apps, by, form, people } = request
-  const states = new Map<number, AppState>()
-  for (const state of await findStates([...new Set(found.map(row => row.app_id))], apps))
-    states.set(state.app.id, state)
+  const ids = found.map(row => row.app_id)
+  const states = await findStates(ids, apps, known)
   const rows = found.filter(row => states.has(row.app_id))
   const stateOf = (row: ContentItem) => states.get(row.app_id)!
   if (form.items === 'summary') {

@@ -106,7 +106,7 @@ const listOfApp = route({
     const page = toPage(query, orderFields, 'id', 'along')
     const apps = [state.app.id]
     const scope = { apps, writable: isAtLeast(levelOf(state, by, people), 'write') ? apps : [] }
-    return reply(200, await showPage(await listFiles(sql, scope, page), page, request))
+    return reply(200, await showPage(await listFiles(sql, scope, page), page, request, state))
   },
 })
 

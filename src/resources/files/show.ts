@@ -20,20 +20,25 @@ export async function showWhole(file: FileRow, request: Request): Promise<object
   return shown
 }
 
-/** Without the files of apps that were deleted since. */
+/** Without the files of apps that were deleted since. `known`: where all are of one app, what was found of it. */
 export async function showPage(
   { rows, count }: { rows: FileRow[]; count: number },
   page: Page,
   request: Request,
+  known: AppState | null = null,
 ): Promise<object> {
-  return toPagedList(page, count, await showAll(rows, request.form.items, request))
+  return toPagedList(page, count, await showAll(rows, request.form.items, request, known))
 }
 
-async function showAll(found: FileRow[], items: Form['items'], request: Request): Promise<object[]> {
+async function showAll(
+  found: FileRow[],
+  items: Form['items'],
+  request: Request,
+  known: AppState | null = null,
+): Promise<object[]> {
   const { apps, people, by } = request
-  const states = new Map<number, AppState>()
-  for (const state of await findStates([...new Set(found.map(file => file.app_id))], apps))
-    states.set(state.app.id, state)
+  const ids = found.map(file => file.app_id)
+  const states = await findStates(ids, apps, known)
   const files = found.filter(file => states.has(file.app_id))
   const marks = await loadMarks(files, request)
   const names = files.flatMap(({ created_by, updated_by }) => [created_by, updated_by ?? 0])

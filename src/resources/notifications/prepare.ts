@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Parts, RouteRequest } from '../../http/route.ts'
-import { findStates } from '../apps/find.ts'
+import { findUnlessGone } from '../apps/find.ts'
 import { canRead } from '../members/access.ts'
 import { custom } from './represent.ts'
 import { NotifiesPeople, UnknownLink, UnknownUser, type Draft, type NewNotification } from './schema.ts'
@@ -40,8 +40,8 @@ async function requireLink(
 ) {
   const { sql, apps, people } = request
   const link = await findLink(sql, type, id)
-  const [state] = link === null ? [] : await findStates([link.app_id], apps)
+  const state = link === null ? null : await findUnlessGone(link.app_id, apps)
   await people.load([user])
-  if (link === null || state === undefined || !canRead(state, user, people)) throw UnknownLink()
+  if (link === null || state === null || !canRead(state, user, people)) throw UnknownLink()
   return link
 }

@@ -68,7 +68,7 @@ export function listRoutes<Query extends ContentListing>(
       if (kept !== undefined) return reply(200, kept)
       const narrowing = await toNarrowing(query, request)
       const page = await listInApp(kind, state, query, request, narrowing)
-      const shown = await showPage(kind, page, request)
+      const shown = await showPage(kind, page, request, state)
       // Stars are everybody's own, and what changed meanwhile may or may not be on the page.
       if (key === null || state.app !== app || page.rows.some(row => row.star_count > 0)) return reply(200, shown)
       const encoded = new Encoded(writeJson(shown, form.scalars))

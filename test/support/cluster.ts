@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto'
+import { broadcastChanges } from '../../src/actors/change-broadcast.ts'
+import { Direct } from '../../src/actors/direct.ts'
+import { Forwarding } from '../../src/actors/forwarding.ts'
+import { LastWriters } from '../../src/actors/last-writers.ts'
+import { Typing } from '../../src/actors/typing.ts'
+import { RedisBus } from '../../src/cluster/bus-redis.ts'
+import { systemClock as clock } from '../../src/lib/clock.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { eventTypes, forwardedCommands } from '../../src/resources/index.ts'
+import { openActors, type Actors } from './actors.ts'
+
+export interface ClusterNode extends Actors {
+  bus: RedisBus
+  forwarding: Forwarding
+  /** Resolves when the node has heard that another one has written to an app. */
+  hearsOf(app: number): Promise<void>
+}
+
+/** The actors of one of several nodes, which talk over Redis. */
+export async function openClusterNode(databaseUrl: string, redisUrl: string): Promise<ClusterNode> {
+  const actors = await openActors(databaseUrl)
+  const { apps, environment, sql } = actors
+  const log = createLog('error')
+  const bus = await RedisBus.connect({ url: redisUrl, isCluster: false, deployment: 'test', log })
+  const node = randomUUID()
+  const lastWriters = new LastWriters(() => performance.now())
+  const forwarding = new Forwarding({ bus, node, apps, lastWriters, commands: forwardedCommands, clock })
+  apps.forwardTo(forwarding)
+  const talking = new AbortController()
+  const waiting = new Map<number, () => void>()
+  const onMoved = broadcastChanges({
+    bus,
+    node,
+    apps,
+    direct: new Direct(sql, environment, () => new Date()),
+    environment,
+    events: eventTypes,
+    typing: new Typing(clock),
+    clock,
+    log,
+    signal: talking.signal,
+  })
+  onMoved((moved, writer) => {
+    for (const { app, rev } of moved) lastWriters.wrote(app, rev, writer === node ? null : writer)
+    if (writer !== node) for (const { app } of moved) waiting.get(app)?.()
+  })
+  return {
+    ...actors,
+    bus,
+    forwarding,
+    hearsOf: app => new Promise(resolve => waiting.set(app, resolve)),
+    async [Symbol.asyncDispose]() {
+      talking.abort()
+      await forwarding.stop()
+      await bus.close()
+      await actors[Symbol.asyncDispose]()
+    },
+  }
+}
