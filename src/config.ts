@@ -5,6 +5,7 @@ import { isRange } from './delivery/addresses.ts'
 import { StartFault } from './lib/errors.ts'
 import type { LogLevel } from './lib/log.ts'
 import { Secret } from './lib/secret.ts'
+import { readHosts } from './storage/hosts.ts'
 
 /** One setting: an environment variable, what it may be, and what it is for. */
 interface Setting<Value> {
@@ -36,6 +37,14 @@ const url = (protocol: RegExp, error: string) => z.url({ protocol, error })
 const secret = <Schema extends z.ZodType<string, string>>(schema: Schema) =>
   schema.transform(value => new Secret(value))
 const file = text.refine(existsSync, 'must name a file that exists')
+
+const databaseUrl = text
+  .refine(value => readHosts(value) !== null, 'must be a postgres:// URL')
+  .refine(
+    value =>
+      (readHosts(value)?.hosts.length ?? 0) < 2 || /[?&]target_session_attrs=(read-write|primary)(&|$)/.test(value),
+    'must end in ?target_session_attrs=read-write where it names several servers',
+  )
 
 const integer = (least: number, most: number) => {
   const error = `must be a whole number from ${least} to ${most}`
@@ -98,8 +107,8 @@ export const settings = {
   databaseUrl: setting(
     'DATABASE_URL',
     null,
-    secret(url(/^postgres(ql)?$/, 'must be a postgres:// URL')),
-    'PostgreSQL 15 or newer; without it, one is started under DATA_DIR',
+    secret(databaseUrl),
+    'PostgreSQL 15 or newer, its servers separated by commas; without it, one is started under DATA_DIR',
   ),
   redisUrl: setting(
     'REDIS_URL',

@@ -51,6 +51,9 @@ export interface EdgeOptions {
   clock?: Clock
 }
 
+/** How long an edge waits for a turn without clients before it closes its port: under load, one in a few has none. */
+const calmMs = 500
+
 /** How often an edge that closes looks whether its connections have gone: nobody notices such a delay. */
 const lookMs = 20
 
@@ -75,9 +78,12 @@ export class Edge implements ExchangeHost {
   readonly #unrouted: RouteDurations
   readonly #stopped = new AbortController()
   readonly #quietMs: number
+  #isDraining = false
   #isEnding = false
   #listening: us_listen_socket | null = null
   #connections = 0
+  /** Connections that came or went, and requests: whatever the event loop has to do for clients. */
+  #arrivals = 0
   #open = 0
   #lastRequestAt = 0
   #onIdle: (() => void) | null = null
@@ -91,8 +97,11 @@ export class Edge implements ExchangeHost {
     this.#callers = new Callers({ publicUrl: settings.publicUrl, scheme, isProxied: settings.isProxied })
     this.#unrouted = metrics.requests.of('', '')
     this.#quietMs = settings.quietMs
-    this.uws.filter((_, change) => void (this.#connections += change))
-    const health = new Health(parts.sql, parts.now, () => this.#isEnding)
+    this.uws.filter((_, change) => {
+      this.#connections += change
+      this.#arrivals++
+    })
+    const health = new Health(parts.sql, parts.now, () => this.#isDraining)
     const about = createAboutRoutes({ ...settings, health, metrics, routes })
     const router = new Router<Endpoint>()
     for (const route of [...routes, ...webSockets.map(upgradeOnly), ...about]) {
@@ -130,26 +139,45 @@ export class Edge implements ExchangeHost {
     return this.#open
   }
 
-  /** True once the end was announced. */
+  /** True once it does not listen any more. Before, a balancer would only connect again. */
   get isEnding(): boolean {
     return this.#isEnding
   }
 
   /**
-   * From now on `/status` and `/ready` say that this node is about to end, so that balancers choose others, and each answer
-   * ends its connection. Everything is served as before.
+   * From now on `/status` and `/ready` say that this node is about to end, so that balancers choose others. Everything is
+   * served as before.
    */
   announceEnd(): void {
+    this.#isDraining = true
+  }
+
+  /**
+   * Lets in who has reached this machine by now, and nobody after that. Requests on connections that are open are served,
+   * and each answer ends its connection.
+   */
+  async stopListening(): Promise<void> {
+    this.announceEnd()
+    if (this.#listening !== null) {
+      await this.#calmTurn()
+      this.#native.us_listen_socket_close(this.#listening)
+    }
+    this.#listening = null
     this.#isEnding = true
   }
 
-  /** Lets in who has reached this machine by now, and nobody after that. Requests on connections that are open are served. */
-  async stopListening(): Promise<void> {
-    this.announceEnd()
-    // Connections that are complete are accepted in the next turn of the event loop; closing the port would reset them.
-    await nextTurn()
-    if (this.#listening !== null) this.#native.us_listen_socket_close(this.#listening)
-    this.#listening = null
+  /**
+   * Resolves in a turn of the event loop in which nothing came from clients. Connections that the system has made and this
+   * process has not accepted are reset when the port is closed: then there are none, but for those of the last moment.
+   */
+  async #calmTurn(): Promise<void> {
+    const endsAt = performance.now() + calmMs
+    let calmTurns = 0
+    while (calmTurns < 2 && performance.now() < endsAt) {
+      const arrivals = this.#arrivals
+      await nextTurn()
+      calmTurns = this.#arrivals === arrivals ? calmTurns + 1 : 0
+    }
   }
 
   /** Lets open requests, and those that still come, finish for at most `deadlineMs`, and ends all connections. */
@@ -192,6 +220,7 @@ export class Edge implements ExchangeHost {
     const exchange = new Exchange(res, req, this)
     this.#open++
     this.#lastRequestAt = exchange.startedAt
+    this.#arrivals++
     try {
       exchange.standing = this.#cors.headersFor(exchange.header('origin'))
       begin(exchange)

@@ -5,6 +5,7 @@ import type { Teardown } from '../lib/teardown.ts'
 import { openDirectory } from './directory.ts'
 import { EmbeddedPostgres } from './embedded.ts'
 import { lockDirectory } from './embedded/lock.ts'
+import { describeHosts } from './hosts.ts'
 import { openSql } from './sql.ts'
 
 interface DatabaseOptions {
@@ -37,10 +38,9 @@ async function requireAnswer(url: string): Promise<void> {
   try {
     await sql`select 1`
   } catch (cause) {
-    const { hostname, port, pathname } = new URL(url)
     const reason = (cause as Error).message || (cause as NodeJS.ErrnoException).code
     throw new StartFault(
-      `PostgreSQL cannot be reached at ${decodeURIComponent(hostname)}:${port || 5432}${pathname}: ${reason}. Check ` +
+      `PostgreSQL cannot be reached at ${describeHosts(url)}: ${reason}. Check ` +
         'DATABASE_URL, and that the server runs and lets this machine in. Without DATABASE_URL, Parley starts a ' +
         'PostgreSQL of its own.',
       { cause },

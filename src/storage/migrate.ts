@@ -1,15 +1,23 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { StartFault } from '../lib/errors.ts'
 import { requireFit } from './fitness.ts'
 import type { Log } from '../lib/log.ts'
 import type { ReservedSql, Sql } from './sql.ts'
 
-const folder = join(import.meta.dirname, 'migrations')
+const ownFolder = join(import.meta.dirname, 'migrations')
 
 /** Any fixed number: two nodes that start together take turns on it. */
 const migrationLock = 7_213_001
+
+/** How long a migration may hold up others by waiting for a lock, and the pause before it tries again. Guesses. */
+const lockTimeoutMs = 1_000
+const lockPauseMs = 2_000
+
+/** Together three minutes: longer than any transaction of ours may take, and than most backups hold a table. */
+const lockAttempts = 60
 
 /** A numbered file, and what tells it from one of the same name in another version. */
 interface Migration {
@@ -23,9 +31,9 @@ interface Migration {
  * takes. Refuses a database that is not fit for it, and one whose schema was made by a newer version, or by other files
  * than these.
  */
-export async function migrate(sql: Sql, log: Log): Promise<void> {
+export async function migrate(sql: Sql, log: Log, folder = ownFolder): Promise<void> {
   await requireFit(sql, log)
-  const migrations = readMigrations()
+  const migrations = readMigrations(folder)
   const connection = await sql.reserve()
   try {
     // A large table takes its time, and so does another node that migrates it.
@@ -38,7 +46,7 @@ export async function migrate(sql: Sql, log: Log): Promise<void> {
     const done = new Set(applied.map(({ name }) => name))
     const missing = migrations.filter(({ name }) => !done.has(name))
     if (missing.length > 0) log.info({ migrations: missing.map(({ name }) => name) }, 'The database is being migrated')
-    for (const migration of missing) await apply(connection, migration)
+    for (const migration of missing) await applyPatiently(connection, migration, log)
   } finally {
     await connection`select pg_advisory_unlock(${migrationLock})`
     await connection`reset statement_timeout`
@@ -53,9 +61,40 @@ async function takeTurn(connection: ReservedSql, log: Log): Promise<void> {
   await connection`select pg_advisory_lock(${migrationLock})`
 }
 
+/**
+ * Nodes of the earlier version go on meanwhile. A change of a table waits for what is under way in it, and everything that
+ * comes later waits for the change: so it waits for a moment only, gives way, and tries again.
+ */
+async function applyPatiently(connection: ReservedSql, migration: Migration, log: Log): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await apply(connection, migration)
+    } catch (error) {
+      if (!isCrowded(error)) throw error
+      if (attempt === lockAttempts) {
+        throw new StartFault(
+          `The migration ${migration.name} gave way ${attempt} times to what uses the tables that it changes. Start again ` +
+            'when less is going on, or look for long transactions in pg_stat_activity.',
+          { cause: error },
+        )
+      }
+      log.warn({ migration: migration.name, attempt }, 'A migration gives way to what is under way, and is tried again')
+      await delay(lockPauseMs)
+    }
+  }
+}
+
+/** It waited too long for a lock, or each waited for the other. */
+function isCrowded(error: unknown): boolean {
+  return ['55P03', '40P01'].includes((error as { code?: string }).code ?? '')
+}
+
 async function apply(connection: ReservedSql, { name, text, digest }: Migration): Promise<void> {
   try {
-    await connection.unsafe(`begin; ${text}; insert into migrations values ('${name}', now(), '${digest}'); commit`)
+    await connection.unsafe(
+      `begin; set local lock_timeout = ${lockTimeoutMs}; ${text}; ` +
+        `insert into migrations values ('${name}', now(), '${digest}'); commit`,
+    )
   } catch (error) {
     // Left open, it would refuse all that comes next with an error of its own.
     await connection`rollback`
@@ -63,7 +102,7 @@ async function apply(connection: ReservedSql, { name, text, digest }: Migration)
   }
 }
 
-function readMigrations(): Migration[] {
+function readMigrations(folder: string): Migration[] {
   const names = readdirSync(folder).filter(name => name.endsWith('.sql'))
   return names.sort().map(name => {
     const text = readFileSync(join(folder, name), 'utf8')

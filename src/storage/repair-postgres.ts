@@ -62,11 +62,31 @@ const repairs: Repair[] = [
   },
   {
     file: 'postgres/src/connection.js',
-    why: 'A server that closes each connection at its start was asked again without a pause, and for ever.',
+    why: 'A server that closes each connection at its start was asked again without a pause, and for ever: ...',
     from: `    if (initial)
       return reconnect()`,
-    to: `    if (initial && (target_session_attrs || host.length > 1))
-      return reconnect()`,
+    to: `    if (initial && ++tried < host.length)
+      return reconnect()
+    tried = 0`,
+  },
+  {
+    file: 'postgres/src/connection.js',
+    why: '... each of several servers is asked once, ...',
+    from: `    , retries = 0
+    , length = 0`,
+    to: `    , retries = 0
+    , tried = 0
+    , length = 0`,
+  },
+  {
+    file: 'postgres/src/connection.js',
+    why: '... and why the last one refused is told.',
+    from: `    if (connection.queue === queues.connecting && options.host[retries + 1])
+      return
+`,
+    to: `    if (connection.queue === queues.connecting && initial && tried + 1 < host.length)
+      return
+`,
   },
   {
     file: 'postgres/src/connection.js',
@@ -78,7 +98,9 @@ const repairs: Repair[] = [
 `,
     to: `      const isReserved = initial.reserve
       isReserved || execute(initial)
-      options.shared.retries = retries = 0
+      // The server that let us in is the first to be asked next time.
+      hostIndex = (hostIndex + host.length - 1) % host.length
+      options.shared.retries = retries = tried = 0
       initial = null
       if (!isReserved)
         return

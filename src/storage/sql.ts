@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { arrayTypes } from './arrays.ts'
+import { readHosts, type DatabaseHosts } from './hosts.ts'
 import { toPool } from './pool.ts'
 
 export type Sql = postgres.Sql<{ bigint: number }>
@@ -48,6 +49,9 @@ const assumed = {
 /** PostgreSQL ends a statement by itself before; where it does not, it is gone. A guess: time for its answer to arrive. */
 const graceMs = 5_000
 
+/** How long one of several servers may take to let a connection in, before the next is tried. A guess. */
+const nextHostSeconds = 3
+
 /** Connects on first use. */
 export function openSql({ connections, ...options }: SqlOptions): Sql {
   const deadlineMs = options.statementTimeoutMs + graceMs
@@ -61,15 +65,19 @@ export function openSql({ connections, ...options }: SqlOptions): Sql {
 export function openConnection(options: ConnectionOptions): Sql {
   const { url, statementTimeoutMs, applicationName = 'parley', plansOnce = false } = options
   const { idleTimeoutMs = statementTimeoutMs * 2 } = options
-  const socket = toSocketPath(url)
-  return postgres(url, {
-    ...(socket !== null && { path: socket }),
+  const { url: firstUrl, hosts, ports } = requireHosts(url)
+  return postgres(firstUrl, {
+    // `postgres://user@%2Fsome%2Ffolder:5432/name` means a Unix socket in that folder, which postgres.js does not know.
+    ...(hosts[0]?.startsWith('/') && { path: `${hosts[0]}/.s.PGSQL.${ports[0]}` }),
+    // Of several servers one is the primary. postgres.js takes a standby for one that can be written to ("read-write"
+    // looks at default_transaction_read_only alone); "primary" is what is meant.
+    ...(hosts.length > 1 && toSeveral(hosts, ports)),
     max: 1,
     types: { bigint, ...arrayTypes },
     // A connection that was ended while it asked for them would have no array types; they are known, see arrays.ts.
     fetch_types: false,
     // postgres.js has no deadline of its own when the server accepts a connection and then falls silent.
-    connect_timeout: 10,
+    connect_timeout: hosts.length > 1 ? nextHostSeconds : 10,
     // Seconds before a connection is tried anew. Its own choice grows to 20, and requests would wait as long.
     backoff: retries => Math.min(3 ** retries / 100, 0.5),
     idle_timeout: 0,
@@ -86,11 +94,16 @@ export function openConnection(options: ConnectionOptions): Sql {
   }) as unknown as Sql
 }
 
-/** `postgres://user@%2Fsome%2Ffolder:5432/name` means a Unix socket in that folder, which postgres.js does not know. */
-function toSocketPath(url: string): string | null {
-  const { hostname, port } = new URL(url)
-  const host = decodeURIComponent(hostname)
-  return host.startsWith('/') ? `${host}/.s.PGSQL.${port || 5432}` : null
+function toSeveral(hosts: string[], ports: number[]): { target_session_attrs: 'primary' } {
+  // The types know of one host only.
+  const servers: object = { host: hosts, port: ports }
+  return { ...servers, target_session_attrs: 'primary' }
+}
+
+function requireHosts(url: string): DatabaseHosts {
+  const hosts = readHosts(url)
+  if (hosts === null) throw new Error('The URL of the database was not checked')
+  return hosts
 }
 
 /** The unique index or foreign key that a write ran into; null for any other error. */

@@ -1,0 +1,38 @@
+/** The servers that a database URL names, in its order, and the URL with the first of them alone. */
+export interface DatabaseHosts {
+  url: string
+  hosts: string[]
+  ports: number[]
+}
+
+/** Scheme, credentials, servers, and the rest. */
+const form = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/
+
+const defaultPort = 5432
+
+/**
+ * Reads `postgres://user@one:5432,two:5432/name`, the form of libpq (PostgreSQL's documentation, section 32.1.1.2), which
+ * no URL parser takes. Null where it is no such URL.
+ */
+export function readHosts(text: string): DatabaseHosts | null {
+  const [, start, servers, rest] = form.exec(text) ?? []
+  if (start === undefined || servers === undefined) return null
+  const names = servers.split(',')
+  // The parser knows what a host may be, and how IPv6 is written.
+  const parsed = names.map(name => URL.parse(`postgres://${name}`))
+  if (names.length > 1 && names.includes('')) return null
+  const [first = ''] = names
+  const url = `${start}${first}${rest}`
+  if (URL.parse(url) === null || parsed.some(one => one === null)) return null
+  return {
+    url,
+    hosts: parsed.map(one => decodeURIComponent(one!.hostname).replace(/^\[(.*)\]$/, '$1')),
+    ports: parsed.map(one => Number(one!.port || defaultPort)),
+  }
+}
+
+/** The servers and the name of the database, without credentials: for messages. */
+export function describeHosts(text: string): string {
+  const { url, hosts, ports } = readHosts(text)!
+  return `${hosts.map((host, i) => `${host}:${ports[i]}`).join(',')}${new URL(url).pathname}`
+}

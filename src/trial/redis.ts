@@ -1,0 +1,39 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+
+const conf = join(import.meta.dirname, '../../redis.conf')
+
+/** A Redis or Valkey of this machine, run for as long as this process. */
+export interface LocalRedis {
+  url: string
+  stop(): Promise<void>
+}
+
+/** Starts the Redis or Valkey that is installed on this machine, on a free port; null where there is none. */
+export async function startLocalRedis(): Promise<LocalRedis | null> {
+  const program = ['redis-server', 'valkey-server'].find(name => spawnSync(name, ['--version']).status === 0)
+  if (program === undefined) return null
+  const port = await findFreePort()
+  // A process group of its own: Ctrl-C is for the launcher alone, which ends the nodes first.
+  const child = spawn(program, [conf, '--port', `${port}`], { stdio: 'ignore', detached: true })
+  return { url: `redis://127.0.0.1:${port}`, stop: () => endChild(child) }
+}
+
+/** Tells a child process to end, and resolves when it has. */
+export async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const ended = once(child, 'exit')
+  child.kill('SIGTERM')
+  await ended
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
