@@ -110,6 +110,12 @@ export const settings = {
     secret(databaseUrl),
     'PostgreSQL 15 or newer, its servers separated by commas; without it, one is started under DATA_DIR',
   ),
+  replicaUrl: setting(
+    'DATABASE_REPLICA_URL',
+    null,
+    secret(url(/^postgres(ql)?$/, 'must be a postgres:// URL')),
+    'A streaming replica of it, for searches and deep pages where it is up to date; without it, the primary is read',
+  ),
   redisUrl: setting(
     'REDIS_URL',
     null,

@@ -63,6 +63,7 @@ import { earlierTime, keepHouse, prepareEvents, storageChores } from './storage/
 import { migrate } from './storage/migrate.ts'
 import { Previews } from './storage/previews.ts'
 import { Renditions } from './storage/renditions.ts'
+import { Replica } from './storage/replica.ts'
 import { openSql, pauseMs, type Sql } from './storage/sql.ts'
 
 export interface Node extends Running {
@@ -118,6 +119,18 @@ export async function startNode(config: Config): Promise<Node> {
     await migrate(sql, log)
     await prepareEvents(sql, now())
 
+    const replica =
+      config.replicaUrl === null
+        ? null
+        : new Replica({
+            primary: sql,
+            url: config.replicaUrl.reveal(),
+            connections: config.databaseConnections,
+            statementTimeoutMs: config.statementSeconds * 1000,
+            log,
+          })
+    if (replica !== null) teardown.add('replica', () => replica.close())
+
     // What belongs to no app, and the caches that follow it.
     const environment = new Environment(sql)
     await environment.start()
@@ -164,6 +177,7 @@ export async function startNode(config: Config): Promise<Node> {
     metrics.counter('parley_commit_collisions', 'Commits that were decided again, because others had written.', () =>
       connections.reduce((sum, { collisions }) => sum + collisions, 0),
     )
+    metrics.counter('parley_replica_reads', 'Reads that the replica has answered.', () => replica?.reads ?? 0)
     metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
     const typing = new Typing(clock)
     const presence = new Presence({ seen: credentials.seenAt, clock })
@@ -312,6 +326,7 @@ export async function startNode(config: Config): Promise<Node> {
       webSockets: [realtimePath, hubPath],
       parts: {
         sql,
+        replica,
         apps,
         direct,
         people,

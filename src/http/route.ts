@@ -12,6 +12,7 @@ import type { Secret } from '../lib/secret.ts'
 import type { Bytes } from '../storage/bytes.ts'
 import type { Previews } from '../storage/previews.ts'
 import type { Renditions } from '../storage/renditions.ts'
+import type { Replica } from '../storage/replica.ts'
 import type { Sql } from '../storage/sql.ts'
 import type { Attempts } from './attempts.ts'
 import type { Credentials } from './credentials.ts'
@@ -37,6 +38,8 @@ export interface Form {
 /** What handlers work with. Made once by `main.ts`. */
 export interface Parts {
   sql: Sql
+  /** For reads that take long; null where there is none. */
+  replica: Replica | null
   apps: Apps
   direct: Direct
   people: People

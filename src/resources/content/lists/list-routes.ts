@@ -3,13 +3,14 @@ import { reply, route, type Route, type RouteRequest } from '../../../http/route
 import { NotFound } from '../../../lib/errors.ts'
 import { Encoded, writeJson } from '../../../lib/json.ts'
 import { pagedList } from '../../../lib/shape.ts'
+import type { Sql } from '../../../storage/sql.ts'
 import { findApp } from '../../apps/find.ts'
 import { AppPath } from '../../apps/schema.ts'
 import { requireRead } from '../../members/access.ts'
 import type { ContentKind } from '../kind.ts'
 import { keptPages, keyOf } from './kept-pages.ts'
 import { listEverywhere } from './everywhere.ts'
-import { listInApp, type Narrowing } from './list.ts'
+import { fromReplica, listInApp, type Narrowing } from './list.ts'
 import type { ContentListing } from '../schema.ts'
 import { showPage } from '../show.ts'
 
@@ -44,7 +45,8 @@ export function listRoutes<Query extends ContentListing>(
       const { query, by, people } = request
       await people.load([by.user])
       const narrowing = await toNarrowing(query, request)
-      return reply(200, await showPage(kind, await listEverywhere(kind, query, request, narrowing), request))
+      const list = (sql: Sql) => listEverywhere(kind, query, { sql, by, people, replica: null }, narrowing)
+      return reply(200, await showPage(kind, await fromReplica(request, list), request))
     },
   })
 

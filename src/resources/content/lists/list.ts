@@ -4,6 +4,7 @@ import type { AppState } from '../../../actors/state.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../lib/reference.ts'
 import { toPage, type Page } from '../../../storage/page.ts'
+import type { Replica } from '../../../storage/replica.ts'
 import type { Sql } from '../../../storage/sql.ts'
 import { isAtLeast, levelOf } from '../../members/access.ts'
 import type { ContentKind } from '../kind.ts'
@@ -28,9 +29,14 @@ export interface ContentPage {
   page: Page<OrderField>
 }
 
+/** Pages from here on are read from a replica: memory has the newest hundred, and all before is quick. A guess. */
+const deepFrom = 100
+
 /** Who reads, and from where. */
 export interface Reader {
   sql: Sql
+  /** For what takes long; null where there is none. */
+  replica: Replica | null
   by: Principal
   people: People
 }
@@ -54,13 +60,20 @@ export async function listInApp(
   const shown = toShown(state, page, reader)
   if (walk === null || shown === null || followedBy !== undefined) {
     const scope = { ...toScope(state, reader), ...narrow }
-    return listFiltered(store, { scope, page, around: query.around }, reader.sql)
+    return fromReplica(reader, sql => listFiltered(store, { scope, page, around: query.around }, sql))
   }
   const listed: Listed = { table: store.table, place: { app: app.id, parent: null }, shown }
   const count = await countKept(reader.sql, listed, { visible: app.item_count, trashed: app.trashed_count })
   const isInMemory = shown === visible && walk.by === 'id' && !walk.isCrossed
   const { recent } = isInMemory ? state : { recent: undefined }
-  return listPlace(reader.sql, { listed, page, walk, range, count, around: query.around, recent })
+  const asked = { listed, page, walk, range, count, around: query.around, recent }
+  const isDeep = page.skip >= deepFrom || query.around !== undefined
+  return isDeep ? fromReplica(reader, sql => listPlace(sql, asked)) : listPlace(reader.sql, asked)
+}
+
+/** Reads what takes long, and may be read elsewhere. */
+export function fromReplica<Result>({ sql, replica }: Reader, run: (sql: Sql) => Promise<Result>): Promise<Result> {
+  return replica === null ? run(sql) : replica.read(run)
 }
 
 /** The comments of a post or file that the caller may see. */

@@ -32,7 +32,8 @@ const manyApps = 20
  */
 export async function settleTerms(db: Db, table: ContentTable, { apps }: { apps: number[] | null }): Promise<void> {
   if (apps !== null && apps.length > manyApps)
-    await db`select gin_clean_pending_list(${`${table}_terms_search`}::regclass)`
+    // Not on a replica, which gets its index as it is.
+    await db`select gin_clean_pending_list(${`${table}_terms_search`}::regclass) where not pg_is_in_recovery()`
 }
 
 /**
