@@ -69,7 +69,10 @@ export class Cluster {
       }
       // The first one makes the tables.
       const first = await start(1)
-      const nodes = [first, ...(await Promise.all(Array.from({ length: count - 1 }, (_, i) => start(i + 2))))]
+      const others = Array.from({ length: count - 1 }, (_, i) => start(i + 2))
+      // Where one fails, the others are to be ended, and therefore there.
+      await Promise.allSettled(others)
+      const nodes = [first, ...(await Promise.all(others))]
       return new Cluster(dir, postgres, redis, nodes)
     } catch (error) {
       for (const end of ending) await end()

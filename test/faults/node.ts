@@ -14,7 +14,7 @@ export interface NodeOptions {
 }
 
 /** Starts are tried again for this long: PostgreSQL or Redis may be away meanwhile, as after a power cut. */
-const startDeadlineMs = 60_000
+const startDeadlineMs = 120_000
 
 /**
  * One node: a process, which can be killed and started again, and proxies before everything that it talks to. Its

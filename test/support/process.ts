@@ -108,7 +108,11 @@ export async function startProgram(
       return address
     },
     { timeoutMs: 30_000 },
-  )
+  ).catch(async (error: unknown) => {
+    // Nobody else knows of it.
+    await program[Symbol.asyncDispose]()
+    throw error
+  })
   if (url === undefined) throw new Error(`The program ended with ${outcome}: ${program.output()}`)
   return { ...program, url, admin: client(url, environment.API_KEY ?? programKey) }
 }
