@@ -41,6 +41,7 @@ export function toDeliverySettings(config: Config): DeliverySettings {
   return {
     version: config.version,
     ratePerSecond: config.webhookRate,
+    parallel: config.webhookParallel,
     deadlineMs: config.webhookSeconds * 1000,
     allow: config.webhookAllow,
     deny: config.webhookDeny,

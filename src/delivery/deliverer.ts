@@ -11,12 +11,13 @@ export interface DelivererOptions extends QueueParts {
 interface Run {
   /** Something was queued after the run last looked. */
   isAwake: boolean
+  queue: Queue | null
   done: Promise<void>
 }
 
 /**
- * Sends what is queued for webhooks: for each webhook in event order, one in flight over all nodes; any number of
- * webhooks at once. Made by main, woken by what this node commits (`wake`), and by a look about once a second for
+ * Sends what is queued for webhooks: for each webhook from one node at a time, in event order, some attempts of different
+ * apps side by side; any number of webhooks at once. Made by main, woken by what this node commits (`wake`), and by a look about once a second for
  * what other nodes wrote or left behind. It cannot be too busy: what is to be sent waits in the database.
  *
  * If the process dies in the middle of an attempt, or cannot file its outcome, the delivery is sent again under the
@@ -44,9 +45,10 @@ export class Deliverer {
     const running = this.#runs.get(webhook)
     if (running !== undefined) {
       running.isAwake = true
+      running.queue?.wake()
       return
     }
-    const run: Run = { isAwake: true, done: Promise.resolve() }
+    const run: Run = { isAwake: true, queue: null, done: Promise.resolve() }
     this.#runs.set(webhook, run)
     run.done = this.#run(webhook, run)
   }
@@ -96,7 +98,8 @@ export class Deliverer {
     try {
       while (run.isAwake) {
         run.isAwake = false
-        const end = await new Queue(options).drain()
+        run.queue = new Queue(options)
+        const end = await run.queue.drain()
         if (end === 'elsewhere') this.#elsewhere.add(webhook)
         if (end !== 'empty') return
       }

@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Sql } from '../storage/sql.ts'
 import { attempt } from './attempt.ts'
 import type { Egress } from './egress.ts'
+import { Flights } from './flights.ts'
 import type { Limiter } from './limiter.ts'
 import { keepRecords } from './retention.ts'
 import * as store from './store.ts'
@@ -17,6 +18,8 @@ export interface QueueParts {
   userAgent: string
   /** For one attempt. The API gives receivers 10 seconds. */
   deadlineMs: number
+  /** Attempts that a webhook's receiver gets side by side: of different apps. */
+  parallel: number
   clock: Clock
 }
 
@@ -41,6 +44,9 @@ const leaseMarginMs = 1_000
 /** How long to wait for transactions that may still add older events. They take milliseconds, unless one hangs. */
 const patienceMs = 2_000
 
+/** While everything that waits is of apps in flight, how long before what other nodes queued is looked for. */
+const lookMs = 1_000
+
 /** Records beyond those to keep are removed after this many attempts. */
 const trimEvery = 100
 
@@ -50,6 +56,7 @@ const trimEvery = 100
  */
 export class Queue {
   readonly #options: QueueOptions
+  readonly #flights = new Flights()
   #attempts = 0
   #leasedUntilMs = 0
 
@@ -57,9 +64,14 @@ export class Queue {
     this.#options = options
   }
 
+  /** Something was queued. */
+  wake(): void {
+    this.#flights.wake()
+  }
+
   /**
-   * Sends what is queued, one after the other in event order, until nothing is left, the node stops, or the queue is
-   * not this node's to work on: then the webhook is another node's, disabled, or gone. Rejects when the database
+   * Sends what is queued, in event order, of each app one after the other, until nothing is left, the node stops, or the
+   * queue is not this node's to work on: then the webhook is another node's, disabled, or gone. Rejects when the database
    * fails; what was not filed by then is sent again.
    */
   async drain(): Promise<'empty' | 'stopped' | 'elsewhere'> {
@@ -75,6 +87,7 @@ export class Queue {
       }
       return 'stopped'
     } finally {
+      await this.#flights.landed()
       if (isHeld) await store.releaseLease(sql, webhook, node)
     }
   }
@@ -108,22 +121,42 @@ export class Queue {
     }
   }
 
-  /** Sends what is queued up to an event, as long as the lease can be held. */
+  /** Sends what is queued up to an event, as long as the lease can be held; returns with attempts in flight. */
   async #send(newest: number, url: string): Promise<void> {
-    const { sql, webhook, node, compose, stopping } = this.#options
+    const { sql, webhook, node, parallel, stopping } = this.#options
     for (;;) {
+      if (this.#flights.takeCut()) return
+      if (this.#flights.size >= parallel) {
+        await this.#flights.change()
+        continue
+      }
+      const [inFlight, change] = [this.#flights.apps, this.#flights.change()]
+      const wanted = { webhook, node, upTo: newest, except: inFlight }
+      // Before the turn: one that is not used would be missing to others who wait for the same receiver.
+      if (!(await store.hasNext(sql, wanted))) {
+        if (inFlight.length === 0 || (await this.#within(lookMs, change)) !== 'ended') return
+        continue
+      }
       if (!(await this.#takeTurn(url))) return
       // Read only now, so that what was changed, disabled or deleted while we waited is respected.
-      const delivery = await store.findNext(sql, { webhook, node, upTo: newest })
+      const delivery = await store.findNext(sql, wanted)
+      if (delivery === null) return
       // Another receiver by now has a pace of its own.
-      if (delivery === null || delivery.payload_url !== url) return
-      const body = delivery.body ?? (await compose(delivery))
-      if (stopping.aborted || performance.now() > this.#startBeforeMs) return
-      const outcome = body === null ? this.#untellable() : await this.#attempt(delivery, body)
-      if (outcome === null) return
-      await this.#file(delivery.id, outcome)
-      if (delivery.event_id >= newest) return
+      if (delivery.payload_url !== url) return
+      if (stopping.aborted || performance.now() > this.#startBeforeMs || this.#flights.takeCut()) return
+      this.#flights.start(delivery.app_id, this.#deliver(delivery))
     }
+  }
+
+  /** False where the delivery is to be made once more. */
+  async #deliver(delivery: store.QueuedDelivery): Promise<boolean> {
+    const { compose, stopping } = this.#options
+    const body = delivery.body ?? (await compose(delivery))
+    if (stopping.aborted || performance.now() > this.#startBeforeMs) return false
+    const outcome = body === null ? this.#untellable() : await this.#attempt(delivery, body)
+    if (outcome === null) return false
+    await this.#file(delivery.id, outcome)
+    return true
   }
 
   /**

@@ -155,7 +155,7 @@ test('a message that is refused is told to nobody', async () => {
   expect(payloadOf(request).actor.id).toBe(ann.id)
 })
 
-test('messages sent at once in many apps reach a receiver in event order, each once, one at a time', async () => {
+test('messages sent at once in many apps reach a receiver once each, those of each app in event order', async () => {
   await using server = await startServer({ WEBHOOK_RATE_PER_SECOND: '10000' })
   await using receiver = await startReceiver()
   const { id } = await register(server, receiver.url)
@@ -169,11 +169,12 @@ test('messages sent at once in many apps reach a receiver in event order, each o
   await receiver.take(200, 15_000)
 
   const payloads = receiver.requests.map(payloadOf)
-  const ids = payloads.map(payload => Number(payload.id))
-  expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+  for (const own of Map.groupBy(payloads, ({ message }) => message.app.id).values()) {
+    const ids = own.map(payload => Number(payload.id))
+    expect(ids).toEqual(ids.toSorted((a, b) => a - b))
+  }
   expect(new Set(payloads.map(({ message }) => message.id))).toEqual(new Set(sent.map(({ body }) => body.id)))
   expect(receiver.requests).toHaveLength(200)
-  expect(receiver.mostInFlight).toBe(1)
   expect((await attempts(server, id, 200))[0].status).toBe('success')
 })
 

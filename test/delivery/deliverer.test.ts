@@ -5,7 +5,57 @@ import { eventually } from '../support/eventually.ts'
 import { createOutbox } from '../support/outbox.ts'
 import { acknowledge, answer, hang, startReceiver, type Behaviour } from '../support/receiver.ts'
 
-test('deliveries of a webhook go out in event order, one at a time', async () => {
+test('deliveries of different apps go out side by side, those of one app one after the other in event order', async () => {
+  await using outbox = await createOutbox()
+  await using receiver = await startReceiver(after(20))
+  const webhook = await outbox.register(receiver)
+  const appOf = (event: number) => event % 6
+  const events = Array.from({ length: 60 }, (_, i) => i)
+
+  await outbox.queue(webhook, events, outbox.sql, appOf)
+  outbox.node({ parallel: 4 }).wake(webhook)
+
+  const told = (await receiver.take(60)).map(eventOf)
+  const byApp = Map.groupBy(told, appOf)
+  for (const own of byApp.values()) expect(own).toEqual(own.toSorted((a, b) => a - b))
+  expect(receiver.mostInFlight).toBe(4)
+})
+
+test('an app whose delivery takes long holds up none of another, also if that is queued meanwhile', async () => {
+  await using outbox = await createOutbox()
+  await using receiver = await startReceiver((request, response) =>
+    eventOf(request) === 1 ? undefined : acknowledge(request, response),
+  )
+  const webhook = await outbox.register(receiver)
+  const node = outbox.node()
+  const appOf = (event: number) => Math.min(event, 3)
+  await outbox.queue(webhook, [1, 2], outbox.sql, appOf)
+  node.wake(webhook)
+  await receiver.take(2)
+
+  await outbox.queue(webhook, [3, 4], outbox.sql, appOf)
+  node.wake(webhook)
+
+  expect((await receiver.take(4, 2_000)).map(eventOf)).toEqual([1, 2, 3, 4])
+  expect(await outbox.statuses(webhook)).toMatchObject({ queued: expect.any(Number) })
+})
+
+test('a receiver that takes 200 ms gets more than 30 events a second of 50 apps', async () => {
+  await using outbox = await createOutbox()
+  await using receiver = await startReceiver(after(200))
+  const webhook = await outbox.register(receiver)
+  const events = Array.from({ length: 60 }, (_, i) => i)
+  await outbox.queue(webhook, events, outbox.sql, event => event % 50)
+  const startedMs = performance.now()
+
+  outbox.node().wake(webhook)
+  await receiver.take(60, 10_000)
+
+  // One at a time would take twelve seconds.
+  expect(performance.now() - startedMs).toBeLessThan(4_000)
+})
+
+test('deliveries of an app go out in event order, one at a time', async () => {
   await using outbox = await createOutbox()
   await using receiver = await startReceiver(after(5))
   const webhook = await outbox.register(receiver)

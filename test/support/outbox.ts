@@ -20,9 +20,11 @@ export async function createOutbox() {
     sql,
     register: ({ url }: Receiver) => register(sql, url),
     registerUrl: (url: string) => register(sql, url),
-    /** Queues deliveries of these events, in this order. */
-    async queue(webhook: number, events: number[], db: Pick<Sql, 'unsafe'> = sql) {
-      const rows = events.map(event => `(${webhook}, ${event}, 'messages', 'message_created', 1, 1, '{}', now())`)
+    /** Queues deliveries of these events, in this order; all of one app, unless `app` says of which. */
+    async queue(webhook: number, events: number[], db: Pick<Sql, 'unsafe'> = sql, app = (_event: number) => 1) {
+      const rows = events.map(
+        event => `(${webhook}, ${event}, 'messages', 'message_created', ${app(event)}, 1, '{}', now())`,
+      )
       await db.unsafe(`
         insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, facts, created_at)
         values ${rows.join()}`)
@@ -36,6 +38,7 @@ export async function createOutbox() {
         compose: async ({ event_id }) => JSON.stringify({ id: event_id }),
         userAgent: 'ServiceBot/0.0.0',
         deadlineMs: 3_000,
+        parallel: 8,
         clock: systemClock,
         log: createLog('error'),
         ...options,

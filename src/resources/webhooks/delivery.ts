@@ -18,6 +18,8 @@ export interface DeliverySettings {
   version: string
   /** Deliveries to one receiver. */
   ratePerSecond: number
+  /** Deliveries to one webhook at a time. */
+  parallel: number
   /** Time that a receiver has to answer. */
   deadlineMs: number
   /** Ranges of addresses beyond public, private and loopback ones. */
@@ -41,7 +43,7 @@ interface DeliveryParts {
 /** A deliverer that commits on this node wake. It begins with what earlier nodes left when its chores begin. */
 export function startDelivery({ registrations, settings, ...parts }: DeliveryParts): Deliverer {
   const { apps, environment, sql, clock, log } = parts
-  const { version, ratePerSecond, deadlineMs, allow, deny } = settings
+  const { version, ratePerSecond, parallel, deadlineMs, allow, deny } = settings
   const deliverer = new Deliverer({
     sql,
     egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true, allow, deny }) }),
@@ -49,6 +51,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
     compose: composePayload(parts),
     userAgent: `ServiceBot/${version}`,
     deadlineMs,
+    parallel,
     clock,
     log,
   })

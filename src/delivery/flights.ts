@@ -1,0 +1,67 @@
+type Change = 'ended' | 'queued'
+
+/**
+ * The attempts of one queue that are in flight: at most one of each app, so that an app's events reach the receiver in
+ * order. Ends with the queue that made it, which waits for all of them.
+ */
+export class Flights {
+  readonly #flying = new Map<number, Promise<void>>()
+  readonly #wakers = new Set<(change: Change) => void>()
+  #failure: { reason: unknown } | null = null
+  #isCut = false
+
+  /** The apps that have an attempt in flight. */
+  get apps(): number[] {
+    return [...this.#flying.keys()]
+  }
+
+  get size(): number {
+    return this.#flying.size
+  }
+
+  /** `work` resolves with false where its attempt counts for nothing, and is to be made once more. */
+  start(app: number, work: Promise<boolean>): void {
+    const flight = work
+      .then(
+        counts => {
+          if (!counts) this.#isCut = true
+        },
+        (reason: unknown) => {
+          this.#failure ??= { reason }
+        },
+      )
+      .finally(() => {
+        this.#flying.delete(app)
+        this.#tell('ended')
+      })
+    this.#flying.set(app, flight)
+  }
+
+  /** True once after an attempt that counts for nothing. Throws what an attempt failed with. */
+  takeCut(): boolean {
+    if (this.#failure !== null) throw this.#failure.reason
+    const isCut = this.#isCut
+    this.#isCut = false
+    return isCut
+  }
+
+  /** Ends the waits of `change`: something was queued. */
+  wake(): void {
+    this.#tell('queued')
+  }
+
+  /** Resolves when the next attempt has ended, or something was queued. */
+  change(): Promise<Change> {
+    return new Promise(resolve => this.#wakers.add(resolve))
+  }
+
+  /** Resolves when nothing is in flight any more. */
+  async landed(): Promise<void> {
+    await Promise.all(this.#flying.values())
+  }
+
+  #tell(change: Change): void {
+    for (const waker of this.#wakers) waker(change)
+    this.#wakers.clear()
+  }
+}
