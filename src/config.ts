@@ -269,6 +269,21 @@ export const settings = {
     'Whether what models and tools said is kept with the runs of agents, for API keys to read',
   ),
   agentRunDays: setting('AGENT_RUN_DAYS', '30', integer(1, 3650), 'Days for which runs of agents are kept'),
+  assistantProvider: setting(
+    'ASSISTANT_PROVIDER',
+    null,
+    z.enum(['anthropic', 'gemini', 'kapa', 'openai', 'builtin'], 'must be anthropic, gemini, kapa, openai or builtin'),
+    'Provider of an agent that is made at the start, where there is none with its uid; without it, none is made',
+  ),
+  assistantUid: setting(
+    'ASSISTANT_UID',
+    'assistant',
+    text.regex(/^(?=.*\D)\S{1,256}$/, 'must have at least one character that is no digit, and no spaces'),
+    'Uid of that agent',
+  ),
+  assistantName: setting('ASSISTANT_NAME', 'Assistant', text.max(256), 'Its name'),
+  assistantModel: setting('ASSISTANT_MODEL', 'echo', text.max(256), 'Its model; of builtin, what it does'),
+  assistantInstructions: setting('ASSISTANT_INSTRUCTIONS', null, text.max(32_768), 'What it is told'),
   drainSeconds: setting(
     'DRAIN_SECONDS',
     '20',

@@ -31,8 +31,10 @@ import { Realtime } from './realtime/realtime.ts'
 import { path as hubPath } from './realtime/hub/door.ts'
 import { path as realtimePath } from './realtime/native-door.ts'
 import { anyOrigin } from './realtime/protocol.ts'
+import { ensureAssistant } from './resources/agents/assistant.ts'
 import { KnownAgents } from './resources/agents/runs/known-agents.ts'
 import { RunCounts } from './resources/agents/runs/counts.ts'
+import { RunFrames } from './resources/agents/runs/frames.ts'
 import { runChores, startRunner } from './resources/agents/runs/start.ts'
 import { Triggers } from './resources/agents/runs/triggers.ts'
 import { isRemovable } from './resources/apps/kinds.ts'
@@ -48,6 +50,7 @@ import { actorOf } from './resources/users/represent.ts'
 import { Registrations } from './resources/webhooks/consumer.ts'
 import { deliveryChores, startDelivery } from './resources/webhooks/delivery.ts'
 import {
+  toAssistantSettings,
   toBytesSettings,
   toDeliverySettings,
   toEdgeSettings,
@@ -275,7 +278,14 @@ export async function startNode(config: Config): Promise<Node> {
     // Answers of agents.
     const runSettings = toRunSettings(config)
     const runCounts = new RunCounts(metrics)
-    const runner = startRunner({
+    const runFrames = new RunFrames({
+      people,
+      bus,
+      show: (app, frame) => realtime.showAgents(app, frame),
+      origin: originInFrames,
+      clock,
+    })
+    const { runner, approvals, control } = startRunner({
       sql,
       apps,
       direct,
@@ -287,7 +297,7 @@ export async function startNode(config: Config): Promise<Node> {
       openToolbox: async () => ({ tools: [], unavailable: [], find: () => undefined, close: async () => {} }),
       knowledge: { search: async () => [] },
       readMaterials: async () => ({ context: [], files: [], images: [] }),
-      watcher: { onChange() {}, onText() {} },
+      watcher: runFrames,
       counts: runCounts,
       bus,
       secret: await findDeployment(sql),
@@ -302,7 +312,7 @@ export async function startNode(config: Config): Promise<Node> {
     const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
     const past = () => earlierTime(sql, now())
     const deliveries = deliveryChores({ deliverer, registrations, sql, past, log })
-    const runs = runChores({ runner, counts: runCounts, sql, settings: runSettings, past })
+    const runs = runChores({ runner, approvals, counts: runCounts, sql, settings: runSettings, past })
     const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
     const notifications = notificationChores({ notifier, feed, apps, sql, past })
@@ -339,6 +349,7 @@ export async function startNode(config: Config): Promise<Node> {
         renditions,
         previews,
         outside,
+        agents: control,
         upsertsJoin: config.upsertsJoin,
         now,
       },
@@ -370,6 +381,7 @@ export async function startNode(config: Config): Promise<Node> {
       actor: actorOf,
       refuse: (res, req, error) => edge.refuse(res, req, error),
       origin: originInFrames,
+      agentAudience: (app, isThere) => runFrames.audience(app, isThere),
       addresses: { of: req => edge.originOf(req), fallback: origin },
       settings: toRealtimeSettings(config),
     })
@@ -384,6 +396,9 @@ export async function startNode(config: Config): Promise<Node> {
     metrics.gauge('parley_channels', 'Apps that somebody is subscribed to.', () => realtime.figures.channels)
     const listening = await edge.listen(config.port, config.host)
     teardown.add('port', () => edge.stopListening())
+
+    const assistant = toAssistantSettings(config)
+    if (assistant !== null) await ensureAssistant(direct, assistant)
 
     // Last, because it is shown only once: whoever was refused before has lost nothing.
     const apiKey = await ensureKey({ sql, direct, now: now() }, config)

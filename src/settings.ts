@@ -5,6 +5,7 @@ import type { EdgeSettings } from './http/server.ts'
 import type { OutsideSettings } from './delivery/outside.ts'
 import type { Secret } from './lib/secret.ts'
 import { realtimeDefaults, type RealtimeSettings } from './realtime/settings.ts'
+import type { AssistantSettings } from './resources/agents/assistant.ts'
 import type { RunSettings } from './resources/agents/runs/start.ts'
 import type { DeliverySettings } from './resources/webhooks/delivery.ts'
 import type { BytesSettings } from './storage/bytes-open.ts'
@@ -63,6 +64,12 @@ export function toRunSettings(config: Config): RunSettings {
     isTraced: config.isAgentTraced,
     keepDays: config.agentRunDays,
   }
+}
+
+/** Null where none is to be made. */
+export function toAssistantSettings(config: Config): AssistantSettings | null {
+  const { assistantProvider: provider, assistantUid: uid, assistantName: name, assistantModel: model } = config
+  return provider === null ? null : { uid, name, provider, model, instructions: config.assistantInstructions }
 }
 
 export function toBytesSettings(config: Config): BytesSettings {

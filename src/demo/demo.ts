@@ -19,6 +19,8 @@ if (import.meta.main) {
       LOG_LEVEL: 'warn',
       // What the kit expects of a server; it says so in the console otherwise.
       VERSION: '32.2.0',
+      // It answers without any network.
+      ASSISTANT_PROVIDER: 'builtin',
       ...environment,
       API_KEY: key,
     })

@@ -63,6 +63,8 @@ async function fill({ ada, ben, cleo, ids, lobby }: Workspace): Promise<void> {
   const room = await ask(ada, 'POST', '/api/apps', { type: 'chat_room', name: 'Launch', members: ids })
   await say(ada, room.id, 'We launch on Friday.')
   await say(cleo, room.id, 'The press kit is ready, please have a look.')
+  const chat = await ask(ada, 'POST', '/api/apps', { type: 'agent_chat', members: ['assistant'] })
+  await say(ada, chat.id, 'What can you do?')
   const pair = await ask(ben, 'POST', '/api/apps', { type: 'private_chat', members: [ids[0]] })
   await say(ben, pair.id, 'Lunch?')
 

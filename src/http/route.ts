@@ -14,6 +14,7 @@ import type { Previews } from '../storage/previews.ts'
 import type { Renditions } from '../storage/renditions.ts'
 import type { Replica } from '../storage/replica.ts'
 import type { Sql } from '../storage/sql.ts'
+import type { AgentControl } from './agents.ts'
 import type { Attempts } from './attempts.ts'
 import type { Credentials } from './credentials.ts'
 import type { Errands } from './errands.ts'
@@ -52,6 +53,7 @@ export interface Parts {
   renditions: Renditions
   previews: Previews
   outside: Outside
+  agents: AgentControl
   /** Whether an upsert lets its caller into an app that was itself made by one. */
   upsertsJoin: boolean
   now: () => Date

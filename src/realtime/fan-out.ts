@@ -10,6 +10,7 @@ import { Replays } from './channels/replay.ts'
 import type { Frame } from './protocol.ts'
 import { closeCodes, type Session } from './session.ts'
 import { Subscription, type Asked } from './channels/subscription.ts'
+import { tellEach } from './telling.ts'
 
 /** Decides who may hear of an app; the person is in memory when it is asked. */
 export type CanRead = (state: AppState, user: number) => boolean
@@ -23,6 +24,8 @@ export interface FanOutParts extends Omit<ChannelParts, 'moved'> {
   canRead: CanRead
   hiddenUntil: HiddenUntil
   replayBytes: number
+  /** Told when the first one here wants to see agents at work in an app, and when nobody does any more. */
+  agentAudience?: ((app: number, isThere: boolean) => void) | undefined
 }
 
 /**
@@ -31,6 +34,9 @@ export interface FanOutParts extends Omit<ChannelParts, 'moved'> {
  */
 const readsAtOnce = 4
 
+/** Clients for which more than this waits are not shown what has no history. A guess. */
+const volatileBytes = 64 * 1024
+
 /**
  * Committed events → the sessions that may see them. A channel for each app with subscribers; rights are looked at
  * when a subscription starts, and again before anything is told that follows a change of them.
@@ -38,6 +44,8 @@ const readsAtOnce = 4
 export class FanOut {
   readonly #parts: FanOutParts
   readonly #channels = new Map<number, Channel>()
+  /** Apps in which somebody wants to see agents at work, with how many do. */
+  readonly #agentAudiences = new Map<number, number>()
   readonly #turns = new Turns(readsAtOnce)
   readonly #replays: Replays
 
@@ -139,7 +147,26 @@ export class FanOut {
     if (this.isHeard(app)) this.#channels.get(app)!.mention(frame)
   }
 
+  /** True where somebody here wants to see agents at work in the app. */
+  seesAgents(app: number): boolean {
+    return this.#agentAudiences.has(app)
+  }
+
+  /**
+   * Shows those who asked for it, and are live in an app, what an agent does there. It has no history: a client that does
+   * not keep up misses it.
+   */
+  showAgents(app: number, frame: Frame): void {
+    if (!this.seesAgents(app)) return
+    const sessions: Session[] = []
+    for (const { hearsAgents, stage, session } of this.#channels.get(app)?.subscriptions ?? []) {
+      if (hearsAgents && stage === 'live' && session.bufferedBytes < volatileBytes) sessions.push(session)
+    }
+    tellEach(sessions, frame, this.#parts.log)
+  }
+
   #start(subscription: Subscription): void {
+    if (subscription.hearsAgents) this.#countAgentAudience(subscription.app, 1)
     subscription.session.subscriptions.set(subscription.app, subscription)
     this.#admit(subscription).catch((error: unknown) => this.#refuse(subscription, error))
   }
@@ -168,6 +195,13 @@ export class FanOut {
   #inTurn<Result>(subscription: Subscription, read: () => Promise<Result>): Promise<Result | undefined> {
     const { session } = subscription
     return this.#turns.add(session.owner ?? 0, async () => (subscription.stage === 'opening' ? read() : undefined))
+  }
+
+  #countAgentAudience(app: number, change: 1 | -1): void {
+    const count = (this.#agentAudiences.get(app) ?? 0) + change
+    if (count > 0) this.#agentAudiences.set(app, count)
+    else this.#agentAudiences.delete(app)
+    if (count === 0 || (count === 1 && change === 1)) this.#parts.agentAudience?.(app, count > 0)
   }
 
   #join(subscription: Subscription): Channel {
@@ -253,6 +287,7 @@ export class FanOut {
     const { session, app, topics, stage, channel } = subscription
     if (stage === 'ended') return
     subscription.stage = 'ended'
+    if (subscription.hearsAgents) this.#countAgentAudience(app, -1)
     subscription.admission?.resolve(false)
     if (session.subscriptions.get(app) === subscription) session.subscriptions.delete(app)
     if (channel === undefined) return

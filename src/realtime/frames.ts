@@ -14,6 +14,7 @@ export const Incoming = z.discriminatedUnion('type', [
     type: z.literal('subscribe'),
     app_id: IdInput,
     after: IdInput.optional(),
+    agents: z.boolean().optional(),
     request_id: IdInput.optional(),
   }),
   z.object({ type: z.literal('unsubscribe'), app_id: IdInput }),

@@ -98,13 +98,13 @@ export class Native {
     session.send(welcome(state.principal.user, form.scalars, state.expiresAt, this.#parts.now()))
   }
 
-  #subscribe(session: Session, { app_id, after, request_id }: Extract<Incoming, { type: 'subscribe' }>): void {
+  #subscribe(session: Session, { app_id, after, agents, request_id }: Extract<Incoming, { type: 'subscribe' }>): void {
     const { fanOut, settings } = this.#parts
     const { subscriptions } = session
     if (!subscriptions.has(app_id) && subscriptions.size >= settings.subscriptions) {
       return session.send(refusal(TooManySubscriptions(), { app_id, request_id }))
     }
-    fanOut.subscribe(session, app_id, { after, request: request_id })
+    fanOut.subscribe(session, app_id, { after, agents, request: request_id })
   }
 
   #doubt(session: Session, reason: Problem): void {

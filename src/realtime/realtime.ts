@@ -61,6 +61,8 @@ export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnr
   origin: () => string
   addresses: AddressesParts
   settings: RealtimeSettings
+  /** Told when the first one here wants to see agents at work in an app, and when nobody does any more. */
+  agentAudience?: (app: number, isThere: boolean) => void
   clock: Clock
   log: Log
 }
@@ -138,6 +140,16 @@ export class Realtime {
 
   get figures(): RealtimeFigures {
     return { sessions: this.#sessions.size, channels: this.#fanOut.size, tailBytes: this.#tails.bytes }
+  }
+
+  /** True where somebody here wants to see agents at work in the app. */
+  seesAgents(app: number): boolean {
+    return this.#fanOut.seesAgents(app)
+  }
+
+  /** Shows them what an agent does: it has no history. */
+  showAgents(app: number, frame: Frame): void {
+    this.#fanOut.showAgents(app, frame)
   }
 
   /** Ids of the users with a session on this node. */

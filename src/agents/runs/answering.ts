@@ -66,6 +66,7 @@ export async function answer(work: Work): Promise<Outcome> {
   try {
     const { provider, providerId, model } = briefing
     await recordModel(sql, lease, providerId, model)
+    Object.assign(run, { provider: providerId, model })
     if (provider === undefined) {
       work.log.error({ run: run.id, provider: providerId }, 'An agent’s provider is not configured')
       throw new RunEnds('failed', 'provider_not_configured', true)
@@ -140,6 +141,9 @@ async function nextModelStep(
   const body: ModelBody = { provider: briefing.providerId, blocks, text, reason, calls, sources }
   await insertModelStep(work.sql, work.lease, { n, body, usage, beganAt })
   work.count.tokens(briefing.providerId, usage)
+  work.run.tokens_in += usage.in
+  work.run.tokens_out += usage.out
+  if (reason === 'calls' || reason === 'pause') work.run.rounds++
   if (kept !== null) await saveThread(work.sql, work.run, kept)
   return { body, requestId }
 }

@@ -116,6 +116,7 @@ async function settle(planned: Planned, round: Round): Promise<CallBody> {
 
   const { sql, lease, run, signal, passages, onCall } = round
   await insertCallStep(sql, lease, { n: step, kind: tool.kind, name: call.name, callId: call.id, args })
+  run.calls++
   onCall(call.name, true)
   const result = await tool.call(args, { run: String(run.id), step, passages: passages.length, signal })
   signal.throwIfAborted()

@@ -93,6 +93,8 @@ export class Runner {
     this.#isAwake = true
     this.#claiming ??= this.#claim().finally(() => {
       this.#claiming = null
+      // Woken after its last look, and before anybody could know that it was the last.
+      if (this.#isAwake) this.wake()
     })
   }
 
@@ -139,6 +141,7 @@ export class Runner {
       }
     } catch (error) {
       // What waits stays where it is: the next look finds it.
+      this.#isAwake = false
       log.warn({ error }, 'Runs could not be claimed')
     }
   }
@@ -299,6 +302,7 @@ function repeat(clock: RunnerOptions['clock'], periodMs: number, run: () => void
 
 /** The line at the end of a run. */
 export function logEnd(log: Log, run: RunRow, end: EndedRun & { ms: number }): void {
-  const { id, agent_id: agent, app_id: app, provider, model, attempts } = run
-  log.info({ run: id, agent, app, provider, model, attempts, ...end }, 'A run has ended')
+  const { id, agent_id: agent, app_id: app, provider, model, attempts, rounds, calls, tokens_in, tokens_out } = run
+  const facts = { run: id, agent, app, provider, model, attempts, rounds, calls, tokens_in, tokens_out }
+  log.info({ ...facts, ...end }, 'A run has ended')
 }

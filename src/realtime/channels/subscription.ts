@@ -16,6 +16,8 @@ const firstPage = 32
 export interface Asked {
   /** The last rev that it has seen; without it, it wants only what comes. */
   after?: number | undefined
+  /** It wants to see agents at work, before anything of that is part of the app's history. */
+  agents?: boolean | undefined
   /** What it calls its request. */
   request?: number | undefined
 }
@@ -35,6 +37,8 @@ export class Subscription {
   readonly request: number | undefined
   /** It outlives the right to it: nobody tells its client that it has ended. */
   readonly isLasting: boolean
+  /** It hears of agents at work. */
+  readonly hearsAgents: boolean
   /** Settled when it is known whether the session may hear of the app; there where somebody waits for that. */
   admission: PromiseWithResolvers<boolean> | null = null
   stage: Stage = 'opening'
@@ -47,11 +51,16 @@ export class Subscription {
   /** Counts the runs of its replay: one that was overtaken while it waited stops. */
   run = 0
 
-  constructor(session: Session, app: number, { topics, isLasting = false, after, request }: Asked & Hearing) {
+  constructor(
+    session: Session,
+    app: number,
+    { topics, isLasting = false, agents = false, after, request }: Asked & Hearing,
+  ) {
     this.session = session
     this.app = app
     this.topics = topics
     this.isLasting = isLasting
+    this.hearsAgents = agents
     this.request = request
     this.cursor = after
   }

@@ -1,6 +1,10 @@
 import { resource } from '../resource.ts'
+import { approvalRoutes } from './approvals/routes.ts'
 import { functionRoutes } from './functions/routes.ts'
 import { routes } from './routes.ts'
+import { runRoutes } from './runs/routes.ts'
 import { serverRoutes } from './servers/routes.ts'
 
-export const agents = resource({ routes: [...routes, ...functionRoutes, ...serverRoutes] })
+export const agents = resource({
+  routes: [...routes, ...functionRoutes, ...serverRoutes, ...runRoutes, ...approvalRoutes],
+})

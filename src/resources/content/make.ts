@@ -4,6 +4,7 @@ import { changeTotal } from '../comments/store.ts'
 import { addAttachments } from '../files/attachments.ts'
 import { addOptions } from '../options/poll.ts'
 import { startBlock } from './lists/blocks.ts'
+import { insertContext } from './context-store.ts'
 import type { ContentKind } from './kind.ts'
 import { plainOf } from './text/kept.ts'
 import { settleText } from './text/mentions.ts'
@@ -32,6 +33,7 @@ export function makeItem<Loaded>(
   if (rendered.text === null && content.parts === null) throw IsEmpty()
   const item = toItem(work, content, rendered)
   if (content.parts !== null) addParts(work, kind, item, content.parts)
+  if (content.context.length > 0) addContext(work, kind, item, content.context)
   if (parent === null) {
     work.write(kind.store.insert, item)
     if (app.made_count % blockSize === 0) startBlock(work, item)
@@ -87,6 +89,15 @@ function toItem<Loaded>(
     updated_by: null,
     trashed_at: null,
   }
+}
+
+function addContext<Loaded>(
+  work: Work<Loaded>,
+  { entity }: ContentKind,
+  { id, created_at }: ContentItem,
+  blobs: readonly number[],
+): void {
+  work.write(insertContext, { item_type: entity, item_id: id, blob_ids: `{${blobs.join()}}`, created_at })
 }
 
 function addParts<Loaded>(

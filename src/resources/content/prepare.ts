@@ -28,6 +28,8 @@ export interface PreparedContent {
   tags: string[]
   /** Null where there are none: then nothing needs to be done about them. */
   parts: PreparedParts | null
+  /** Blobs that agents read with it. */
+  context: readonly number[]
 }
 
 /** What an edit names; `row` is null where it is unknown or not for the caller, which matters unless the item has it. */
@@ -63,8 +65,8 @@ export function prepareContent(
   caller: Caller,
 ): PreparedContent | Promise<PreparedContent> {
   const text = prepareText(body.text, app, caller)
-  if (text instanceof Promise || hasParts(body)) return prepareWhole(body, text, caller)
-  return toContent(body, text, null)
+  if (text instanceof Promise || hasParts(body) || body.context?.length) return prepareWhole(body, text, caller)
+  return toContent(body, text, null, noContext)
 }
 
 async function prepareWhole(
@@ -73,8 +75,18 @@ async function prepareWhole(
   caller: Caller,
 ): Promise<PreparedContent> {
   const parsed = await text
-  return toContent(body, parsed, hasParts(body) ? await prepareParts(body, caller) : null)
+  // The same blobs may be sent with any number of items: each use keeps them for longer.
+  const context = await prepareBlobs(body.context ?? [], caller, 'context')
+  const parts = hasParts(body) ? await prepareParts(body, caller) : null
+  return toContent(
+    body,
+    parsed,
+    parts,
+    context.map(({ id }) => id),
+  )
 }
+
+const noContext: readonly number[] = []
 
 function hasParts({ blobs, embed_id, meeting_id, options }: NewContent): boolean {
   return (embed_id ?? meeting_id ?? null) !== null || Boolean(blobs?.length) || Boolean(options?.length)
@@ -90,8 +102,13 @@ async function prepareParts(body: NewContent, caller: Caller): Promise<PreparedP
   }
 }
 
-function toContent({ metadata, tags }: NewContent, text: ParsedText, parts: PreparedParts | null): PreparedContent {
-  return { text, metadata: metadata ?? null, tags: tags ?? [], parts }
+function toContent(
+  { metadata, tags }: NewContent,
+  text: ParsedText,
+  parts: PreparedParts | null,
+  context: readonly number[],
+): PreparedContent {
+  return { text, metadata: metadata ?? null, tags: tags ?? [], parts, context }
 }
 
 /**

@@ -125,9 +125,20 @@ export function redactContent(entity: ContentEntity, item: ContentItem, scene: S
     text: null,
     html: null,
     plain: null,
+    metadata: verbatim(redactMetadata(item.metadata)),
     options: toPart(options.map(redactOption)),
     embed: embed && showEmbed(embedWithoutWords(embed), scene.origin),
   }
+}
+
+/** Without what a page tells an agent, and what an agent wants to call a tool with: both are words. */
+function redactMetadata(metadata: ContentRow['metadata']): ContentRow['metadata'] {
+  if (metadata === null || (metadata.instructions === undefined && metadata.tool_approval === undefined))
+    return metadata
+  const { instructions: _, tool_approval: approval, ...rest } = metadata
+  if (typeof approval !== 'object' || approval === null) return rest
+  const { arguments: __, ...asked } = approval as Record<string, unknown>
+  return { ...rest, tool_approval: asked }
 }
 
 /** What an item has beside its row and is the same for everybody. */

@@ -22,6 +22,11 @@ export const NewContent = z.object({
   embed_id: IdInput.nullish().describe('An embed that the caller made or may see'),
   meeting_id: IdInput.nullish().describe('A meeting that the caller added'),
   options: NewOptions.nullish().describe('The options of a poll'),
+  context: z
+    .array(IdInput)
+    .max(20)
+    .nullish()
+    .describe('Blobs of the caller that agents read with this item; they are shown to nobody'),
 })
 export type NewContent = z.output<typeof NewContent>
 
@@ -30,6 +35,7 @@ export const ContentUpdate = NewContent.extend({
   blobs: NewContent.shape.blobs.describe('Blobs to attach beside what is attached'),
   attachments: z.array(IdInput).max(50).nullish().describe('The attached files to keep; absent: all of them'),
   options: OptionChanges.nullish().describe('The whole poll; empty: no poll any more'),
+  context: z.unknown().optional().describe('Has no effect: it is only read when an item is created'),
 })
 export type ContentUpdate = z.output<typeof ContentUpdate>
 

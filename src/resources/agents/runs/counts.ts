@@ -18,12 +18,13 @@ export class RunCounts implements AnsweringCounts {
   readonly #retries
   readonly #calls
   readonly #leases
+  readonly #approvals
   /** Of all nodes, when they were last looked at. */
   #open: Record<string, number> = {}
   #oldestSeconds = 0
 
   constructor(metrics: Metrics) {
-    const { counted } = { counted: metrics.counted.bind(metrics) }
+    const counted = metrics.counted.bind(metrics)
     this.#runs = counted('parley_agent_runs_total', 'Runs of agents that ended on this node.', ['state'])
     this.#tokens = counted('parley_agent_tokens_total', 'Tokens of models.', ['provider', 'kind'])
     this.#errors = counted('parley_agent_provider_errors_total', 'Requests that providers failed.', [
@@ -33,6 +34,7 @@ export class RunCounts implements AnsweringCounts {
     this.#retries = counted('parley_agent_retries_total', 'Requests to providers that were made again.', [])
     this.#calls = counted('parley_agent_calls_total', 'Calls of tools.', ['kind', 'outcome'])
     this.#leases = counted('parley_agent_leases_lost_total', 'Runs that this node lost.', [])
+    this.#approvals = counted('parley_agent_approvals_total', 'Decisions about calls.', ['state'])
     this.#seconds = metrics.histogram('parley_agent_seconds', 'Time from a question to its reply.', seconds)
     this.#firstText = metrics.histogram('parley_agent_first_text_seconds', 'Time to the first text.', seconds)
     metrics.gauge('parley_agent_runs_open', 'Runs of agents that are open, on all nodes.', () => this.#open, 'state')
@@ -59,6 +61,10 @@ export class RunCounts implements AnsweringCounts {
 
   leaseLost(): void {
     this.#leases.inc()
+  }
+
+  decided(state: string): void {
+    this.#approvals.inc({ state })
   }
 
   ended(run: RunRow, { state }: EndedRun, ms: number): void {

@@ -1,14 +1,16 @@
 import { createHmac } from 'node:crypto'
 import type { Apps } from '../../../actors/apps.ts'
 import type { People } from '../../../actors/people.ts'
+import { server } from '../../../actors/principal.ts'
 import type { AppState } from '../../../actors/state.ts'
 import type { Typing } from '../../../actors/typing.ts'
 import type { Providers } from '../../../agents/providers/provider.ts'
-import type { Answer, Briefing, Reply, RunHost } from '../../../agents/runs/host.ts'
-import { RunEnds, RunLost, type RunError, type RunRow } from '../../../agents/runs/run.ts'
+import type { Answer, Approval, Briefing, Question, Reply, RunHost } from '../../../agents/runs/host.ts'
+import { RunEnds, RunLost, type ItemType, type RunError, type RunRow } from '../../../agents/runs/run.ts'
 import { findThread, type Lease } from '../../../agents/runs/store.ts'
 import type { Knowledge, OpenToolbox, Toolbox } from '../../../agents/tools/tool.ts'
 import { Problem } from '../../../lib/errors.ts'
+import type { Log } from '../../../lib/log.ts'
 import type { Sql } from '../../../storage/sql.ts'
 import { titleOf, namesakes } from '../../apps/naming.ts'
 import { isChat } from '../../apps/kinds.ts'
@@ -17,7 +19,11 @@ import { requireParent } from '../../content/parent.ts'
 import { withParts, type ContentItem } from '../../content/parts.ts'
 import { prepareContent } from '../../content/prepare.ts'
 import { mentionOnly, nameMentions } from '../../content/text/mention-syntax.ts'
+import { commentCommands } from '../../comments/kind.ts'
+import { messageCommands } from '../../messages/kind.ts'
 import { accessOf, canRead, isAtLeast } from '../../members/access.ts'
+import { approve, decline, postQuestion, toQuestionMetadata, toQuestionText } from '../approvals/question.ts'
+import { drawApprovalId, listOfRun } from '../approvals/store.ts'
 import { findAgent } from '../store.ts'
 import { readHistory, type Said } from './history.ts'
 import { toItemText } from './item-text.ts'
@@ -53,6 +59,7 @@ interface HostOptions {
   secret: string
   settings: HostSettings
   now: () => Date
+  log: Log
 }
 
 /** Passages of knowledge that come with a question. */
@@ -172,6 +179,8 @@ export class AppHost implements RunHost {
     const end = { id: run.id, state, error, finish, busy_ms: state === 'cancelled' ? 0 : busyMs }
     const input = { place, content, lease, end, files, keepsSteps: settings.isTraced }
     try {
+      // Before, so that a node that is killed in between leaves none: who goes on posts the new one.
+      if (run.reply_type !== null && run.reply_id !== null) await this.#trashEarlier(run, run.reply_type, run.reply_id)
       const { id } = await apps.run(postReply, run.app_id, author, input, toReplyKey(run, 'answer'))
       return { type: place.type, id }
     } catch (error) {
@@ -179,13 +188,50 @@ export class AppHost implements RunHost {
     }
   }
 
-  async ask(): Promise<void> {
-    await Promise.resolve()
-    throw new Error('not reached')
+  async ask(run: RunRow, lease: Lease, question: Question): Promise<void> {
+    const { sql, apps, people, now } = this.#options
+    const place = placeOfReply(run)
+    const author = toAuthor(run.agent_id)
+    await people.load([run.asker_id, run.agent_id])
+    const asker = people.show(run.asker_id)
+    const id = await drawApprovalId(sql)
+    const text = this.#address(run, mentionOnly(toQuestionText(question), asker))
+    const metadata = toQuestionMetadata(id, run, question, now())
+    const body = { text, metadata, options: [{ text: approve }, { text: decline }] }
+    const content = await prepareContent(body, run.app_id, { ...this.#options, by: author })
+    try {
+      const key = toReplyKey(run, `approval:${question.step}`)
+      await apps.run(postQuestion, run.app_id, author, { id, place, content, lease, question }, key)
+    } catch (error) {
+      throw await this.#toEnd(run, error)
+    }
   }
 
-  async approvals(): Promise<never[]> {
-    return []
+  async approvals(run: RunRow): Promise<Approval[]> {
+    const { sql, people } = this.#options
+    const rows = await listOfRun(sql, run.id)
+    await people.load(rows.flatMap(({ decided_by }) => decided_by ?? []))
+    return rows.map(({ id, step, state, arguments: args, binding, note, decided_by }) => ({
+      id,
+      step,
+      state,
+      arguments: args,
+      binding,
+      note,
+      decider: decided_by === null ? null : toLine(people.show(decided_by).display_name),
+    }))
+  }
+
+  /** That it could not answer is not worth keeping where the run was tried again. */
+  async #trashEarlier({ id: run, app_id }: RunRow, type: ItemType, id: number): Promise<void> {
+    const { apps, log } = this.#options
+    const commands = type === 'message' ? messageCommands : commentCommands
+    try {
+      await apps.run(commands.trash, app_id, server, { id })
+    } catch (error) {
+      // Gone, or hidden with its app: nobody sees it. Whatever else happens, the answer stands.
+      if (!(error instanceof Problem)) log.warn({ run, error }, 'An earlier error reply could not be trashed')
+    }
   }
 
   type({ app_id, agent_id }: Pick<RunRow, 'app_id' | 'agent_id'>): void {
@@ -251,8 +297,11 @@ export class AppHost implements RunHost {
     const asker = people.show(run.asker_id)
     const own =
       text === null ? (settings.errorText ?? errorTexts[error as keyof typeof errorTexts]) : mentionOnly(text, asker)
-    if (run.item_type !== 'comment') return own
-    return `${toMention(asker)} ${own}`
+    return this.#address(run, own)
+  }
+
+  #address(run: RunRow, text: string): string {
+    return run.item_type === 'comment' ? `${toMention(this.#options.people.show(run.asker_id))} ${text}` : text
   }
 
   /** What it means that a reply was refused. */

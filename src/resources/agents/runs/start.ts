@@ -8,12 +8,15 @@ import type { Providers } from '../../../agents/providers/provider.ts'
 import type { RunWatcher } from '../../../agents/runs/host.ts'
 import { logEnd, Runner, type RunnerSettings } from '../../../agents/runs/runner.ts'
 import { emptyEnded } from '../../../agents/runs/steps.ts'
-import { removeEnded, resumeRuns } from '../../../agents/runs/store.ts'
+import { removeEnded } from '../../../agents/runs/store.ts'
 import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
+import type { AgentControl } from '../../../http/agents.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { inPortions, type Chore } from '../../../storage/housekeeping.ts'
 import type { Sql } from '../../../storage/sql.ts'
+import { removeContext } from '../../content/context-store.ts'
+import { Approvals } from '../approvals/approvals.ts'
 import type { RunCounts } from './counts.ts'
 import { AppHost, type HostSettings } from './host.ts'
 import type { Triggers } from './triggers.ts'
@@ -45,6 +48,13 @@ interface RunnerParts {
   log: Log
 }
 
+interface Started {
+  runner: Runner
+  approvals: Approvals
+  /** For endpoints. */
+  control: AgentControl
+}
+
 /** What nodes tell each other of runs: that there are new ones, or that something happened to some. */
 const channel = 'agent-runs'
 
@@ -54,7 +64,7 @@ interface RunNews {
 }
 
 /** A runner that commits on this node wake, and those of others through the bus. */
-export function startRunner(parts: RunnerParts): Runner {
+export function startRunner(parts: RunnerParts): Started {
   const { sql, apps, triggers, settings, clock, log, counts, bus, providers } = parts
   const now = () => new Date(clock.now())
   const runner = new Runner({
@@ -74,10 +84,21 @@ export function startRunner(parts: RunnerParts): Runner {
     },
     onLeaseLost: () => counts.leaseLost(),
   })
+  const approvals = new Approvals({
+    ...parts,
+    now,
+    onResumed() {
+      runner.wake()
+      bus?.publish(channel, {} satisfies RunNews)
+    },
+    onDecided: approval => counts.decided(approval.state),
+  })
   apps.listen(({ app }) => {
     if (!triggers.take(app.id)) return
     runner.wake()
     void runner.review()
+    // What it does not come to now, the next look does.
+    approvals.settle().catch((error: unknown) => log.warn({ error }, 'Approvals could not be settled'))
     bus?.publish(channel, {} satisfies RunNews)
   })
   bus?.subscribe(channel, news => {
@@ -85,14 +106,30 @@ export function startRunner(parts: RunnerParts): Runner {
     if (review === undefined) runner.wake()
     void runner.review(review)
   })
-  return runner
+  const control: AgentControl = {
+    wake() {
+      runner.wake()
+      bus?.publish(channel, {} satisfies RunNews)
+    },
+    review(runs) {
+      void runner.review(runs)
+      bus?.publish(channel, { review: runs } satisfies RunNews)
+    },
+    settle: () => approvals.settle(),
+    providers: () => providers.list(),
+  }
+  return { runner, approvals, control }
 }
+
+/** What an item was sent with is kept for a run that is tried again, as long as unused blobs are. */
+const contextDays = 7
 
 /** Rows in one delete: few enough that nobody waits for it. A guess. */
 const batchSize = 500
 
 interface ChoreParts {
   runner: Runner
+  approvals: Approvals
   counts: RunCounts
   sql: Sql
   settings: Pick<RunSettings, 'keepDays' | 'isTraced'>
@@ -100,14 +137,16 @@ interface ChoreParts {
 }
 
 /** What runs need to be done again and again. */
-export function runChores({ runner, counts, sql, settings, past }: ChoreParts): Chore[] {
+export function runChores({ runner, approvals, counts, sql, settings, past }: ChoreParts): Chore[] {
   const look = async () => {
-    await resumeRuns(sql)
+    await approvals.settle()
     await runner.look()
   }
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - settings.keepDays * 86_400_000)
     await inPortions(batchSize, signal, () => removeEnded(sql, before, batchSize))
+    const old = new Date((await past()).getTime() - contextDays * 86_400_000)
+    await inPortions(batchSize, signal, () => removeContext(sql, old, batchSize))
     if (!settings.isTraced) await inPortions(batchSize, signal, () => emptyEnded(sql, batchSize))
   }
   return [

@@ -5,11 +5,14 @@ import type { People } from '../../../actors/people.ts'
 import type { ItemType } from '../../../agents/runs/run.ts'
 import { cancelRunsOfApps, cancelRunsOfItems, insertRuns, type NewRun } from '../../../agents/runs/store.ts'
 import type { Batch } from '../../../storage/batch.ts'
+import type { OptionRow } from '../../options/schema.ts'
 import { isChat } from '../../apps/kinds.ts'
 import type { Consequences } from '../../content/events.ts'
 import type { ContentItem } from '../../content/parts.ts'
 import { listMentions } from '../../content/text/render.ts'
 import { accessOf, isAtLeast } from '../../members/access.ts'
+import { approve, decline } from '../approvals/question.ts'
+import { cancelRunsThatAsk, decideByItem, decideByVote, declineOfItems } from '../approvals/store.ts'
 import type { KnownAgents } from './known-agents.ts'
 
 type State = Parameters<Follower>[1]
@@ -58,6 +61,8 @@ export class Triggers {
       case 'post_deleted':
       case 'comment_deleted':
         return this.#cancel(event)
+      case 'vote_added':
+        return this.#toVote(event)
       case 'app_trashed':
       case 'app_deleted':
         this.#touched.add(event.app_id)
@@ -72,8 +77,9 @@ export class Triggers {
     const item = event.body as ContentItem
     const asker = item.created_by
     if (asker <= 0 || this.#agents.isAgent(asker)) return nothing
+    if (isDecision(item)) return isEdit ? nothing : this.#toWord(event, item)
     const agents = this.#concerned(item, event, state, isEdit)
-    if (agents.length === 0 || isDecision(item)) return nothing
+    if (agents.length === 0) return nothing
     this.#touched.add(event.app_id)
     return agents.map(agent => toWrite(insertRuns, toRun(agent, event, item, state)))
   }
@@ -88,9 +94,27 @@ export class Triggers {
     )
   }
 
-  #cancel({ kind, app_id, entity_id, created_at }: AppEvent): Write[] {
+  /** A vote in a poll by which an agent may have asked: what a poll is about is not in memory. */
+  #toVote({ app_id, actor_id, body, created_at: at }: AppEvent): Write[] {
+    if (actor_id <= 0 || this.#agents.isAgent(actor_id)) return nothing
+    const { item_type, item_id, text } = body as OptionRow
+    if (text !== approve && text !== decline) return nothing
     this.#touched.add(app_id)
-    return [toWrite(cancelRunsOfItems, { item_type: kind.entity as ItemType, item_id: entity_id, at: created_at })]
+    return [toWrite(decideByVote, { item_type, item_id, user_id: actor_id, is_approved: text === approve, at })]
+  }
+
+  /** An item that says in its metadata what its author decides. What names no question of theirs has no effect. */
+  #toWord({ app_id, created_at: at }: AppEvent, { created_by, metadata }: ContentItem): Write[] {
+    const { id, approved } = metadata!.tool_approval as { id?: unknown; approved?: unknown }
+    if (typeof approved !== 'boolean' || !/^\d{1,15}$/.test(String(id))) return nothing
+    this.#touched.add(app_id)
+    return [toWrite(decideByItem, { id: Number(id), app_id, user_id: created_by, is_approved: approved, at })]
+  }
+
+  #cancel({ kind, app_id, entity_id, created_at: at }: AppEvent): Write[] {
+    this.#touched.add(app_id)
+    const gone = { item_type: kind.entity as ItemType, item_id: entity_id, at }
+    return [toWrite(cancelRunsOfItems, gone), toWrite(cancelRunsThatAsk, gone), toWrite(declineOfItems, gone)]
   }
 }
 

@@ -1,0 +1,129 @@
+import { z } from 'zod'
+import { reply, route, type Parts, type RouteRequest } from '../../../http/route.ts'
+import { Forbidden, NotFound, problem } from '../../../lib/errors.ts'
+import { verbatim } from '../../../lib/json.ts'
+import { toId } from '../../../lib/reference.ts'
+import { Int, pagedList, Timestamp } from '../../../lib/shape.ts'
+import { Range, toPage, toPagedList } from '../../../storage/page.ts'
+import { canRead } from '../../members/access.ts'
+import { showNamed } from '../runs/represent.ts'
+import { toExpiry } from './question.ts'
+import { decide, findApproval, listApprovals, type ApprovalRow } from './store.ts'
+
+const states = ['pending', 'approved', 'declined', 'lapsed'] as const
+
+const Approval = z
+  .object({
+    id: Int,
+    run: Int,
+    server: z.string(),
+    tool: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    state: z.enum(states),
+    item: z.object({ type: z.string(), id: Int }).describe('The reply that asks'),
+    app: z.object({ id: Int }),
+    agent: z.object({ id: Int, uid: z.string().optional(), name: z.string().optional() }),
+    note: z.string().optional(),
+    decided_by: z.object({ id: Int, uid: z.string().optional(), name: z.string().optional() }).optional(),
+    decided_at: Timestamp.optional(),
+    created_at: Timestamp,
+    expires_at: Timestamp,
+  })
+  .meta({ id: 'AgentApproval' })
+
+const ApprovalPath = z.object({ id: z.string() })
+const ApprovalListing = Range.extend({ state: z.enum(states).optional().describe('Default: pending') })
+const Decision = z.object({ approved: z.boolean(), note: z.string().trim().max(1_000).nullish() })
+
+const AlreadyDecided = problem(409, 'already-decided', 'Somebody has decided this before.')
+const Lapsed = problem(409, 'lapsed', 'This was not decided in time.')
+
+type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+
+const list = route({
+  method: 'GET',
+  path: '/api/approvals',
+  summary: 'List the calls that the caller is asked to approve; with an API key all',
+  auth: 'token or key',
+  query: ApprovalListing,
+  replies: { 200: pagedList(Approval) },
+  async handle(request) {
+    const { query, sql, by } = request
+    const page = toPage(query, ['id'], 'id desc')
+    const filter = { asker: by.kind === 'key' ? null : by.user, state: query.state ?? 'pending' }
+    const { rows, count } = await listApprovals(sql, filter, page)
+    return reply(200, toPagedList(page, count, await show(rows, request)))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/approvals/{id}',
+  summary: 'Get what is asked, with all of its arguments',
+  auth: 'token or key',
+  params: ApprovalPath,
+  replies: { 200: Approval },
+  problems: [NotFound],
+  async handle(request) {
+    const [shown] = await show([await requireApproval(request.params.id, request)], request)
+    return reply(200, shown!)
+  },
+})
+
+const answer = route({
+  method: 'POST',
+  path: '/api/approvals/{id}',
+  summary: 'Approve or decline a call: whoever asked the agent may, and API keys',
+  auth: 'token or key',
+  params: ApprovalPath,
+  body: Decision,
+  replies: { 200: Approval },
+  problems: [Forbidden, NotFound, AlreadyDecided, Lapsed],
+  async handle(request) {
+    const { body, sql, by, agents } = request
+    const { id, asker_id } = await requireApproval(request.params.id, request)
+    if (by.kind !== 'key' && asker_id !== by.user) throw Forbidden()
+    const decision = { id, isApproved: body.approved, note: body.note ?? null, by: by.user }
+    if (!(await decide(sql, decision))) {
+      const { state } = (await findApproval(sql, id)) ?? { state: 'lapsed' }
+      throw state === 'pending' || state === 'lapsed' ? Lapsed() : AlreadyDecided()
+    }
+    await agents.settle()
+    const [shown] = await show([await requireApproval(request.params.id, request)], request)
+    return reply(200, shown!)
+  },
+})
+
+/** The question, for those who can read where it is asked; else 404. */
+async function requireApproval(id: string, { sql, by, apps, people }: Request): Promise<ApprovalRow> {
+  const approval = await findApproval(sql, toId(id))
+  if (approval === null) throw NotFound()
+  if (by.kind === 'key') return approval
+  await people.load([by.user])
+  if (!canRead(await apps.state(approval.app_id), by.user, people)) throw NotFound()
+  return approval
+}
+
+async function show(rows: readonly ApprovalRow[], { people }: Request): Promise<object[]> {
+  await people.load(
+    rows.flatMap(({ agent_id, decided_by }) => [agent_id, ...(decided_by === null ? [] : [decided_by])]),
+  )
+  return rows.map(row => ({
+    id: row.id,
+    run: row.run_id,
+    server: row.server,
+    tool: row.tool,
+    arguments: verbatim(row.arguments),
+    state: row.state,
+    item: { type: row.item_type, id: row.item_id },
+    app: { id: row.app_id },
+    agent: showNamed(row.agent_id, people),
+    note: row.note,
+    decided_by: row.decided_by === null ? null : showNamed(row.decided_by, people),
+    decided_at: row.decided_at,
+    created_at: row.created_at,
+    expires_at: toExpiry(row.created_at),
+  }))
+}
+
+export const approvalRoutes = [list, get, answer]

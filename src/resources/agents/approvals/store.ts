@@ -1,0 +1,199 @@
+import type { ItemType } from '../../../agents/runs/run.ts'
+import { batch } from '../../../storage/batch.ts'
+import type { Page } from '../../../storage/page.ts'
+import type { Db } from '../../../storage/sql.ts'
+
+export type ApprovalState = 'pending' | 'approved' | 'declined' | 'lapsed'
+
+/** A row of `agent_approvals`, with what it needs of its run. */
+export interface ApprovalRow {
+  id: number
+  run_id: number
+  step: number
+  server: string
+  tool: string
+  arguments: Record<string, unknown>
+  binding: Buffer
+  item_type: ItemType
+  item_id: number
+  state: ApprovalState
+  note: string | null
+  decided_by: number | null
+  decided_at: Date | null
+  created_at: Date
+  agent_id: number
+  app_id: number
+  asker_id: number
+}
+
+/** How long a question stays open. As the API says. */
+export const lapseHours = 24
+
+type NewApproval = Pick<
+  ApprovalRow,
+  'id' | 'run_id' | 'step' | 'server' | 'tool' | 'binding' | 'item_type' | 'item_id' | 'created_at'
+> & { arguments_text: string }
+
+export const insertApproval = batch<NewApproval>({
+  name: 'insert_agent_approvals',
+  columns: {
+    id: 'bigint',
+    run_id: 'bigint',
+    step: 'int',
+    server: 'text',
+    tool: 'text',
+    arguments_text: 'text',
+    binding: 'bytea',
+    item_type: 'text',
+    item_id: 'bigint',
+    created_at: 'timestamptz',
+  },
+  sql: rows => `
+    insert into agent_approvals (id, run_id, step, server, tool, arguments, binding, item_type, item_id, created_at)
+      overriding system value
+    select id, run_id, step, server, tool, arguments_text::json, binding, item_type, item_id, created_at from ${rows} r`,
+})
+
+/** The id of an approval to be: what asks for it names it. */
+export async function drawApprovalId(db: Db): Promise<number> {
+  const [row] = await db<{ id: number }[]>`select nextval(pg_get_serial_sequence('agent_approvals', 'id')) as id`
+  return row!.id
+}
+
+interface VoteCast {
+  item_type: string
+  item_id: number
+  user_id: number
+  is_approved: boolean
+  at: Date
+}
+
+/** Votes of askers on what asks for their approval; the first decides. Served by agent_approvals_item. */
+export const decideByVote = batch<VoteCast>({
+  name: 'decide_agent_approvals_by_vote',
+  columns: { item_type: 'text', item_id: 'bigint', user_id: 'bigint', is_approved: 'boolean', at: 'timestamptz' },
+  key: row => row.item_id,
+  sql: rows => `
+    update agent_approvals a
+    set state = case when r.is_approved then 'approved' else 'declined' end, decided_by = r.user_id, decided_at = r.at
+    from ${rows} r, agent_runs n
+    where a.item_id = r.item_id and a.item_type = r.item_type and a.state = 'pending'
+      and n.id = a.run_id and n.asker_id = r.user_id`,
+})
+
+interface WordGiven {
+  id: number
+  app_id: number
+  user_id: number
+  is_approved: boolean
+  at: Date
+}
+
+/** Items by askers that say so in their metadata. */
+export const decideByItem = batch<WordGiven>({
+  name: 'decide_agent_approvals_by_item',
+  columns: { id: 'bigint', app_id: 'bigint', user_id: 'bigint', is_approved: 'boolean', at: 'timestamptz' },
+  key: row => row.id,
+  sql: rows => `
+    update agent_approvals a
+    set state = case when r.is_approved then 'approved' else 'declined' end, decided_by = r.user_id, decided_at = r.at
+    from ${rows} r, agent_runs n
+    where a.id = r.id and a.state = 'pending' and n.id = a.run_id and n.asker_id = r.user_id and n.app_id = r.app_id`,
+})
+
+interface Gone {
+  item_type: string
+  item_id: number
+  at: Date
+}
+
+/** Questions whose items are not to be seen any more are answered with no. */
+export const declineOfItems = batch<Gone>({
+  name: 'decline_agent_approvals',
+  columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
+  key: row => `${row.item_type}:${row.item_id}`,
+  sql: rows => `
+    update agent_approvals a set state = 'declined', decided_at = r.at, is_shown = true
+    from ${rows} r where a.item_id = r.item_id and a.item_type = r.item_type and a.state = 'pending'`,
+})
+
+/** And the runs that ask them are over. */
+export const cancelRunsThatAsk = batch<Gone>({
+  name: 'cancel_agent_runs_that_ask',
+  columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
+  key: row => `${row.item_type}:${row.item_id}`,
+  sql: rows => `
+    update agent_runs n set state = 'cancelled', ended_at = r.at, leased_by = null, leased_until = null
+    from ${rows} r, agent_approvals a
+    where a.item_id = r.item_id and a.item_type = r.item_type and a.state = 'pending' and n.id = a.run_id
+      and n.state in ('queued', 'running', 'waiting')`,
+})
+
+const selectApprovals = (db: Db) => db`
+  select a.*, r.agent_id, r.app_id, r.asker_id from agent_approvals a join agent_runs r on r.id = a.run_id`
+
+export async function findApproval(db: Db, id: number): Promise<ApprovalRow | null> {
+  const [row] = await db<ApprovalRow[]>`${selectApprovals(db)} where a.id = ${id}`
+  return row ?? null
+}
+
+export function listOfRun(db: Db, run: number): Promise<ApprovalRow[]> {
+  return db<ApprovalRow[]>`${selectApprovals(db)} where a.run_id = ${run} order by a.step`
+}
+
+interface Filter {
+  /** Null: everybody's. */
+  asker: number | null
+  state: ApprovalState
+}
+
+/** Newest first, and how many there are. */
+export async function listApprovals(
+  db: Db,
+  { asker, state }: Filter,
+  { skip, take, countOnly }: Page,
+): Promise<{ rows: ApprovalRow[]; count: number }> {
+  const filter = db`a.state = ${state} ${asker === null ? db`` : db`and r.asker_id = ${asker}`}`
+  const [total] = await db<{ count: number }[]>`
+    select count(*) as count from agent_approvals a join agent_runs r on r.id = a.run_id where ${filter}`
+  const rows = countOnly
+    ? []
+    : await db<ApprovalRow[]>`${selectApprovals(db)} where ${filter} order by a.id desc limit ${take} offset ${skip}`
+  return { rows, count: total!.count }
+}
+
+/** Decides what is still open; false where it is not. */
+export async function decide(
+  db: Db,
+  { id, isApproved, note, by }: { id: number; isApproved: boolean; note: string | null; by: number },
+): Promise<boolean> {
+  const { count } = await db`
+    update agent_approvals set state = ${isApproved ? 'approved' : 'declined'}, note = ${note}, decided_by = ${by},
+      decided_at = now()
+    where id = ${id} and state = 'pending' and created_at > now() - make_interval(hours => ${lapseHours})`
+  return count > 0
+}
+
+/** Ends the questions that nobody answered in time, with their runs, and those of runs that have ended otherwise. */
+export async function lapse(db: Db): Promise<number> {
+  const { count } = await db`
+    update agent_approvals set state = 'lapsed', decided_at = now()
+    where state = 'pending' and created_at < now() - make_interval(hours => ${lapseHours})`
+  const ended = await db`
+    update agent_runs r set state = 'cancelled', ended_at = now()
+    where r.state = 'waiting' and exists (select from agent_approvals a where a.run_id = r.id and a.state = 'lapsed')`
+  const declined = await db`
+    update agent_approvals a set state = 'declined', decided_at = now() from agent_runs r
+    where a.state = 'pending' and r.id = a.run_id and r.state not in ('queued', 'running', 'waiting')`
+  return count + ended.count + declined.count
+}
+
+/** What was decided and is not yet said where it was asked. Served by agent_approvals_unshown. */
+export function listUnshown(db: Db, limit: number): Promise<ApprovalRow[]> {
+  return db<ApprovalRow[]>`
+    ${selectApprovals(db)} where not a.is_shown and a.state <> 'pending' order by a.id limit ${limit}`
+}
+
+export async function markShown(db: Db, id: number): Promise<void> {
+  await db`update agent_approvals set is_shown = true where id = ${id}`
+}

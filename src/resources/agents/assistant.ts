@@ -1,0 +1,22 @@
+import type { Direct } from '../../actors/direct.ts'
+import { server } from '../../actors/principal.ts'
+import { Problem } from '../../lib/errors.ts'
+import { createAgent } from './commands.ts'
+import type { Provider } from './schema.ts'
+
+export interface AssistantSettings {
+  uid: string
+  name: string
+  provider: Provider
+  model: string
+  instructions: string | null
+}
+
+/** Makes an agent as it is set, unless somebody has its uid, in the trash or not: what is there is left alone. */
+export async function ensureAssistant(direct: Direct, settings: AssistantSettings): Promise<void> {
+  try {
+    await direct.run(createAgent, server, settings)
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error
+  }
+}

@@ -1,0 +1,68 @@
+import type { People } from '../../../actors/people.ts'
+import type { Principal } from '../../../actors/principal.ts'
+import type { AppState } from '../../../actors/state.ts'
+import type { CallBody, ModelBody, StepRow } from '../../../agents/runs/steps.ts'
+import { verbatim } from '../../../lib/json.ts'
+import { guids, type Kind } from '../../apps/kinds.ts'
+import { titleOf } from '../../apps/naming.ts'
+import type { ListedRun } from './list.ts'
+
+interface Viewer {
+  by: Principal
+  people: People
+}
+
+/** The run; what it cost, and what answered, is for those who manage agents. `state`: its app, if it is there. */
+export function showRun(run: ListedRun, state: AppState | null, { by, people }: Viewer) {
+  const isManaged = by.kind === 'key'
+  const { tokens_in, tokens_out, tokens_cached } = run
+  return {
+    id: run.id,
+    agent: showNamed(run.agent_id, people),
+    app: state && {
+      id: run.app_id,
+      type: guids[state.app.type as Kind],
+      name: titleOf(state, by.kind === 'user' ? by.user : run.asker_id, people),
+    },
+    item: { type: run.item_type, id: run.item_id },
+    asker: showNamed(run.asker_id, people),
+    state: run.state,
+    error: run.error,
+    finish: run.finish,
+    reply: run.reply_id === null ? null : { type: run.reply_type, id: run.reply_id },
+    provider: isManaged ? run.provider : null,
+    model: isManaged ? run.model : null,
+    rounds: isManaged ? run.rounds : null,
+    calls: isManaged ? run.calls : null,
+    attempts: isManaged ? run.attempts : null,
+    usage: isManaged ? { input: tokens_in, output: tokens_out, cached: tokens_cached } : null,
+    created_at: run.created_at,
+    began_at: run.began_at,
+    first_text_at: run.first_text_at,
+    ended_at: run.ended_at,
+    approvals: run.approvals,
+  }
+}
+
+export function showNamed(user: number, people: People) {
+  const { uid, display_name } = people.show(user)
+  return { id: user, uid, name: display_name }
+}
+
+export function showStep({ n, kind, name, outcome, began_at, ended_at, body }: StepRow) {
+  return {
+    n,
+    kind,
+    name,
+    outcome,
+    began_at,
+    duration: ended_at === null ? null : ended_at.getTime() - began_at.getTime(),
+    ...(body === null || body === undefined ? {} : showBody(kind, body)),
+  }
+}
+
+function showBody(kind: StepRow['kind'], body: unknown) {
+  if (kind === 'model') return { result: verbatim((body as ModelBody).text) }
+  const { arguments: args, result } = body as CallBody
+  return { arguments: verbatim(args), result: verbatim(result) }
+}

@@ -1,0 +1,182 @@
+import type { z } from 'zod'
+import { listSteps } from '../../../agents/runs/steps.ts'
+import { reply, route, type Parts, type RouteRequest } from '../../../http/route.ts'
+import { NotFound } from '../../../lib/errors.ts'
+import { toId } from '../../../lib/reference.ts'
+import { toPage, toPagedList } from '../../../storage/page.ts'
+import { findStates, toAppId } from '../../apps/find.ts'
+import { namesakes } from '../../apps/naming.ts'
+import { AppPath } from '../../apps/schema.ts'
+import { requireRead } from '../../members/access.ts'
+import { requireAgentId } from '../find.ts'
+import { AgentPath } from '../schema.ts'
+import { cancelRun, findListed, listRuns, retryRun, sumUsage, type ListedRun, type RunFilter } from './list.ts'
+import { showRun, showStep } from './represent.ts'
+import {
+  AgentProviders,
+  AgentUsage,
+  NotEnded,
+  OpenRunListing,
+  Run,
+  RunCancel,
+  RunDetails,
+  RunListing,
+  RunPath,
+  Runs,
+  UsageQuery,
+} from './schema.ts'
+
+type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+
+const listOfAgent = route({
+  method: 'GET',
+  path: '/api/agents/{agent}/runs',
+  summary: 'List what an agent did to answer',
+  auth: 'key',
+  params: AgentPath,
+  query: RunListing,
+  replies: { 200: Runs },
+  problems: [NotFound],
+  async handle(request) {
+    const agent = await requireAgentId(request.sql, request.params.agent)
+    return reply(200, await listPage({ ...toFilter(request.query), agent }, request.query, request))
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/runs',
+  summary: 'List what agents did to answer',
+  auth: 'key',
+  query: RunListing,
+  replies: { 200: Runs },
+  async handle(request) {
+    return reply(200, await listPage(toFilter(request.query), request.query, request))
+  },
+})
+
+const listOfApp = route({
+  method: 'GET',
+  path: '/api/apps/{app}/runs',
+  summary: 'List what agents are doing in an app',
+  auth: 'token or key',
+  params: AppPath,
+  query: OpenRunListing,
+  replies: { 200: Runs },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, by, apps, people } = request
+    const app = await toAppId(params.app, request)
+    await people.load([by.user])
+    requireRead(await apps.state(app), by, people)
+    return reply(200, await listPage({ app, isOpen: true }, request.query, request))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/runs/{id}',
+  summary: 'Get a run of an agent',
+  auth: 'token or key',
+  params: RunPath,
+  replies: { 200: RunDetails },
+  problems: [NotFound],
+  async handle(request) {
+    const run = await requireRun(request.params.id, request)
+    const [shown] = await show([run], request)
+    if (request.by.kind !== 'key') return reply(200, shown!)
+    const steps = await listSteps(request.sql, run.id)
+    return reply(200, { ...shown!, steps: steps.map(showStep) })
+  },
+})
+
+const cancel = route({
+  method: 'POST',
+  path: '/api/runs/{id}/cancel',
+  summary: 'End a run; nothing is posted, or with keep what was written so far',
+  auth: 'token or key',
+  params: RunPath,
+  body: RunCancel,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { body, sql, agents } = request
+    const run = await requireRun(request.params.id, request)
+    if (await cancelRun(sql, run.id, body.keep ?? false)) {
+      agents.review([run.id])
+      if (run.state === 'waiting') await agents.settle()
+    }
+    return reply(204)
+  },
+})
+
+const retry = route({
+  method: 'POST',
+  path: '/api/runs/{id}/retry',
+  summary: 'Answer again what was not answered',
+  auth: 'token or key',
+  params: RunPath,
+  replies: { 202: Run },
+  problems: [NotFound, NotEnded],
+  async handle(request) {
+    const { sql, agents } = request
+    const run = await requireRun(request.params.id, request)
+    if (!(await retryRun(sql, run.id))) throw NotEnded()
+    agents.wake()
+    const [shown] = await show([(await findListed(sql, run.id)) ?? run], request)
+    return reply(202, shown!)
+  },
+})
+
+const usage = route({
+  method: 'GET',
+  path: '/api/agent-usage',
+  summary: 'What agents were used for, and what that took',
+  auth: 'key',
+  query: UsageQuery,
+  replies: { 200: AgentUsage },
+  async handle({ query, sql, now }) {
+    const until = query.until ?? now()
+    const since = query.since ?? new Date(until.getTime() - usageDays * 86_400_000)
+    return reply(200, await sumUsage(sql, { since, until, by: query.by ?? 'day' }))
+  },
+})
+
+/** As many days as runs are kept by default. */
+const usageDays = 30
+
+const listProviders = route({
+  method: 'GET',
+  path: '/api/agent-providers',
+  summary: 'List the providers of models, and whether they are configured',
+  auth: 'key',
+  replies: { 200: AgentProviders },
+  handle: ({ agents }) => reply(200, agents.providers()),
+})
+
+function toFilter({ state, app, user, error, since, until }: z.output<typeof RunListing>): RunFilter {
+  return { state, app, asker: user, error, since, until }
+}
+
+async function listPage(filter: RunFilter, query: z.output<typeof OpenRunListing>, request: Request): Promise<object> {
+  const page = toPage(query, ['id'], 'id desc')
+  const { rows, count } = await listRuns(request.sql, filter, page)
+  return toPagedList(page, count, await show(rows, request))
+}
+
+async function show(runs: readonly ListedRun[], request: Request): Promise<object[]> {
+  const { apps, people } = request
+  const states = await findStates([...new Set(runs.map(run => run.app_id))], apps)
+  const named = [...states.values()].flatMap(namesakes)
+  await people.load([...named, ...runs.flatMap(run => [run.agent_id, run.asker_id])])
+  return runs.map(run => showRun(run, states.get(run.app_id) ?? null, request))
+}
+
+/** The run, for its asker and for API keys; else 404. */
+async function requireRun(id: string, { sql, by }: Request): Promise<ListedRun> {
+  const run = await findListed(sql, toId(id))
+  if (run === null || (by.kind !== 'key' && run.asker_id !== by.user)) throw NotFound()
+  return run
+}
+
+export const runRoutes = [list, listOfAgent, listOfApp, get, cancel, retry, usage, listProviders]

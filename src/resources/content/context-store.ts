@@ -1,0 +1,35 @@
+import { batch } from '../../storage/batch.ts'
+import type { Db } from '../../storage/sql.ts'
+
+interface ContextRow {
+  item_type: string
+  item_id: number
+  /** Ids as PostgreSQL writes an array. */
+  blob_ids: string
+  created_at: Date
+}
+
+/** Notes which blobs agents read with an item. */
+export const insertContext = batch<ContextRow>({
+  name: 'insert_item_context',
+  columns: { item_type: 'text', item_id: 'bigint', blob_ids: 'text', created_at: 'timestamptz' },
+  sql: rows => `
+    insert into item_context (item_type, item_id, blob_ids, created_at)
+    select item_type, item_id, blob_ids::bigint[], created_at from ${rows} r`,
+})
+
+/** The ids of the blobs that agents read with an item, in the order in which they were given. */
+export async function findContext(db: Db, type: string, item: number): Promise<number[]> {
+  const [row] = await db<{ blob_ids: number[] }[]>`
+    select blob_ids from item_context where item_type = ${type} and item_id = ${item}`
+  return row?.blob_ids ?? []
+}
+
+/** Forgets what is older than a time, `limit` at most; how many there were. Served by item_context_age. */
+export async function removeContext(db: Db, before: Date, limit: number): Promise<number> {
+  const { count } = await db`
+    delete from item_context where (item_type, item_id) in (
+      select c.item_type, c.item_id from item_context c
+      where c.created_at < ${before} order by c.created_at limit ${limit} for update skip locked)`
+  return count
+}
