@@ -237,6 +237,7 @@ test('a request on a connection that was kept alive is answered while closing, a
   await busy.send(requestText('POST', '/api/slow', json, '{}'))
   await begun()
 
+  await edge.edge.stopListening()
   const closed = edge.edge.close(5000)
   await idle.send(requestText('GET', '/api/quick'))
 
