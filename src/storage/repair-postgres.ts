@@ -157,7 +157,8 @@ function apply({ file, why, from, to }: Repair): void {
   if (text.includes(to)) return
   if (text.split(from).length !== 2) {
     throw new Error(
-      `storage/repair-postgres.ts does not fit ${file} any more. See whether this still needs a repair: ${why}`,
+      `storage/repair-postgres.ts does not fit ${file}. If an earlier version of Parley has repaired it, remove ` +
+        `node_modules/postgres and run npm install again. Otherwise see whether this still needs a repair: ${why}`,
     )
   }
   writeFileSync(
