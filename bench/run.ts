@@ -97,9 +97,12 @@ async function runElsewhere(options: Options, server: Elsewhere, say: Say): Prom
 /** Does something with a load generator, and whatever becomes of it, `end` in the end. */
 async function withLoad<Result>(work: (load: Generator) => Promise<Result>, end: () => Promise<void>): Promise<Result> {
   const load = new Generator()
-  const endAll = async () => {
+  let ended: Promise<void> | null = null
+  // Once: what is measured fails while it is being ended, and would end it again.
+  const endAll = () => {
     load.stop()
-    await end()
+    ended ??= end()
+    return ended
   }
   // The children are ours to end, and what was made is ours to remove.
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => void endAll().finally(() => process.exit(130)))

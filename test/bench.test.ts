@@ -23,8 +23,6 @@ test(
       expect([name, measurements.length + targets.length]).not.toEqual([name, 0])
       expect(page).toContain(`<h2>${name}</h2>`)
     }
-    const refused = report.scenarios.flatMap(({ targets }) => targets).filter(({ name }) => name === 'deliveries lost')
-    expect(refused.map(({ value }) => value)).toEqual([0, 0])
   },
   timeoutMs,
 )

@@ -1,5 +1,6 @@
-import { median, type Measurement, type Target } from '../figures.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import { readGauge } from '../drain.ts'
+import { median, type Measurement, type Target } from '../figures.ts'
 import { measureParts, measureUntilDone } from '../measure.ts'
 import type { Scenario, Stage } from '../stage.ts'
 import { smallRooms, toCompany, toReaders, toSends } from '../traffic.ts'
@@ -9,6 +10,7 @@ import { databaseBytes, toMeasurement } from './steady.ts'
 const slices = 3
 const listenersOfRoom = 4
 const probeSeconds = 20
+const described = { label: 'Parley', subject: 'parley', unit: 'messages' } as const
 
 /** What is looked at besides what every scenario looks at. */
 interface Look {
@@ -35,23 +37,16 @@ export const soak: Scenario = {
   async run(stage) {
     const rate = stage.rate ?? (await findRate(stage)) / 10
     stage.say(`${rate.toFixed(0)} messages a second`)
-    const looks: Look[] = []
     const sliceSeconds = stage.seconds / slices
-    // The first look sets back what counts from look to look.
-    looks.push(await look(stage))
-    const timer = setInterval(async () => looks.push(await look(stage)), sliceSeconds * 1000)
-    const { parts } = await measureParts(
-      stage,
-      { label: 'Parley', subject: 'parley', unit: 'messages' },
-      {
+    const [{ parts }, looks] = await Promise.all([
+      measureParts(stage, described, {
         connections: toCompany(stage.rooms.rooms!),
         readers: toReaders(stage.server, stage.rooms.rooms!, listenersOfRoom, { areReading: false }),
         perSecond: rate,
         sliceSeconds,
-      },
-    )
-    clearInterval(timer)
-    if (looks.length <= slices) looks.push(await look(stage))
+      }),
+      lookAtTimes(stage, sliceSeconds),
+    ])
     const measurements = parts.map((part, at) => toMeasurement(part, at, sliceSeconds))
     return {
       measurements,
@@ -69,10 +64,20 @@ export const soak: Scenario = {
   },
 }
 
+/** At the beginning, and after each slice. */
+async function lookAtTimes(stage: Stage, sliceSeconds: number): Promise<Look[]> {
+  // The first sets back what counts from look to look.
+  const looks = [await look(stage)]
+  for (let slice = 0; slice < slices; slice++) {
+    await delay(sliceSeconds * 1000)
+    looks.push(await look(stage))
+  }
+  return looks
+}
+
 /** Messages a second that can be kept up. */
 async function findRate(stage: Stage): Promise<number> {
   const seconds = Math.min(stage.seconds, probeSeconds)
-  const described = { label: 'Parley, as fast as it goes', subject: 'parley', unit: 'messages' } as const
   const job = { connections: toSends(stage.rooms.rooms!, 64) }
   const { measurement } = await measureUntilDone({ ...stage, seconds }, described, job)
   return measurement.perSecond!
