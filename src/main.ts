@@ -62,6 +62,7 @@ import {
 import { requireFolderOfDatabase } from './storage/blob-folder.ts'
 import { openBytes } from './storage/bytes-open.ts'
 import { prepareDatabase } from './storage/database.ts'
+import { commitPoll } from './storage/commit-poll.ts'
 import { earlierTime, keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
 import { Previews } from './storage/previews.ts'
@@ -309,15 +310,13 @@ export async function startNode(config: Config): Promise<Node> {
 
     // What comes round again and again.
     const housekeeping = new AbortController()
-    const news = { name: 'look for news of other nodes', periodMs: 1000, run: () => lookAround(environment, apps) }
     const past = () => earlierTime(sql, now())
     const deliveries = deliveryChores({ deliverer, registrations, sql, past, log })
     const runs = runChores({ runner, approvals, counts: runCounts, sql, settings: runSettings, past })
     const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
-    const notifications = notificationChores({ notifier, feed, apps, sql, past })
+    const notifications = notificationChores({ notifier, apps, sql, past })
     const chores = [
-      news,
       ...storageChores(sql, config.eventDays, now),
       ...deliveries,
       ...notifications,
@@ -387,10 +386,10 @@ export async function startNode(config: Config): Promise<Node> {
     })
     await realtime.start()
     onMoved(moved => realtime.hearOf(moved))
-    const looking = { name: 'look for apps of people who are here', periodMs: 1000, run: () => realtime.look() }
-    kept.push(keepHouse([looking], { clock, log, signal: housekeeping.signal }))
-    realtime.attach(edge.uws)
     await feed.start()
+    const looks = [() => lookAround(environment, apps), () => realtime.look(), () => feed.look()]
+    kept.push(keepHouse([commitPoll(sql, looks)], { clock, log, signal: housekeeping.signal }))
+    realtime.attach(edge.uws)
     teardown.add('sessions', () => realtime.close())
     metrics.gauge('parley_sessions', 'Realtime connections.', () => realtime.figures.sessions)
     metrics.gauge('parley_channels', 'Apps that somebody is subscribed to.', () => realtime.figures.channels)
@@ -428,7 +427,7 @@ async function connectBus(
   return RedisBus.connect({ url: redisUrl.reveal(), isCluster, deployment: await findDeployment(sql), log })
 }
 
-/** Finds what other nodes did: each of their commits is heard of within this chore's period. */
+/** Finds what other nodes did. */
 async function lookAround(environment: Environment, apps: Apps): Promise<void> {
   await environment.look()
   await apps.lookAround()

@@ -173,9 +173,12 @@ export class Realtime {
     this.#distant.hear(moved)
   }
 
-  /** The same for what nobody has told of; within two seconds if it is called once a second. */
-  async look(): Promise<void> {
-    await this.#distant.look()
+  /**
+   * The same for what nobody has told of; within two seconds if it is called once a second. False where somebody could not
+   * be told, and the next look has to try again.
+   */
+  look(): Promise<boolean> {
+    return this.#distant.look()
   }
 
   /** Opens /api/realtime and /hubs/rtm on a server that does not listen yet. */

@@ -89,15 +89,16 @@ export class Distant {
     })
   }
 
-  /** Finds what nobody told this node of. */
-  async look(): Promise<void> {
+  /** Finds what nobody told this node of. False where it could not be told on: the next look tries again. */
+  async look(): Promise<boolean> {
     const moved = await this.#moves.look()
     this.#hasFailed = false
     this.hear(moved.map(({ app_id, rev }) => ({ app: app_id, rev })))
     await this.#running
-    if (this.#hasFailed) return
+    if (this.#hasFailed) return false
     this.#moves.settle()
     for (const [app, rev] of this.#told) if (rev <= this.#moves.from) this.#told.delete(app)
+    return true
   }
 
   /** Everything up to this rev counts as told. */

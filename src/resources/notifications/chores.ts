@@ -1,7 +1,6 @@
 import type { Apps } from '../../actors/apps.ts'
 import { inPortions, type Chore } from '../../storage/housekeeping.ts'
 import type { Sql } from '../../storage/sql.ts'
-import type { Feed } from './feed.ts'
 import type { Notifier } from './consumer.ts'
 import { removeOld } from './store.ts'
 import { termChore } from './terms.ts'
@@ -14,21 +13,19 @@ const batchSize = 1_000
 
 interface ChoreParts {
   notifier: Notifier
-  feed: Feed
   apps: Pick<Apps, 'waiting'>
   sql: Sql
   past: () => Promise<Date>
 }
 
 /** What notifications need to be done again and again. */
-export function notificationChores({ notifier, feed, apps, sql, past }: ChoreParts): Chore[] {
+export function notificationChores({ notifier, apps, sql, past }: ChoreParts): Chore[] {
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - keepDays * 86_400_000)
     await inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
   }
   return [
     { name: 'look for what follows from commits', periodMs: 1_000, run: () => notifier.look() },
-    { name: 'look for notifications to tell', periodMs: 1_000, run: () => feed.look() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
     termChore({ sql, waiting: () => apps.waiting }),
   ]

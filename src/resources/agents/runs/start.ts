@@ -8,7 +8,7 @@ import type { Providers } from '../../../agents/providers/provider.ts'
 import type { RunWatcher } from '../../../agents/runs/host.ts'
 import { logEnd, Runner, type RunnerSettings } from '../../../agents/runs/runner.ts'
 import { emptyEnded } from '../../../agents/runs/steps.ts'
-import { removeEnded } from '../../../agents/runs/store.ts'
+import { hasOpenRuns, removeEnded } from '../../../agents/runs/store.ts'
 import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
 import type { AgentControl } from '../../../http/agents.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -140,7 +140,7 @@ interface ChoreParts {
 export function runChores({ runner, approvals, counts, sql, settings, past }: ChoreParts): Chore[] {
   const look = async () => {
     await approvals.settle()
-    await runner.look()
+    if (await hasOpenRuns(sql)) await runner.look()
   }
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - settings.keepDays * 86_400_000)
