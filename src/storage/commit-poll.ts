@@ -29,10 +29,12 @@ export function commitPoll(sql: Sql, looks: readonly Look[]): Chore {
 }
 
 /**
- * Which transactions are over, of all that wrote something. Equal snapshots see the same rows: numbers of transactions
- * are only given to those that write, and never again.
+ * Which transactions are over, of all that wrote something. Equal snapshots of one server see the same rows: numbers of
+ * transactions are only given to those that write. A standby that took over, or a server that was put back, may give some
+ * of them once more, so the start of the server is part of it.
  */
 async function findSnapshot(sql: Sql): Promise<string> {
-  const [row] = await sql<{ snapshot: string }[]>`select pg_current_snapshot()::text as snapshot`
+  const [row] = await sql<{ snapshot: string }[]>`
+    select concat_ws(' ', pg_postmaster_start_time(), pg_current_snapshot()) as snapshot`
   return row!.snapshot
 }
