@@ -1,7 +1,7 @@
 type Change = 'ended' | 'queued'
 
 /**
- * The attempts of one queue that are in flight: at most one of each app, so that an app's events reach the receiver in
+ * The attempts of one queue that are in flight: at most one of each lane, so that an app's events reach the receiver in
  * order. Ends with the queue that made it, which waits for all of them.
  */
 export class Flights {
@@ -10,8 +10,8 @@ export class Flights {
   #failure: { reason: unknown } | null = null
   #isCut = false
 
-  /** The apps that have an attempt in flight. */
-  get apps(): number[] {
+  /** The lanes that have an attempt in flight. */
+  get lanes(): number[] {
     return [...this.#flying.keys()]
   }
 
@@ -20,7 +20,7 @@ export class Flights {
   }
 
   /** `work` resolves with false where its attempt counts for nothing, and is to be made once more. */
-  start(app: number, work: Promise<boolean>): void {
+  start(lane: number, work: Promise<boolean>): void {
     const flight = work
       .then(
         counts => {
@@ -31,10 +31,10 @@ export class Flights {
         },
       )
       .finally(() => {
-        this.#flying.delete(app)
+        this.#flying.delete(lane)
         this.#tell('ended')
       })
-    this.#flying.set(app, flight)
+    this.#flying.set(lane, flight)
   }
 
   /** True once after an attempt that counts for nothing. Throws what an attempt failed with. */

@@ -18,7 +18,7 @@ export interface QueueParts {
   userAgent: string
   /** For one attempt. The API gives receivers 10 seconds. */
   deadlineMs: number
-  /** Attempts that a webhook's receiver gets side by side: of different apps. */
+  /** Attempts that a webhook's receiver gets side by side: of different lanes, which are those of apps as a rule. */
   parallel: number
   clock: Clock
 }
@@ -130,7 +130,7 @@ export class Queue {
         await this.#flights.change()
         continue
       }
-      const [inFlight, change] = [this.#flights.apps, this.#flights.change()]
+      const [inFlight, change] = [this.#flights.lanes, this.#flights.change()]
       const wanted = { webhook, node, upTo: newest, except: inFlight }
       // Before the turn: one that is not used would be missing to others who wait for the same receiver.
       if (!(await store.hasNext(sql, wanted))) {
@@ -144,7 +144,7 @@ export class Queue {
       // Another receiver by now has a pace of its own.
       if (delivery.payload_url !== url) return
       if (stopping.aborted || performance.now() > this.#startBeforeMs || this.#flights.takeCut()) return
-      this.#flights.start(delivery.app_id, this.#deliver(delivery))
+      this.#flights.start(delivery.lane, this.#deliver(delivery))
     }
   }
 

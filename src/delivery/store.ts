@@ -9,6 +9,8 @@ export interface QueuedDelivery {
   trigger: string
   action: string
   app_id: number
+  /** What it follows and is followed by: the events of its app; 0 for those of no app, and of notifications. */
+  lane: number
   actor_id: number
   facts: Record<string, unknown> | null
   /** Null until it was attempted; a redelivery carries that of the first attempt. */
@@ -67,13 +69,13 @@ interface NextRequest {
   webhook: number
   node: string
   upTo: number
-  /** Apps that have an attempt in flight. */
+  /** Lanes that have an attempt in flight. */
   except: number[]
 }
 
 /**
- * The oldest of a queue that are looked at for one of another app than those in flight: where nearly all is of a few apps,
- * the others wait for these. A guess: a third of a millisecond.
+ * The oldest of a queue that are looked at for one of another lane than those in flight: where nearly all is of a few, the
+ * others wait for these. A guess: a third of a millisecond.
  */
 const lookedAt = 500
 
@@ -81,7 +83,8 @@ const lookedAt = 500
 export async function findNext(db: Db, request: NextRequest): Promise<QueuedDelivery | null> {
   const { webhook, node } = request
   const [row] = await db<QueuedDelivery[]>`
-    select d.id, d.webhook_id, d.guid, d.event_id, d.trigger, d.action, d.app_id, d.actor_id, d.facts, d.body,
+    select d.id, d.webhook_id, d.guid, d.event_id, d.trigger, d.action, d.app_id, ${lane(db, db`d.`)} as lane,
+      d.actor_id, d.facts, d.body,
       w.payload_url, w.secret
     from webhooks w join deliveries d on d.id = (${selectNext(db, request)})
     where w.id = ${webhook} and w.leased_by = ${node} and w.is_enabled`
@@ -97,12 +100,17 @@ export async function hasNext(db: Db, request: NextRequest): Promise<boolean> {
 function selectNext(db: Db, { webhook, upTo, except }: NextRequest): Fragment {
   return db`
     select id from (
-      select id, app_id, event_id from deliveries
+      select id, ${lane(db, db``)} as lane, event_id from deliveries
       where webhook_id = ${webhook} and status = 'queued' and event_id <= ${upTo}
       order by event_id, id limit ${lookedAt}
     ) oldest
-    where app_id <> all(${except}::bigint[])
+    where lane <> all(${except}::bigint[])
     order by event_id, id limit 1`
+}
+
+/** Notifications may be of any number of apps, and all of a user's may be marked at once: they keep their order. */
+function lane(db: Db, d: Fragment): Fragment {
+  return db`case when ${d}trigger = 'notifications' then 0 else ${d}app_id end`
 }
 
 /** What came of a delivery. */
