@@ -1,0 +1,40 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { takeTasks } from '../../../lib/thread.ts'
+import type { Checked, CheckTask } from './checker.ts'
+
+/** Schemas that are kept compiled; the oldest go first. A guess. */
+const keptSchemas = 500
+
+/** Faults that the model is told of at once. */
+const faultLimit = 20
+
+const compiled = new Map<string, ValidateFunction>()
+
+// What the thread of the argument checker runs.
+takeTasks(check)
+
+function check({ schema, args }: CheckTask): Checked {
+  let validate: ValidateFunction
+  try {
+    validate = compiled.get(schema) ?? compile(schema)
+  } catch (error) {
+    return { isSchemaValid: false, faults: [error instanceof Error ? error.message.slice(0, 300) : 'unknown'] }
+  }
+  const isRight = validate(args)
+  return { isSchemaValid: true, faults: isRight ? [] : (validate.errors ?? []).slice(0, faultLimit).map(toFault) }
+}
+
+/** An instance for each schema: an `$id` may be used by several. Without a way to load any, references to others fail. */
+function compile(text: string): ValidateFunction {
+  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true, logger: false })
+  const { $schema: _, ...schema } = JSON.parse(text) as Record<string, unknown>
+  const validate = ajv.compile(schema)
+  compiled.set(text, validate)
+  if (compiled.size > keptSchemas) compiled.delete(compiled.keys().next().value!)
+  return validate
+}
+
+function toFault({ instancePath, message, params }: ErrorObject): string {
+  const allowed = 'allowedValues' in params ? `: ${JSON.stringify(params.allowedValues).slice(0, 300)}` : ''
+  return `${instancePath === '' ? 'arguments' : instancePath} ${message}${allowed}`
+}

@@ -1,0 +1,16 @@
+export type FunctionMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** An endpoint that an agent may call. */
+export interface FunctionDefinition {
+  name: string
+  description: string
+  method: FunctionMethod
+  /** `{name}` in its path and query is filled from the arguments. */
+  url: string
+  headers: Record<string, string> | null
+  /** JSON Schema of the arguments; null: there are none. */
+  parameters: Record<string, unknown> | null
+}
+
+/** The parameters of a function that has none. */
+export const noParameters = { type: 'object', properties: {} }

@@ -1,0 +1,78 @@
+import { createHmac } from 'node:crypto'
+import type { Secret } from '../../../lib/secret.ts'
+import type { CallContext, ToolboxRequest } from '../tool.ts'
+import type { FunctionMethod } from './function.ts'
+import type { FunctionRequest } from './request.ts'
+
+/** What the client says by itself; anything else would make requests that servers take for attacks. */
+const ofClient = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+interface Signed {
+  method: FunctionMethod
+  request: FunctionRequest
+  configured: Record<string, string>
+  of: ToolboxRequest
+  call: Pick<CallContext, 'run' | 'step'>
+  version: string
+  secret: Secret | null
+  now: Date
+}
+
+/** What goes with a call: what the owner configured, and what the server says, which cannot be overridden. */
+export function toHeaders({ method, request, configured, of, call, version, secret, now }: Signed) {
+  const id = `${call.run}-${call.step}`
+  const own: Record<string, string> = {
+    'user-agent': `ServiceBot/${version}`,
+    accept: 'application/json, text/*;q=0.9, */*;q=0.1',
+    ...(request.body !== null && { 'content-type': 'application/json; charset=utf-8' }),
+    'x-service-agent': toVisible(of.agent.uid ?? String(of.agent.id)),
+    'x-service-user': toVisible(of.asker.uid ?? String(of.asker.id)),
+    'x-service-app': toVisible(of.app.uid ?? String(of.app.id)),
+    'x-service-run': call.run,
+    'idempotency-key': id,
+    ...(secret !== null && signatureOf({ method, request, id, secret, now })),
+  }
+  const others = Object.entries(configured).filter(([name]) => {
+    const lower = name.toLowerCase()
+    return !(lower in own) && !ofClient.has(lower) && !/^(?:x-service-|webhook-)/.test(lower)
+  })
+  return { ...Object.fromEntries(others), ...own }
+}
+
+/** As in Standard Webhooks; without a body, the method and the path are signed instead. */
+function signatureOf({
+  method,
+  request,
+  id,
+  secret,
+  now,
+}: Omit<Signed, 'configured' | 'of' | 'call' | 'version'> & { id: string; secret: Secret }) {
+  const timestamp = String(Math.floor(now.getTime() / 1000))
+  const { pathname, search } = new URL(request.url)
+  const hmac = createHmac('sha256', toKey(secret.reveal())).update(`${id}.${timestamp}.`)
+  hmac.update(request.body ?? `${method} ${pathname}${search}`)
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': `v1,${hmac.digest('base64')}`,
+  }
+}
+
+/** Libraries for Standard Webhooks write keys as base64 behind `whsec_`; anything else is the key itself. */
+function toKey(secret: string): Buffer {
+  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret)
+}
+
+/** Headers hold printable ASCII: what else a uid has is percent-encoded as UTF-8. */
+function toVisible(text: string): string {
+  return text.toWellFormed().replace(/[^\x20-\x7e]+/g, encodeURIComponent)
+}

@@ -1,0 +1,220 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  Client,
+  SdkHttpError,
+  SSEClientTransport,
+  StreamableHTTPClientTransport,
+  type CallToolResult,
+  type PriorDiscovery,
+  type Tool,
+} from '@modelcontextprotocol/client'
+import type { Egress, OpenRequest } from '../../../delivery/egress.ts'
+import type { OpenAnswer } from '../../../delivery/open-answer.ts'
+import { toFetch } from '../../../delivery/to-fetch.ts'
+import { readListing, type Listing } from './listing.ts'
+import type { RememberedServers, Way } from './remembered.ts'
+import type { ServerAddress } from './server.ts'
+
+/** For connecting and listing. */
+export const listMs = 10_000
+export const callMs = 30_000
+
+/** The longest run, and some more: the stream of a server that speaks HTTP+SSE stays open for as long. */
+const streamMs = 300_000
+
+/** Bytes of one answer. What a model is told of it is far less, but JSON cannot be read in parts. */
+const answerLimitBytes = 4 * 1024 * 1024
+const streamLimitBytes = 16 * 1024 * 1024
+
+/** Pages of one list. */
+const pageLimit = 10
+
+export interface ConnectionParts {
+  egress: Pick<Egress, 'open'>
+  remembered: RememberedServers
+  version: string
+}
+
+/**
+ * A tool server as one run uses it: reached by the newest protocol that both sides speak, when something is first asked of
+ * it. Every request goes through the guarded client, with the headers of the configuration.
+ */
+export class ToolServerConnection {
+  readonly #address: ServerAddress
+  readonly #parts: ConnectionParts
+  /** Of each call: what ends it when its answer breaks off. The client would wait for another stream to bring it. */
+  readonly #calls = new AsyncLocalStorage<AbortController>()
+  #connected: Promise<Connected> | null = null
+
+  constructor(address: ServerAddress, parts: ConnectionParts) {
+    this.#address = address
+    this.#parts = parts
+  }
+
+  /** All its tools, as it tells them now or, where it allowed that, told them lately. */
+  async list(signal: AbortSignal, { isFresh = false } = {}): Promise<Listing> {
+    const { remembered } = this.#parts
+    const kept = isFresh ? undefined : remembered.listingOf(this.#address)
+    if (kept !== undefined) return kept
+    try {
+      const { client } = await this.#connect(signal)
+      // Without it, the client would say on the console that there are none.
+      const hasTools = client.getServerCapabilities()?.tools !== undefined
+      const listing = readListing(
+        hasTools ? await client.listTools(undefined, { signal, timeout: listMs }) : { tools: [] },
+      )
+      remembered.keepListing(this.#address, listing)
+      return listing
+    } catch (error) {
+      remembered.forget(this.#address)
+      throw error
+    }
+  }
+
+  async call(tool: Tool, args: Record<string, unknown>, signal: AbortSignal): Promise<CallToolResult> {
+    const { client } = await this.#connect(signal)
+    const broken = new AbortController()
+    const options = {
+      signal: AbortSignal.any([signal, broken.signal]),
+      timeout: callMs,
+      maxTotalTimeout: callMs,
+      toolDefinition: tool,
+    }
+    try {
+      return await this.#calls.run(broken, () => client.callTool({ name: tool.name, arguments: args }, options))
+    } catch (error) {
+      throw broken.signal.aborted ? broken.signal.reason : error
+    }
+  }
+
+  /** Ends its session, if it has one. Never rejects. */
+  async close(): Promise<void> {
+    const connected = await this.#connected?.catch(() => null)
+    await connected?.end().catch(() => {})
+  }
+
+  #connect(signal: AbortSignal): Promise<Connected> {
+    this.#connected ??= this.#open(signal).catch((error: unknown) => {
+      this.#connected = null
+      throw error
+    })
+    return this.#connected
+  }
+
+  async #open(signal: AbortSignal): Promise<Connected> {
+    const { remembered } = this.#parts
+    const way = remembered.wayOf(this.#address)
+    if (way !== undefined) {
+      // It may speak another version by now.
+      const again = await this.#openBy(way.transport, way.prior, signal).catch(() => null)
+      if (again !== null) return again
+      remembered.forget(this.#address)
+      signal.throwIfAborted()
+    }
+    const { connected, transport } = await this.#findWay(signal)
+    remembered.keepWay(this.#address, { transport, prior: priorOf(connected.client) })
+    return connected
+  }
+
+  async #findWay(signal: AbortSignal): Promise<{ connected: Connected; transport: Way['transport'] }> {
+    try {
+      return { connected: await this.#openBy('http', null, signal), transport: 'http' }
+    } catch (error) {
+      // Servers of before 2025 have no POST at this place. Any other refusal says nothing of the transport.
+      const status = statusOf(error)
+      if (status !== 404 && status !== 405) throw error
+      return { connected: await this.#openBy('sse', { kind: 'legacy' }, signal), transport: 'sse' }
+    }
+  }
+
+  async #openBy(transport: Way['transport'], prior: PriorDiscovery | null, signal: AbortSignal): Promise<Connected> {
+    const client = new Client(
+      { name: 'parley', version: this.#parts.version },
+      {
+        capabilities: {},
+        versionNegotiation: { mode: 'auto' },
+        listMaxPages: pageLimit,
+        inputRequired: { autoFulfill: false },
+        jsonSchemaValidator: unchecked,
+      },
+    )
+    const wire = transport === 'http' ? this.#toHttp() : this.#toSse()
+    try {
+      await client.connect(wire, { signal, timeout: listMs, ...(prior !== null && { prior }) })
+    } catch (error) {
+      await client.close().catch(() => {})
+      throw error
+    }
+    const end = async () => {
+      // A session that is not ended is kept by the server until it expires.
+      if (wire instanceof StreamableHTTPClientTransport) await wire.terminateSession().catch(() => {})
+      await client.close()
+    }
+    return { client, end }
+  }
+
+  #toHttp(): StreamableHTTPClientTransport {
+    const { url, headers } = this.#address
+    const egress = { open: (request: OpenRequest) => this.#openWatched(request) }
+    const send = toFetch(egress, { deadlineMs: callMs, idleMs: callMs, limitBytes: answerLimitBytes })
+    return new StreamableHTTPClientTransport(new URL(url), {
+      // Nothing is listened to beside answers: servers may offer no stream for that, and this is what they say then.
+      fetch: async (input, init) => (init?.method === 'GET' ? new Response(null, { status: 405 }) : send(input, init)),
+      requestInit: { headers: headers ?? {} },
+      reconnectionOptions: {
+        maxRetries: 0,
+        initialReconnectionDelay: 1_000,
+        maxReconnectionDelay: 1_000,
+        reconnectionDelayGrowFactor: 1,
+      },
+    })
+  }
+
+  async #openWatched(request: OpenRequest): Promise<OpenAnswer> {
+    const call = this.#calls.getStore()
+    const answer = await this.#parts.egress.open(request)
+    const { body } = answer
+    const next = async () => {
+      try {
+        return await body.next()
+      } catch (error) {
+        call?.abort(error)
+        throw error
+      }
+    }
+    return { ...answer, body: { next, return: () => body.return!(), [Symbol.asyncIterator]: () => body } }
+  }
+
+  #toSse(): SSEClientTransport {
+    const { url, headers } = this.#address
+    const limits = { deadlineMs: streamMs, idleMs: streamMs, limitBytes: streamLimitBytes }
+    return new SSEClientTransport(new URL(url), {
+      fetch: toFetch(this.#parts.egress, limits),
+      requestInit: { headers: headers ?? {} },
+    })
+  }
+}
+
+interface Connected {
+  client: Client
+  end: () => Promise<void>
+}
+
+/** What a tool answers goes to a model. Schemas of strangers are not compiled and run for it. */
+const unchecked = {
+  getValidator:
+    <T>() =>
+    (input: unknown) => ({ valid: true as const, data: input as T & {}, errorMessage: undefined }),
+}
+
+function priorOf(client: Client): PriorDiscovery {
+  const discover = client.getDiscoverResult()
+  return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover }
+}
+
+/** The HTTP status that a server answered with; null where it did not. */
+export function statusOf(error: unknown): number | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (cause instanceof SdkHttpError) return cause.status
+  return null
+}

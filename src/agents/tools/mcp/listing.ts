@@ -1,0 +1,44 @@
+import type { ListToolsResult, Tool } from '@modelcontextprotocol/client'
+import type { ListedTool } from './server.ts'
+
+/** Of one server. */
+const toolLimit = 128
+const schemaLimitBytes = 32 * 1024
+const descriptionLength = 2_000
+
+/** The tools of a server that can be offered. */
+export interface Listing {
+  tools: { listed: ListedTool; definition: Tool }[]
+  /** How long the server says that this is good for; 0: it is not to be kept. */
+  ttlMs: number
+}
+
+/** Leaves out what cannot be offered to a model. Tools whose headers are invalid were left out by the client. */
+export function readListing(result: ListToolsResult): Listing {
+  const { ttlMs } = result as { ttlMs?: unknown }
+  const tools = result.tools.slice(0, toolLimit).filter(isOfUse)
+  return {
+    tools: tools.map(definition => ({ listed: toListed(definition), definition: withoutOutput(definition) })),
+    ttlMs: typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : 0,
+  }
+}
+
+function isOfUse({ name, inputSchema }: Tool): boolean {
+  const size = Buffer.byteLength(JSON.stringify(inputSchema))
+  return name !== '' && name.length <= 256 && inputSchema.type === 'object' && size <= schemaLimitBytes
+}
+
+function toListed({ name, title, description, inputSchema, annotations }: Tool): ListedTool {
+  return {
+    name,
+    title: title ?? annotations?.title ?? null,
+    description: (description ?? title ?? '').slice(0, descriptionLength).toWellFormed(),
+    inputSchema,
+    isRepeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+  }
+}
+
+/** What a call needs to be made. */
+function withoutOutput({ outputSchema: _, ...definition }: Tool): Tool {
+  return definition
+}

@@ -1,0 +1,35 @@
+import { EgressFailed } from '../../delivery/egress-failed.ts'
+import type { ToolResult } from './tool.ts'
+
+/** What a model is told of one call. */
+export const resultLimitBytes = 64 * 1024
+
+export function toResult(text: string): ToolResult {
+  return { text: cutText(text), isError: false }
+}
+
+/** The model may say what went wrong, or try otherwise; the run goes on. */
+export function toError(text: string): ToolResult {
+  return { text: cutText(text), isError: true }
+}
+
+/** The beginning of a text, without half a character at its end. */
+export function cutText(text: string, limitBytes = resultLimitBytes): string {
+  if (text.length * 3 <= limitBytes) return text
+  const bytes = Buffer.from(text)
+  if (bytes.length <= limitBytes) return text
+  let end = limitBytes
+  // Bytes in the middle of a character begin with the bits 10.
+  while ((bytes[end]! & 0xc0) === 0x80) end--
+  return bytes.toString('utf8', 0, end)
+}
+
+/** Why there was no answer, in words that name no address: the model may repeat them to whoever asked. */
+export function reasonOf(error: unknown): string {
+  const failure = error instanceof EgressFailed ? error : error instanceof Error ? error.cause : null
+  if (!(failure instanceof EgressFailed)) return 'It could not be reached.'
+  if (failure.fault === 'address' || failure.fault === 'url') return 'Its address may not be reached.'
+  if (failure.fault === 'deadline' || failure.fault === 'idle') return 'It did not answer in time.'
+  if (failure.fault === 'size') return 'It answered more than may be read.'
+  return 'It could not be reached.'
+}
