@@ -284,6 +284,24 @@ export const settings = {
   assistantName: setting('ASSISTANT_NAME', 'Assistant', text.max(256), 'Its name'),
   assistantModel: setting('ASSISTANT_MODEL', 'echo', text.max(256), 'Its model; of builtin, what it does'),
   assistantInstructions: setting('ASSISTANT_INSTRUCTIONS', null, text.max(32_768), 'What it is told'),
+  toolDeny: setting(
+    'TOOL_DENY',
+    null,
+    ranges,
+    'Addresses that functions and tool servers of agents may not reach; without it, those of WEBHOOK_DENY',
+  ),
+  toolAllow: setting(
+    'TOOL_ALLOW',
+    null,
+    ranges,
+    'Addresses that they may reach beyond public, private and loopback ones; without it, those of WEBHOOK_ALLOW',
+  ),
+  functionSecret: setting(
+    'FUNCTION_SECRET',
+    null,
+    secret(text.min(16, 'must have at least 16 characters')),
+    'Signs the calls of functions, as in Standard Webhooks; without it, they are not signed',
+  ),
   drainSeconds: setting(
     'DRAIN_SECONDS',
     '20',

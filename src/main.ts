@@ -33,6 +33,8 @@ import { path as realtimePath } from './realtime/native-door.ts'
 import { anyOrigin } from './realtime/protocol.ts'
 import { ensureAssistant } from './resources/agents/assistant.ts'
 import { KnownAgents } from './resources/agents/runs/known-agents.ts'
+import { MaterialReader } from './resources/agents/runs/materials.ts'
+import { AgentTools } from './resources/agents/tools.ts'
 import { RunCounts } from './resources/agents/runs/counts.ts'
 import { RunFrames } from './resources/agents/runs/frames.ts'
 import { runChores, startRunner } from './resources/agents/runs/start.ts'
@@ -58,6 +60,7 @@ import {
   toProviderSettings,
   toRealtimeSettings,
   toRunSettings,
+  toToolSettings,
 } from './settings.ts'
 import { requireFolderOfDatabase } from './storage/blob-folder.ts'
 import { openBytes } from './storage/bytes-open.ts'
@@ -276,7 +279,12 @@ export async function startNode(config: Config): Promise<Node> {
     teardown.add('feed', () => feed.stop())
     teardown.add('notifications', () => notifier.stop())
 
-    // Answers of agents.
+    // Answers of agents, and what they are made with.
+    const knowledge = { search: async () => [] }
+    const tools = new AgentTools({ sql, knowledge, settings: toToolSettings(config), now, log })
+    teardown.add('tools of agents', () => tools.close())
+    const materials = new MaterialReader({ sql, bytes })
+    teardown.add('materials of questions', async () => materials.stop())
     const runSettings = toRunSettings(config)
     const runCounts = new RunCounts(metrics)
     const runFrames = new RunFrames({
@@ -295,9 +303,9 @@ export async function startNode(config: Config): Promise<Node> {
       typing,
       triggers,
       providers: openProviders(toProviderSettings(config), { clock, log }),
-      openToolbox: async () => ({ tools: [], unavailable: [], find: () => undefined, close: async () => {} }),
-      knowledge: { search: async () => [] },
-      readMaterials: async () => ({ context: [], files: [], images: [] }),
+      openToolbox: (request, signal) => tools.open(request, signal),
+      knowledge,
+      readMaterials: (run, trigger, takesImages, signal) => materials.read(run, trigger, { takesImages, signal }),
       watcher: runFrames,
       counts: runCounts,
       bus,
@@ -349,6 +357,7 @@ export async function startNode(config: Config): Promise<Node> {
         previews,
         outside,
         agents: control,
+        toolServers: tools,
         upsertsJoin: config.upsertsJoin,
         now,
       },

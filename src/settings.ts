@@ -6,6 +6,7 @@ import type { OutsideSettings } from './delivery/outside.ts'
 import type { Secret } from './lib/secret.ts'
 import { realtimeDefaults, type RealtimeSettings } from './realtime/settings.ts'
 import type { AssistantSettings } from './resources/agents/assistant.ts'
+import type { ToolSettings } from './resources/agents/tools.ts'
 import type { RunSettings } from './resources/agents/runs/start.ts'
 import type { DeliverySettings } from './resources/webhooks/delivery.ts'
 import type { BytesSettings } from './storage/bytes-open.ts'
@@ -70,6 +71,15 @@ export function toRunSettings(config: Config): RunSettings {
 export function toAssistantSettings(config: Config): AssistantSettings | null {
   const { assistantProvider: provider, assistantUid: uid, assistantName: name, assistantModel: model } = config
   return provider === null ? null : { uid, name, provider, model, instructions: config.assistantInstructions }
+}
+
+export function toToolSettings(config: Config): ToolSettings {
+  return {
+    version: config.version,
+    allow: config.toolAllow ?? config.webhookAllow,
+    deny: config.toolDeny ?? config.webhookDeny,
+    secret: config.functionSecret,
+  }
 }
 
 export function toBytesSettings(config: Config): BytesSettings {

@@ -19,6 +19,7 @@ import type { Attempts } from './attempts.ts'
 import type { Credentials } from './credentials.ts'
 import type { Errands } from './errands.ts'
 import type { Outside } from './outside.ts'
+import type { ToolServers } from './tool-servers.ts'
 import type { Upload } from './upload.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -54,6 +55,7 @@ export interface Parts {
   previews: Previews
   outside: Outside
   agents: AgentControl
+  toolServers: ToolServers
   /** Whether an upsert lets its caller into an app that was itself made by one. */
   upsertsJoin: boolean
   now: () => Date

@@ -7,6 +7,9 @@ export interface Tool {
   parameters: object
 }
 
+/** The search in an agent's knowledge: no function may have its name. */
+export const searchToolName = 'search_files'
+
 /**
  * The tools of one run: functions of the agent, tools of its tool servers, the search in its knowledge. Opened when a
  * run is begun or continued, closed when this node is done with it. Configuration is read once, when it is opened.

@@ -1,4 +1,6 @@
+import { isAllowed } from '../../agents/tools/mcp/server.ts'
 import type { Principal } from '../../actors/principal.ts'
+import type { OfferedTool } from '../../http/tool-servers.ts'
 import { verbatim } from '../../lib/json.ts'
 import { actorOf } from '../users/represent.ts'
 import type { FunctionRow } from './functions/schema.ts'
@@ -38,4 +40,8 @@ export function showFunction({ name, description, method, url, headers, paramete
 
 export function showServer({ name, url, description, allowed_tools, approval_mode, headers }: ToolServerRow) {
   return { name, url, description, allowed_tools, approval_mode, headers: verbatim(headers) }
+}
+
+export function showTool({ name, title, description, inputSchema }: OfferedTool, server: ToolServerRow) {
+  return { name, title, description, input_schema: verbatim(inputSchema), is_allowed: isAllowed(server, name) }
 }

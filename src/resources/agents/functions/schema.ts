@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { MetadataInput } from '../../../lib/shape.ts'
+import { searchToolName } from '../../../agents/tools/tool.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
 
 /** Functions of one agent. */
@@ -20,7 +21,7 @@ const ParametersInput = MetadataInput.refine(
 ).describe('A JSON Schema of type object')
 
 export const NewAgentFunction = z.object({
-  name: ToolName,
+  name: ToolName.refine(name => name !== searchToolName, 'is reserved'),
   description: z.string().trim().min(1, 'must not be empty').max(4096),
   url: AddressInput.describe('`{name}` segments are filled from the arguments'),
   method: MethodInput.nullish(),

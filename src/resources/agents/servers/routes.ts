@@ -1,10 +1,18 @@
 import { reply, route } from '../../../http/route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { requireAgentId } from '../find.ts'
-import { showServer } from '../represent.ts'
+import { showServer, showTool } from '../represent.ts'
 import { AgentPath } from '../schema.ts'
 import { addServer, putServer, removeServer, updateServer } from './commands.ts'
-import { ToolServer, ToolServers, ToolServerPath, ToolServerUpdate, NewToolServer } from './schema.ts'
+import {
+  OfferedTools,
+  ToolServerFailed,
+  ToolServer,
+  ToolServers,
+  ToolServerPath,
+  ToolServerUpdate,
+  NewToolServer,
+} from './schema.ts'
 import { findServer, listServers } from './store.ts'
 
 const add = route({
@@ -80,6 +88,25 @@ const list = route({
   },
 })
 
+const listTools = route({
+  method: 'GET',
+  path: '/api/agents/{agent}/mcp/{name}/tools',
+  summary: 'List the tools that a tool server has now',
+  auth: 'key',
+  params: ToolServerPath,
+  replies: { 200: OfferedTools },
+  problems: [NotFound, ToolServerFailed],
+  async handle({ params, sql, by, errands, toolServers }) {
+    const row = await findServer(sql, await requireAgentId(sql, params.agent), params.name)
+    if (row === null) throw NotFound()
+    const tools = await errands.run(by, () => toolServers.list(row))
+    return reply(
+      200,
+      tools.map(tool => showTool(tool, row)),
+    )
+  },
+})
+
 const remove = route({
   method: 'DELETE',
   path: '/api/agents/{agent}/mcp/{name}',
@@ -94,4 +121,4 @@ const remove = route({
   },
 })
 
-export const serverRoutes = [add, get, update, put, list, remove]
+export const serverRoutes = [add, get, update, put, list, listTools, remove]

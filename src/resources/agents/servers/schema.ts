@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { problem } from '../../../lib/errors.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
 
 /** Tool servers of one agent. */
@@ -30,6 +31,21 @@ export const ToolServer = z
   })
   .meta({ id: 'ToolServer' })
 export const ToolServers = z.array(ToolServer)
+
+/** What a server offers, whether the agent may use it or not. */
+export const OfferedTools = z.array(
+  z
+    .object({
+      name: z.string(),
+      title: z.string().optional(),
+      description: z.string(),
+      input_schema: z.looseObject({}),
+      is_allowed: z.boolean(),
+    })
+    .meta({ id: 'OfferedTool' }),
+)
+
+export const ToolServerFailed = problem(502, 'tool-server-failed', 'The tool server did not say which tools it has.')
 
 export const ToolServerPath = z.object({ agent: z.string(), name: z.string() })
 

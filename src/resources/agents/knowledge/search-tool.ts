@@ -1,0 +1,32 @@
+import { toError, toResult } from '../../../agents/tools/result.ts'
+import { searchToolName, type BoundTool, type Knowledge, type Tool } from '../../../agents/tools/tool.ts'
+
+const tool: Tool = {
+  name: searchToolName,
+  description: 'Searches the files that you know for some words, and gives the best passages. Cite them as [n].',
+  parameters: {
+    type: 'object',
+    properties: { query: { type: 'string', description: 'A few words that the files are likely to hold' } },
+    required: ['query'],
+  },
+}
+
+/** The search in an agent's knowledge, as a tool of its runs. */
+export function toSearchTool(knowledge: Knowledge, agent: number): { tool: Tool; bound: BoundTool } {
+  const bound: BoundTool = {
+    kind: 'search',
+    isRepeatable: true,
+    approval: null,
+    async call({ query }, { passages }) {
+      if (typeof query !== 'string' || query.trim() === '') return toError('query must be a text.')
+      const found = await knowledge.search(agent, query)
+      if (found.length === 0) return toResult('Nothing was found.')
+      const texts = found.map(({ name, place, text }, index) => {
+        const title = place === null ? name : `${name}, ${place}`
+        return `[${passages + index + 1}] ${title}\n${text}`
+      })
+      return { ...toResult(texts.join('\n\n')), passages: found.map(({ file }) => ({ file })) }
+    },
+  }
+  return { tool, bound }
+}

@@ -1,0 +1,84 @@
+import { ArgumentChecker } from '../../agents/tools/arguments/checker.ts'
+import { listMs, ToolServerConnection } from '../../agents/tools/mcp/connection.ts'
+import { failureOf } from '../../agents/tools/mcp/failure.ts'
+import { RememberedServers } from '../../agents/tools/mcp/remembered.ts'
+import { openToolbox, type ToolboxParts } from '../../agents/tools/toolbox.ts'
+import type { Knowledge, Toolbox, ToolboxRequest } from '../../agents/tools/tool.ts'
+import { addressCheck } from '../../delivery/addresses.ts'
+import { Egress } from '../../delivery/egress.ts'
+import type { OfferedTool, ToolServers } from '../../http/tool-servers.ts'
+import type { Log } from '../../lib/log.ts'
+import type { Secret } from '../../lib/secret.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { listFunctions } from './functions/store.ts'
+import { toSearchTool } from './knowledge/search-tool.ts'
+import { ToolServerFailed } from './servers/schema.ts'
+import { listServers } from './servers/store.ts'
+import { findKnowledge } from './knowledge/store.ts'
+
+export interface ToolSettings {
+  version: string
+  /** Ranges of addresses that may be reached beyond public, private and loopback ones, and that may never be. */
+  allow: readonly string[]
+  deny: readonly string[]
+  /** What calls of functions are signed with. */
+  secret: Secret | null
+}
+
+interface AgentToolsOptions {
+  sql: Sql
+  knowledge: Knowledge
+  settings: ToolSettings
+  now: () => Date
+  log: Log
+}
+
+/** The tools that agents are configured with. Made by main; `close` ends its thread. */
+export class AgentTools implements ToolServers {
+  readonly #sql: Sql
+  readonly #knowledge: Knowledge
+  readonly #parts: ToolboxParts
+
+  constructor({ sql, knowledge, settings, now, log }: AgentToolsOptions) {
+    const { version, allow, deny, secret } = settings
+    this.#sql = sql
+    this.#knowledge = knowledge
+    this.#parts = {
+      egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true, allow, deny }) }),
+      checker: new ArgumentChecker(log),
+      remembered: new RememberedServers(),
+      version,
+      secret,
+      now,
+      log,
+    }
+  }
+
+  /** See OpenToolbox. */
+  async open(request: ToolboxRequest, signal: AbortSignal): Promise<Toolbox> {
+    const { id } = request.agent
+    const [functions, servers, knowledge] = await Promise.all([
+      listFunctions(this.#sql, id),
+      listServers(this.#sql, id),
+      findKnowledge(this.#sql, id),
+    ])
+    const own = knowledge.length > 0 ? [toSearchTool(this.#knowledge, id)] : []
+    return openToolbox({ functions, servers, own }, request, this.#parts, signal)
+  }
+
+  async list(server: { url: string; headers: Record<string, string> | null }): Promise<OfferedTool[]> {
+    const connection = new ToolServerConnection(server, this.#parts)
+    try {
+      const { tools } = await connection.list(AbortSignal.timeout(listMs), { isFresh: true })
+      return tools.map(({ listed }) => listed)
+    } catch (error) {
+      throw ToolServerFailed({ reason: failureOf(error) })
+    } finally {
+      await connection.close()
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#parts.checker.close()
+  }
+}
