@@ -35,6 +35,8 @@ import { ensureAssistant } from './resources/agents/assistant.ts'
 import { KnownAgents } from './resources/agents/runs/known-agents.ts'
 import { MaterialReader } from './resources/agents/runs/materials.ts'
 import { AgentTools } from './resources/agents/tools.ts'
+import { Indexer } from './resources/agents/knowledge/indexer.ts'
+import { PassageSearch } from './resources/agents/knowledge/search.ts'
 import { RunCounts } from './resources/agents/runs/counts.ts'
 import { RunFrames } from './resources/agents/runs/frames.ts'
 import { runChores, startRunner } from './resources/agents/runs/start.ts'
@@ -280,7 +282,8 @@ export async function startNode(config: Config): Promise<Node> {
     teardown.add('notifications', () => notifier.stop())
 
     // Answers of agents, and what they are made with.
-    const knowledge = { search: async () => [] }
+    const knowledge = new PassageSearch(sql)
+    const indexer = new Indexer({ sql, bytes, log })
     const tools = new AgentTools({ sql, knowledge, settings: toToolSettings(config), now, log })
     teardown.add('tools of agents', () => tools.close())
     const materials = new MaterialReader({ sql, bytes })
@@ -328,6 +331,7 @@ export async function startNode(config: Config): Promise<Node> {
       ...storageChores(sql, config.eventDays, now),
       ...deliveries,
       ...notifications,
+      ...indexer.chores,
       ...runs,
       ...ofResources,
     ]

@@ -7,9 +7,9 @@ import { brokeDown, type Extracted, type ExtractionOrder } from './format.ts'
 /** Processor time for one document. */
 const taskMs = 20_000
 
-/** What the thread may hold, besides bytes: 200 MiB of those are an archive's, unpacked. */
+/** What the thread may hold, and the process with bytes: 200 MiB of those may be an archive, unpacked. */
 const memoryMb = 256
-const processLimitBytes = 1024 * 1024 * 1024
+const processLimitBytes = 640 * 1024 * 1024
 
 /** How often is looked how much memory the process takes: streams of a PDF may unpack to any size. */
 const watchMs = 50

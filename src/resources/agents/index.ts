@@ -1,10 +1,11 @@
 import { resource } from '../resource.ts'
 import { approvalRoutes } from './approvals/routes.ts'
 import { functionRoutes } from './functions/routes.ts'
+import { knowledgeRoutes } from './knowledge/routes.ts'
 import { routes } from './routes.ts'
 import { runRoutes } from './runs/routes.ts'
 import { serverRoutes } from './servers/routes.ts'
 
 export const agents = resource({
-  routes: [...routes, ...functionRoutes, ...serverRoutes, ...runRoutes, ...approvalRoutes],
+  routes: [...routes, ...functionRoutes, ...serverRoutes, ...runRoutes, ...approvalRoutes, ...knowledgeRoutes],
 })

@@ -118,8 +118,10 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
 export function namesOf(item: ContentItem, parts = item.parts): number[] {
   const names = item.updated_by === null ? [item.created_by] : [item.created_by, item.updated_by]
   if (parts === undefined) return names
-  const { attachments, reactions } = parts
-  return [...names, ...attachments.map(file => file.created_by), ...reactions.map(({ user_id }) => user_id)]
+  // Deliveries that were queued by an earlier release have no annotations.
+  const { attachments, reactions, annotations = [] } = parts
+  const authors = annotations.flatMap(({ created_by, updated_by }) => [created_by, updated_by ?? created_by])
+  return [...names, ...attachments.map(file => file.created_by), ...reactions.map(({ user_id }) => user_id), ...authors]
 }
 
 /** What nobody wrote: all that webhooks are told. */
@@ -131,6 +133,7 @@ function withoutWords(item: ContentItem): ContentItem {
     ...item.parts,
     options: options.map(option => ({ ...option, text: '' })),
     embed: embed && embedWithoutWords(embed),
+    annotations: [],
   }
   return { ...bare, parts }
 }

@@ -2,6 +2,7 @@ import type { Principal } from '../../actors/principal.ts'
 import type { Db } from '../../storage/sql.ts'
 import type { EmbedRow } from '../embeds/schema.ts'
 import { listEmbeds } from '../embeds/store.ts'
+import { isAnswer, listAnnotations } from '../files/annotations.ts'
 import { listAttachments } from '../files/attachments.ts'
 import type { FileRow } from '../files/schema.ts'
 import type { MeetingRow } from '../meetings/schema.ts'
@@ -20,6 +21,8 @@ export interface Parts {
   reactions: ReactionRow[]
   embed: EmbedRow | null
   meeting: MeetingRow | null
+  /** Files that an agent's answer cites, in that order; not those in the trash. */
+  annotations: FileRow[]
 }
 
 /** An item with its parts. Absent: they have not been read; the counts on the row say whether there are any. */
@@ -27,7 +30,14 @@ export interface ContentItem extends ContentRow {
   parts?: Parts
 }
 
-export const noParts: Parts = { attachments: [], options: [], reactions: [], embed: null, meeting: null }
+export const noParts: Parts = {
+  attachments: [],
+  options: [],
+  reactions: [],
+  embed: null,
+  meeting: null,
+  annotations: [],
+}
 
 /** Reactions that come with an item; the rest is in their list. */
 const shownReactions = 100
@@ -38,7 +48,8 @@ const mostReactions = 100 * shownReactions
 /** True where it is worth asking the database: plain text, which most content is, has no parts. */
 export function hasParts(row: ContentRow): boolean {
   const { attachment_count, option_count, reaction_count, embed_id, meeting_id } = row
-  return attachment_count > 0 || option_count > 0 || reaction_count > 0 || embed_id !== null || meeting_id !== null
+  const isCounted = attachment_count > 0 || option_count > 0 || reaction_count > 0
+  return isCounted || embed_id !== null || meeting_id !== null || isAnswer(row)
 }
 
 /**
@@ -61,7 +72,7 @@ export async function loadParts(
   if (open.length === 0) return parts
   const most = counter === null ? shownReactions : shareOf(mostReactions, open)
   const own = counter?.kind === 'user' ? counter.user : null
-  const [attachments, options, reactions, embeds, meetings] = await Promise.all([
+  const [attachments, options, reactions, embeds, meetings, annotations] = await Promise.all([
     look(
       open.flatMap(({ id, attachment_count }) => (attachment_count > 0 ? id : [])),
       ids => listAttachments(db, ids),
@@ -82,6 +93,10 @@ export async function loadParts(
       open.flatMap(({ meeting_id }) => meeting_id ?? []),
       ids => listMeetings(db, ids),
     ),
+    look(
+      open.flatMap(item => (isAnswer(item) ? item.id : [])),
+      ids => listAnnotations(db, ids),
+    ),
   ])
   for (const { id, embed_id, meeting_id } of open) {
     parts.set(id, {
@@ -90,6 +105,7 @@ export async function loadParts(
       reactions: reactions.get(id) ?? [],
       embed: (embed_id !== null && embeds.get(embed_id)) || null,
       meeting: (meeting_id !== null && meetings.get(meeting_id)) || null,
+      annotations: annotations.get(id) ?? [],
     })
   }
   return parts

@@ -11,6 +11,7 @@ import { showMeeting } from '../meetings/represent.ts'
 import { redactOption, showOption, showOptions } from '../options/represent.ts'
 import { showReaction } from '../reactions/represent.ts'
 import { summaryOf } from '../users/represent.ts'
+import { showAnnotation, type AnnotationApps } from './annotations.ts'
 import type { ContentEntity } from './kind.ts'
 import { subscriptionOf, type Mine } from './mine.ts'
 import { toParentRef } from './parent.ts'
@@ -62,6 +63,8 @@ export function isSubscribedTo(
 export interface Reading {
   parts: ReadonlyMap<number, Parts>
   mine: Mine
+  /** The apps of their annotations. */
+  cited: AnnotationApps
 }
 
 /** The detailed item. Whom it names (see namesOf) and the namesakes of its app must be in memory. */
@@ -69,7 +72,7 @@ export function showContent(
   entity: ContentEntity,
   item: ContentItem,
   state: AppState,
-  { parts, mine }: Reading,
+  { parts, mine, cited }: Reading,
   viewer: Viewer,
   row: object = fixRow(item),
 ) {
@@ -95,7 +98,7 @@ export function showContent(
     meeting,
     reactions: reactions ?? noItems,
     comments,
-    annotations: noItems,
+    annotations: toPart((own?.annotations ?? []).flatMap(file => showAnnotation(file, cited, viewer))) ?? noItems,
     attachments: toPart((own?.attachments ?? []).map(file => ({ ...showFile(file, viewer, mine), app }))) ?? noItems,
     options: toPart(showOptions(own?.options ?? [], mine.votes.get(item.id))) ?? noItems,
   }

@@ -7,6 +7,7 @@ import type { Db } from '../../storage/sql.ts'
 import { findStates } from '../apps/find.ts'
 import { namesakes } from '../apps/naming.ts'
 import type { Viewer } from '../apps/represent.ts'
+import { loadAnnotationApps, noAnnotationApps } from './annotations.ts'
 import { namesOf } from './events.ts'
 import type { ContentEntity, ContentKind } from './kind.ts'
 import type { ContentPage } from './lists/list.ts'
@@ -16,8 +17,9 @@ import { isSubscribedTo, showContent, showContentSummary, showRow, type Reading 
 
 interface Reader extends Viewer {
   sql: Db
-  /** Absent where an item is not what was asked for, but comes with it. */
+  /** Absent where an item is not what was asked for, but comes with it: then without annotations. */
   form?: Form
+  apps?: Apps
 }
 
 interface ContentRequest extends Reader {
@@ -47,14 +49,16 @@ async function showWhole(entity: ContentEntity, item: ContentItem, state: AppSta
 }
 
 /** What there is to be known about some items for one caller. */
-async function read(entity: ContentEntity, items: readonly ContentItem[], { sql, by, form }: Reader): Promise<Reading> {
+async function read(entity: ContentEntity, items: readonly ContentItem[], reader: Reader): Promise<Reading> {
+  const { sql, by, form, apps } = reader
   if (items.every(item => isPlain(entity, item, by))) return nothing
   const counter = form?.inner === 'all' ? by : null
   const [parts, mine] = await Promise.all([loadParts(sql, items, counter), loadMine(sql, by, entity, items)])
-  return { parts, mine: await withStarredFiles(sql, by, mine, parts) }
+  const cited = apps === undefined ? noAnnotationApps : await loadAnnotationApps(parts, apps, reader)
+  return { parts, mine: await withStarredFiles(sql, by, mine, parts), cited }
 }
 
-const nothing: Reading = { parts: new Map(), mine: noMine }
+const nothing: Reading = { parts: new Map(), mine: noMine, cited: noAnnotationApps }
 
 /** There is nothing to be known beside the row: so it is with nearly every message. */
 function isPlain(entity: ContentEntity, item: ContentItem, by: Principal): boolean {

@@ -37,6 +37,12 @@ export function presentFile(row: FileRow, { app, people, origin }: Scene) {
   return { ...showCommon(row, { people, origin }), app: showAppRef(app, people, origin) }
 }
 
+/** A file that an answer cites, for a reader who may not read the app that it is in. */
+export function showCitedFile(row: FileRow, viewer: FileViewer) {
+  const hidden = { download_url: null, preview_url: null, thumbnail_url: null, external_url: null, embed_url: null }
+  return { ...showCommon(row, viewer), ...hidden, is_subscribed: false, is_starred: false }
+}
+
 function showCommon(row: FileRow, { people, origin }: FileViewer) {
   const { blob } = row
   return {

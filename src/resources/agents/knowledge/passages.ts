@@ -1,0 +1,41 @@
+import type { ExtractedPart } from '../../../agents/extraction/extraction.ts'
+
+/** Characters of a passage, about, and of those how many it shares with the one before. As the API says. */
+const passageLength = 3_000
+const overlapLength = 300
+
+/** Passages of one file; the rest of it is not searched. */
+const mostPassages = 2_000
+
+/** A piece of a file, as it is stored. */
+export interface NewPassage {
+  place: string | null
+  text: string
+}
+
+/** Cuts a document into passages, at paragraphs where there are any, each within one part. */
+export function toPassages(parts: readonly ExtractedPart[]): NewPassage[] {
+  const passages: NewPassage[] = []
+  for (const { place, text } of parts) {
+    for (let start = 0; start < text.length && passages.length < mostPassages;) {
+      const end = endOf(text, start)
+      const piece = text.slice(start, end).trim()
+      if (piece !== '') passages.push({ place, text: piece.toWellFormed() })
+      if (end >= text.length) break
+      start = Math.max(end - overlapLength, start + 1)
+    }
+  }
+  return passages
+}
+
+/** The last blank line, else line, sentence or word that ends in the second half of the passage. */
+function endOf(text: string, start: number): number {
+  const most = start + passageLength
+  if (most >= text.length) return text.length
+  const least = start + passageLength / 2
+  for (const mark of ['\n\n', '\n', '. ', '。', ' ']) {
+    const at = text.lastIndexOf(mark, most - mark.length)
+    if (at >= least) return at + mark.length
+  }
+  return most
+}

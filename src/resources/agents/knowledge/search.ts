@@ -1,0 +1,126 @@
+import type { Knowledge, Passage } from '../../../agents/tools/tool.ts'
+import type { Sql } from '../../../storage/sql.ts'
+import { findKnowledge } from './store.ts'
+
+/** Words of a question that are looked for: a question is short, a pasted page is not. A guess. */
+const mostWords = 32
+
+/** As much of a question is looked at. */
+const questionLength = 4_000
+
+/** Words that more passages than this hold are passed over where there is a rarer one: each passage is ranked. A guess. */
+const commonWord = 2_000
+
+/** What is given of a search, as the API says: passages, those of one file, and bytes of them all. */
+const mostPassages = 8
+const mostOfFile = 2
+const mostBytes = 4_000 * 3
+
+/** From this length on, a word is found as the beginning of others, too: `invoice` in `invoices`. A guess. */
+const prefixLength = 4
+
+interface Ranked {
+  file_id: number
+  name: string
+  place: string | null
+  text: string
+}
+
+/**
+ * Searches passages by words, as everything else is searched. A passage ranks by each word of the question that it holds,
+ * words counting the more the fewer passages hold them: without that, questions would find what says `is` most often.
+ */
+export class PassageSearch implements Knowledge {
+  readonly #sql: Sql
+
+  constructor(sql: Sql) {
+    this.#sql = sql
+  }
+
+  async search(agent: number, query: string): Promise<Passage[]> {
+    const apps = await findKnowledge(this.#sql, agent)
+    if (apps.length === 0) return []
+    const [asked] = await this.#sql<{ words: string[] }[]>`
+      select question_words(${query.slice(0, questionLength).toWellFormed().replaceAll('\0', '')}) as words`
+    const terms = toTerms(asked!.words).slice(0, mostWords)
+    if (terms.length === 0) return []
+    return choose(await this.#rank(apps, terms))
+  }
+
+  #rank(apps: number[], terms: Term[]): Promise<Ranked[]> {
+    const queries = terms.map(({ queryIn }) => apps.map(queryIn).join(' | '))
+    const weights = terms.map(({ weight }) => weight)
+    return this.#sql<Ranked[]>`
+      with asked as (
+        select term::tsquery as query, weight, held
+        from unnest(${queries}::text[], ${weights}::bigint[]) t(term, weight), lateral (
+          select count(*) as held
+          from (select from knowledge_passages p where p.terms @@ term::tsquery limit ${commonWord + 1}) h) h
+        where held > 0
+      ), chosen as materialized (
+        select query, weight / ln(2 + held) as weight from asked
+        where held <= ${commonWord} or not exists (select from asked where held <= ${commonWord})
+        order by weight / ln(2 + held) desc limit 12
+      ), ranked as (
+        select p.file_id, p.n, sum(weight * ts_rank_cd('{0.5,0.5,0.5,1}', p.terms, query, 32)) as score
+        from chosen, lateral (
+          select * from knowledge_passages p where p.terms @@ query limit ${commonWord}) p
+        group by p.file_id, p.n
+      )
+      select r.file_id, f.name, p.place, p.text
+      from ranked r
+      join knowledge_passages p on p.file_id = r.file_id and p.n = r.n
+      join files f on f.id = r.file_id and f.trashed_at is null and f.app_id = any(${apps}::bigint[])
+      join apps a on a.id = f.app_id and a.trashed_at is null and a.deleted_at is null
+      order by r.score desc, r.file_id, r.n limit ${mostPassages * 5}`
+  }
+}
+
+function choose(ranked: readonly Ranked[]): Passage[] {
+  const chosen: Passage[] = []
+  const ofFile = new Map<number, number>()
+  let bytes = 0
+  for (const { file_id: file, name, place, text } of ranked) {
+    const before = ofFile.get(file) ?? 0
+    const size = Buffer.byteLength(text)
+    if (before >= mostOfFile || (chosen.length > 0 && bytes + size > mostBytes)) continue
+    ofFile.set(file, before + 1)
+    bytes += size
+    chosen.push({ file, name, place, text })
+    if (chosen.length === mostPassages) break
+  }
+  return chosen
+}
+
+/** Scripts that put nothing between words: each character is a word, and two of them say much more than one. */
+const unspaced = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]$/u
+
+/** A word, or two, that is looked for. */
+interface Term {
+  /** The query that finds it in an app. */
+  queryIn: (app: number) => string
+  /** Short words, such as `is`, say less than long ones in every language that has words. A guess. */
+  weight: number
+}
+
+/** Longer words say no more. */
+const longWord = 8
+
+function toTerms(words: readonly string[]): Term[] {
+  const found = new Map<string, Term>()
+  for (const [index, word] of words.entries()) {
+    const next = words[index + 1]
+    if (unspaced.test(word) && next !== undefined && unspaced.test(next)) {
+      const queryIn = (app: number) => `(${quote(app, word)} <-> ${quote(app, next)})`
+      found.set(`${word} ${next}`, { queryIn, weight: longWord ** 3 })
+    } else if (!unspaced.test(word) || !unspaced.test(words[index - 1] ?? '')) {
+      const queryIn = (app: number) => `${quote(app, word)}${word.length >= prefixLength ? ':*' : ''}`
+      found.set(word, { queryIn, weight: Math.min(word.length, longWord) ** 3 })
+    }
+  }
+  return [...found.values()]
+}
+
+function quote(app: number, word: string): string {
+  return `'${app} ${word.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+}
