@@ -98,8 +98,9 @@ export async function listDependents(tx: Tx, directory: number, limit: number): 
 export async function addMembers(tx: Tx, directory: number, users: number[]): Promise<number[]> {
   const rows = await tx<{ user_id: number }[]>`
     insert into directory_members (directory_id, user_id)
-    -- The lock keeps them from being deleted meanwhile; who is already gone is passed over.
-    select ${directory}, u.id from users u where u.id = any(${users}::bigint[]) order by u.id for key share
+    -- The lock keeps users from being deleted meanwhile; who is already gone is passed over. It is the one that counting
+    -- in directory_counts takes: taken only then, it would be waited for with the new rows in hand.
+    select ${directory}, u.id from users u where u.id = any(${users}::bigint[]) order by u.id for no key update
     on conflict do nothing
     returning user_id`
   return rows.map(({ user_id }) => user_id)
@@ -107,6 +108,8 @@ export async function addMembers(tx: Tx, directory: number, users: number[]): Pr
 
 /** The users who were in the directory before. */
 export async function removeMembers(tx: Tx, directory: number, users: number[]): Promise<number[]> {
+  // As in addMembers, before the rows are taken.
+  await tx`select from users where id = any(${users}::bigint[]) order by id for no key update`
   const rows = await tx<{ user_id: number }[]>`
     delete from directory_members where directory_id = ${directory} and user_id = any(${users}::bigint[])
     returning user_id`

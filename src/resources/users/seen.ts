@@ -61,7 +61,10 @@ async function countShown(db: Db, user: number): Promise<Seen> {
     select directory_id from directory_members where user_id = ${user} order by directory_id`
   const mine = directories.length === 0 ? [0] : directories.map(({ directory_id }) => directory_id)
   const kept = await db<{ directory_id: number; is_agent: boolean; count: number }[]>`
-    select directory_id, is_agent, sum(count)::bigint as count from directory_counts
+    select directory_id, is_agent, sum(count)::bigint as count from (
+      select directory_id, is_agent, count from directory_counts
+      union all select directory_id, is_agent, added from directory_count_changes
+    ) c
     where directory_id = any(${[0, ...mine]}::bigint[]) group by directory_id, is_agent`
   const sumOf = (of: number[], isAgent: boolean) =>
     kept.reduce((sum, row) => (of.includes(row.directory_id) && row.is_agent === isAgent ? sum + row.count : sum), 0)
@@ -122,4 +125,23 @@ function isSeenOneByOne(db: Db, user: number): Fragment {
       select true from directory_members d where d.user_id = u.id limit 1), false)
     or ${sharesDirectory}
     or not u.is_agent and ${sharesApp})`
+}
+
+/** Changes that are added up in one statement: some ms of them. */
+export const addedUpAtOnce = 10_000
+
+/** Adds changes to the numbers that are kept of directories; says how many. Any number of nodes may do it at once. */
+export async function addUpDirectoryCounts(sql: Sql): Promise<number> {
+  const [row] = await sql<[{ changes: number }]>`
+    with gone as (
+      delete from directory_count_changes where ctid = any(array(
+        select ctid from directory_count_changes limit ${addedUpAtOnce} for update skip locked))
+      returning directory_id, is_agent, added
+    ), kept as (
+      insert into directory_counts as d
+      select directory_id, is_agent, sum(added) from gone group by 1, 2 order by 1, 2
+      on conflict (directory_id, is_agent) do update set count = d.count + excluded.count
+    )
+    select count(*) as changes from gone`
+  return row.changes
 }
