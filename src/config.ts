@@ -281,9 +281,19 @@ export const settings = {
     text.regex(/^(?=.*\D)\S{1,256}$/, 'must have at least one character that is no digit, and no spaces'),
     'Uid of that agent',
   ),
-  assistantName: setting('ASSISTANT_NAME', 'Assistant', text.max(256), 'Its name'),
-  assistantModel: setting('ASSISTANT_MODEL', 'echo', text.max(256), 'Its model; of builtin, what it does'),
-  assistantInstructions: setting('ASSISTANT_INSTRUCTIONS', null, text.max(32_768), 'What it is told'),
+  assistantName: setting('ASSISTANT_NAME', 'Assistant', text.max(256), 'Name of the ready-made assistant'),
+  assistantModel: setting(
+    'ASSISTANT_MODEL',
+    'echo',
+    text.max(256),
+    'Model of the ready-made assistant; of builtin, what it does',
+  ),
+  assistantInstructions: setting(
+    'ASSISTANT_INSTRUCTIONS',
+    null,
+    text.max(32_768),
+    'What the ready-made assistant is told',
+  ),
   toolDeny: setting(
     'TOOL_DENY',
     null,

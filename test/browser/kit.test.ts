@@ -211,6 +211,13 @@ describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', () => {
 
   test('the demo shows two people side by side, and what passes between them', async () => {
     const access = { url: kit.server.url, key: kit.server.key }
+    // As the demo's settings make it.
+    await kit.server.admin.post('/api/agents', {
+      uid: 'assistant',
+      name: 'Assistant',
+      provider: 'builtin',
+      model: 'echo',
+    })
     const people = (await seed(access)).slice(0, 2)
     const pages = await servePages({ server: access.url, key: access.key, port: 0, people })
     const page = await kit.visit(pages.url)

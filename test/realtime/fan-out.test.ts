@@ -226,7 +226,7 @@ test('whoever subscribes to many apps that are not in memory keeps only themselv
   await eventually(() => expect(ear.revs('error')).toHaveLength(many), { timeoutMs: 20_000 })
 })
 
-test('whoever claims many times to have seen the future keeps only themselves waiting', async () => {
+test('whoever claims many times to have seen the future keeps nobody waiting: one look answers all', async () => {
   await using stage = await openStage()
   const { crowd, answered } = gatherCrowd(stage)
   const [witness, other] = [stage.connect(0), stage.connect(0)]
@@ -237,7 +237,6 @@ test('whoever claims many times to have seen the future keeps only themselves wa
   stage.fanOut.subscribe(other.session, stage.app, { after: 999_999_999 })
 
   await started(other.ear)
-  expect(answered('reset')).toBeLessThan(many / 2)
   await eventually(() => expect(answered('reset')).toBe(many), { timeoutMs: 20_000 })
 })
 

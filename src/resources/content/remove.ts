@@ -1,6 +1,8 @@
 import type { Fragment, Sql } from '../../storage/sql.ts'
 import type { ContentTable } from './store.ts'
 
+const singular = { messages: 'message', posts: 'post', comments: 'comment', files: 'file' }
+
 /**
  * Deletes the items of a table whose ids `chosen` selects, with all that hangs on them, told to nobody; how many there
  * were. For what nobody sees any more: comments on what is deleted stay. `chosen` locks what it selects and skips what
@@ -32,6 +34,10 @@ export async function removeItems(sql: Sql, table: ContentTable | 'files', chose
         : sql`), found as (
       delete from ${sql(`${table}_terms`)} t using gone g where t.id = g.id`
     }
+    ), cited as (
+      delete from item_annotations a using gone g where a.item_type = ${singular[table]} and a.item_id = g.id
+    ), meant as (
+      delete from item_context c using gone g where c.item_type = ${singular[table]} and c.item_id = g.id
     ), told as (
       delete from notifications n using entities e where n.link_id = e.id and n.link_type <> 'app'
     )

@@ -170,8 +170,8 @@ export async function removeNotifiable(sql: Sql, seen: Notifiable[]): Promise<vo
 export async function forgetGone(db: Db, apps: number[]): Promise<void> {
   await db`
     with gone as materialized (
-      select id from unnest(${apps}::bigint[]) id
-      where not exists (select from apps a where a.id = id and a.deleted_at is null)
+      select t.id from unnest(${apps}::bigint[]) t(id)
+      where not exists (select from apps a where a.id = t.id and a.deleted_at is null)
     ), cursors_gone as (
       delete from notification_cursors c using gone g where c.app_id = g.id
     )
