@@ -73,7 +73,7 @@ import { migrate } from './storage/migrate.ts'
 import { Previews } from './storage/previews.ts'
 import { Renditions } from './storage/renditions.ts'
 import { Replica } from './storage/replica.ts'
-import { openSql, pauseMs, type Sql } from './storage/sql.ts'
+import { backgroundPauseMs, openSql, type Sql } from './storage/sql.ts'
 
 export interface Node extends Running {
   /** Where it listens. */
@@ -122,7 +122,7 @@ export async function startNode(config: Config): Promise<Node> {
       url,
       connections: config.databaseConnections,
       statementTimeoutMs: config.statementSeconds * 1000,
-      idleTimeoutMs: pauseMs,
+      idleTimeoutMs: backgroundPauseMs,
     })
     teardown.add('connections', () => sql.end({ timeout: 5 }))
     await migrate(sql, log)

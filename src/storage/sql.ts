@@ -17,6 +17,12 @@ export type Fragment = postgres.PendingQuery<postgres.Row[]>
  */
 export const pauseMs = 1_000
 
+/**
+ * The same for transactions of the background, which hold no apps: on a server with 256 busy senders these waited for
+ * longer than a second for their turn, were ended by PostgreSQL, and began again (measured).
+ */
+export const backgroundPauseMs = 5_000
+
 export interface ConnectionOptions {
   url: string
   /** Ends a statement that runs longer: a query that hangs must not hold a request for ever. */
