@@ -17,8 +17,8 @@ test('clients that ask for it see an answer while it is written, and others see 
   const { body: question } = await ann.post(`/api/apps/${app}/messages`, { text: 'say first\nwait 1\nsay second' })
   const isFinal = (frame: { run?: { state: string } }) => frame.run?.state === 'done'
   await other.hear('event', ({ actor }) => actor.uid === 'assistant')
-  const frames = [...watching.frames]
-  const last = await watching.hear('agent_run', isFinal)
+  const frames = await watching.hearUntil('agent_run', isFinal)
+  const last = frames.at(-1)!
   const answer = (await ann.get(`/api/messages/${last.run.reply.id}`)).body
 
   expect(last).toMatchObject({ run: { agent: { uid: 'assistant' }, item: { type: 'message', id: question.id } } })

@@ -51,12 +51,17 @@ export class Listener implements AsyncDisposable {
 
   /** Waits for the next frame of this type and takes it out, with everything that came before it. */
   async hear(type: string, matches: (frame: Heard) => boolean = () => true): Promise<Heard> {
+    return (await this.hearUntil(type, matches)).at(-1)
+  }
+
+  /** Waits for the next frame of this type and takes out everything up to it, oldest first. */
+  async hearUntil(type: string, matches: (frame: Heard) => boolean = () => true): Promise<Heard[]> {
     const find = () => this.frames.findIndex(frame => frame.type === type && matches(frame))
     await this.#until(
       () => find() !== -1,
       () => `no frame ${type}`,
     )
-    return this.frames.splice(0, find() + 1).at(-1)
+    return this.frames.splice(0, find() + 1)
   }
 
   /** Waits for `count` frames of this type and takes them out, leaving all others. */
