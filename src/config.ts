@@ -79,6 +79,15 @@ const ranges = list.refine(texts => texts.every(isRange), 'must be address range
 
 const logLevel = z.enum(['debug', 'info', 'warn', 'error'] satisfies LogLevel[], 'must be debug, info, warn or error')
 
+/** Repeats none of them in its message. */
+const secretKeys = list
+  .refine(keys => keys.every(isKey), 'must be keys of 32 bytes in base64, separated by commas')
+  .transform(keys => keys.map(key => new Secret(key)))
+
+function isKey(text: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/.test(text)
+}
+
 /** Goes into a header. */
 const key = secret(text.regex(/^[!-~]+$/, 'must have no spaces'))
 
@@ -311,6 +320,12 @@ export const settings = {
     null,
     secret(text.min(16, 'must have at least 16 characters')),
     'Signs the calls of functions, as in Standard Webhooks; without it, they are not signed',
+  ),
+  secretKeys: setting(
+    'SECRET_KEYS',
+    '',
+    secretKeys,
+    'Keys (32 bytes, base64) that seal headers of agents’ tools and secrets of webhooks: the first seals, all open',
   ),
   drainSeconds: setting(
     'DRAIN_SECONDS',

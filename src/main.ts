@@ -25,6 +25,7 @@ import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
+import { Vault } from './lib/vault.ts'
 import { openProviders } from './agents/providers/table.ts'
 import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
@@ -48,6 +49,7 @@ import { canRead } from './resources/members/access.ts'
 import { notificationChores } from './resources/notifications/chores.ts'
 import { Notifier, toNotifiable } from './resources/notifications/consumer.ts'
 import { Feed } from './resources/notifications/feed.ts'
+import { requireKeys, sealChore } from './resources/seals.ts'
 import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
 import { lookAmong } from './resources/users/online.ts'
 import { actorOf } from './resources/users/represent.ts'
@@ -127,6 +129,10 @@ export async function startNode(config: Config): Promise<Node> {
     teardown.add('connections', () => sql.end({ timeout: 5 }))
     await migrate(sql, log)
     await prepareEvents(sql, now())
+    const vault = new Vault(config.secretKeys)
+    await requireKeys(sql, vault)
+    if (!vault.isLocked)
+      log.warn({}, 'SECRET_KEYS is not set: headers of agents and secrets of webhooks are stored in clear')
 
     const replica =
       config.replicaUrl === null
@@ -147,7 +153,7 @@ export async function startNode(config: Config): Promise<Node> {
     await people.follow(environment)
     await people.load([systemUser, deletedUser])
     const credentials = new Credentials(sql, environment, now)
-    const direct = new Direct(sql, environment, now)
+    const direct = new Direct(sql, environment, now, vault)
     const registrations = new Registrations(sql)
     await registrations.follow(environment)
     const agents = new KnownAgents(sql)
@@ -249,6 +255,7 @@ export async function startNode(config: Config): Promise<Node> {
       events,
       registrations,
       origin,
+      vault,
       settings,
       clock,
       log,
@@ -284,7 +291,7 @@ export async function startNode(config: Config): Promise<Node> {
     // Answers of agents, and what they are made with.
     const knowledge = new PassageSearch(sql)
     const indexer = new Indexer({ sql, bytes, log })
-    const tools = new AgentTools({ sql, knowledge, settings: toToolSettings(config), now, log })
+    const tools = new AgentTools({ sql, knowledge, vault, settings: toToolSettings(config), now, log })
     teardown.add('tools of agents', () => tools.close())
     const materials = new MaterialReader({ sql, bytes })
     teardown.add('materials of questions', async () => materials.stop())
@@ -334,6 +341,7 @@ export async function startNode(config: Config): Promise<Node> {
       ...indexer.chores,
       ...runs,
       ...ofResources,
+      sealChore({ sql, vault }),
     ]
     const kept = [keepHouse(chores, { clock, log, signal: housekeeping.signal })]
     teardown.add('housekeeping', async () => {
@@ -362,6 +370,7 @@ export async function startNode(config: Config): Promise<Node> {
         outside,
         agents: control,
         toolServers: tools,
+        vault,
         upsertsJoin: config.upsertsJoin,
         now,
       },

@@ -1,4 +1,5 @@
 import { overloaded } from '../lib/errors.ts'
+import { Vault } from '../lib/vault.ts'
 import { environmentId, type EventRow } from '../storage/events.ts'
 import { together } from '../storage/together.ts'
 import { isCollision, type Sql, type Tx } from '../storage/sql.ts'
@@ -46,13 +47,16 @@ export class DirectWork {
   readonly sql: Tx
   readonly by: Principal
   readonly now: Date
+  /** Seals what nobody is to read in the database. */
+  readonly vault: Vault
   readonly changes: Change[] = []
   readonly events: AppEvent[] = []
 
-  constructor(sql: Tx, by: Principal, now: Date) {
+  constructor({ sql, by, now, vault }: Pick<DirectWork, 'sql' | 'by' | 'now' | 'vault'>) {
     this.sql = sql
     this.by = by
     this.now = now
+    this.vault = vault
   }
 
   /** Tells every node's caches, after the commit and before the answer on this node: `user_updated`, `tokens_revoked`. */
@@ -109,16 +113,18 @@ export class Direct {
   readonly #sql: Sql
   readonly #environment: Environment
   readonly #now: () => Date
+  readonly #vault: Vault
   readonly #listeners: ((event: AppEvent) => void)[] = []
   readonly #followers: ((command: DirectCommand<never, unknown>) => void)[] = []
   readonly #waiting: PendingCommand[] = []
   #isCommitting = false
   #watcher: ((rev: number) => void) | null = null
 
-  constructor(sql: Sql, environment: Environment, now: () => Date) {
+  constructor(sql: Sql, environment: Environment, now: () => Date, vault = new Vault([])) {
     this.#sql = sql
     this.#environment = environment
     this.#now = now
+    this.#vault = vault
   }
 
   /** Hears of the first event of every app made on this node. */
@@ -218,7 +224,7 @@ export class Direct {
   }
 
   async #decide(tx: Tx, { command, by, input, once }: PendingCommand): Promise<Done> {
-    const work = new DirectWork(tx, by, this.#now())
+    const work = new DirectWork({ sql: tx, by, now: this.#now(), vault: this.#vault })
     const earlier = once && (await findEarlier(tx, once))
     if (earlier !== undefined) return { work, result: earlier.result, once: undefined }
     return { work, result: await command.run(work, input), once }

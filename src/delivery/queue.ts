@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import type { Vault } from '../lib/vault.ts'
 import type { Sql } from '../storage/sql.ts'
 import { attempt } from './attempt.ts'
 import type { Egress } from './egress.ts'
@@ -6,6 +7,7 @@ import { Flights } from './flights.ts'
 import type { Limiter } from './limiter.ts'
 import { keepRecords } from './retention.ts'
 import * as store from './store.ts'
+import { openSecret } from './webhook-secret.ts'
 
 /** Makes the text to send. Null where the event can no longer be told; rejects where that may work later. */
 export type Compose = (delivery: store.QueuedDelivery) => Promise<string | null>
@@ -13,6 +15,8 @@ export type Compose = (delivery: store.QueuedDelivery) => Promise<string | null>
 export interface QueueParts {
   sql: Sql
   egress: Egress
+  /** Opens the secrets that deliveries are signed with. */
+  vault: Vault
   limiter: Limiter
   compose: Compose
   userAgent: string
@@ -173,8 +177,9 @@ export class Queue {
     }
   }
 
-  async #attempt({ payload_url: url, secret, guid, trigger }: store.QueuedDelivery, body: string) {
-    const { egress, deadlineMs, userAgent, cutting: signal } = this.#options
+  async #attempt({ webhook_id, payload_url: url, secret: stored, guid, trigger }: store.QueuedDelivery, body: string) {
+    const { egress, vault, deadlineMs, userAgent, cutting: signal } = this.#options
+    const secret = openSecret(vault, stored, webhook_id)
     const shipment = { url, secret, guid, trigger, body }
     const outcome = await attempt(egress, shipment, { deadlineMs, userAgent, signal, startedAt: this.#now() })
     if (outcome !== null) this.#options.observe(outcome)

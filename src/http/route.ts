@@ -7,6 +7,7 @@ import type { Presence } from '../actors/presence.ts'
 import type { Principal } from '../actors/principal.ts'
 import type { Typing } from '../actors/typing.ts'
 import type { ProblemType } from '../lib/errors.ts'
+import type { Vault } from '../lib/vault.ts'
 import type { Json, Scalars } from '../lib/json.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Bytes } from '../storage/bytes.ts'
@@ -56,6 +57,8 @@ export interface Parts {
   outside: Outside
   agents: AgentControl
   toolServers: ToolServers
+  /** Opens what is sealed in the database. */
+  vault: Vault
   /** Whether an upsert lets its caller into an app that was itself made by one. */
   upsertsJoin: boolean
   now: () => Date

@@ -5,6 +5,7 @@ import { Limiter } from '../../src/delivery/limiter.ts'
 import { forgetDeliveries } from '../../src/delivery/retention.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { Vault } from '../../src/lib/vault.ts'
 import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { createDatabase } from './database.ts'
 import type { Receiver } from './receiver.ts'
@@ -34,6 +35,7 @@ export async function createOutbox() {
       const node = new Deliverer({
         sql: own,
         egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true }) }),
+        vault: new Vault([]),
         limiter: new Limiter(1_000),
         compose: async ({ event_id }) => JSON.stringify({ id: event_id }),
         userAgent: 'ServiceBot/0.0.0',

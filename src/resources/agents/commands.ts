@@ -6,7 +6,7 @@ import { createProfile, uidTaken, updateProfile, type UserChange } from '../user
 import { lockUser, removeUser, updateTrashed, type StoredUser } from '../users/store.ts'
 import { toRow } from './functions/commands.ts'
 import type { NewAgentFunction } from './functions/schema.ts'
-import { insertFunctions, listFunctions, removeFunctions } from './functions/store.ts'
+import { insertFunctions, listFunctions, openFunction, removeFunctions, toStored } from './functions/store.ts'
 import { requireAgent } from './lock.ts'
 import { builtin, type AgentUpdate } from './schema.ts'
 import * as store from './store.ts'
@@ -112,7 +112,7 @@ async function create(work: DirectWork, given: NewAgent): Promise<number | null>
   const id = await createProfile(work, { given: { ...toProfile(given), uid: given.uid }, isAgent: true })
   if (id === null) return null
   await store.insertSettings(work.sql, id, settings)
-  await insertFunctions(work.sql, id, (given.functions ?? []).map(toRow))
+  await insertFunctions(work.sql, id, await toStored(work.sql, work.vault, (given.functions ?? []).map(toRow)))
   return id
 }
 
@@ -131,21 +131,16 @@ async function update(work: DirectWork, stored: StoredUser, given: AgentChange):
 }
 
 async function replaceFunctions(
-  { sql }: DirectWork,
+  { sql, vault }: DirectWork,
   agent: number,
   given: NewAgentFunction[] | null | undefined,
 ): Promise<boolean> {
   if (given === undefined) return false
   const rows = (given ?? []).map(toRow)
-  if (
-    isDeepStrictEqual(
-      rows,
-      Array.from(await listFunctions(sql, agent), row => ({ ...row })),
-    )
-  )
-    return false
+  const before = Array.from(await listFunctions(sql, agent), row => openFunction(vault, row))
+  if (isDeepStrictEqual(rows, before)) return false
   await removeFunctions(sql, agent)
-  await insertFunctions(sql, agent, rows)
+  await insertFunctions(sql, agent, await toStored(sql, vault, rows))
   return true
 }
 

@@ -9,11 +9,12 @@ import { Egress } from '../../delivery/egress.ts'
 import type { OfferedTool, ToolServers } from '../../http/tool-servers.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
+import type { Vault } from '../../lib/vault.ts'
 import type { Sql } from '../../storage/sql.ts'
-import { listFunctions } from './functions/store.ts'
+import { listFunctions, openFunction } from './functions/store.ts'
 import { toSearchTool } from './knowledge/search-tool.ts'
 import { ToolServerFailed } from './servers/schema.ts'
-import { listServers } from './servers/store.ts'
+import { listServers, openServer } from './servers/store.ts'
 import { findKnowledge } from './knowledge/store.ts'
 
 export interface ToolSettings {
@@ -28,6 +29,8 @@ export interface ToolSettings {
 interface AgentToolsOptions {
   sql: Sql
   knowledge: Knowledge
+  /** Opens the headers of functions and tool servers. */
+  vault: Vault
   settings: ToolSettings
   now: () => Date
   log: Log
@@ -37,12 +40,14 @@ interface AgentToolsOptions {
 export class AgentTools implements ToolServers {
   readonly #sql: Sql
   readonly #knowledge: Knowledge
+  readonly #vault: Vault
   readonly #parts: ToolboxParts
 
-  constructor({ sql, knowledge, settings, now, log }: AgentToolsOptions) {
+  constructor({ sql, knowledge, vault, settings, now, log }: AgentToolsOptions) {
     const { version, allow, deny, secret } = settings
     this.#sql = sql
     this.#knowledge = knowledge
+    this.#vault = vault
     this.#parts = {
       egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true, allow, deny }) }),
       checker: new ArgumentChecker(log),
@@ -62,8 +67,12 @@ export class AgentTools implements ToolServers {
       listServers(this.#sql, id),
       findKnowledge(this.#sql, id),
     ])
-    const own = knowledge.length > 0 ? [toSearchTool(this.#knowledge, id)] : []
-    return openToolbox({ functions, servers, own }, request, this.#parts, signal)
+    const configured = {
+      functions: functions.map(row => openFunction(this.#vault, row)),
+      servers: servers.map(row => openServer(this.#vault, row)),
+      own: knowledge.length > 0 ? [toSearchTool(this.#knowledge, id)] : [],
+    }
+    return openToolbox(configured, request, this.#parts, signal)
   }
 
   async list(server: { url: string; headers: Record<string, string> | null }): Promise<OfferedTool[]> {

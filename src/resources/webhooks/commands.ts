@@ -1,5 +1,6 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import { NotFound } from '../../lib/errors.ts'
+import { sealSecret } from '../../delivery/webhook-secret.ts'
 import { WebhookIsDisabled } from './schema.ts'
 import * as store from './store.ts'
 
@@ -10,7 +11,9 @@ export type ShownWebhook = Omit<store.WebhookRow, 'secret'>
 export const createWebhook = directCommand(
   'createWebhook',
   async (work: DirectWork, input: store.NewWebhookRow): Promise<ShownWebhook> => {
-    const webhook = await store.insertWebhook(work.sql, input, work.now)
+    const id = await store.nextWebhookId(work.sql)
+    const webhook = { ...input, id, secret: sealSecret(work.vault, input.secret, id) }
+    await store.insertWebhook(work.sql, webhook, work.now)
     work.changed('webhook_changed', 'webhook', webhook.id)
     return withoutSecret(webhook)
   },
@@ -27,7 +30,9 @@ export const updateWebhook = directCommand(
   async (work: DirectWork, { id, change }: WebhookChange): Promise<ShownWebhook> => {
     const before = await store.lockWebhook(work.sql, id)
     if (before === null) throw NotFound()
-    const after = { ...before, ...change }
+    const { secret = undefined } = change
+    const sealed = secret === undefined ? before.secret : sealSecret(work.vault, secret, id)
+    const after = { ...before, ...change, secret: sealed }
     await store.updateWebhook(work.sql, after)
     // On enabling too: a commit that began before the webhook was disabled may have queued something since.
     if (after.is_enabled !== before.is_enabled) await store.removeQueued(work.sql, id)

@@ -9,6 +9,7 @@ import { Limiter } from '../../delivery/limiter.ts'
 import { forgetDeliveries } from '../../delivery/retention.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import type { Vault } from '../../lib/vault.ts'
 import type { Chore } from '../../storage/housekeeping.ts'
 import type { Sql } from '../../storage/sql.ts'
 import type { Registrations } from './consumer.ts'
@@ -35,6 +36,7 @@ interface DeliveryParts {
   events: EventTypes
   registrations: Registrations
   origin: () => string
+  vault: Vault
   settings: DeliverySettings
   clock: Clock
   log: Log
@@ -42,11 +44,12 @@ interface DeliveryParts {
 
 /** A deliverer that commits on this node wake. It begins with what earlier nodes left when its chores begin. */
 export function startDelivery({ registrations, settings, ...parts }: DeliveryParts): Deliverer {
-  const { apps, environment, sql, clock, log } = parts
+  const { apps, environment, sql, vault, clock, log } = parts
   const { version, ratePerSecond, parallel, deadlineMs, allow, deny } = settings
   const deliverer = new Deliverer({
     sql,
     egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true, allow, deny }) }),
+    vault,
     limiter: new Limiter(ratePerSecond),
     compose: composePayload(parts),
     userAgent: `ServiceBot/${version}`,

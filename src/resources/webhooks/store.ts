@@ -9,6 +9,7 @@ export interface WebhookRow {
   id: number
   payload_url: string
   triggers: string[]
+  /** Sealed, where there were keys. */
   secret: string | null
   is_enabled: boolean
 }
@@ -18,13 +19,17 @@ export type NewWebhookRow = Omit<WebhookRow, 'id'>
 export const orderFields = ['id', 'created_at'] as const
 type OrderField = (typeof orderFields)[number]
 
-export async function insertWebhook(db: Db, row: NewWebhookRow, now: Date): Promise<WebhookRow> {
-  const { payload_url, triggers, secret, is_enabled } = row
-  const [stored] = await db<{ id: number }[]>`
-    insert into webhooks (payload_url, triggers, secret, is_enabled, created_at)
-    values (${payload_url}, ${triggers}, ${secret}, ${is_enabled}, ${now})
-    returning id`
-  return { id: stored!.id, ...row }
+/** A number for a webhook that is to be inserted. */
+export async function nextWebhookId(db: Db): Promise<number> {
+  const [row] = await db<{ id: number }[]>`select nextval(pg_get_serial_sequence('webhooks', 'id')) as id`
+  return row!.id
+}
+
+export async function insertWebhook(db: Db, row: WebhookRow, now: Date): Promise<void> {
+  const { id, payload_url, triggers, secret, is_enabled } = row
+  await db`
+    insert into webhooks (id, payload_url, triggers, secret, is_enabled, created_at)
+    values (${id}, ${payload_url}, ${triggers}, ${secret}, ${is_enabled}, ${now})`
 }
 
 export async function findWebhook(db: Db, id: number): Promise<WebhookRow | null> {

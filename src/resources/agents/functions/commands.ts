@@ -1,18 +1,25 @@
 import { directCommand, type DirectWork } from '../../../actors/direct.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { requireActive } from '../lock.ts'
-import { mostFunctions, type FunctionRow, type FunctionUpdate, type NewAgentFunction } from './schema.ts'
+import { sealHeaders } from '../headers.ts'
+import {
+  mostFunctions,
+  type FunctionRow,
+  type FunctionUpdate,
+  type NewAgentFunction,
+  type StoredFunction,
+} from './schema.ts'
 import * as store from './store.ts'
 
 interface Saved {
-  row: FunctionRow
+  row: StoredFunction
   isNew: boolean
 }
 
 /** Adds a function. Refuses with 422 for a name that is taken, or where there are enough. */
 export const addFunction = directCommand(
   'addFunction',
-  async (work: DirectWork, { agent, given }: { agent: string; given: NewAgentFunction }): Promise<FunctionRow> => {
+  async (work: DirectWork, { agent, given }: { agent: string; given: NewAgentFunction }): Promise<StoredFunction> => {
     const id = await requireActive(work, agent)
     return add(work, id, given)
   },
@@ -24,7 +31,7 @@ export const updateFunction = directCommand(
   async (
     work: DirectWork,
     { agent, name, given }: { agent: string; name: string; given: FunctionUpdate },
-  ): Promise<FunctionRow> => {
+  ): Promise<StoredFunction> => {
     const id = await requireActive(work, agent)
     const before = await store.findFunction(work.sql, id, name)
     if (before === null) throw NotFound()
@@ -56,33 +63,43 @@ export const removeFunction = directCommand(
   },
 )
 
-/** What is stored of a new function. */
+/** What a new function is, with what it was not given. */
 export function toRow({ name, description, method, url, headers, parameters }: NewAgentFunction): FunctionRow {
   return { name, description, method: method ?? 'GET', url, headers: headers ?? null, parameters: parameters ?? null }
 }
 
 // The agent's user is locked, so nobody else adds or renames at the same time.
-async function add(work: DirectWork, agent: number, given: NewAgentFunction): Promise<FunctionRow> {
+async function add(work: DirectWork, agent: number, given: NewAgentFunction): Promise<StoredFunction> {
   const present = await store.listFunctions(work.sql, agent)
   if (present.some(({ name }) => name === given.name)) throw invalid({ name: ['is taken by another function'] })
   if (present.length >= mostFunctions) throw invalid({ name: [`an agent has at most ${mostFunctions} functions`] })
-  const row = toRow(given)
-  await store.insertFunctions(work.sql, agent, [row])
+  const [row] = await store.toStored(work.sql, work.vault, [toRow(given)])
+  await store.insertFunctions(work.sql, agent, [row!])
   work.changed('agent_changed', 'user', agent)
-  return row
+  return row!
 }
 
-async function save(work: DirectWork, agent: number, before: FunctionRow, given: FunctionUpdate): Promise<FunctionRow> {
+async function save(
+  work: DirectWork,
+  agent: number,
+  before: StoredFunction,
+  given: FunctionUpdate,
+): Promise<StoredFunction> {
   const name = given.name ?? before.name
   if (name !== before.name && (await store.findFunction(work.sql, agent, name)) !== null) {
     throw invalid({ name: ['is taken by another function'] })
   }
-  const row: FunctionRow = {
+  const { id } = before
+  const row: StoredFunction = {
+    id,
     name,
     description: given.description ?? before.description,
     method: given.method === undefined ? before.method : (given.method ?? 'GET'),
     url: given.url ?? before.url,
-    headers: given.headers === undefined ? before.headers : given.headers,
+    headers:
+      given.headers === undefined
+        ? before.headers
+        : sealHeaders(work.vault, given.headers, { table: 'agent_functions', id }),
     parameters: given.parameters === undefined ? before.parameters : given.parameters,
   }
   await store.updateFunction(work.sql, agent, before.name, row)

@@ -5,7 +5,7 @@ import { showFunction } from '../represent.ts'
 import { AgentPath } from '../schema.ts'
 import { addFunction, putFunction, removeFunction, updateFunction } from './commands.ts'
 import { AgentFunction, AgentFunctions, FunctionPath, FunctionUpdate, NewAgentFunction } from './schema.ts'
-import { findFunction, listFunctions } from './store.ts'
+import { findFunction, listFunctions, openFunction } from './store.ts'
 
 const add = route({
   method: 'POST',
@@ -17,8 +17,9 @@ const add = route({
   creates: true,
   replies: { 201: AgentFunction },
   problems: [NotFound],
-  async handle({ params, body, by, direct, once }) {
-    return reply(201, showFunction(await direct.run(addFunction, by, { agent: params.agent, given: body }, once)))
+  async handle({ params, body, by, direct, once, vault }) {
+    const row = await direct.run(addFunction, by, { agent: params.agent, given: body }, once)
+    return reply(201, showFunction(openFunction(vault, row)))
   },
 })
 
@@ -30,10 +31,10 @@ const get = route({
   params: FunctionPath,
   replies: { 200: AgentFunction },
   problems: [NotFound],
-  async handle({ params, sql }) {
+  async handle({ params, sql, vault }) {
     const row = await findFunction(sql, await requireAgentId(sql, params.agent), params.name)
     if (row === null) throw NotFound()
-    return reply(200, showFunction(row))
+    return reply(200, showFunction(openFunction(vault, row)))
   },
 })
 
@@ -46,8 +47,9 @@ const update = route({
   body: FunctionUpdate,
   replies: { 200: AgentFunction },
   problems: [NotFound],
-  async handle({ params, body, by, direct }) {
-    return reply(200, showFunction(await direct.run(updateFunction, by, { ...params, given: body })))
+  async handle({ params, body, by, direct, vault }) {
+    const row = await direct.run(updateFunction, by, { ...params, given: body })
+    return reply(200, showFunction(openFunction(vault, row)))
   },
 })
 
@@ -60,9 +62,10 @@ const put = route({
   body: NewAgentFunction,
   replies: { 200: AgentFunction, 201: AgentFunction },
   problems: [NotFound],
-  async handle({ params, body, by, direct }) {
+  async handle({ params, body, by, direct, vault }) {
     const { row, isNew } = await direct.run(putFunction, by, { ...params, given: body })
-    return isNew ? reply(201, showFunction(row)) : reply(200, showFunction(row))
+    const shown = showFunction(openFunction(vault, row))
+    return isNew ? reply(201, shown) : reply(200, shown)
   },
 })
 
@@ -74,9 +77,12 @@ const list = route({
   params: AgentPath,
   replies: { 200: AgentFunctions },
   problems: [NotFound],
-  async handle({ params, sql }) {
+  async handle({ params, sql, vault }) {
     const rows = await listFunctions(sql, await requireAgentId(sql, params.agent))
-    return reply(200, Array.from(rows, showFunction))
+    return reply(
+      200,
+      Array.from(rows, row => showFunction(openFunction(vault, row))),
+    )
   },
 })
 

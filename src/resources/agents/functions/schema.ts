@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { MetadataInput } from '../../../lib/shape.ts'
 import { searchToolName } from '../../../agents/tools/tool.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
+import type { StoredHeaders } from '../headers.ts'
 
 /** Functions of one agent. */
 export const mostFunctions = 64
@@ -47,7 +48,7 @@ export const AgentFunctions = z.array(AgentFunction)
 
 export const FunctionPath = z.object({ agent: z.string(), name: z.string() })
 
-/** A row of `agent_functions`. */
+/** A function with its headers in clear. */
 export interface FunctionRow {
   name: string
   description: string
@@ -55,4 +56,10 @@ export interface FunctionRow {
   url: string
   headers: Record<string, string> | null
   parameters: Record<string, unknown> | null
+}
+
+/** A row of `agent_functions`. */
+export interface StoredFunction extends Omit<FunctionRow, 'headers'> {
+  id: number
+  headers: StoredHeaders
 }

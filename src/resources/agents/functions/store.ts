@@ -1,31 +1,49 @@
 import type { Db, Tx } from '../../../storage/sql.ts'
-import type { FunctionRow } from './schema.ts'
+import type { Vault } from '../../../lib/vault.ts'
+import { openHeaders, sealHeaders } from '../headers.ts'
+import type { FunctionRow, StoredFunction } from './schema.ts'
 
 /** In the order in which they were added. */
-export function listFunctions(db: Db, agent: number): Promise<FunctionRow[]> {
-  return db<FunctionRow[]>`
-    select name, description, method, url, headers, parameters from agent_functions
+export function listFunctions(db: Db, agent: number): Promise<StoredFunction[]> {
+  return db<StoredFunction[]>`
+    select id, name, description, method, url, headers, parameters from agent_functions
     where agent_id = ${agent} order by id`
 }
 
-export async function findFunction(db: Db, agent: number, name: string): Promise<FunctionRow | null> {
-  const [row] = await db<FunctionRow[]>`
-    select name, description, method, url, headers, parameters from agent_functions
+export async function findFunction(db: Db, agent: number, name: string): Promise<StoredFunction | null> {
+  const [row] = await db<StoredFunction[]>`
+    select id, name, description, method, url, headers, parameters from agent_functions
     where agent_id = ${agent} and name = ${name}`
   return row ?? null
 }
 
-export async function insertFunctions(tx: Tx, agent: number, rows: FunctionRow[]): Promise<void> {
+/** Functions as they are stored, numbered anew, their headers sealed where there are keys. */
+export async function toStored(tx: Tx, vault: Vault, rows: FunctionRow[]): Promise<StoredFunction[]> {
+  const numbers = await tx<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('agent_functions', 'id')) as id from generate_series(1, ${rows.length})`
+  return rows.map((row, place) => {
+    const { id } = numbers[place]!
+    return { ...row, id, headers: sealHeaders(vault, row.headers, { table: 'agent_functions', id }) }
+  })
+}
+
+/** A stored function with its headers in clear. */
+export function openFunction(vault: Vault, { id, ...row }: StoredFunction): FunctionRow {
+  return { ...row, headers: openHeaders(vault, row.headers, { table: 'agent_functions', id }) }
+}
+
+export async function insertFunctions(tx: Tx, agent: number, rows: StoredFunction[]): Promise<void> {
   for (const row of rows) {
     await tx`
-      insert into agent_functions (agent_id, name, description, method, url, headers, parameters)
-      values (${agent}, ${row.name}, ${row.description}, ${row.method}, ${row.url},
+      insert into agent_functions (id, agent_id, name, description, method, url, headers, parameters)
+      overriding system value
+      values (${row.id}, ${agent}, ${row.name}, ${row.description}, ${row.method}, ${row.url},
         ${toJson(row.headers)}::text::json, ${toJson(row.parameters)}::text::json)`
   }
 }
 
 /** `name`: what it was called before. */
-export async function updateFunction(tx: Tx, agent: number, name: string, row: FunctionRow): Promise<void> {
+export async function updateFunction(tx: Tx, agent: number, name: string, row: StoredFunction): Promise<void> {
   await tx`
     update agent_functions
     set name = ${row.name}, description = ${row.description}, method = ${row.method}, url = ${row.url},
@@ -42,4 +60,4 @@ export async function removeFunctions(tx: Tx, agent: number): Promise<void> {
   await tx`delete from agent_functions where agent_id = ${agent}`
 }
 
-const toJson = (value: object | null) => (value === null ? null : JSON.stringify(value))
+const toJson = (value: object | string | null) => (value === null ? null : JSON.stringify(value))

@@ -1,18 +1,19 @@
 import { directCommand, type DirectWork } from '../../../actors/direct.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { requireActive } from '../lock.ts'
-import { mostServers, type NewToolServer, type ToolServerRow, type ToolServerUpdate } from './schema.ts'
+import { sealHeaders } from '../headers.ts'
+import { mostServers, type NewToolServer, type StoredServer, type ToolServerUpdate } from './schema.ts'
 import * as store from './store.ts'
 
 interface Saved {
-  row: ToolServerRow
+  row: StoredServer
   isNew: boolean
 }
 
 /** Adds a tool server. Refuses with 422 for a name that is taken, or where there are enough. */
 export const addServer = directCommand(
   'addServer',
-  async (work: DirectWork, { agent, given }: { agent: string; given: NewToolServer }): Promise<ToolServerRow> => {
+  async (work: DirectWork, { agent, given }: { agent: string; given: NewToolServer }): Promise<StoredServer> => {
     const id = await requireActive(work, agent)
     return add(work, id, given)
   },
@@ -24,7 +25,7 @@ export const updateServer = directCommand(
   async (
     work: DirectWork,
     { agent, name, given }: { agent: string; name: string; given: ToolServerUpdate },
-  ): Promise<ToolServerRow> => {
+  ): Promise<StoredServer> => {
     const id = await requireActive(work, agent)
     const before = await store.findServer(work.sql, id, name)
     if (before === null) throw NotFound()
@@ -57,18 +58,18 @@ export const removeServer = directCommand(
 )
 
 // The agent's user is locked, so nobody else adds or renames at the same time.
-async function add(work: DirectWork, agent: number, given: NewToolServer): Promise<ToolServerRow> {
+async function add(work: DirectWork, agent: number, given: NewToolServer): Promise<StoredServer> {
   const present = await store.listServers(work.sql, agent)
   if (present.some(({ name }) => name === given.name)) throw invalid({ name: ['is taken by another server'] })
   if (present.length >= mostServers) throw invalid({ name: [`an agent has at most ${mostServers} servers`] })
-  const row: ToolServerRow = {
+  const row = await store.toStored(work.sql, work.vault, {
     name: given.name,
     url: given.url,
     description: given.description || null,
     allowed_tools: given.allowed_tools ?? null,
     approval_mode: given.approval_mode ?? 'always',
     headers: given.headers ?? null,
-  }
+  })
   await store.insertServer(work.sql, agent, row)
   work.changed('agent_changed', 'user', agent)
   return row
@@ -77,20 +78,25 @@ async function add(work: DirectWork, agent: number, given: NewToolServer): Promi
 async function save(
   work: DirectWork,
   agent: number,
-  before: ToolServerRow,
+  before: StoredServer,
   given: ToolServerUpdate,
-): Promise<ToolServerRow> {
+): Promise<StoredServer> {
   const name = given.name ?? before.name
   if (name !== before.name && (await store.findServer(work.sql, agent, name)) !== null) {
     throw invalid({ name: ['is taken by another server'] })
   }
-  const row: ToolServerRow = {
+  const { id } = before
+  const row: StoredServer = {
+    id,
     name,
     url: given.url ?? before.url,
     description: given.description === undefined ? before.description : given.description || null,
     allowed_tools: given.allowed_tools === undefined ? before.allowed_tools : given.allowed_tools,
     approval_mode: given.approval_mode === undefined ? before.approval_mode : (given.approval_mode ?? 'always'),
-    headers: given.headers === undefined ? before.headers : given.headers,
+    headers:
+      given.headers === undefined
+        ? before.headers
+        : sealHeaders(work.vault, given.headers, { table: 'agent_servers', id }),
   }
   await store.updateServer(work.sql, agent, before.name, row)
   work.changed('agent_changed', 'user', agent)

@@ -13,7 +13,7 @@ import {
   ToolServerUpdate,
   NewToolServer,
 } from './schema.ts'
-import { findServer, listServers } from './store.ts'
+import { findServer, listServers, openServer } from './store.ts'
 
 const add = route({
   method: 'POST',
@@ -25,8 +25,9 @@ const add = route({
   creates: true,
   replies: { 201: ToolServer },
   problems: [NotFound],
-  async handle({ params, body, by, direct, once }) {
-    return reply(201, showServer(await direct.run(addServer, by, { agent: params.agent, given: body }, once)))
+  async handle({ params, body, by, direct, once, vault }) {
+    const row = await direct.run(addServer, by, { agent: params.agent, given: body }, once)
+    return reply(201, showServer(openServer(vault, row)))
   },
 })
 
@@ -38,10 +39,10 @@ const get = route({
   params: ToolServerPath,
   replies: { 200: ToolServer },
   problems: [NotFound],
-  async handle({ params, sql }) {
+  async handle({ params, sql, vault }) {
     const row = await findServer(sql, await requireAgentId(sql, params.agent), params.name)
     if (row === null) throw NotFound()
-    return reply(200, showServer(row))
+    return reply(200, showServer(openServer(vault, row)))
   },
 })
 
@@ -54,8 +55,9 @@ const update = route({
   body: ToolServerUpdate,
   replies: { 200: ToolServer },
   problems: [NotFound],
-  async handle({ params, body, by, direct }) {
-    return reply(200, showServer(await direct.run(updateServer, by, { ...params, given: body })))
+  async handle({ params, body, by, direct, vault }) {
+    const row = await direct.run(updateServer, by, { ...params, given: body })
+    return reply(200, showServer(openServer(vault, row)))
   },
 })
 
@@ -68,9 +70,10 @@ const put = route({
   body: NewToolServer,
   replies: { 200: ToolServer, 201: ToolServer },
   problems: [NotFound],
-  async handle({ params, body, by, direct }) {
+  async handle({ params, body, by, direct, vault }) {
     const { row, isNew } = await direct.run(putServer, by, { ...params, given: body })
-    return isNew ? reply(201, showServer(row)) : reply(200, showServer(row))
+    const shown = showServer(openServer(vault, row))
+    return isNew ? reply(201, shown) : reply(200, shown)
   },
 })
 
@@ -82,9 +85,12 @@ const list = route({
   params: AgentPath,
   replies: { 200: ToolServers },
   problems: [NotFound],
-  async handle({ params, sql }) {
+  async handle({ params, sql, vault }) {
     const rows = await listServers(sql, await requireAgentId(sql, params.agent))
-    return reply(200, Array.from(rows, showServer))
+    return reply(
+      200,
+      Array.from(rows, row => showServer(openServer(vault, row))),
+    )
   },
 })
 
@@ -96,13 +102,14 @@ const listTools = route({
   params: ToolServerPath,
   replies: { 200: OfferedTools },
   problems: [NotFound, ToolServerFailed],
-  async handle({ params, sql, by, errands, toolServers }) {
+  async handle({ params, sql, by, vault, errands, toolServers }) {
     const row = await findServer(sql, await requireAgentId(sql, params.agent), params.name)
     if (row === null) throw NotFound()
-    const tools = await errands.run(by, () => toolServers.list(row))
+    const server = openServer(vault, row)
+    const tools = await errands.run(by, () => toolServers.list(server))
     return reply(
       200,
-      tools.map(tool => showTool(tool, row)),
+      tools.map(tool => showTool(tool, server)),
     )
   },
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../lib/errors.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
+import type { StoredHeaders } from '../headers.ts'
 
 /** Tool servers of one agent. */
 export const mostServers = 16
@@ -49,7 +50,7 @@ export const ToolServerFailed = problem(502, 'tool-server-failed', 'The tool ser
 
 export const ToolServerPath = z.object({ agent: z.string(), name: z.string() })
 
-/** A row of `agent_servers`. */
+/** A tool server with its headers in clear. */
 export interface ToolServerRow {
   name: string
   url: string
@@ -57,4 +58,10 @@ export interface ToolServerRow {
   allowed_tools: string[] | null
   approval_mode: (typeof approvalModes)[number]
   headers: Record<string, string> | null
+}
+
+/** A row of `agent_servers`. */
+export interface StoredServer extends Omit<ToolServerRow, 'headers'> {
+  id: number
+  headers: StoredHeaders
 }

@@ -1,29 +1,44 @@
 import type { Db, Tx } from '../../../storage/sql.ts'
-import type { ToolServerRow } from './schema.ts'
+import type { Vault } from '../../../lib/vault.ts'
+import { openHeaders, sealHeaders } from '../headers.ts'
+import type { StoredServer, ToolServerRow } from './schema.ts'
 
 /** In the order in which they were added. */
-export function listServers(db: Db, agent: number): Promise<ToolServerRow[]> {
-  return db<ToolServerRow[]>`
-    select name, url, description, allowed_tools, approval_mode, headers from agent_servers
+export function listServers(db: Db, agent: number): Promise<StoredServer[]> {
+  return db<StoredServer[]>`
+    select id, name, url, description, allowed_tools, approval_mode, headers from agent_servers
     where agent_id = ${agent} order by id`
 }
 
-export async function findServer(db: Db, agent: number, name: string): Promise<ToolServerRow | null> {
-  const [row] = await db<ToolServerRow[]>`
-    select name, url, description, allowed_tools, approval_mode, headers from agent_servers
+export async function findServer(db: Db, agent: number, name: string): Promise<StoredServer | null> {
+  const [row] = await db<StoredServer[]>`
+    select id, name, url, description, allowed_tools, approval_mode, headers from agent_servers
     where agent_id = ${agent} and name = ${name}`
   return row ?? null
 }
 
-export async function insertServer(tx: Tx, agent: number, row: ToolServerRow): Promise<void> {
+/** A tool server as it is stored, numbered anew, its headers sealed where there are keys. */
+export async function toStored(tx: Tx, vault: Vault, row: ToolServerRow): Promise<StoredServer> {
+  const [number] = await tx<{ id: number }[]>`select nextval(pg_get_serial_sequence('agent_servers', 'id')) as id`
+  const { id } = number!
+  return { ...row, id, headers: sealHeaders(vault, row.headers, { table: 'agent_servers', id }) }
+}
+
+/** A stored tool server with its headers in clear. */
+export function openServer(vault: Vault, { id, ...row }: StoredServer): ToolServerRow {
+  return { ...row, headers: openHeaders(vault, row.headers, { table: 'agent_servers', id }) }
+}
+
+export async function insertServer(tx: Tx, agent: number, row: StoredServer): Promise<void> {
   await tx`
-    insert into agent_servers (agent_id, name, url, description, allowed_tools, approval_mode, headers)
-    values (${agent}, ${row.name}, ${row.url}, ${row.description}, ${row.allowed_tools}, ${row.approval_mode},
+    insert into agent_servers (id, agent_id, name, url, description, allowed_tools, approval_mode, headers)
+    overriding system value
+    values (${row.id}, ${agent}, ${row.name}, ${row.url}, ${row.description}, ${row.allowed_tools}, ${row.approval_mode},
       ${toJson(row.headers)}::text::json)`
 }
 
 /** `name`: what it was called before. */
-export async function updateServer(tx: Tx, agent: number, name: string, row: ToolServerRow): Promise<void> {
+export async function updateServer(tx: Tx, agent: number, name: string, row: StoredServer): Promise<void> {
   await tx`
     update agent_servers
     set name = ${row.name}, url = ${row.url}, description = ${row.description}, allowed_tools = ${row.allowed_tools},
@@ -36,4 +51,4 @@ export async function removeServer(tx: Tx, agent: number, name: string): Promise
   return count > 0
 }
 
-const toJson = (value: object | null) => (value === null ? null : JSON.stringify(value))
+const toJson = (value: object | string | null) => (value === null ? null : JSON.stringify(value))
