@@ -14,11 +14,11 @@ import { deletedUser, systemUser } from './actors/principal.ts'
 import { Typing } from './actors/typing.ts'
 import { RedisBus } from './cluster/bus-redis.ts'
 import { readConfig, readEnvironment, type Config } from './config.ts'
-import { Attempts } from './http/attempts.ts'
-import { authenticate } from './http/authentication.ts'
-import { Credentials } from './http/credentials.ts'
+import { LoginThrottle } from './auth/login-throttle.ts'
+import { authenticate } from './auth/authentication.ts'
+import { Credentials } from './auth/credentials.ts'
 import { Errands } from './http/errands.ts'
-import { ensureKey } from './http/first-key.ts'
+import { ensureKey } from './auth/first-key.ts'
 import { Metrics } from './http/metrics.ts'
 import { createEdge } from './http/server.ts'
 import { systemClock } from './lib/clock.ts'
@@ -261,7 +261,7 @@ export async function startNode(config: Config): Promise<Node> {
       log,
     })
     teardown.add('deliveries', deadlineMs => deliverer.stop(deadlineMs))
-    metrics.counter('parley_deliveries', 'Attempts to deliver to webhooks.', () => deliverer.attempts, 'status')
+    metrics.counter('parley_deliveries', 'LoginThrottle to deliver to webhooks.', () => deliverer.attempts, 'status')
     metrics.gauge('parley_deliveries_queued', 'Deliveries that wait, on all nodes.', () => deliverer.waiting)
 
     // Notifications: made of what was committed, and told to whoever is here.
@@ -360,7 +360,7 @@ export async function startNode(config: Config): Promise<Node> {
         direct,
         people,
         credentials,
-        attempts: new Attempts(now),
+        attempts: new LoginThrottle(now),
         errands: new Errands({ perMinute: errandsPerMinute, atOnce: errandsAtOnce, now: clock.now }),
         typing,
         presence,

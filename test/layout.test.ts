@@ -9,6 +9,7 @@ const tiers = [
   ['lib', 'client'],
   ['storage', 'cluster'],
   ['actors'],
+  ['auth'],
   ['http', 'realtime', 'delivery'],
   ['agents'],
   ['resources'],

@@ -1,10 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
+import type { Auth } from '../auth/authentication.ts'
 import type { ProblemType } from '../lib/errors.ts'
 import { answerHeaders, withHeaders, withProblemHeaders } from './about/answer-headers.ts'
 import { JsonSchemas, type JsonSchema } from './about/json-schemas.ts'
 import { namesOf } from './router.ts'
-import type { Auth, Route } from './route.ts'
+import type { Route } from './route.ts'
 
 const ProblemDetails = z
   .looseObject({

@@ -16,17 +16,15 @@ import type { Renditions } from '../storage/renditions.ts'
 import type { Replica } from '../storage/replica.ts'
 import type { Sql } from '../storage/sql.ts'
 import type { AgentControl } from './agents.ts'
-import type { Attempts } from './attempts.ts'
-import type { Credentials } from './credentials.ts'
+import type { LoginThrottle } from '../auth/login-throttle.ts'
+import type { Auth } from '../auth/authentication.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import type { Errands } from './errands.ts'
 import type { Outside } from './outside.ts'
 import type { ToolServers } from './tool-servers.ts'
 import type { Upload } from './upload.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-
-/** The auth column of the API: `token or key` A, `key` K, `token` T, `none` -. */
-export type Auth = 'token or key' | 'key' | 'token' | 'none'
 
 /**
  * The representation that the caller chose: how numbers are written, whether list items are whole, and whether lists
@@ -47,7 +45,7 @@ export interface Parts {
   direct: Direct
   people: People
   credentials: Credentials
-  attempts: Attempts
+  attempts: LoginThrottle
   errands: Errands
   typing: Typing
   presence: Presence

@@ -1,4 +1,4 @@
-import type { Credentials } from '../../src/http/credentials.ts'
+import type { Credentials } from '../../src/auth/credentials.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import type { Parts, Route } from '../../src/http/route.ts'
 import { createEdge, type Edge, type EdgeSettings } from '../../src/http/server.ts'

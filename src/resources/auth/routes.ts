@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { TooManyAttempts } from '../../http/attempts.ts'
+import { TooManyAttempts } from '../../auth/login-throttle.ts'
 import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { isPassword } from '../users/password.ts'

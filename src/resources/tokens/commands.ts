@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
-import { hashOf } from '../../http/credentials.ts'
+import { hashOf } from '../../auth/credentials.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { SpecialUser } from '../users/schema.ts'
 import { findUserIdTogether } from '../users/store.ts'

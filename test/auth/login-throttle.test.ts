@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { Attempts } from '../../src/http/attempts.ts'
+import { LoginThrottle } from '../../src/auth/login-throttle.ts'
 
 const fail = async () => null
 const succeed = async () => 'in'
 
 test('failures are forgotten after a minute, each on its own', async () => {
   let now = 0
-  const attempts = new Attempts(() => new Date(now))
+  const attempts = new LoginThrottle(() => new Date(now))
   for (let i = 0; i < 10; i++) {
     now = i * 1000
     await attempts.run(['name ann'], fail)
@@ -21,7 +21,7 @@ test('failures are forgotten after a minute, each on its own', async () => {
 })
 
 test('when too many wait, the rest is refused at once', async () => {
-  const attempts = new Attempts(() => new Date(0))
+  const attempts = new LoginThrottle(() => new Date(0))
   const door = Promise.withResolvers<string>()
 
   const waiting = Array.from({ length: 64 }, (_, i) => attempts.run([`name ${i}`], () => door.promise))
@@ -34,7 +34,7 @@ test('when too many wait, the rest is refused at once', async () => {
 })
 
 test('an attempt that breaks counts as no failure, and does not hold up the next', async () => {
-  const attempts = new Attempts(() => new Date(0))
+  const attempts = new LoginThrottle(() => new Date(0))
   const broken = Array.from({ length: 20 }, () =>
     attempts.run(['name ann'], () => Promise.reject(new Error('no database'))),
   )
@@ -46,7 +46,7 @@ test('an attempt that breaks counts as no failure, and does not hold up the next
 })
 
 test('names without end take bounded memory: those that failed longest ago are forgotten', async () => {
-  const attempts = new Attempts(() => new Date(0))
+  const attempts = new LoginThrottle(() => new Date(0))
   for (let i = 0; i < 10; i++) await attempts.run(['name ann', 'name ben'], fail)
   const before = attempts.run(['name ann'], succeed)
   await expect(before).rejects.toMatchObject({ status: 429 })

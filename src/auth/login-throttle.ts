@@ -19,7 +19,7 @@ const mostWaiting = 64
  * begins, so that many at once get no further; and checking passwords, which is slow on purpose, never takes more than
  * one core. When too many wait it refuses with 503. What is counted is this node's, and is lost with it.
  */
-export class Attempts {
+export class LoginThrottle {
   readonly #now: () => Date
   readonly #failures = new Map<string, number[]>()
   #last: Promise<void> = Promise.resolve()

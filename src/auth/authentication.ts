@@ -3,7 +3,9 @@ import { nobody, type Principal } from '../actors/principal.ts'
 import { problem } from '../lib/errors.ts'
 import { Secret } from '../lib/secret.ts'
 import { hashOf, type Credentials } from './credentials.ts'
-import type { Auth } from './route.ts'
+
+/** The auth column of the API: `token or key` A, `key` K, `token` T, `none` -. */
+export type Auth = 'token or key' | 'key' | 'token' | 'none'
 
 export const Unauthorized = problem(401, 'unauthorized', 'A valid access token or API key is needed.')
 export const KeyRequired = problem(403, 'key-required', 'Only an API key may do this.')
