@@ -2,11 +2,14 @@ import { hash } from 'node:crypto'
 import type { Environment } from '../actors/environment.ts'
 import { systemUser, type Principal } from '../actors/principal.ts'
 import type { Sql } from '../storage/sql.ts'
+import { recordUse } from './key-store.ts'
 import { together } from '../storage/together.ts'
 
 interface Known {
   principal: Principal
   expiresAt: number
+  /** When its next use is to be written down. */
+  noteAt: number
 }
 
 /** Whose credential it is; null for the end of one that has none. */
@@ -18,6 +21,9 @@ interface Holder {
 
 /** Called when credentials stop being valid, so that open connections can be closed. */
 export type RevocationListener = (isRevoked: (principal: Principal) => boolean) => void
+
+/** How often a node writes down that a key was used. The API says to a minute. */
+const notePeriodMs = 60_000
 
 /** More than enough for the users of one node; those known longest go first. */
 const capacity = 100_000
@@ -96,7 +102,8 @@ export class Credentials {
     const now = this.#now().getTime()
     const expiresAt = found?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
     if (found === undefined || expiresAt <= now) return null
-    const known = { principal: { kind: found.kind, user: found.user, credential: hash }, expiresAt }
+    const principal = { kind: found.kind, user: found.user, credential: hash }
+    const known = { principal, expiresAt, noteAt: found.kind === 'key' ? 0 : Number.POSITIVE_INFINITY }
     this.#known.set(hash, known)
     if (this.#known.size > capacity) {
       this.#known.delete(this.#known.keys().next().value!)
@@ -105,10 +112,18 @@ export class Credentials {
     return this.#admit(known, now)
   }
 
-  #admit({ principal }: Known, now: number): Principal {
+  #admit(known: Known, now: number): Principal {
+    const { principal } = known
+    if (now >= known.noteAt) this.#note(known, now)
     this.#seenAt.set(principal.user, now)
     if (this.#seenAt.size > capacity) this.#seenAt.delete(this.#seenAt.keys().next().value!)
     return principal
+  }
+
+  /** In the background: what fails is written with the use a minute later. */
+  #note(known: Known, now: number): void {
+    known.noteAt = now + notePeriodMs
+    recordUse(this.#sql, known.principal.credential, new Date(now)).catch(() => {})
   }
 
   #forget(isRevoked: (principal: Principal) => boolean): void {

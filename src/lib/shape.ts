@@ -13,6 +13,9 @@ export const Timestamp = z
 
 export const Metadata = z.record(z.string(), z.unknown()).meta({ description: 'Free-form properties' })
 
+/** A time in a request: `2026-07-08T09:30:00Z`, or with an offset. */
+export const MomentInput = z.iso.datetime({ offset: true }).transform(text => new Date(text))
+
 /** The envelope of a list. With `count_only` it holds the count alone; an empty list has no `data`. */
 export const pagedList = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item).optional(), start: Int.optional(), end: Int.optional(), count: Int })

@@ -14,6 +14,7 @@ import { embeds } from './embeds/index.ts'
 import { follows } from './follows/index.ts'
 import { files } from './files/index.ts'
 import { hubs } from './hubs/index.ts'
+import { keys } from './keys/index.ts'
 import { meetings } from './meetings/index.ts'
 import { members } from './members/index.ts'
 import { messages } from './messages/index.ts'
@@ -43,6 +44,7 @@ export const resources: Resource[] = [
   follows,
   files,
   hubs,
+  keys,
   meetings,
   members,
   messages,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../../lib/errors.ts'
-import { idForm, Int, pagedList, Timestamp } from '../../../lib/shape.ts'
+import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../../lib/shape.ts'
 import { Listing } from '../../../storage/page.ts'
 
 export const runStates = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled', 'merged', 'expired'] as const
@@ -48,15 +48,13 @@ export const RunDetails = Run.extend({ steps: z.array(Step).optional() }).meta({
 
 export const Runs = pagedList(Run)
 
-const Moment = z.iso.datetime({ offset: true }).transform(text => new Date(text))
-
 export const RunListing = Listing.pick({ skip: true, take: true, count_only: true }).extend({
   state: z.enum(runStates).optional(),
   app: z.string().regex(idForm, 'must be an id').transform(Number).optional(),
   user: z.string().regex(idForm, 'must be an id').transform(Number).optional().describe('Who asked'),
   error: z.string().max(64).optional(),
-  since: Moment.optional(),
-  until: Moment.optional(),
+  since: MomentInput.optional(),
+  until: MomentInput.optional(),
 })
 export type RunListing = z.output<typeof RunListing>
 
@@ -68,8 +66,8 @@ export const RunCancel = z.object({ keep: z.boolean().nullish().describe('Post w
 export const NotEnded = problem(409, 'not-ended', 'Only what failed, was cancelled or has expired can be tried again.')
 
 export const UsageQuery = z.object({
-  since: Moment.optional(),
-  until: Moment.optional(),
+  since: MomentInput.optional(),
+  until: MomentInput.optional(),
   by: z.enum(['day', 'agent', 'user', 'model']).optional(),
 })
 

@@ -1,0 +1,71 @@
+import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { systemUser } from '../../actors/principal.ts'
+import * as store from '../../auth/key-store.ts'
+import type { KeyRow } from '../../auth/key-store.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { KeyIsRevoked, LastKey, OwnKey } from './schema.ts'
+
+interface NewKeyInput {
+  name: string
+  /** SHA-256 of the key, in base64. The key itself is nothing that is kept, not even for a repeated request. */
+  hash: string
+  prefix: string
+  expiresAt: Date | null
+}
+
+/** Adds a key, which is valid on all nodes when this has been answered: no node remembers what it did not find. */
+export const createKey = directCommand(
+  'createKey',
+  async (work: DirectWork, { hash, ...key }: NewKeyInput): Promise<KeyRow> =>
+    store.insertKey(work.sql, { ...key, hash: Buffer.from(hash, 'base64'), now: work.now }),
+)
+
+export interface KeyUpdate {
+  id: number
+  name?: string | undefined
+  /** null: it does not end. */
+  expires_at?: Date | null | undefined
+}
+
+/** Names a key anew, or lets it end at another time. Refuses with 404, with 409 for one that was revoked. */
+export const updateKey = directCommand(
+  'updateKey',
+  async (work: DirectWork, { id, name, expires_at }: KeyUpdate): Promise<KeyRow> => {
+    const keys = await store.lockUnrevoked(work.sql)
+    const before = keys.find(key => key.id === id)
+    if (before === undefined) throw (await store.findKey(work.sql, id)) === null ? NotFound() : KeyIsRevoked()
+    const after = {
+      ...before,
+      name: name ?? before.name,
+      expires_at: expires_at === undefined ? before.expires_at : expires_at,
+    }
+    await store.updateKey(work.sql, after)
+    // Nodes remember when the keys that they know end.
+    if (expires_at !== undefined) work.changed('keys_revoked', 'key', systemUser)
+    return after
+  },
+)
+
+export interface KeyRevocation {
+  id: number
+  /** Also the key that asks. */
+  isForced: boolean
+}
+
+/**
+ * Ends a key for good: on this node before the answer, on others within a moment. Repeating changes nothing. Refuses
+ * with 409 for the last valid key, without which the API could not be managed any more, and for the caller's own.
+ */
+export const revokeKey = directCommand('revokeKey', async (work: DirectWork, { id, isForced }: KeyRevocation) => {
+  const keys = await store.lockUnrevoked(work.sql)
+  const key = keys.find(key => key.id === id)
+  if (key === undefined) {
+    if ((await store.findKey(work.sql, id)) === null) throw NotFound()
+    return
+  }
+  const valid = keys.filter(({ expires_at }) => expires_at === null || expires_at > work.now)
+  if (valid.length === 1 && valid[0] === key) throw LastKey()
+  if (key.hash === work.by.credential && !isForced) throw OwnKey()
+  await store.revokeKey(work.sql, id, work.now)
+  work.changed('keys_revoked', 'key', systemUser)
+})

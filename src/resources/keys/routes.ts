@@ -1,0 +1,118 @@
+import { newApiKey } from '../../auth/api-key.ts'
+import { countKeys, findKey, listKeys, orderFields } from '../../auth/key-store.ts'
+import { reply, route } from '../../http/route.ts'
+import { invalid, NotFound } from '../../lib/errors.ts'
+import { toId } from '../../lib/reference.ts'
+import { toPage, toPagedList } from '../../storage/page.ts'
+import { createKey, revokeKey, updateKey } from './commands.ts'
+import { showKey } from './represent.ts'
+import {
+  Key,
+  KeyChange,
+  KeyIsRevoked,
+  KeyListing,
+  KeyPath,
+  KeyRevocation,
+  Keys,
+  LastKey,
+  MadeKey,
+  NewKey,
+  OwnKey,
+} from './schema.ts'
+
+const create = route({
+  method: 'POST',
+  path: '/api/keys',
+  summary: 'Make an API key, which is shown this once',
+  auth: 'key',
+  body: NewKey,
+  creates: true,
+  replies: { 201: MadeKey },
+  async handle({ body, by, direct, once, now }) {
+    const made = newApiKey()
+    const { name, expires_in } = body
+    const expiresAt =
+      expires_in === undefined ? (body.expires_at ?? null) : new Date(now().getTime() + expires_in * 1000)
+    requireFuture(expiresAt, now())
+    const input = { name, hash: made.hash.toString('base64'), prefix: made.prefix, expiresAt }
+    const { id, hash, prefix, created_at, expires_at } = await direct.run(createKey, by, input, once)
+    // A repeated request finds the key of the first one, which is not known any more.
+    const key = hash === input.hash ? made.key : null
+    return reply(201, { id, name, prefix, created_at, expires_at, key })
+  },
+})
+
+const list = route({
+  method: 'GET',
+  path: '/api/keys',
+  summary: 'List API keys',
+  auth: 'key',
+  query: KeyListing,
+  replies: { 200: Keys },
+  async handle({ query, by, sql }) {
+    const page = toPage(query, orderFields, 'id')
+    const filter = { q: query.q, isRevoked: query.revoked }
+    const count = await countKeys(sql, filter)
+    const keys = page.countOnly ? [] : await listKeys(sql, filter, page)
+    return reply(
+      200,
+      toPagedList(
+        page,
+        count,
+        keys.map(key => showKey(key, by)),
+      ),
+    )
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/keys/{id}',
+  summary: 'Get what is known of an API key',
+  auth: 'key',
+  params: KeyPath,
+  replies: { 200: Key },
+  problems: [NotFound],
+  async handle({ params, by, sql }) {
+    const key = await findKey(sql, toId(params.id))
+    if (key === null) throw NotFound()
+    return reply(200, showKey(key, by))
+  },
+})
+
+const update = route({
+  method: 'PATCH',
+  path: '/api/keys/{id}',
+  summary: 'Change the name of an API key, or when it ends',
+  auth: 'key',
+  params: KeyPath,
+  body: KeyChange,
+  replies: { 200: Key },
+  problems: [NotFound, KeyIsRevoked],
+  async handle({ params, body, by, direct, now }) {
+    requireFuture(body.expires_at ?? null, now())
+    return reply(200, showKey(await direct.run(updateKey, by, { id: toId(params.id), ...body }), by))
+  },
+})
+
+const revoke = route({
+  method: 'DELETE',
+  path: '/api/keys/{id}',
+  summary: 'Revoke an API key, for good',
+  auth: 'key',
+  params: KeyPath,
+  query: KeyRevocation,
+  replies: { 204: null },
+  problems: [NotFound, LastKey, OwnKey],
+  async handle({ params, query, by, direct }) {
+    await direct.run(revokeKey, by, { id: toId(params.id), isForced: query.force === true })
+    return reply(204)
+  },
+})
+
+/** What has ended already is to be revoked instead: that is seen, and the last key is not. */
+function requireFuture(expiresAt: Date | null, now: Date): void {
+  if (expiresAt !== null && expiresAt <= now) throw invalid({ expires_at: ['must be in the future'] })
+}
+
+export const routes = [create, list, get, update, revoke]
