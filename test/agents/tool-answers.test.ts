@@ -40,24 +40,10 @@ test('a tool server that is down costs an answer nothing but its tools', async (
 
 test('an answer shows the files that it cites, numbered in the order in which it cites them', async () => {
   await using server = await startServer()
-  const { body: library } = await server.admin.post('/api/apps', { type: 'files', name: 'Library' })
-  const agent = await makeAgent(server, { model: 'script', knowledge: [library.id] })
-  const ids: string[] = []
-  for (const [name, content] of [
-    ['leave.txt', 'Parental leave takes 14 weeks.'],
-    ['sick.txt', 'Sick leave is paid for six weeks.'],
-  ] as const) {
-    const { body: blob } = await upload(server.admin, { name, content })
-    const { body: file } = await server.admin.post(`/api/apps/${library.id}/files`, { blob_id: blob.id })
-    ids.push(file.id)
-  }
-  await eventually(
-    async () => {
-      const { body } = await server.admin.get(`/api/agents/${agent}/knowledge`)
-      expect((body.data ?? []).map(({ state }: { state: string }) => state)).toEqual(['indexed', 'indexed'])
-    },
-    { timeoutMs: 30_000, everyMs: 100 },
-  )
+  const { ids } = await makeReader(server, {
+    'leave.txt': 'Parental leave takes 14 weeks.',
+    'sick.txt': 'Sick leave is paid for six weeks.',
+  })
   const ann = await server.person('Ann')
   const app = await chatWithAgent(ann)
 
@@ -68,6 +54,27 @@ test('an answer shows the files that it cites, numbered in the order in which it
   const [reply] = await answersIn(ann, app, { timeoutMs: 20_000 })
   expect(reply!.annotations.data).toMatchObject([{ id: ids[0], name: 'leave.txt' }])
   expect(reply!.annotations.data[0].download_url).toBeUndefined()
+})
+
+test('passages of several searches in one round have numbers of their own', async () => {
+  await using server = await startServer()
+  const { ids } = await makeReader(server, {
+    'moon.txt': 'The lander weighs nine tonnes.',
+    'mars.txt': 'The rover weighs one tonne.',
+  })
+  const ann = await server.person('Ann')
+  const app = await chatWithAgent(ann)
+
+  await ann.post(`/api/apps/${app}/messages`, {
+    text: 'call search_files {"query":"lander"}\ncall search_files {"query":"rover"}\nsay The second one [4].',
+  })
+
+  const [reply] = await answersIn(ann, app, { timeoutMs: 20_000 })
+  // The question itself was searched before, and has found both: these are 3 and 4, and shown as the first files cited.
+  const titles = [...reply!.text.matchAll(/^\[(\d)\] (\w+\.txt)$/gm)].map(([, n, name]) => `${n} ${name}`)
+  expect(titles).toEqual(['1 moon.txt', '2 mars.txt'])
+  expect(reply!.text).toContain('The second one [2].')
+  expect(reply!.annotations.data.map(({ id }: { id: string }) => id)).toEqual(ids)
 })
 
 test('the text of an attachment reaches the model, and a large file is only named', async () => {
@@ -88,6 +95,26 @@ test('the text of an attachment reaches the model, and a large file is only name
   expect(reply!.text).toContain('[file: large.txt, 6')
   expect(reply!.text).not.toContain('needle')
 })
+
+/** An agent of the model `script` that can search some files; their ids in the order of their names. */
+async function makeReader(server: Server, files: Record<string, string>) {
+  const { body: library } = await server.admin.post('/api/apps', { type: 'files', name: 'Library' })
+  const agent = await makeAgent(server, { model: 'script', knowledge: [library.id] })
+  const ids: string[] = []
+  for (const [name, content] of Object.entries(files)) {
+    const { body: blob } = await upload(server.admin, { name, content })
+    const { body: file } = await server.admin.post(`/api/apps/${library.id}/files`, { blob_id: blob.id })
+    ids.push(file.id)
+  }
+  await eventually(
+    async () => {
+      const { body } = await server.admin.get(`/api/agents/${agent}/knowledge`)
+      expect((body.data ?? []).map(({ state }: { state: string }) => state)).toEqual(ids.map(() => 'indexed'))
+    },
+    { timeoutMs: 30_000, everyMs: 100 },
+  )
+  return { agent, ids }
+}
 
 /** What an agent answers to a question in a chat of its own. */
 async function ask(server: Server, text: string): Promise<string> {

@@ -1,14 +1,13 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Sql } from '../../storage/sql.ts'
 import { ProviderFailed, type ModelRequest, type Turn } from '../providers/provider.ts'
 import { cleanText, cutText, settleCitations, withSources } from './answer-text.ts'
 import { askModel, type ModelAnswer, type Usage } from './ask-model.ts'
 import { callTools, listQuestions, type Round } from './call-tools.ts'
-import type { Answer, Briefing, RunHost, RunWatcher } from './host.ts'
-import { RunEnds, RunLost, type RunRow } from './run.ts'
-import { addUsage, insertModelStep, listSteps, type ModelBody, type StepRow } from './steps.ts'
-import { recordFirstText, recordModel, saveThread, type Lease } from './store.ts'
+import type { Answer, Approval, Briefing, Question, RunChange } from './host.ts'
+import type { Journal } from './journal.ts'
+import { RunEnds } from './run.ts'
+import type { ModelBody, StepRow } from './steps.ts'
 
 /** Requests after which the model has to answer with what it has. As the API says. */
 const mostRounds = 8
@@ -19,9 +18,6 @@ const noMoreCalls = 'No more tools can be called. Answer with what you have.'
 const mostSearched = 5
 
 export interface AnsweringParts {
-  sql: Sql
-  host: RunHost
-  watcher: RunWatcher
   clock: Clock
   log: Log
   count: AnsweringCounts
@@ -43,14 +39,25 @@ export interface Progress {
   agentName: string
 }
 
-interface Work extends AnsweringParts {
-  run: RunRow
-  lease: Lease
+/** A question that is being answered. */
+export interface Work extends AnsweringParts {
+  /** Names it to tools, and in the log. */
+  id: string
+  journal: Journal
   signal: AbortSignal
   progress: Progress
+  /** What it begins with. */
+  brief(): Promise<Briefing>
+  /** What has become of the questions that were asked so far. */
+  approvals(): Promise<Approval[]>
+  /** Asks a person whether a call may be made. */
+  ask(question: Question): Promise<void>
+  onChange(change: RunChange): void
+  /** Text of the model, as it comes. `isFirst` begins a step. */
+  onText(text: string, isFirst: boolean): void
 }
 
-type Outcome =
+export type Outcome =
   | { state: 'answered'; answer: Pick<Answer, 'text' | 'finish' | 'files'>; requestId: string | null }
   /** A person has to approve calls. */
   | { state: 'waiting' }
@@ -61,14 +68,12 @@ type Outcome =
  * Throws RunEnds with the error to tell, and RunLost.
  */
 export async function answer(work: Work): Promise<Outcome> {
-  const { host, run, signal, sql, lease } = work
-  const briefing = await host.brief(run, signal)
+  const briefing = await work.brief()
   try {
     const { provider, providerId, model } = briefing
-    await recordModel(sql, lease, providerId, model)
-    Object.assign(run, { provider: providerId, model })
+    await work.journal.model(providerId, model)
     if (provider === undefined) {
-      work.log.error({ run: run.id, provider: providerId }, 'An agent’s provider is not configured')
+      work.log.error({ run: work.id, provider: providerId }, 'An agent’s provider is not configured')
       throw new RunEnds('failed', 'provider_not_configured', true)
     }
     work.progress.agentName = briefing.agent.name
@@ -92,10 +97,9 @@ interface Thread {
 }
 
 async function converse(work: Work, briefing: Briefing): Promise<Outcome> {
-  const { run, sql } = work
   const thread: Thread = {
     turns: [...briefing.turns],
-    steps: await listSteps(sql, run.id),
+    steps: await work.journal.steps(),
     next: 0,
     rounds: 0,
     paused: '',
@@ -139,12 +143,9 @@ async function nextModelStep(
   const answered = await ask(work, briefing, toRequest(briefing, thread))
   const { text, reason, calls, blocks, sources, usage, requestId, thread: kept } = answered
   const body: ModelBody = { provider: briefing.providerId, blocks, text, reason, calls, sources }
-  await insertModelStep(work.sql, work.lease, { n, body, usage, beganAt })
+  await work.journal.answered({ n, body, usage, beganAt })
   work.count.tokens(briefing.providerId, usage)
-  work.run.tokens_in += usage.in
-  work.run.tokens_out += usage.out
-  if (reason === 'calls' || reason === 'pause') work.run.rounds++
-  if (kept !== null) await saveThread(work.sql, work.run, kept)
+  if (kept !== null) await work.journal.thread(kept)
   return { body, requestId }
 }
 
@@ -168,7 +169,7 @@ function toRequest(briefing: Briefing, thread: Thread): Omit<ModelRequest, 'atte
 }
 
 async function ask(work: Work, briefing: Briefing, request: Omit<ModelRequest, 'attempt'>): Promise<ModelAnswer> {
-  const { run, sql, lease, log, watcher, count, progress, signal, clock } = work
+  const { journal, count, progress, signal, clock } = work
   let isFirst = true
   progress.text = ''
   try {
@@ -178,13 +179,9 @@ async function ask(work: Work, briefing: Briefing, request: Omit<ModelRequest, '
       clock,
       signal,
       onText(text) {
-        if (isFirst && run.first_text_at === null) {
-          run.first_text_at = new Date(clock.now())
-          // Nothing depends on it; a lost lease is noticed elsewhere.
-          recordFirstText(sql, lease).catch((error: unknown) => log.debug({ error }, 'The first text was not noted'))
-        }
+        if (isFirst) journal.firstText()
         progress.text += text
-        watcher.onText(run, text, isFirst)
+        work.onText(text, isFirst)
         isFirst = false
       },
       onRestart(failure, usage) {
@@ -192,8 +189,8 @@ async function ask(work: Work, briefing: Briefing, request: Omit<ModelRequest, '
         progress.text = ''
         count.retry()
         logFailure(work, briefing, failure)
-        watcher.onChange(run, { state: 'running', isRestarted: true })
-        addUsage(sql, lease, usage).catch((error: unknown) => log.debug({ error }, 'Tokens were not counted'))
+        work.onChange({ state: 'running', isRestarted: true })
+        journal.wasted(usage)
       },
     })
   } catch (error) {
@@ -205,36 +202,35 @@ async function ask(work: Work, briefing: Briefing, request: Omit<ModelRequest, '
 }
 
 /** The vendor's own words go to the log alone. */
-function logFailure({ run, log, conceal, count }: Work, { providerId }: Briefing, failure: ProviderFailed): void {
+function logFailure({ id, log, conceal, count }: Work, { providerId }: Briefing, failure: ProviderFailed): void {
   const { status, code } = failure
   count.providerError(providerId, code)
-  const facts = { run: run.id, provider: providerId, status, code, detail: conceal(failure.message).slice(0, 300) }
+  const facts = { run: id, provider: providerId, status, code, detail: conceal(failure.message).slice(0, 300) }
   if (status === 401 || status === 403) log.error(facts, 'A provider refuses the key')
   else log.warn(facts, 'A provider did not answer')
 }
 
 /** Makes the calls of a step and adds their results. False where a person has to approve some first. */
 async function callAll(work: Work, briefing: Briefing, thread: Thread, body: ModelBody): Promise<boolean> {
-  const { run, host, lease, sql, signal, watcher, count } = work
+  const { id, journal, signal, count } = work
   const first = thread.next
   const before = thread.passages.length
   const round: Round = {
-    sql,
-    run,
-    lease,
+    run: id,
+    journal,
     toolbox: briefing.toolbox,
     text: cleanText(body.text, briefing.agent.name),
     calls: body.calls,
     first,
     stored: new Map(thread.steps.map(step => [step.n, step])),
-    approvals: await host.approvals(run),
+    approvals: await work.approvals(),
     passages: thread.passages,
     signal,
-    onCall: (tool, isBegun) => watcher.onChange(run, { state: 'running', ...(isBegun && { tool }) }),
+    onCall: (tool, isBegun) => work.onChange({ state: 'running', ...(isBegun && { tool }) }),
     onEnd: (kind, outcome) => count.call(kind, outcome),
   }
   const questions = listQuestions(round)
-  for (const question of questions) await host.ask(run, lease, question)
+  for (const question of questions) await work.ask(question)
   if (questions.length > 0) return false
   if (round.approvals.some(({ step, state }) => step >= first && state === 'pending')) return false
   const results = await callTools(round)
@@ -257,9 +253,4 @@ function finish(
   const files = cited.files.length > 0 ? cited.files : searched.slice(0, mostSearched)
   const cut = cutText(withSources(cited.text, sources))
   return { text: cut.text, finish: cut.isCut || reason === 'length' ? 'length' : null, files }
-}
-
-/** True where nothing is known of the run any more that could be acted on. */
-export function isLost(error: unknown): boolean {
-  return error instanceof RunLost
 }

@@ -1,10 +1,8 @@
-import type { Sql } from '../../storage/sql.ts'
 import type { Call, CallResult } from '../providers/provider.ts'
-import type { BoundTool, Toolbox } from '../tools/tool.ts'
+import { searchToolName, type BoundTool, type Toolbox } from '../tools/tool.ts'
 import type { Approval, Question } from './host.ts'
-import type { RunRow } from './run.ts'
-import { endCallStep, insertCallStep, toResult, type CallBody, type StepRow } from './steps.ts'
-import type { Lease } from './store.ts'
+import type { Journal } from './journal.ts'
+import { toResult, type CallBody, type StepRow } from './steps.ts'
 
 /** Calls of one round; the surplus is told so. As the API says. */
 const mostCalls = 16
@@ -22,9 +20,9 @@ const tooMany = 'There were too many calls in one round. Call again what is stil
 const isLost = 'The call was sent, but its result was lost. Do not repeat it without asking.'
 
 export interface Round {
-  sql: Sql
-  run: RunRow
-  lease: Lease
+  /** Names the run to tools. */
+  run: string
+  journal: Journal
   toolbox: Toolbox
   /** What the model wrote with the calls. */
   text: string
@@ -69,18 +67,25 @@ export async function callTools(round: Round): Promise<CallResult[]> {
   const planned = plan(round)
   const asked = planned.filter(one => needsApproval(one, round)).slice(mostQuestions)
   const bodies = Array.from<CallBody>({ length: planned.length })
-  const waiting = planned.map((one, place) => ({ one, place }))
-  const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const { one, place } = next
-      const isSurplus = place >= mostCalls || asked.includes(one)
-      bodies[place] = isSurplus ? { arguments: null, result: tooMany, isError: true } : await settle(one, round)
+  const make = async (place: number) => {
+    const one = planned[place]!
+    const isSurplus = place >= mostCalls || asked.includes(one)
+    const body = isSurplus ? { arguments: null, result: tooMany, isError: true } : await settle(one, round)
+    bodies[place] = body
+    round.passages.push(...(body.files ?? []))
+  }
+  // Searches follow each other: the passages of each are numbered behind those of the one before.
+  const searches = [...planned.keys()].filter(place => planned[place]!.call.name === searchToolName)
+  const others = [...planned.keys()].filter(place => planned[place]!.call.name !== searchToolName)
+  const work = async (...places: number[][]) => {
+    for (const waiting of places) {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await make(next)
     }
   }
+  const first = work(searches, others)
   // All come to their end: a call that goes on behind a run that has failed would write into the next claim of it.
-  const ended = await Promise.allSettled(Array.from({ length: atOnce }, work))
+  const ended = await Promise.allSettled([first, ...Array.from({ length: atOnce - 1 }, () => work(others))])
   for (const result of ended) if (result.status === 'rejected') throw result.reason
-  for (const { files = [] } of bodies) round.passages.push(...files)
   return planned.map(({ call }, place) => toResult(call, bodies[place]!))
 }
 
@@ -114,11 +119,10 @@ async function settle(planned: Planned, round: Round): Promise<CallBody> {
   }
   if (stored !== undefined && !tool.isRepeatable) return await file(refuse(isLost), 'unknown', planned, round)
 
-  const { sql, lease, run, signal, passages, onCall } = round
-  await insertCallStep(sql, lease, { n: step, kind: tool.kind, name: call.name, callId: call.id, args })
-  run.calls++
+  const { journal, run, signal, passages, onCall } = round
+  await journal.called({ n: step, kind: tool.kind, name: call.name, callId: call.id, args })
   onCall(call.name, true)
-  const result = await tool.call(args, { run: String(run.id), step, passages: passages.length, signal })
+  const result = await tool.call(args, { run, step, passages: passages.length, signal })
   signal.throwIfAborted()
   onCall(call.name, false)
   const { text, isError, images, passages: found } = result
@@ -129,7 +133,7 @@ async function settle(planned: Planned, round: Round): Promise<CallBody> {
     ...(images && { images: images.map(({ image, type }) => ({ image: image.toString('base64'), type })) }),
     ...(found && { files: found.map(({ file }) => file) }),
   }
-  await endCallStep(sql, lease, { n: step, body: done, outcome: isError ? 'error' : 'ok' })
+  await journal.ended({ n: step, body: done, outcome: isError ? 'error' : 'ok' })
   round.onEnd(tool.kind, isError ? 'error' : 'ok')
   return done
 }
@@ -147,13 +151,13 @@ async function file(
   body: CallBody,
   outcome: 'error' | 'unknown',
   { call, step, tool }: Planned,
-  { sql, lease, stored, onEnd }: Round,
+  { journal, stored, onEnd }: Round,
 ): Promise<CallBody> {
   const kind = tool?.kind ?? 'function'
   if (!stored.has(step)) {
-    await insertCallStep(sql, lease, { n: step, kind, name: call.name, callId: call.id, args: body.arguments })
+    await journal.called({ n: step, kind, name: call.name, callId: call.id, args: body.arguments })
   }
-  await endCallStep(sql, lease, { n: step, body, outcome })
+  await journal.ended({ n: step, body, outcome })
   onEnd(kind, outcome)
   return body
 }

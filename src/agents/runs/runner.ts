@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../lib/log.ts'
-import { answer, type AnsweringParts, type Progress } from './answering.ts'
-import type { Answer, Reply } from './host.ts'
+import type { Sql } from '../../storage/sql.ts'
+import { answer, type AnsweringParts, type Outcome, type Progress } from './answering.ts'
+import type { Answer, Reply, RunHost, RunWatcher } from './host.ts'
+import { StoredJournal } from './journal.ts'
 import { Leases } from './leases.ts'
 import { findOverLimit, type RunLimits } from './limits.ts'
 import { RunEnds, RunLost, type RunRow } from './run.ts'
@@ -18,6 +20,9 @@ export interface RunnerSettings {
 }
 
 export interface RunnerOptions extends AnsweringParts {
+  sql: Sql
+  host: RunHost
+  watcher: RunWatcher
   settings: RunnerSettings
   /** By a clock that never goes back. */
   nowMs: () => number
@@ -193,18 +198,34 @@ export class Runner {
   }
 
   async #answer(active: Active): Promise<void> {
-    const { run, lease, aborting, progress } = active
+    const { run, lease } = active
     const { sql, settings } = this.#options
     if (run.attempts >= mostAttempts) throw new RunEnds('failed', 'interrupted', true)
     const over = await findOverLimit(sql, run, settings.limits)
     if (over !== null) throw new RunEnds('failed', over.error, over.isTold)
-    const outcome = await answer({ ...this.#options, run, lease, signal: aborting.signal, progress })
+    const outcome = await this.#converse(active)
     if (outcome.state === 'waiting') {
       await store.pauseRun(sql, lease, this.#busyMs(active))
       this.#tell(run, { state: 'waiting', error: null, requestId: null })
       return
     }
     await this.#post(active, { state: 'done', error: null, ...outcome.answer }, outcome.requestId)
+  }
+
+  #converse({ run, lease, aborting: { signal }, progress }: Active): Promise<Outcome> {
+    const { sql, host, watcher, clock, log } = this.#options
+    return answer({
+      ...this.#options,
+      id: String(run.id),
+      journal: new StoredJournal({ sql, run, lease, clock, log }),
+      signal,
+      progress,
+      brief: () => host.brief(run, signal),
+      approvals: () => host.approvals(run),
+      ask: question => host.ask(run, lease, question),
+      onChange: change => watcher.onChange(run, change),
+      onText: (text, isFirst) => watcher.onText(run, text, isFirst),
+    })
   }
 
   /** Ends a run that was not answered. */

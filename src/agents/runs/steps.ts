@@ -1,6 +1,7 @@
 import { batch } from '../../storage/batch.ts'
 import type { Sql } from '../../storage/sql.ts'
 import type { Call, CallResult } from '../providers/provider.ts'
+import type { Usage } from './ask-model.ts'
 import { RunLost } from './run.ts'
 import type { Lease } from './store.ts'
 
@@ -39,10 +40,26 @@ export interface StepRow {
   ended_at: Date | null
 }
 
-interface Usage {
-  in: number
-  out: number
-  cached: number
+/** An answer of a model, on its way into the journal. */
+export interface ModelStep {
+  n: number
+  body: ModelBody
+  usage: Usage
+  beganAt: Date
+}
+
+export interface BegunCall {
+  n: number
+  kind: CallKind
+  name: string
+  callId: string
+  args: unknown
+}
+
+export interface EndedCall {
+  n: number
+  body: CallBody
+  outcome: 'ok' | 'error' | 'unknown'
 }
 
 /** The steps of a run in their order. */
@@ -55,7 +72,7 @@ export function listSteps(sql: Sql, run: number): Promise<StepRow[]> {
 export async function insertModelStep(
   sql: Sql,
   { run, node }: Lease,
-  { n, body, usage, beganAt }: { n: number; body: ModelBody; usage: Usage; beganAt: Date },
+  { n, body, usage, beganAt }: ModelStep,
 ): Promise<void> {
   const isRound = body.reason === 'calls' || body.reason === 'pause'
   const { count } = await sql`
@@ -80,7 +97,7 @@ export async function addUsage(sql: Sql, { run }: Lease, usage: Usage): Promise<
 export async function insertCallStep(
   sql: Sql,
   { run, node }: Lease,
-  { n, kind, name, callId, args }: { n: number; kind: CallKind; name: string; callId: string; args: unknown },
+  { n, kind, name, callId, args }: BegunCall,
 ): Promise<void> {
   const body: CallBody = { arguments: args }
   const { count } = await sql`
@@ -94,11 +111,7 @@ export async function insertCallStep(
 }
 
 /** Files what a call came to. Throws RunLost. */
-export async function endCallStep(
-  sql: Sql,
-  { run, node }: Lease,
-  { n, body, outcome }: { n: number; body: CallBody; outcome: 'ok' | 'error' | 'unknown' },
-): Promise<void> {
+export async function endCallStep(sql: Sql, { run, node }: Lease, { n, body, outcome }: EndedCall): Promise<void> {
   const { count } = await sql`
     update agent_steps s set body = ${JSON.stringify(body)}::text::json, outcome = ${outcome}, ended_at = now()
     from agent_runs r
