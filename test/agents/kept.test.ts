@@ -3,6 +3,7 @@ import { answersIn, chatWithAgent, makeAgent } from '../support/agents.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDirectory, startProgram } from '../support/process.ts'
+import { answer, hang, startReceiver } from '../support/receiver.ts'
 import type { ReadyProgram } from '../support/process.ts'
 import { client } from '../support/client.ts'
 
@@ -73,4 +74,34 @@ test('a node that is stopped finishes what it answers, or leaves it to another a
   expect(finished.map(({ text }) => text)).toEqual(['in time'])
   const [left] = await database.sql`select state, attempts from agent_runs order by id desc limit 1`
   expect(left).toEqual({ state: 'queued', attempts: 0 })
+}, 60_000)
+
+test('a call that may do something twice is not made again when its node was killed, one that only reads is', async () => {
+  await using database = await createDatabase()
+  await using dir = createDirectory()
+  await using orders = await startReceiver(hang)
+  const environment = { DATABASE_URL: database.url }
+  await using first = await startProgram(dir, environment)
+  const { ann, app, at } = await begin(first)
+  for (const [name, method] of [
+    ['cancel', 'POST'],
+    ['look', 'GET'],
+  ]) {
+    const added = { name, description: 'x', url: orders.url, method }
+    expect((await first.admin.post('/api/agents/assistant/functions', added)).status).toBe(201)
+  }
+  await ann.post(`/api/apps/${app}/messages`, { text: 'call cancel {}\ncall look {}' })
+  await orders.take(2)
+  first.kill('SIGKILL')
+  await first.ended
+  orders.behaviour = answer(200, 'Order 17 is on its way')
+  // The time of its lease has passed.
+  await database.sql`update agent_runs set leased_until = now() where state = 'running'`
+
+  await using second = await startProgram(dir, environment)
+  const [reply] = await answersIn(at(second.url), app, { timeoutMs: 20_000 })
+
+  expect(orders.requests.map(({ method }) => method).toSorted()).toEqual(['GET', 'GET', 'POST'])
+  expect(reply!.text).toContain('The call was sent, but its result was lost. Do not repeat it without asking.')
+  expect(reply!.text).toContain('Order 17 is on its way')
 }, 60_000)
