@@ -20,4 +20,4 @@ test('whatever an agent is doing when its node is killed, each question is answe
   expect(findFaults(asked)).toEqual([])
   // Some were hit, or this says nothing.
   expect(asked.filter(({ attempts }) => attempts > 0)).not.toEqual([])
-}, 120_000)
+}, 180_000)
