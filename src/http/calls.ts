@@ -9,6 +9,7 @@ import { createRequestMaker, type RequestMaker } from './checked-request.ts'
 import { preflightHeaders } from './cors.ts'
 import { Download, readConditions, sendDownload, unconditional, type Conditions } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
+import { eventStreamType } from './event-stream.ts'
 import type { Answer, Exchange } from './exchange.ts'
 import { toProblemAnswer } from './problem-details.ts'
 import { RateLimit } from './rate-limit.ts'
@@ -36,6 +37,8 @@ interface Call {
   source: string
   /** The Idempotency-Key; empty if there is none. */
   key: string
+  /** The client asked for events. */
+  wantsEvents: boolean
   origin: string
   address: string | undefined
   /** What the client said about the bytes that it wants. */
@@ -92,6 +95,7 @@ export class Calls {
       source: kit || exchange.header('x-service-source'),
       choice: chooseForm(exchange.header('prefer'), kit, query),
       key: endpoint.route.creates === true ? exchange.header('idempotency-key') : '',
+      wantsEvents: endpoint.route.streams === true && exchange.header('accept').includes(eventStreamType),
       origin: this.#callers.originOf(exchange),
       address: this.#callers.forwardedAddressOf(exchange),
       conditions: endpoint.route.isDownload === true ? readConditions(exchange) : unconditional,
@@ -135,7 +139,7 @@ export class Calls {
   }
 
   #run(call: Call, by: Principal, text: string): void {
-    const { exchange, endpoint, values, choice, key, origin, address, upload } = call
+    const { exchange, endpoint, values, choice, key, wantsEvents, origin, address, upload } = call
     try {
       if (this.#rate !== null && by.kind === 'user') this.#rate.take(by.credential)
       const { method, path, query } = exchange
@@ -147,6 +151,7 @@ export class Calls {
         form: choice.form,
         once: key === '' ? undefined : toOnceKey({ key, by, method, path, body: text }),
         upload,
+        wantsEvents,
         origin,
         address,
         exchange,

@@ -12,6 +12,7 @@ interface Values {
   form: Form
   once: OnceKey | undefined
   upload: Upload | undefined
+  wantsEvents: boolean
   origin: string
   /** As a proxy saw it; otherwise the connection is asked when a handler wants to know. */
   address: string | undefined
@@ -34,11 +35,12 @@ export function createRequestMaker(parts: Parts): RequestMaker {
     readonly form: Form
     readonly once: OnceKey | undefined
     readonly upload: Upload | undefined
+    readonly wantsEvents: boolean
     readonly origin: string
     readonly #address: string | undefined
     readonly #exchange: Exchange
 
-    constructor({ params, query, body, by, form, once, upload, origin, address, exchange }: Values) {
+    constructor({ params, query, body, by, form, once, upload, wantsEvents, origin, address, exchange }: Values) {
       this.params = params
       this.query = query
       this.body = body
@@ -46,6 +48,7 @@ export function createRequestMaker(parts: Parts): RequestMaker {
       this.form = form
       this.once = once
       this.upload = upload
+      this.wantsEvents = wantsEvents
       this.origin = origin
       this.#address = address
       this.#exchange = exchange

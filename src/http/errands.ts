@@ -27,13 +27,19 @@ export class Errands {
 
   /** API keys have no limit of their own. */
   async run<Result>(by: Principal, work: () => Promise<Result>): Promise<Result> {
-    if (by.kind === 'user') this.#rate.take(String(by.user))
-    if (this.#running >= this.#atOnce) throw overloaded()
-    this.#running++
+    const end = this.begin(by)
     try {
       return await work()
     } finally {
-      this.#running--
+      end()
     }
+  }
+
+  /** The same for work that has its end elsewhere: call what it returns then, once. */
+  begin(by: Principal): () => void {
+    if (by.kind === 'user') this.#rate.take(String(by.user))
+    if (this.#running >= this.#atOnce) throw overloaded()
+    this.#running++
+    return () => this.#running--
   }
 }

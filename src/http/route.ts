@@ -73,6 +73,8 @@ export interface RouteRequest<Params, Query, Body> extends Parts {
   once: OnceKey | undefined
   /** The raw body, where the route declares `uploadLimitBytes`. What the handler does not read is thrown away. */
   upload: Upload | undefined
+  /** Where the route `streams`: the client asks for events instead of one answer. */
+  wantsEvents: boolean
   /** Scheme and host under which the client reaches this server, without a trailing slash: for absolute URLs. */
   origin: string
   /** The client's IP address. Read it before the first await: it is empty once the client has gone away. */
@@ -124,6 +126,8 @@ export interface RouteDeclaration<
   uploadPart?: string
   /** True where replies may be a Download: what the client says of ranges and of what it has is then read. */
   isDownload?: boolean
+  /** True where the client may ask for events by `Accept: text/event-stream`: see replyWithEvents. */
+  streams?: boolean
   /** True for a POST that creates, or votes: the Idempotency-Key header is honoured. An upload has to see to its content. */
   creates?: boolean
   /** Status to schema of the body; null where there is none. */
@@ -148,6 +152,7 @@ export interface Route {
   uploadLimitBytes?: number
   uploadPart?: string
   isDownload?: boolean
+  streams?: boolean
   creates?: boolean
   replies: Record<number, z.ZodType | null>
   problems?: ProblemType[]

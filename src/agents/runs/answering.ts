@@ -76,7 +76,7 @@ export async function answer(work: Work): Promise<Outcome> {
       work.log.error({ run: work.id, provider: providerId }, 'An agent’s provider is not configured')
       throw new RunEnds('failed', 'provider_not_configured', true)
     }
-    work.progress.agentName = briefing.agent.name
+    work.progress.agentName = briefing.agentName
     return await converse(work, briefing)
   } finally {
     await briefing.toolbox.close()
@@ -150,11 +150,22 @@ async function nextModelStep(
 }
 
 function toRequest(briefing: Briefing, thread: Thread): Omit<ModelRequest, 'attempt'> {
-  const { model, agent, system, toolbox, webSearch, maxTokens, person, conversation, question, thread: kept } = briefing
+  const {
+    model,
+    agentName: agent,
+    system,
+    toolbox,
+    webSearch,
+    maxTokens,
+    person,
+    conversation,
+    question,
+    thread: kept,
+  } = briefing
   const isOpen = mayCall(thread)
   return {
     model,
-    agent: agent.name,
+    agent,
     system: isOpen ? system : `${system}\n\n${noMoreCalls}`,
     turns: thread.turns,
     question,
@@ -219,7 +230,7 @@ async function callAll(work: Work, briefing: Briefing, thread: Thread, body: Mod
     run: id,
     journal,
     toolbox: briefing.toolbox,
-    text: cleanText(body.text, briefing.agent.name),
+    text: cleanText(body.text, briefing.agentName),
     calls: body.calls,
     first,
     stored: new Map(thread.steps.map(step => [step.n, step])),
@@ -242,11 +253,11 @@ async function callAll(work: Work, briefing: Briefing, thread: Thread, body: Mod
 }
 
 function finish(
-  { agent }: Briefing,
+  { agentName }: Briefing,
   { paused, sources, passages, searched }: Thread,
   { text, reason }: ModelBody,
 ): Pick<Answer, 'text' | 'finish' | 'files'> {
-  const clean = cleanText(paused + text, agent.name)
+  const clean = cleanText(paused + text, agentName)
   // A model that only thought, or only introduced itself, has said nothing.
   if (clean === '') throw new RunEnds('failed', 'provider_error', true)
   const cited = settleCitations(clean, passages)

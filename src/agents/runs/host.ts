@@ -3,15 +3,9 @@ import type { Toolbox } from '../tools/tool.ts'
 import type { Finish, ItemType, RunError, RunRow } from './run.ts'
 import type { Lease } from './store.ts'
 
-/** Who a run is about, as its tools, its frames and its log need them. */
-export interface Cast {
-  agent: { id: number; uid: string | null; name: string }
-  asker: { id: number; uid: string | null; name: string }
-  app: { id: number; uid: string | null }
-}
-
 /** All that a run begins with, read anew by each node that goes on with it. */
-export interface Briefing extends Cast {
+export interface Briefing {
+  agentName: string
   providerId: string
   /** Undefined where the provider is not configured on this node. */
   provider: ConfiguredProvider | undefined

@@ -69,7 +69,8 @@ export interface ToolResult {
 export interface ToolboxRequest {
   agent: { id: number; uid: string | null }
   asker: { id: number; uid: string | null }
-  app: { id: number; uid: string | null }
+  /** Null where an agent is asked in no app. */
+  app: { id: number; uid: string | null } | null
 }
 
 /**

@@ -5,7 +5,16 @@ import { knowledgeRoutes } from './knowledge/routes.ts'
 import { routes } from './routes.ts'
 import { runRoutes } from './runs/routes.ts'
 import { serverRoutes } from './servers/routes.ts'
+import { testRoutes } from './test-chat/routes.ts'
 
 export const agents = resource({
-  routes: [...routes, ...functionRoutes, ...serverRoutes, ...runRoutes, ...approvalRoutes, ...knowledgeRoutes],
+  routes: [
+    ...routes,
+    ...functionRoutes,
+    ...serverRoutes,
+    ...runRoutes,
+    ...approvalRoutes,
+    ...knowledgeRoutes,
+    ...testRoutes,
+  ],
 })

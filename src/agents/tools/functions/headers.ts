@@ -36,7 +36,7 @@ export function toHeaders({ method, request, configured, of, call, version, secr
     ...(request.body !== null && { 'content-type': 'application/json; charset=utf-8' }),
     'x-service-agent': toVisible(of.agent.uid ?? String(of.agent.id)),
     'x-service-user': toVisible(of.asker.uid ?? String(of.asker.id)),
-    'x-service-app': toVisible(of.app.uid ?? String(of.app.id)),
+    ...(of.app !== null && { 'x-service-app': toVisible(of.app.uid ?? String(of.app.id)) }),
     'x-service-run': call.run,
     'idempotency-key': id,
     ...(secret !== null && signatureOf({ method, request, id, secret, now })),

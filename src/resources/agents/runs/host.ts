@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto'
 import type { Apps } from '../../../actors/apps.ts'
 import type { People } from '../../../actors/people.ts'
 import { server } from '../../../actors/principal.ts'
@@ -8,7 +7,7 @@ import type { Providers } from '../../../agents/providers/provider.ts'
 import type { Answer, Approval, Briefing, Question, Reply, RunHost } from '../../../agents/runs/host.ts'
 import { RunEnds, RunLost, type ItemType, type RunError, type RunRow } from '../../../agents/runs/run.ts'
 import { findThread, type Lease } from '../../../agents/runs/store.ts'
-import type { Knowledge, OpenToolbox, Toolbox } from '../../../agents/tools/tool.ts'
+import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
 import { Problem } from '../../../lib/errors.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Sql } from '../../../storage/sql.ts'
@@ -25,11 +24,12 @@ import { accessOf, canRead, isAtLeast } from '../../members/access.ts'
 import { approve, decline, postQuestion, toQuestionMetadata, toQuestionText } from '../approvals/question.ts'
 import { drawApprovalId, listOfRun } from '../approvals/store.ts'
 import { findAgent } from '../store.ts'
-import { readHistory, type Said } from './history.ts'
+import { findPassages, noTools, toBriefing, toOpaqueId } from './briefing.ts'
+import { readHistory } from './history.ts'
 import { toItemText } from './item-text.ts'
-import { toLine, toSystemPrompt } from './prompt.ts'
+import { toLine } from './prompt.ts'
 import { placeOfReply, postReply, toAuthor, toReplyKey } from './reply.ts'
-import { countTokens, toTurns, type Materials } from './turns.ts'
+import type { Materials } from './turns.ts'
 
 export interface HostSettings {
   /** Tokens of one request, by estimate. */
@@ -62,9 +62,6 @@ interface HostOptions {
   log: Log
 }
 
-/** Passages of knowledge that come with a question. */
-const mostPassages = 4
-
 /** What people are told where an agent cannot answer. */
 const errorTexts: Record<Exclude<RunError, 'no_access'>, string> = {
   provider_not_configured: 'I cannot answer at the moment.',
@@ -77,8 +74,6 @@ const errorTexts: Record<Exclude<RunError, 'no_access'>, string> = {
   too_long: 'That is too long for me.',
 }
 
-const noTools: Toolbox = { tools: [], unavailable: [], find: () => undefined, close: async () => {} }
-
 /** Where runs begin and end: in the apps, with what stands there and by the agent's own access. */
 export class AppHost implements RunHost {
   readonly #options: HostOptions
@@ -88,70 +83,48 @@ export class AppHost implements RunHost {
   }
 
   async brief(run: RunRow, signal: AbortSignal): Promise<Briefing> {
-    const { sql, people, providers, openToolbox, settings } = this.#options
+    const { sql, people, providers, openToolbox, knowledge, settings, secret } = this.#options
     const agent = await findAgent(sql, String(run.agent_id))
     if (agent === null || agent.person.trashed_at !== null) throw new RunEnds('cancelled')
     await people.load([run.asker_id, run.agent_id])
     const state = await this.#requirePlace(run)
     const trigger = await this.#requireTrigger(run)
-    const asker = people.show(run.asker_id)
-    const { provider: providerId, model, max_tokens: maxTokens, web_search: webSearch, instructions } = agent.row
-    const provider = providers.find(providerId)
-    const cast = {
-      agent: { id: run.agent_id, uid: agent.person.uid, name: agent.person.display_name },
-      asker: { id: run.asker_id, uid: asker.uid, name: asker.display_name },
+    const { id, uid, display_name: name } = people.show(run.asker_id)
+    const provider = providers.find(agent.row.provider)
+    const asked = {
+      agent: { id: run.agent_id, uid: agent.person.uid },
+      asker: { id, uid },
       app: { id: run.app_id, uid: state.app.uid },
     }
-    const toolbox = provider?.takesTools ? await openToolbox(cast, signal) : noTools
+    const toolbox = provider?.takesTools ? await openToolbox(asked, signal) : noTools
     try {
-      const question = nameMentions(trigger.text ?? '').trim()
-      const found = provider?.takesTools ? await this.#search(run, question) : []
-      const [history, material] = await Promise.all([
+      const bare = nameMentions(trigger.text ?? '').trim()
+      const [passages, history, materials] = await Promise.all([
+        provider?.takesTools ? findPassages(knowledge, run.agent_id, bare) : [],
         readHistory({ sql, run, trigger, hiddenUntil: hiddenUntil(state, run), signal }),
         this.#options.readMaterials(run, trigger, provider?.takesImages ?? false, signal),
       ])
       await people.load([...history.map(({ author }) => author), ...namesakes(state)])
-      const hasOthers = this.#hasOthers(run, history)
-      const system = toSystemPrompt({
-        instructions,
-        metadata: trigger.metadata,
-        agentName: cast.agent.name,
-        askerName: cast.asker.name,
-        appTitle: titleOf(state, run.asker_id, people),
-        place: isChat(state.app.type)
-          ? 'chat'
-          : run.item_type === 'post' || run.parent_type === 'post'
-            ? 'feed'
-            : 'comments',
-        now: run.began_at ?? this.#options.now(),
-        hasOthers,
-        hasPassages: found.length > 0 || toolbox.tools.some(({ name }) => toolbox.find(name)?.kind === 'search'),
-        unavailable: toolbox.unavailable,
-      })
-      const turns = toTurns({
-        agent: run.agent_id,
-        history,
-        question: { author: run.asker_id, text: toItemText(trigger) },
-        materials: { ...material, passages: found.map(({ material }) => material) },
-        nameOf: hasOthers ? user => this.#nameOf(user) : null,
-        tokens: settings.inputTokens - countTokens(system),
-      })
-      return {
-        ...cast,
-        providerId,
+      return toBriefing({
+        agent,
+        instructions: agent.row.instructions,
         provider,
-        model,
-        maxTokens,
-        webSearch,
-        system,
-        turns,
-        question,
-        thread: await findThread(sql, run),
         toolbox,
-        passages: found.map(({ file }) => file),
-        person: this.#opaque(`user:${run.asker_id}`),
-        conversation: this.#opaque(`conversation:${run.conversation}`),
-      }
+        asker: { id, name },
+        question: { bare, text: toItemText(trigger), metadata: trigger.metadata },
+        history,
+        materials,
+        passages,
+        nameOf: user => this.#nameOf(user),
+        place: placeOf(run, state),
+        appTitle: titleOf(state, run.asker_id, people),
+        now: run.began_at ?? this.#options.now(),
+        inputTokens: settings.inputTokens,
+        webSearch: agent.row.web_search,
+        thread: await findThread(sql, run),
+        person: toOpaqueId(secret, `user:${run.asker_id}`),
+        conversation: toOpaqueId(secret, `conversation:${run.conversation}`),
+      })
     } catch (error) {
       await toolbox.close()
       throw error
@@ -268,27 +241,9 @@ export class AppHost implements RunHost {
     return item!
   }
 
-  async #search({ agent_id }: RunRow, question: string) {
-    if (question === '') return []
-    const passages = (await this.#options.knowledge.search(agent_id, question)).slice(0, mostPassages)
-    return passages.map(({ file, name, place, text }, at) => ({
-      file,
-      material: { kind: 'passage' as const, n: at + 1, name: place === null ? name : `${name}, ${place}`, text },
-    }))
-  }
-
-  #hasOthers({ agent_id, asker_id }: RunRow, history: readonly Said[]): boolean {
-    return history.some(({ author }) => author !== agent_id && author !== asker_id)
-  }
-
   #nameOf(user: number): string {
     const person = this.#options.people.show(user)
     return person.is_agent ? `${person.display_name} (agent)` : person.display_name
-  }
-
-  /** Told from others, and the same each time, without saying who it is. */
-  #opaque(name: string): string {
-    return createHmac('sha256', this.#options.secret).update(name).digest('base64url').slice(0, 32)
   }
 
   /** Comments begin with whom they answer. In what a model writes nobody else is mentioned. */
@@ -315,6 +270,11 @@ export class AppHost implements RunHost {
     // The place is there and may be written to: then what it is about is gone.
     return new RunEnds('cancelled', null, false, error)
   }
+}
+
+function placeOf(run: RunRow, { app }: AppState): 'chat' | 'feed' | 'comments' {
+  if (isChat(app.type)) return 'chat'
+  return run.item_type === 'post' || run.parent_type === 'post' ? 'feed' : 'comments'
 }
 
 /** What either of the two has removed for themselves. */

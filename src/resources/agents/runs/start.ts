@@ -17,6 +17,7 @@ import { inPortions, type Chore } from '../../../storage/housekeeping.ts'
 import type { Sql } from '../../../storage/sql.ts'
 import { removeContext } from '../../content/context-store.ts'
 import { Approvals } from '../approvals/approvals.ts'
+import { TestChat } from '../test-chat/test-chat.ts'
 import type { RunCounts } from './counts.ts'
 import { AppHost, type HostSettings } from './host.ts'
 import type { Triggers } from './triggers.ts'
@@ -67,14 +68,13 @@ interface RunNews {
 export function startRunner(parts: RunnerParts): Started {
   const { sql, apps, triggers, settings, clock, log, counts, bus, providers } = parts
   const now = () => new Date(clock.now())
+  const answering = { clock, log, count: counts, conceal: (text: string) => providers.conceal(text) }
+  const testChat = new TestChat({ ...parts, ...answering })
   const runner = new Runner({
+    ...answering,
     sql,
     host: new AppHost({ ...parts, now }),
     watcher: parts.watcher,
-    clock,
-    log,
-    count: counts,
-    conceal: text => providers.conceal(text),
     settings,
     nowMs: () => performance.now(),
     onEnd(run, end) {
@@ -116,6 +116,7 @@ export function startRunner(parts: RunnerParts): Started {
       bus?.publish(channel, { review: runs } satisfies RunNews)
     },
     settle: () => approvals.settle(),
+    test: (question, watcher, signal) => testChat.test(question, watcher, signal),
     providers: () => providers.list(),
   }
   return { runner, approvals, control }

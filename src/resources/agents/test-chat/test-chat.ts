@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto'
+import type { People } from '../../../actors/people.ts'
+import type { ConfiguredProvider, Providers } from '../../../agents/providers/provider.ts'
+import { answer, type AnsweringParts } from '../../../agents/runs/answering.ts'
+import type { Briefing } from '../../../agents/runs/host.ts'
+import { RunEnds } from '../../../agents/runs/run.ts'
+import type { BoundTool, Knowledge, OpenToolbox, Toolbox } from '../../../agents/tools/tool.ts'
+import type { TestAnswer, TestQuestion, TestWatcher } from '../../../http/agents.ts'
+import { NotFound } from '../../../lib/errors.ts'
+import type { Sql } from '../../../storage/sql.ts'
+import { nameMentions } from '../../content/text/mention-syntax.ts'
+import { findPassages, noTools, toBriefing, toOpaqueId } from '../runs/briefing.ts'
+import { findAgent, type AgentPerson } from '../store.ts'
+import { TestJournal } from './test-journal.ts'
+
+interface TestChatOptions extends AnsweringParts {
+  sql: Sql
+  people: People
+  providers: Providers
+  openToolbox: OpenToolbox
+  knowledge: Knowledge
+  secret: string
+  settings: { inputTokens: number; runMs: number }
+}
+
+const notCalled = '(not called in this test)'
+
+/** As much of what a provider said is shown to owners. */
+const detailLength = 300
+
+/** A test took longer than a run may. */
+class OutOfTime extends Error {}
+
+/**
+ * Lets owners try their agents: the same instructions, knowledge, tools and limits as in a run, without an app, a run, or
+ * anything else that is stored.
+ */
+export class TestChat {
+  readonly #options: TestChatOptions
+
+  constructor(options: TestChatOptions) {
+    this.#options = options
+  }
+
+  /** See AgentControl. */
+  async test(asked: TestQuestion, watcher: TestWatcher, signal: AbortSignal): Promise<TestAnswer> {
+    const { sql, clock, settings } = this.#options
+    const agent = await findAgent(sql, String(asked.agent))
+    if (agent === null) throw NotFound()
+    const beganMs = clock.now()
+    const timing = new AbortController()
+    const cancel = clock.after(settings.runMs, () => timing.abort(new OutOfTime()))
+    const skipped = new Set<number>()
+    const journal = new TestJournal(skipped, step => watcher.onStep(step))
+    let system = ''
+    const toAnswer = (end: Pick<TestAnswer, 'text' | 'finish' | 'error' | 'detail'>): TestAnswer => {
+      const { in: input, out: output, cached } = journal.usage
+      const duration = Math.round(clock.now() - beganMs)
+      return { ...end, usage: { input, output, cached }, duration, steps: journal.calls, system }
+    }
+    const both = AbortSignal.any([signal, timing.signal])
+    try {
+      const outcome = await answer({
+        ...this.#options,
+        id: `test-${randomUUID()}`,
+        journal,
+        signal: both,
+        progress: { text: '', agentName: '' },
+        brief: async () => {
+          const briefing = await this.#brief(agent, asked, skipped, both)
+          system = briefing.system
+          return briefing
+        },
+        approvals: async () => [],
+        // No tool of a test asks.
+        ask: async () => {},
+        onChange: ({ isRestarted }) => isRestarted && watcher.onRestart(),
+        onText: text => watcher.onText(text),
+      })
+      const { text, finish } = outcome.state === 'answered' ? outcome.answer : { text: null, finish: null }
+      return toAnswer({ text: text ?? '', finish, error: null, detail: null })
+    } catch (error) {
+      return toAnswer({ text: '', finish: null, ...this.#toFault(agent, both.aborted ? both.reason : error) })
+    } finally {
+      cancel()
+    }
+  }
+
+  async #brief(agent: AgentPerson, asked: TestQuestion, skipped: Set<number>, signal: AbortSignal): Promise<Briefing> {
+    const { people, providers, knowledge, secret, settings, clock } = this.#options
+    const { person, row } = agent
+    const provider = providers.find(row.provider)
+    await people.load([asked.asker])
+    const { id, uid, display_name: name } = people.show(asked.asker)
+    const toolbox = await this.#open(agent, { asked, provider, asker: { id, uid }, skipped }, signal)
+    try {
+      const bare = nameMentions(asked.text).trim()
+      return toBriefing({
+        agent,
+        instructions: asked.instructions ?? row.instructions,
+        provider,
+        toolbox,
+        asker: { id, name },
+        question: { bare, text: bare, metadata: null },
+        history: asked.history.map(({ role, text }) => ({ author: role === 'agent' ? person.id : id, text })),
+        materials: { context: [], files: [], images: [] },
+        passages: provider?.takesTools ? await findPassages(knowledge, person.id, bare) : [],
+        nameOf: () => name,
+        place: 'chat',
+        appTitle: null,
+        now: new Date(clock.now()),
+        inputTokens: settings.inputTokens,
+        // A vendor's own search is made by the vendor: it cannot be listed without being made.
+        webSearch: row.web_search && asked.tools === 'real',
+        thread: null,
+        person: toOpaqueId(secret, `user:${id}`),
+        conversation: toOpaqueId(secret, `test:${person.id}:${id}`),
+      })
+    } catch (error) {
+      await toolbox.close()
+      throw error
+    }
+  }
+
+  async #open(
+    { person }: AgentPerson,
+    { asked, provider, asker, skipped }: Opening,
+    signal: AbortSignal,
+  ): Promise<Toolbox> {
+    if (!provider?.takesTools || asked.tools === 'none') return noTools
+    const agent = { id: person.id, uid: person.uid }
+    const toolbox = await this.#options.openToolbox({ agent, asker, app: null }, signal)
+    const adapt = asked.tools === 'dry' ? toDry(skipped) : toUnasked
+    return {
+      tools: toolbox.tools,
+      unavailable: toolbox.unavailable,
+      find(name) {
+        const tool = toolbox.find(name)
+        return tool && adapt(tool)
+      },
+      close: () => toolbox.close(),
+    }
+  }
+
+  #toFault({ row }: AgentPerson, error: unknown): Pick<TestAnswer, 'error' | 'detail'> {
+    if (error instanceof OutOfTime) return { error: 'timeout', detail: null }
+    if (!(error instanceof RunEnds)) throw error
+    const { cause } = error
+    const said = cause instanceof Error ? cause.message : null
+    const detail =
+      said === null && error.error === 'provider_not_configured' ? `${row.provider} is not configured.` : said
+    return { error: error.error, detail: detail && this.#options.conceal(detail).slice(0, detailLength) }
+  }
+}
+
+interface Opening {
+  asked: TestQuestion
+  provider: ConfiguredProvider | undefined
+  asker: { id: number; uid: string | null }
+  skipped: Set<number>
+}
+
+/** A tool that is listed and not called. */
+function toDry(skipped: Set<number>): (tool: BoundTool) => BoundTool {
+  return ({ kind, isRepeatable }) => ({
+    kind,
+    isRepeatable,
+    approval: null,
+    async call(_, { step }) {
+      skipped.add(step)
+      return { text: notCalled, isError: false }
+    },
+  })
+}
+
+/** Whoever asks for real calls has approved them. */
+function toUnasked(tool: BoundTool): BoundTool {
+  const { kind, isRepeatable } = tool
+  return { kind, isRepeatable, approval: null, call: (args, context) => tool.call(args, context) }
+}
