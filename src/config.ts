@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
-import { isRange } from './delivery/addresses.ts'
+import { isRange } from './lib/address-ranges.ts'
 import { StartFault } from './lib/errors.ts'
 import type { LogLevel } from './lib/log.ts'
 import { Secret } from './lib/secret.ts'
@@ -167,6 +167,20 @@ export const settings = {
     'false',
     yesOrNo,
     'Whether the start revokes all API keys but API_KEY, on all nodes and for good',
+  ),
+  hasAdmin: setting('ADMIN', 'true', yesOrNo, 'Whether there is the administration page, and what it calls, at /admin'),
+  adminPort: setting(
+    'ADMIN_PORT',
+    null,
+    integer(0, 65_535),
+    'A port for that alone; without it, it is on the port of everything else',
+  ),
+  adminHost: setting('ADMIN_HOST', null, text, 'Address to open that port on; without it, all addresses'),
+  adminAllow: setting(
+    'ADMIN_ALLOW',
+    '',
+    ranges,
+    'Addresses that administration is open to, as in 10.0.0.0/8,fd00::/8; without it, all that reach the port',
   ),
   metricsToken: setting(
     'METRICS_TOKEN',
@@ -425,6 +439,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   if ((config.s3AccessKeyId === null) !== (config.s3SecretAccessKey === null)) {
     faults.push('S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY must be set together')
   }
+  if (config.adminHost !== null && config.adminPort === null) faults.push('ADMIN_HOST needs an ADMIN_PORT')
   if (config.isOnlyKey && config.apiKey === null) faults.push('API_KEY_ONLY needs an API_KEY')
   if (faults.length > 0) throw new StartFault(['The configuration has faults:', ...faults].join('\n  - '))
   return config

@@ -14,6 +14,7 @@ import { deletedUser, systemUser } from './actors/principal.ts'
 import { Typing } from './actors/typing.ts'
 import { RedisBus } from './cluster/bus-redis.ts'
 import { readConfig, readEnvironment, type Config } from './config.ts'
+import { AdminSessions, forgetSessions } from './auth/admin/sessions.ts'
 import { LoginThrottle } from './auth/login-throttle.ts'
 import { authenticate } from './auth/authentication.ts'
 import { Credentials } from './auth/credentials.ts'
@@ -82,6 +83,8 @@ export interface Node extends Running {
   url: string
   /** The API key, if one was made at this start. It is not known at any other time. */
   apiKey: string | null
+  /** Where the administration page is; null where it is turned off. */
+  adminUrl: string | null
 }
 
 /** What makes previews: a file that is run and never imported. */
@@ -154,6 +157,7 @@ export async function startNode(config: Config): Promise<Node> {
     await people.load([systemUser, deletedUser])
     const credentials = new Credentials(sql, environment, now)
     const direct = new Direct(sql, environment, now, vault)
+    const adminSessions = new AdminSessions({ sql, direct, environment, now })
     const registrations = new Registrations(sql)
     await registrations.follow(environment)
     const agents = new KnownAgents(sql)
@@ -342,6 +346,7 @@ export async function startNode(config: Config): Promise<Node> {
       ...runs,
       ...ofResources,
       sealChore({ sql, vault }),
+      { name: 'forget sessions of administration', periodMs: 600_000, run: () => forgetSessions(sql, now()) },
     ]
     const kept = [keepHouse(chores, { clock, log, signal: housekeeping.signal })]
     teardown.add('housekeeping', async () => {
@@ -360,6 +365,7 @@ export async function startNode(config: Config): Promise<Node> {
         direct,
         people,
         credentials,
+        adminSessions,
         attempts: new LoginThrottle(now),
         errands: new Errands({ perMinute: errandsPerMinute, atOnce: errandsAtOnce, now: clock.now }),
         typing,
@@ -432,7 +438,7 @@ export async function startNode(config: Config): Promise<Node> {
       await Promise.race([delay(config.drainDelaySeconds * 1000), failed.promise])
       await stop()
     }
-    return { url: listening, apiKey, stop: leave, failed: failed.promise }
+    return { url: listening, apiKey, adminUrl: edge.adminUrl, stop: leave, failed: failed.promise }
   } catch (error) {
     await stop()
     throw error
@@ -460,8 +466,9 @@ async function closeAll(connections: CommitConnection[]): Promise<void> {
 }
 
 /** What whoever started the node wants to know first. */
-function announce({ url, apiKey }: Node, version: string): void {
+function announce({ url, apiKey, adminUrl }: Node, version: string): void {
   const lines = [`Parley ${version} listens on ${url}`]
+  if (adminUrl !== null) lines.push(`Administration: ${adminUrl}`)
   if (apiKey !== null) {
     const call = `curl ${url}/api/users -H 'Authorization: Bearer ${apiKey}'`
     lines.push('', 'Your API key, shown this once:', '', apiKey, '', 'Try it:', '', call, '')

@@ -24,9 +24,10 @@ export function toRealtimeSettings(config: Config): RealtimeSettings {
 }
 
 export function toEdgeSettings(config: Config): EdgeSettings {
-  const { tlsCertFile, tlsKeyFile, corsOrigins } = config
+  const { tlsCertFile, tlsKeyFile, corsOrigins, adminPort: port, adminHost: host, adminAllow: allow } = config
   return {
     version: config.version,
+    admin: config.hasAdmin ? { port, host, allow } : null,
     metricsToken: config.metricsToken,
     publicUrl: config.publicUrl,
     tls: tlsCertFile === null || tlsKeyFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile },

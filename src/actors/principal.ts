@@ -6,6 +6,8 @@ export interface Principal {
   readonly kind: 'key' | 'user' | 'nobody'
   readonly user: number
   readonly credential: string
+  /** The session of the administration page that the key acts through, if it does. */
+  readonly session?: number
 }
 
 export const systemUser = 0

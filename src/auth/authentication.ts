@@ -4,8 +4,8 @@ import { problem } from '../lib/errors.ts'
 import { Secret } from '../lib/secret.ts'
 import { hashOf, type Credentials } from './credentials.ts'
 
-/** The auth column of the API: `token or key` A, `key` K, `token` T, `none` -. */
-export type Auth = 'token or key' | 'key' | 'token' | 'none'
+/** The auth column of the API: `token or key` A, `key` K, `token` T, `none` -. `session`: of the administration page. */
+export type Auth = 'token or key' | 'key' | 'token' | 'none' | 'session'
 
 export const Unauthorized = problem(401, 'unauthorized', 'A valid access token or API key is needed.')
 export const KeyRequired = problem(403, 'key-required', 'Only an API key may do this.')
@@ -42,8 +42,10 @@ function readBearer(header: string): string {
   return header.slice(6).trim()
 }
 
-function admit(auth: Auth, principal: Principal | null): Principal {
+/** Refuses with 401 where there is no principal, with 403 the kind that the operation is not for. */
+export function admit(auth: Auth, principal: Principal | null): Principal {
   if (principal === null) throw Unauthorized()
+  if (auth === 'session' && principal.session === undefined) throw Unauthorized()
   if (auth === 'key' && principal.kind !== 'key') throw KeyRequired()
   if (auth === 'token' && principal.kind !== 'user') throw TokenRequired()
   return principal

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { isWithin, toCidr, type Address } from '../lib/address-ranges.ts'
 
 /** Which addresses may be reached. Ranges are CIDRs: `10.0.0.0/8`, `fd00::/8`. */
 export interface AddressPolicy {
@@ -9,9 +10,6 @@ export interface AddressPolicy {
   /** Ranges that may never be reached, also where `allow` names them. */
   deny?: readonly string[]
 }
-
-type Address = ipaddr.IPv4 | ipaddr.IPv6
-type Cidr = [Address, number]
 
 const privateRanges = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat'])
 
@@ -40,29 +38,4 @@ function isPublic(address: Address): boolean {
 
 function isPrivate(address: Address): boolean {
   return privateRanges.has(address.range())
-}
-
-function isWithin(address: Address, range: Cidr): boolean {
-  return address.kind() === range[0].kind() && address.match(range)
-}
-
-/** True for what can be configured as a range. */
-export function isRange(text: string): boolean {
-  try {
-    toCidr(text)
-    return true
-  } catch {
-    return false
-  }
-}
-
-function toCidr(text: string): Cidr {
-  if (!ipaddr.isValidCIDR(text))
-    throw new Error(`"${text}" is no address range. Write it as in 10.0.0.0/8 or fd00::/8.`)
-  const range = ipaddr.parseCIDR(text)
-  // Mapped addresses are compared as IPv4, so such a range would never match and silently protect nothing.
-  if (range[0] instanceof ipaddr.IPv6 && range[0].isIPv4MappedAddress()) {
-    throw new Error(`Write the range "${text}" as a range of IPv4 addresses.`)
-  }
-  return range
 }

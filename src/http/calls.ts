@@ -2,9 +2,10 @@ import type { Principal } from '../actors/principal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { NotFound, problem, type Problem } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import { isAdminPath, type AdminDoor, type Entry } from './admin/door.ts'
 import { toAnswer } from './answer.ts'
 import { authenticate } from '../auth/authentication.ts'
-import { Bodies, hasBody } from './body.ts'
+import { Bodies, hasBody, UnsupportedMediaType } from './body.ts'
 import { createRequestMaker, type RequestMaker } from './checked-request.ts'
 import { preflightHeaders } from './cors.ts'
 import { Download, readConditions, sendDownload, unconditional, type Conditions } from './download.ts'
@@ -40,6 +41,8 @@ interface Call {
   /** The client asked for events. */
   wantsEvents: boolean
   origin: string
+  /** Of a request under /admin. */
+  admin: Entry | undefined
   address: string | undefined
   /** What the client said about the bytes that it wants. */
   conditions: Conditions
@@ -48,6 +51,10 @@ interface Call {
 
 interface CallsOptions extends EdgeOptions {
   router: Router<Endpoint>
+  /** Of what is under /admin and not of the API. */
+  adminRouter: Router<Endpoint>
+  /** Null where administration is turned off. */
+  door: AdminDoor | null
   callers: Callers
   /** Aborted when the edge closes. */
   signal: AbortSignal
@@ -61,15 +68,19 @@ export class Calls {
   readonly #parts: Parts
   readonly #log: Log
   readonly #router: Router<Endpoint>
+  readonly #adminRouter: Router<Endpoint>
+  readonly #door: AdminDoor | null
   readonly #callers: Callers
   readonly #bodies: Bodies
   readonly #rate: RateLimit | null
   readonly #toRequest: RequestMaker
 
-  constructor({ router, callers, signal, parts, settings, log, clock = systemClock }: CallsOptions) {
+  constructor({ router, adminRouter, door, callers, signal, parts, settings, log, clock = systemClock }: CallsOptions) {
     this.#parts = parts
     this.#log = log
     this.#router = router
+    this.#adminRouter = adminRouter
+    this.#door = door
     this.#callers = callers
     this.#bodies = new Bodies({ deadlineMs: settings.bodyDeadlineMs, clock, signal })
     this.#rate = settings.ratePerMinute === null ? null : new RateLimit(settings.ratePerMinute, () => clock.now())
@@ -79,9 +90,12 @@ export class Calls {
   /** Everything that needs the request itself: it is freed when this returns. */
   begin(exchange: Exchange): void {
     const { method, path, query } = exchange
+    const admin = isAdminPath(path) ? this.#enter(exchange) : undefined
+    if (admin === undefined && exchange.port === 'admin') throw NotFound()
     if (method === 'OPTIONS') return exchange.answer({ status: 204, headers: preflightHeaders })
     if (path.length + query.length > longestTarget) throw UriTooLong()
-    const match = this.#router.find(method === 'HEAD' ? 'GET' : method, path)
+    const router = admin !== undefined && admin.apiPath === null ? this.#adminRouter : this.#router
+    const match = router.find(method === 'HEAD' ? 'GET' : method, admin?.apiPath ?? path)
     if ('allowed' in match)
       throw match.allowed.length === 0 ? NotFound() : MethodNotAllowed({ allow: toAllow(match.allowed) })
 
@@ -97,18 +111,33 @@ export class Calls {
       key: endpoint.route.creates === true ? exchange.header('idempotency-key') : '',
       wantsEvents: endpoint.route.streams === true && exchange.header('accept').includes(eventStreamType),
       origin: this.#callers.originOf(exchange),
+      admin,
       address: this.#callers.forwardedAddressOf(exchange),
       conditions: endpoint.route.isDownload === true ? readConditions(exchange) : unconditional,
       upload: undefined,
     }
     if (call.key !== '') requireKey(call.key)
-    const by = authenticate(endpoint.route.auth, exchange.header('authorization'), this.#parts.credentials)
+    const by = this.#authenticate(exchange, endpoint, admin)
     const { uploadLimitBytes } = endpoint.route
     if (uploadLimitBytes !== undefined) call.upload = new Upload(exchange, uploadLimitBytes)
     const takesBody = endpoint.takesBody && hasBody(exchange)
     if (by instanceof Promise) void this.#wait(call, by, takesBody)
     else if (takesBody) this.#receive(call, text => this.#run(call, by, text))
     else this.#run(call, by, '')
+  }
+
+  #enter(exchange: Exchange): Entry {
+    if (this.#door === null || exchange.port === 'public') throw NotFound()
+    return this.#door.enter(exchange)
+  }
+
+  #authenticate(exchange: Exchange, { route }: Endpoint, admin: Entry | undefined): Principal | Promise<Principal> {
+    const { auth } = route
+    if (admin === undefined || typeof auth !== 'string')
+      return authenticate(auth, exchange.header('authorization'), this.#parts.credentials)
+    // Forms can come from any page.
+    if (route.uploadLimitBytes !== undefined) throw UnsupportedMediaType()
+    return admin.authenticate(auth)
   }
 
   /** The credential has to be looked up; the body arrives meanwhile. Never rejects. */
@@ -139,7 +168,7 @@ export class Calls {
   }
 
   #run(call: Call, by: Principal, text: string): void {
-    const { exchange, endpoint, values, choice, key, wantsEvents, origin, address, upload } = call
+    const { exchange, endpoint, values, choice, key, wantsEvents, origin, admin, address, upload } = call
     try {
       if (this.#rate !== null && by.kind === 'user') this.#rate.take(by.credential)
       const { method, path, query } = exchange
@@ -153,6 +182,7 @@ export class Calls {
         upload,
         wantsEvents,
         origin,
+        admin,
         address,
         exchange,
       })

@@ -1,5 +1,6 @@
 import type { OnceKey } from '../actors/app-actor.ts'
 import type { Principal } from '../actors/principal.ts'
+import type { Entry } from './admin/door.ts'
 import type { Exchange } from './exchange.ts'
 import type { Form, Parts, RouteRequest } from './route.ts'
 import type { Upload } from './upload.ts'
@@ -14,6 +15,7 @@ interface Values {
   upload: Upload | undefined
   wantsEvents: boolean
   origin: string
+  admin: Entry | undefined
   /** As a proxy saw it; otherwise the connection is asked when a handler wants to know. */
   address: string | undefined
   exchange: Exchange
@@ -37,10 +39,24 @@ export function createRequestMaker(parts: Parts): RequestMaker {
     readonly upload: Upload | undefined
     readonly wantsEvents: boolean
     readonly origin: string
+    readonly admin: Entry | undefined
     readonly #address: string | undefined
     readonly #exchange: Exchange
 
-    constructor({ params, query, body, by, form, once, upload, wantsEvents, origin, address, exchange }: Values) {
+    constructor({
+      params,
+      query,
+      body,
+      by,
+      form,
+      once,
+      upload,
+      wantsEvents,
+      origin,
+      admin,
+      address,
+      exchange,
+    }: Values) {
       this.params = params
       this.query = query
       this.body = body
@@ -50,6 +66,7 @@ export function createRequestMaker(parts: Parts): RequestMaker {
       this.upload = upload
       this.wantsEvents = wantsEvents
       this.origin = origin
+      this.admin = admin
       this.#address = address
       this.#exchange = exchange
     }

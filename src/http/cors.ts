@@ -41,7 +41,7 @@ export const preflightHeaders: Readonly<Record<string, string>> = {
 
 /**
  * Lets web pages of other origins call. Credentials are allowed because browsers send them with media and hub requests;
- * they give no page anything, since nothing here is authenticated by cookies.
+ * they give no page anything, since nothing here is authenticated by cookies: where that is so, under /admin, this is not used.
  */
 export class Cors {
   readonly #allowed: ReadonlySet<string> | null

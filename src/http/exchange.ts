@@ -21,6 +21,9 @@ export interface Answer {
   lengthBytes?: number | null
 }
 
+/** What is served on a port: all there is, all but administration, or administration alone. */
+export type PortKind = 'shared' | 'public' | 'admin'
+
 /** The server that an exchange belongs to. */
 export interface ExchangeHost {
   /** Whether connections end with the next answer on them. */
@@ -51,6 +54,8 @@ export class Exchange {
   /** Without the question mark; empty if there is none. */
   readonly query: string
   readonly startedAt = performance.now()
+  /** The kind of port that it came in by. */
+  readonly port: PortKind
   /** Headers of every answer, problem or not: each `name: value` after a line end. */
   standing = ''
   /** Where the time it takes is counted, once the route is known. */
@@ -65,10 +70,11 @@ export class Exchange {
   #isAnswered = false
   readonly #host: ExchangeHost
 
-  constructor(res: HttpResponse, req: HttpRequest, host: ExchangeHost) {
+  constructor(res: HttpResponse, req: HttpRequest, host: ExchangeHost, port: PortKind = 'shared') {
     this.#res = res
     this.#req = req
     this.#host = host
+    this.port = port
     this.method = req.getCaseSensitiveMethod()
     this.path = req.getUrl()
     // Undefined where there is none, whatever the types say.

@@ -44,6 +44,12 @@ const securitySchemes = {
   AccessToken: { type: 'http', scheme: 'bearer', description: 'An access token (`wyu_…`), which acts as one user' },
   Secret: { type: 'http', scheme: 'bearer', description: 'A token that is part of the configuration' },
   ApiKey: { type: 'http', scheme: 'bearer', description: 'An API key (`wys_…`), for calls from servers' },
+  AdminSession: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-parley',
+    description: 'The cookie of the administration page (`parley` where there is no TLS); it counts under /admin alone',
+  },
 }
 
 const security: Record<Auth, object[]> = {
@@ -51,6 +57,7 @@ const security: Record<Auth, object[]> = {
   token: [{ AccessToken: [] }],
   key: [{ ApiKey: [] }],
   none: [],
+  session: [{ AdminSession: [] }],
 }
 
 /** The OpenAPI 3.1 document of an API, from its routes and their schemas. */

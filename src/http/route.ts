@@ -6,6 +6,7 @@ import type { People } from '../actors/people.ts'
 import type { Presence } from '../actors/presence.ts'
 import type { Principal } from '../actors/principal.ts'
 import type { Typing } from '../actors/typing.ts'
+import type { AdminSessions } from '../auth/admin/sessions.ts'
 import type { Auth } from '../auth/authentication.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { LoginThrottle } from '../auth/login-throttle.ts'
@@ -18,6 +19,7 @@ import type { Previews } from '../storage/previews.ts'
 import type { Renditions } from '../storage/renditions.ts'
 import type { Replica } from '../storage/replica.ts'
 import type { Sql } from '../storage/sql.ts'
+import type { Entry } from './admin/door.ts'
 import type { AgentControl } from './agents.ts'
 import type { Errands } from './errands.ts'
 import type { Outside } from './outside.ts'
@@ -45,6 +47,7 @@ export interface Parts {
   direct: Direct
   people: People
   credentials: Credentials
+  adminSessions: AdminSessions
   attempts: LoginThrottle
   errands: Errands
   typing: Typing
@@ -77,6 +80,8 @@ export interface RouteRequest<Params, Query, Body> extends Parts {
   wantsEvents: boolean
   /** Scheme and host under which the client reaches this server, without a trailing slash: for absolute URLs. */
   origin: string
+  /** Set where the request came in under /admin. */
+  admin: Entry | undefined
   /** The client's IP address. Read it before the first await: it is empty once the client has gone away. */
   address: string
 }

@@ -3,13 +3,17 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from '
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
+import { rangeCheck } from '../lib/address-ranges.ts'
 import { Health } from './about/health.ts'
 import { createAboutRoutes } from './about/routes.ts'
+import { AdminDoor, isAdminPath } from './admin/door.ts'
+import { adminHeaders } from './admin/policy.ts'
+import { sessionRoutes } from './admin/session-routes.ts'
 import { Calls } from './calls.ts'
 import { Cors, type AllowedOrigins } from './cors.ts'
 import type { RouteDurations } from './durations.ts'
 import { Endpoint } from './endpoint.ts'
-import { Exchange, type ExchangeHost } from './exchange.ts'
+import { Exchange, type ExchangeHost, type PortKind } from './exchange.ts'
 import { createApp, openPort, portOf } from './listening.ts'
 import type { Metrics } from './metrics.ts'
 import { Callers } from './request/caller.ts'
@@ -18,9 +22,20 @@ import type { Parts, Route } from './route.ts'
 import { upgradeOnly } from './upgrade.ts'
 import { loadUws } from './uws.ts'
 
+export interface AdminSettings {
+  /** A port for administration alone; null for the one that everything else is on. */
+  port: number | null
+  /** The address that this port is opened on; null for all. */
+  host: string | null
+  /** Ranges of addresses that administration is open to; empty for all. */
+  allow: readonly string[]
+}
+
 export interface EdgeSettings {
   /** What `/version` answers. */
   version: string
+  /** What is under /admin; null for nothing. */
+  admin: AdminSettings | null
   /** What `/metrics` asks for; null for nothing. */
   metricsToken: Secret | null
   /** Scheme and host for absolute URLs, without a slash at the end; null takes what each request says. */
@@ -70,6 +85,9 @@ export async function createEdge(options: EdgeOptions): Promise<Edge> {
 export class Edge implements ExchangeHost {
   /** For routes of another kind (WebSockets), to be added before `listen`. */
   readonly uws: TemplatedApp
+  /** What serves administration on a port of its own, where it has one. */
+  readonly #adminUws: TemplatedApp | null
+  readonly #adminSettings: AdminSettings | null
   readonly #native: typeof import('uWebSockets.js')
   readonly #cors: Cors
   readonly #callers: Callers
@@ -80,7 +98,8 @@ export class Edge implements ExchangeHost {
   readonly #quietMs: number
   #isDraining = false
   #isEnding = false
-  #listening: us_listen_socket | null = null
+  #listening: us_listen_socket[] = []
+  #adminUrl: string | null = null
   #connections = 0
   /** Connections that came or went, and requests: whatever the event loop has to do for clients. */
   #arrivals = 0
@@ -92,30 +111,64 @@ export class Edge implements ExchangeHost {
     const { routes, webSockets = [], parts, settings, metrics } = options
     this.#native = native
     this.uws = createApp(native, settings.tls)
+    const { admin } = settings
+    this.#adminSettings = admin
+    this.#adminUws = admin === null || admin.port === null ? null : createApp(native, settings.tls)
     this.#cors = new Cors(settings.corsOrigins)
     const scheme = settings.tls === null ? 'http' : 'https'
     this.#callers = new Callers({ publicUrl: settings.publicUrl, scheme, isProxied: settings.isProxied })
     this.#unrouted = metrics.requests.of('', '')
     this.#quietMs = settings.quietMs
-    this.uws.filter((_, change) => {
-      this.#connections += change
-      this.#arrivals++
-    })
-    const health = new Health(parts.sql, parts.now, () => this.#isDraining)
-    const about = createAboutRoutes({ ...settings, health, metrics, routes })
-    const router = new Router<Endpoint>()
-    for (const route of [...routes, ...webSockets.map(upgradeOnly), ...about]) {
-      const durations = metrics.requests.of(route.method, route.path)
-      router.add(route.method, route.path, new Endpoint(route, durations, settings.bodyLimitBytes))
+    for (const uws of [this.uws, this.#adminUws]) {
+      uws?.filter((_, change) => {
+        this.#connections += change
+        this.#arrivals++
+      })
     }
-    this.#calls = new Calls({ ...options, router, callers: this.#callers, signal: this.#stopped.signal })
+    const health = new Health(parts.sql, parts.now, () => this.#isDraining)
+    const adminRoutes = admin === null ? [] : sessionRoutes
+    const about = createAboutRoutes({ ...settings, health, metrics, routes: [...routes, ...adminRoutes] })
+    const toRouter = (some: readonly Route[]) => {
+      const router = new Router<Endpoint>()
+      for (const route of some) {
+        const durations = metrics.requests.of(route.method, route.path)
+        router.add(route.method, route.path, new Endpoint(route, durations, settings.bodyLimitBytes))
+      }
+      return router
+    }
+    this.#calls = new Calls({
+      ...options,
+      router: toRouter([...routes, ...webSockets.map(upgradeOnly), ...about]),
+      adminRouter: toRouter(adminRoutes),
+      door:
+        admin === null
+          ? null
+          : new AdminDoor({
+              callers: this.#callers,
+              sessions: parts.adminSessions,
+              isAllowed: admin.allow.length === 0 ? () => true : rangeCheck(admin.allow),
+            }),
+      callers: this.#callers,
+      signal: this.#stopped.signal,
+    })
   }
 
   /** Resolves with the address for clients on this machine. Rejects with a StartFault that says why it cannot. */
   async listen(port: number, host: string | null): Promise<string> {
-    this.uws.any('/*', (res, req) => this.#accept(res, req, exchange => this.#calls.begin(exchange)))
-    this.#listening = await openPort(this.uws, port, host)
-    this.#callers.fallback += `:${portOf(this.#native, this.#listening)}`
+    const serve = (uws: TemplatedApp, kind: PortKind) =>
+      uws.any('/*', (res, req) => this.#accept(res, req, exchange => this.#calls.begin(exchange), kind))
+    serve(this.uws, this.#adminUws === null ? 'shared' : 'public')
+    const listening = await openPort(this.uws, port, host)
+    this.#listening.push(listening)
+    const base = this.#callers.fallback
+    this.#callers.fallback = `${base}:${portOf(this.#native, listening)}`
+    if (this.#adminSettings !== null) this.#adminUrl = `${this.#callers.fallback}/admin`
+    if (this.#adminUws !== null) {
+      serve(this.#adminUws, 'admin')
+      const opened = await openPort(this.#adminUws, this.#adminSettings!.port!, this.#adminSettings!.host)
+      this.#listening.push(opened)
+      this.#adminUrl = `${base}:${portOf(this.#native, opened)}/admin`
+    }
     return this.#callers.fallback
   }
 
@@ -132,6 +185,11 @@ export class Edge implements ExchangeHost {
   /** The address for clients on this machine; without its port before `listen`. */
   get url(): string {
     return this.#callers.fallback
+  }
+
+  /** The administration page for browsers on this machine; null where there is none, and before `listen`. */
+  get adminUrl(): string | null {
+    return this.#adminUrl
   }
 
   /** Requests that have begun and are not answered. */
@@ -158,11 +216,10 @@ export class Edge implements ExchangeHost {
    */
   async stopListening(): Promise<void> {
     this.announceEnd()
-    if (this.#listening !== null) {
-      await this.#calmTurn()
-      this.#native.us_listen_socket_close(this.#listening)
-    }
-    this.#listening = null
+    const listening = this.#listening
+    this.#listening = []
+    if (listening.length > 0) await this.#calmTurn()
+    for (const socket of listening) this.#native.us_listen_socket_close(socket)
     this.#isEnding = true
   }
 
@@ -186,6 +243,7 @@ export class Edge implements ExchangeHost {
     this.#stopped.abort()
     await this.#finish(deadlineMs)
     this.uws.close()
+    this.#adminUws?.close()
   }
 
   /**
@@ -216,13 +274,13 @@ export class Edge implements ExchangeHost {
     this.#onIdle = null
   }
 
-  #accept(res: HttpResponse, req: HttpRequest, begin: (exchange: Exchange) => void): void {
-    const exchange = new Exchange(res, req, this)
+  #accept(res: HttpResponse, req: HttpRequest, begin: (exchange: Exchange) => void, port: PortKind = 'shared'): void {
+    const exchange = new Exchange(res, req, this, port)
     this.#open++
     this.#lastRequestAt = exchange.startedAt
     this.#arrivals++
     try {
-      exchange.standing = this.#cors.headersFor(exchange.header('origin'))
+      exchange.standing = isAdminPath(exchange.path) ? adminHeaders : this.#cors.headersFor(exchange.header('origin'))
       begin(exchange)
     } catch (error) {
       this.#calls.refuse(exchange, error)

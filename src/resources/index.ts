@@ -26,6 +26,7 @@ import { post, postCommands } from './posts/kind.ts'
 import { addReaction, takeReactionBack } from './reactions/commands.ts'
 import { reactions } from './reactions/index.ts'
 import type { Resource } from './resource.ts'
+import { signIns } from './sign-ins/index.ts'
 import { stars } from './stars/index.ts'
 import { subscriptions } from './subscriptions/index.ts'
 import { tokens } from './tokens/index.ts'
@@ -52,6 +53,7 @@ export const resources: Resource[] = [
   options,
   posts,
   reactions,
+  signIns,
   stars,
   subscriptions,
   tokens,

@@ -26,6 +26,7 @@ interface TestEdgeOptions {
 
 const defaults: EdgeSettings = {
   version: '32.1.0',
+  admin: null,
   metricsToken: null,
   publicUrl: null,
   tls: null,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { sessionRoutes } from '../../src/http/admin/session-routes.ts'
 import { createAboutRoutes } from '../../src/http/about/routes.ts'
 import { chooseForm } from '../../src/http/request/form.ts'
 import { Router } from '../../src/http/router.ts'
@@ -43,7 +44,7 @@ export function createReplyCheck(): ReplyCheck {
     routes,
   })
   const router = new Router<Route>()
-  for (const route of [...routes, ...about]) router.add(route.method, route.path, route)
+  for (const route of [...routes, ...sessionRoutes, ...about]) router.add(route.method, route.path, route)
   const strict = { string: new Map<z.ZodType, z.ZodType>(), number: new Map<z.ZodType, z.ZodType>() }
 
   return ({ method, path, headers }, answer) => {
@@ -51,9 +52,10 @@ export function createReplyCheck(): ReplyCheck {
       const body = JSON.stringify(answer.body, null, 2) ?? 'nothing'
       throw new Error(`${method} ${path} answered ${answer.status}: ${fault}\n${body.slice(0, 4_000)}`)
     }
-    const [route = '', query = ''] = path.split('?')
+    const [asked = '', query = ''] = path.split('?')
+    const route = asked.replace(/^\/admin\/api\//, '/api/')
     if (answer.status >= 400) {
-      if (route.startsWith('/api')) checkRefusal(answer, route, complain)
+      if (route.startsWith('/api')) checkRefusal(answer, asked, complain)
       return
     }
     const match = router.find(method, route)

@@ -16,6 +16,8 @@ export interface Person extends Client {
 
 export interface Server extends AsyncDisposable {
   url: string
+  /** Where the administration page is. */
+  adminUrl: string | null
   key: string
   /** Calls with the API key. */
   admin: Client
@@ -68,6 +70,7 @@ export async function startServer(overrides: Record<string, string> = {}): Promi
 
   return {
     url: node.url,
+    adminUrl: node.adminUrl,
     key,
     admin,
     request: client(node.url, undefined, check).request,

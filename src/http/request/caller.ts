@@ -40,6 +40,18 @@ export class Callers {
     return this.#lastOrigin
   }
 
+  /**
+   * The origin of a page that this server gave, whatever other pages are said to call it by: that of PUBLIC_URL where the
+   * request came to its host, and otherwise what the request says.
+   */
+  ownOriginOf(request: Headers): string {
+    const { publicUrl, isProxied, scheme } = this.#options
+    const host = isProxied ? forwardedHost(request) : request.header('host')
+    const known = publicUrl === null ? null : new URL(publicUrl)
+    if (known?.host === host) return known.origin
+    return this.#toOrigin((isProxied ? forwardedScheme(request) : undefined) ?? scheme, host)
+  }
+
   /** The client's address as the proxy saw it; undefined where there is no proxy: then the connection tells. */
   forwardedAddressOf(request: Headers): string | undefined {
     if (!this.#options.isProxied) return undefined
