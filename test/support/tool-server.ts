@@ -157,13 +157,14 @@ export function serveOldTools(
     // Only the place that the stream named takes messages, and there is no telling one from the other by these requests.
     if (stream === null || headers.accept?.includes('event-stream')) return void response.writeHead(405).end()
     response.writeHead(202).end()
+    if (id === undefined) return
     const result =
       method === 'initialize'
         ? { protocolVersion: '2024-11-05', capabilities: { tools: {} }, serverInfo: { name: 'old', version: '1' } }
         : method === 'tools/list'
           ? { tools }
           : call(params)
-    if (id !== undefined) say('message', JSON.stringify({ jsonrpc: '2.0', id, result }))
+    say('message', JSON.stringify({ jsonrpc: '2.0', id, result }))
   })
 }
 

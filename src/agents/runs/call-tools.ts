@@ -1,3 +1,4 @@
+import { parseArguments } from '../providers/call-arguments.ts'
 import type { Call, CallResult } from '../providers/provider.ts'
 import { searchToolName, type BoundTool, type Toolbox } from '../tools/tool.ts'
 import type { Approval, Question } from './host.ts'
@@ -12,9 +13,6 @@ const mostQuestions = 4
 
 /** Calls under way at a time. */
 const atOnce = 4
-
-/** A model's arguments are parsed up to this size. */
-const argumentsLimit = 1024 * 1024
 
 const tooMany = 'There were too many calls in one round. Call again what is still needed.'
 const isLost = 'The call was sent, but its result was lost. Do not repeat it without asking.'
@@ -160,19 +158,4 @@ async function file(
   await journal.ended({ n: step, body, outcome })
   onEnd(kind, outcome)
   return body
-}
-
-/** Null where the text is no JSON object. What would change prototypes is dropped. */
-export function parseArguments(text: string): Record<string, unknown> | null {
-  if (text.trim() === '') return {}
-  if (Buffer.byteLength(text) > argumentsLimit) return null
-  try {
-    const value: unknown = JSON.parse(text, (key, member: unknown) => (key === '__proto__' ? undefined : member))
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null
-  } catch {
-    // Models write JSON that is none; they are told.
-    return null
-  }
 }
