@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { scenarios } from './catalogue.ts'
 import { Elsewhere } from './elsewhere.ts'
+import type { LargeOptions } from './large/run.ts'
+import { sizes, type SizeName } from './large/size.ts'
 import type { Scenario } from './stage.ts'
 
 export interface Options {
@@ -16,10 +18,13 @@ export interface Options {
   profile: boolean
   /** Where results are written to. */
   out: string
+  /** Lists of a deployment of some size are asked for; null: scenarios are run. */
+  lists: LargeOptions | null
 }
 
 const usage = `npm run bench -- [scenario …] [--seconds 5] [--rounds 3] [--rate 200] [--profile]
 npm run bench -- [scenario …] --url https://chat.example --key wys_…
+npm run bench -- --size large [--trash 1] [--data bench/data] [--database postgres://…] [--only notifications]
 
 scenarios: ${scenarios.map(({ name, isByHand }) => (isByHand ? `${name} (only if named)` : name)).join(', ')}; without any, all
 --seconds  how long each measurement takes; 5, unless the scenario has its own time
@@ -30,6 +35,12 @@ scenarios: ${scenarios.map(({ name, isByHand }) => (isByHand ? `${name} (only if
 --profile  writes CPU profiles of the server to the results and says where its time goes
 --trial    everything small and short, to see that it works; the figures mean nothing
 --out      folder for the results; bench/results
+
+--size     loads a whole deployment (${Object.keys(sizes).join(', ')}) by SQL, asks for each list, cold and warm, and says which missed
+--trash    how much of it is in the trash, in hundredths; 1
+--data     folder in which it is kept, so that it is loaded once
+--database a PostgreSQL to load it into instead of an embedded one; it must be empty, or loaded by this before
+--only     only lists with this in their path
 `
 
 function namesOf(isMeant: (scenario: Scenario) => boolean): string {
@@ -51,12 +62,17 @@ export function readOptions(args: string[]): Options {
       url: { type: 'string' },
       key: { type: 'string' },
       out: { type: 'string', default: join(import.meta.dirname, 'results') },
+      size: { type: 'string' },
+      trash: { type: 'string', default: '1' },
+      data: { type: 'string' },
+      database: { type: 'string' },
+      only: { type: 'string', default: '' },
       trial: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  const { seconds, rounds, rate, url, key, out, trial, profile, help } = values
+  const { seconds, rounds, rate, url, key, out, size, trash, data, trial, profile, help } = values
   const number = (text: string | undefined) => (text === undefined ? null : Number(text))
   const isWithin = (value: number | null, least: number, most: number) =>
     value === null || (value >= least && value <= most)
@@ -68,6 +84,8 @@ export function readOptions(args: string[]): Options {
     isWithin(number(rounds), 1, 1000) &&
     Number.isInteger(number(rounds) ?? 1) &&
     isWithin(number(rate), 0.1, 100_000) &&
+    (size === undefined || (size in sizes && positionals.length === 0)) &&
+    isWithin(number(trash), 0, 100) &&
     (url === undefined) === (key === undefined) &&
     !(profile && url !== undefined) &&
     named.every(scenario => scenario !== undefined && isPossible(scenario))
@@ -84,5 +102,16 @@ export function readOptions(args: string[]): Options {
     isTrial: trial,
     profile,
     out,
+    lists:
+      size === undefined
+        ? null
+        : {
+            size: size as SizeName,
+            trash: Number(trash),
+            dir: data ?? join(import.meta.dirname, 'data', `${size}-${trash}`),
+            url: values.database ?? null,
+            only: values.only,
+            out,
+          },
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Elsewhere } from './elsewhere.ts'
 import { medians } from './figures.ts'
+import { measureLists } from './large/run.ts'
 import { Generator } from './load/generator.ts'
 import { describeElsewhere, describeMachine } from './machine.ts'
 import { readOptions, type Options } from './options.ts'
@@ -32,6 +33,10 @@ async function run(options: Options): Promise<void> {
     void process.stderr.write(`${((Date.now() - startedAt.getTime()) / 1000).toFixed(0).padStart(4)} s  ${line}\n`)
   const name = startedAt.toISOString().slice(0, 19).replaceAll(':', '')
   const profiles = join(out, `${name}-profiles`)
+  if (options.lists !== null) {
+    process.exitCode = (await measureLists(options.lists, say)) ? 0 : 1
+    return
+  }
   if (!canYield) say('there is no chrt: the load generator will cut into the work of the servers')
 
   const measured = elsewhere === null ? runHere(options, profiles, say) : runElsewhere(options, elsewhere, say)

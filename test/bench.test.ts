@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { scenarios } from '../bench/catalogue.ts'
+import type { Answered } from '../bench/large/ask.ts'
 import type { Report } from '../bench/report.ts'
 import { createDirectory, programKey, startProgram } from './support/process.ts'
 
@@ -50,22 +51,55 @@ test(
   timeoutMs,
 )
 
+test(
+  'a seeded deployment is loaded once, and its lists are asked for cold and warm, with the pages that they take',
+  async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'parley-bench-test-'))
+    const list = ['--size', 'small', '--data', join(dir, 'data'), '--out', dir, '--only', '/api/directories/1']
+    try {
+      const first = await runProgram(list)
+      const second = await runProgram(list)
+
+      expect(first.said).toContain('loaded in')
+      expect(second.said).not.toContain('loaded in')
+      const reports = globSync('lists-*.json', { cwd: dir })
+      expect(reports, second.said).toHaveLength(2)
+      const lists = JSON.parse(readFileSync(join(dir, reports.toSorted()[1]!), 'utf8')) as Answered[]
+      const missed = lists.filter(({ p50Ms, limitMs }) => limitMs !== null && p50Ms > limitMs)
+      expect(second.code).toBe(missed.length === 0 ? 0 : 1)
+      expect(lists.map(({ by }) => by)).toContain('key')
+      for (const { coldMs, p50Ms, worstMs, buffers } of lists) {
+        expect(Math.min(coldMs, p50Ms)).toBeGreaterThan(0)
+        expect(worstMs).toBeGreaterThanOrEqual(p50Ms)
+        expect(buffers).toBeGreaterThan(0)
+      }
+    } finally {
+      rmSync(dir, { recursive: true, force: true })
+    }
+  },
+  timeoutMs,
+)
+
+async function runProgram(args: string[]): Promise<{ code: number; said: string }> {
+  const program = join(import.meta.dirname, '../bench/run.ts')
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', program, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let said = ''
+  child.stderr.on('data', chunk => (said += chunk))
+  const [code] = (await once(child, 'close')) as [number]
+  return { code, said }
+}
+
 /** The bench as its users run it, small and short. */
 async function runBench(...args: string[]): Promise<{ report: Report; page: string }> {
   const out = mkdtempSync(join(tmpdir(), 'parley-bench-test-'))
-  const program = [join(import.meta.dirname, '../bench/run.ts'), '--trial', '--out', out, ...args]
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', ...program], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
   try {
-    let said = ''
-    child.stderr.on('data', chunk => (said += chunk))
-    const [code] = await once(child, 'close')
+    const { code, said } = await runProgram(['--trial', '--out', out, ...args])
     if (code !== 0) throw new Error(`The bench ended with ${code}: ${said}`)
     const read = (extension: string) => readFileSync(join(out, globSync(`*.${extension}`, { cwd: out })[0]!), 'utf8')
     return { report: JSON.parse(read('json')) as Report, page: read('html') }
   } finally {
-    child.kill()
     rmSync(out, { recursive: true, force: true })
   }
 }
