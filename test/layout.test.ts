@@ -16,7 +16,7 @@ const tiers = [
   ['config.ts'],
   ['settings.ts'],
   ['main.ts'],
-  ['demo', 'trial'],
+  ['cli', 'demo', 'trial'],
 ]
 
 interface Import {

@@ -1,5 +1,5 @@
 import { environmentId, listEvents, type EventRow } from '../storage/events.ts'
-import type { Sql } from '../storage/sql.ts'
+import type { Db, Sql } from '../storage/sql.ts'
 
 /** Told of each change of what belongs to no app, in order, whichever node made it. */
 export type EnvironmentListener = (event: EventRow) => Promise<void> | void
@@ -85,6 +85,11 @@ export async function findDeployment(sql: Sql): Promise<string> {
   const [row] = await sql<{ deployment: string }[]>`select deployment from environment`
   if (row === undefined) throw new Error('The database has no environment row')
   return row.deployment
+}
+
+/** Another name, for a database that was made of another one's content: where both share a Redis, they do not hear each other. */
+export async function renewDeployment(db: Db): Promise<void> {
+  await db`update environment set deployment = gen_random_uuid()`
 }
 
 async function findRev(sql: Sql): Promise<number> {

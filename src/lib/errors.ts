@@ -51,5 +51,5 @@ export function overloaded(retryAfterSeconds = 1): Problem {
   return Overloaded({ retry_after: retryAfterSeconds })
 }
 
-/** Why a node cannot start, said to whoever starts it: what is wrong, and the way out. */
+/** Why a node cannot start, or a command cannot be done, said to the operator: what is wrong, and the way out. */
 export class StartFault extends Error {}

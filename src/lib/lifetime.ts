@@ -43,6 +43,25 @@ export async function runAsProcess(start: () => Promise<Running>): Promise<void>
   process.exit(0)
 }
 
+/**
+ * Runs a command as this process, which ends with it: exit code 0, or 1 with the reason. A signal rejects the promise that
+ * the command is given, so that it can clear up; a second one ends the process at once.
+ */
+export async function runAsCommand(run: (stopped: Promise<never>) => Promise<void>): Promise<void> {
+  const stopped = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.once(signal, () => reject(new StartFault(`Ended by ${signal}.`)))
+    }
+  })
+  stopped.catch(() => {})
+  try {
+    await run(stopped)
+  } catch (error) {
+    die(error)
+  }
+  process.exit(0)
+}
+
 function die(error: unknown): never {
   // Whoever starts a node is told what to do; a bug shows where it is.
   process.stderr.write(error instanceof StartFault ? `${error.message}\n` : `${describe(error)}\n`)

@@ -32,6 +32,20 @@ export async function requireFolderOfDatabase(sql: Sql, dir: string): Promise<vo
   )
 }
 
+/** StartFault where a folder holds the uploads of a database already. */
+export function requireUnusedFolder(dir: string): void {
+  const folder = openDirectory(dir)
+  if (readMarker(join(folder, markerName)) === null) return
+  throw new StartFault(
+    `The folder ${folder} holds the uploads of another database. Move it away, or set DATA_DIR to another directory.`,
+  )
+}
+
+/** The next node that starts with a folder of uploads marks it, whatever folder the database was used with before. */
+export async function forgetFolder(db: Db): Promise<void> {
+  await db`update environment set blob_folder = null`
+}
+
 async function findFolderId(db: Db): Promise<string | null> {
   const [row] = await db<{ blob_folder: string | null }[]>`select blob_folder from environment`
   return row?.blob_folder ?? null

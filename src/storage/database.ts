@@ -34,7 +34,7 @@ export async function prepareDatabase({ url, dataDir, connections, log, teardown
 }
 
 async function requireAnswer(url: string): Promise<void> {
-  const sql = openSql({ url, connections: 1, statementTimeoutMs: 10_000 })
+  const sql = openSql({ url, connections: 1, statementTimeoutMs: 10_000, applicationName: 'parley start' })
   try {
     await sql`select 1`
   } catch (cause) {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { findBinaries, type Binaries } from './embedded/binaries.ts'
-import { forgetPostmaster, isServed, makeCluster, readPassword, readPostmaster, superuser } from './embedded/cluster.ts'
+import { forgetPostmaster, isServed, makeCluster, readPostmaster, requireMajor, toUrl } from './embedded/cluster.ts'
 import { findOwner, type Owner } from './embedded/owner.ts'
 import { placeBinaries, placeCluster } from './embedded/place.ts'
 import { launch, runToEnd } from './embedded/programs.ts'
@@ -83,9 +83,7 @@ export class EmbeddedPostgres {
       connections: options.connections,
       isDurable: options.isDurable ?? true,
     }
-    this.url = hasSocket
-      ? `postgres://${superuser}@${encodeURIComponent(cluster)}:${port}/postgres`
-      : `postgres://${superuser}:${readPassword(cluster)}@127.0.0.1:${port}/postgres`
+    this.url = toUrl(cluster, this.#needs)
   }
 
   /** Resolves when the database accepts connections. Rejects with the way out where it cannot be started. */
@@ -97,6 +95,7 @@ export class EmbeddedPostgres {
       options.log.warn({ cluster }, 'The database lies outside of the data directory, which PostgreSQL cannot reach')
     }
     await makeCluster(cluster, binaries, owner)
+    requireMajor(cluster, binaries)
     const hasSocket = Buffer.byteLength(cluster) <= socketDirLimit
     const embedded = new EmbeddedPostgres(
       options,

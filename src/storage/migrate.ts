@@ -5,12 +5,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { StartFault } from '../lib/errors.ts'
 import { requireFit } from './fitness.ts'
 import type { Log } from '../lib/log.ts'
-import type { ReservedSql, Sql } from './sql.ts'
+import type { ReservedSql, Sql, Tx } from './sql.ts'
 
 const ownFolder = join(import.meta.dirname, 'migrations')
 
 /** Any fixed number: two nodes that start together take turns on it. */
 const migrationLock = 7_213_001
+
+const migrationsTable = `
+  create table if not exists migrations (name text primary key, applied_at timestamptz not null);
+  alter table migrations add column if not exists digest text`
 
 /** How long a migration may hold up others by waiting for a lock, and the pause before it tries again. Guesses. */
 const lockTimeoutMs = 1_000
@@ -39,8 +43,7 @@ export async function migrate(sql: Sql, log: Log, folder = ownFolder): Promise<v
     // A large table takes its time, and so does another node that migrates it.
     await connection`set statement_timeout = 0`
     await takeTurn(connection, log)
-    await connection`create table if not exists migrations (name text primary key, applied_at timestamptz not null)`
-    await connection`alter table migrations add column if not exists digest text`
+    await connection.unsafe(migrationsTable)
     const applied = await connection<Omit<Migration, 'text'>[]>`select name, digest from migrations`
     requireSame(migrations, applied)
     const done = new Set(applied.map(({ name }) => name))
@@ -51,6 +54,23 @@ export async function migrate(sql: Sql, log: Log, folder = ownFolder): Promise<v
     await connection`select pg_advisory_unlock(${migrationLock})`
     await connection`reset statement_timeout`
     connection.release()
+  }
+}
+
+/** What this version has of the schema of another database: the digest of each migration, by name. */
+export function listOwnMigrations(folder = ownFolder): Map<string, string> {
+  return new Map(readMigrations(folder).map(({ name, digest }) => [name, digest]))
+}
+
+/**
+ * Makes the schema as it is after the named migrations, as a part of the caller's transaction, in an empty database.
+ * What they add to it by `migrate` comes later.
+ */
+export async function makeSchema(tx: Tx, names: ReadonlySet<string>, folder = ownFolder): Promise<void> {
+  await tx`select pg_advisory_xact_lock(${migrationLock})`
+  await tx.unsafe(migrationsTable)
+  for (const { name, text, digest } of readMigrations(folder)) {
+    if (names.has(name)) await tx.unsafe(`${text}; insert into migrations values ('${name}', now(), '${digest}')`)
   }
 }
 

@@ -1,7 +1,7 @@
 import { inPortions, type Chore } from '../../storage/housekeeping.ts'
 import { Renditions } from '../../storage/renditions.ts'
 import type { ChoreParts } from '../resource.ts'
-import { listLooseBytes, removeIdleBlobs, removeLooseBytes } from './store.ts'
+import { areLooseBytesHeld, listLooseBytes, removeIdleBlobs, removeLooseBytes } from './store.ts'
 
 const dayMs = 24 * 3_600_000
 
@@ -27,6 +27,7 @@ export function chores({ sql, bytes, past }: Pick<ChoreParts, 'sql' | 'bytes' | 
     const before = daysBefore(await past(), uploadDays)
     await inPortions(batchSize, signal, async () => {
       const keys = await listLooseBytes(sql, before, batchSize)
+      if (keys.length === 0 || (await areLooseBytesHeld(sql))) return 0
       await bytes.remove(keys.flatMap(key => [key, ...Renditions.keysOf(key)]))
       // Only now: whoever dies in between begins with them again.
       await removeLooseBytes(sql, keys)

@@ -39,6 +39,16 @@ export async function listBlobs(db: Db, ids: number[]): Promise<Map<number, Blob
   return new Map(rows.map(row => [row.id, row]))
 }
 
+/** Blobs whose bytes are kept here, by id, after `after`. Served by the primary key. */
+export async function listStoredBlobs(
+  db: Db,
+  after: number,
+  limit: number,
+): Promise<{ id: number; key: string; size: number }[]> {
+  return db<{ id: number; key: string; size: number }[]>`
+    select id, key, size from blobs where id > ${after} and key is not null order by id limit ${limit}`
+}
+
 /** Those of the blobs that the caller may put to use: its own, or any with an API key. They stay for some days more. */
 export async function claimBlobs(db: Db, ids: number[], by: Principal, now: Date): Promise<Map<number, BlobRow>> {
   const rows = await db<BlobRow[]>`
@@ -104,6 +114,23 @@ export async function removeIdleBlobs(db: Db, before: Date, now: Date, limit: nu
     )
     select count(*) as count from old`
   return row!.count
+}
+
+/** Any fixed number: held while a backup reads the bytes of blobs that may have been deleted since it began. */
+const looseBytesLock = 7_213_005
+
+/** Until this connection ends, the bytes of blobs that are deleted from now on are kept. */
+export async function holdLooseBytes(db: Db): Promise<void> {
+  await db`select pg_advisory_lock_shared(${looseBytesLock})`
+}
+
+/**
+ * True where a backup holds loose bytes. To be asked after these were listed: of a backup that begins later, none of
+ * their blobs is part.
+ */
+export async function areLooseBytesHeld(db: Db): Promise<boolean> {
+  const [row] = await db<{ is_free: boolean }[]>`select pg_try_advisory_xact_lock(${looseBytesLock}) as is_free`
+  return !row!.is_free
 }
 
 /** Keys of bytes that nobody has claimed since `before`. Served by loose_bytes_age. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chownSync, existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { StartFault } from '../../lib/errors.ts'
 import type { Binaries } from './binaries.ts'
 import type { Owner } from './owner.ts'
 import { makeDraft, moveInto, removeDrafts } from './place.ts'
@@ -33,13 +34,40 @@ export async function makeCluster(path: string, binaries: Binaries, owner: Owner
   moveInto(draft, path)
 }
 
+/**
+ * StartFault where the cluster was made by another major version of PostgreSQL, whose files this one does not read, with
+ * the way over.
+ */
+export function requireMajor(cluster: string, { major }: Binaries): void {
+  const made = Number.parseInt(readFileSync(join(cluster, 'PG_VERSION'), 'utf8'), 10)
+  if (made === major) return
+  throw new StartFault(
+    [
+      `The database in ${cluster} was made by PostgreSQL ${made}, and this version of Parley brings PostgreSQL ${major}, which ` +
+        'does not read its files. They are as they were. The way over:',
+      `With the version of Parley that brought PostgreSQL ${made}: npm run admin -- backup parley.tar`,
+      'With this version, and DATA_DIR naming a new directory: npm run admin -- restore --moved parley.tar',
+    ].join('\n  - '),
+  )
+}
+
 export function readPassword(cluster: string): string {
   return readFileSync(join(cluster, passwordFile), 'utf8')
+}
+
+/** The address of the cluster's database, by its socket or, without one, on the loopback interface. */
+export function toUrl(cluster: string, { port, socketDir }: Pick<Postmaster, 'port' | 'socketDir'>): string {
+  return socketDir !== null
+    ? `postgres://${superuser}@${encodeURIComponent(socketDir)}:${port}/postgres`
+    : `postgres://${superuser}:${readPassword(cluster)}@127.0.0.1:${port}/postgres`
 }
 
 /** What PostgreSQL says of itself in postmaster.pid. */
 interface Postmaster {
   pid: number
+  port: number
+  /** Null where it listens on the loopback interface alone. */
+  socketDir: string | null
   isReady: boolean
 }
 
@@ -52,7 +80,12 @@ export function readPostmaster(cluster: string): Postmaster | null {
     // No pid file: no server, or one that has not got that far.
     return null
   }
-  return { pid: Number(lines[0]), isReady: lines[7]?.trim() === 'ready' }
+  return {
+    pid: Number(lines[0]),
+    port: Number(lines[3]),
+    socketDir: lines[4]?.trim() || null,
+    isReady: lines[7]?.trim() === 'ready',
+  }
 }
 
 /**

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync } from 'node:fs'
-import { readFileSync, readlinkSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import { readlinkSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import type { Binaries } from './binaries.ts'
+import { readVersion, type Binaries } from './binaries.ts'
 import { mayRead, type Owner } from './owner.ts'
 
 /** Where things go that a user other than root must reach, when root's checkout is closed to others. */
@@ -34,8 +34,7 @@ export function placeBinaries(binaries: Binaries, owner: Owner | null): Binaries
   ) {
     return binaries
   }
-  const { version } = JSON.parse(readFileSync(join(root, '..', 'package.json'), 'utf8')) as { version: string }
-  const copy = join(publicDir, `postgresql-${version}`)
+  const copy = join(publicDir, `postgresql-${readVersion(root)}`)
   if (!existsSync(copy)) {
     const fresh = makePublicDir('copy-')
     cpSync(root, fresh, { recursive: true, verbatimSymlinks: true })
@@ -48,6 +47,7 @@ export function placeBinaries(binaries: Binaries, owner: Owner | null): Binaries
     postgres: moved(binaries.postgres),
     pg_ctl: moved(binaries.pg_ctl),
     root: copy,
+    major: binaries.major,
   }
 }
 

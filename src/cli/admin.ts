@@ -1,0 +1,134 @@
+import { createReadStream, createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { readConfig, readEnvironment, type Config } from '../config.ts'
+import { StartFault } from '../lib/errors.ts'
+import { runAsCommand } from '../lib/lifetime.ts'
+import { createLog } from '../lib/log.ts'
+import { Teardown } from '../lib/teardown.ts'
+import { toBytesSettings } from '../settings.ts'
+import { requireUnusedFolder } from '../storage/blob-folder.ts'
+import { ArchiveWriter } from './backup/archive.ts'
+import { backUp } from './backup/backup.ts'
+import { restore } from './backup/restore.ts'
+import { check } from './check/check.ts'
+import { openDeployment, openNew } from './deployment.ts'
+import { Progress } from './progress.ts'
+
+const usage = `npm run admin -- COMMAND, with the environment or .env of npm start
+
+  backup [--without-files] FILE|DIR|-   everything that is kept, while the nodes go on, as a tar file; DIR: named by the time
+  restore [--moved] FILE|-              loads a backup into a new DATA_DIR or an empty DATABASE_URL
+                                        --moved: nothing was written after it, so ids go on without a gap
+
+  check [--repair] [--without-files]    compares counters, markers and files with what they are derived from, while the
+                                        nodes go on; --repair sets them right, while no node runs
+
+With - it is standard output or input: npm run --silent admin -- backup - | ...
+`
+
+interface CommandParts {
+  args: string[]
+  config: Config
+  teardown: Teardown
+  progress: Progress
+}
+
+const commands: Record<string, (parts: CommandParts) => Promise<void>> = {
+  backup: runBackup,
+  restore: runRestore,
+  check: runCheck,
+}
+
+async function runBackup({ args, config, teardown, progress }: CommandParts): Promise<void> {
+  const { values, positionals } = read(args, { 'without-files': { type: 'boolean' } })
+  const [path] = requireCount(positionals, 1)
+  const file = path === '-' ? null : toFile(path!)
+  const { url, bytes } = await openDeployment({ config, log: createLog('warn'), teardown })
+  const draft = `${file}.part`
+  // Hashes of tokens and passwords are in it, and what people wrote to each other.
+  const target = file === null ? process.stdout : createWriteStream(draft, { mode: 0o600, flush: true })
+  if (file !== null) teardown.add('unfinished backup', () => rmSync(draft, { force: true }))
+  const archive = new ArchiveWriter(target)
+  const withFiles = values['without-files'] !== true
+  const { rows, count, missing } = await backUp({
+    url,
+    bytes: withFiles ? bytes : null,
+    archive,
+    version: config.version,
+    progress,
+  })
+  if (file !== null) renameSync(draft, file)
+  for (const key of missing) progress.say(`A file whose bytes are missing is not in the backup: ${key}`)
+  progress.say(`${file ?? 'The backup'} holds ${rows} rows and ${withFiles ? `${count} files` : 'no files'}`)
+}
+
+async function runRestore({ args, config, teardown, progress }: CommandParts): Promise<void> {
+  const { values, positionals } = read(args, { moved: { type: 'boolean' } })
+  const [path] = requireCount(positionals, 1)
+  if (path !== '-' && !existsSync(path!)) throw new StartFault(`There is no file ${path}.`)
+  const { folder, s3 } = toBytesSettings(config)
+  if (s3 === null) requireUnusedFolder(folder)
+  const { url, bytes } = await openNew({ config, log: createLog('warn'), teardown })
+  const source = path === '-' ? process.stdin : createReadStream(path!, { highWaterMark: 1024 * 1024 })
+  const { manifest, files } = await restore({ url, bytes, source, hasLost: values.moved !== true, progress })
+  progress.say(
+    `Everything of ${manifest.created_at} is restored, with ${manifest.has_files ? `${files} files` : 'no files'}`,
+  )
+  if (!manifest.has_files)
+    progress.say('The backup was made without files: they are to be where this deployment keeps them')
+}
+
+async function runCheck({ args, config, teardown, progress }: CommandParts): Promise<void> {
+  const { values, positionals } = read(args, { repair: { type: 'boolean' }, 'without-files': { type: 'boolean' } })
+  requireCount(positionals, 0)
+  const { url, bytes } = await openDeployment({ config, log: createLog('warn'), teardown })
+  const checked = await check({
+    url,
+    bytes: values['without-files'] === true ? null : bytes,
+    repairs: values.repair === true,
+    progress,
+  })
+  const { wrong, repaired, missing } = checked
+  const repairs = repaired > 0 ? `, ${repaired} repaired` : ''
+  const summary = `${wrong} derived values are wrong${repairs}; ${missing} files are missing or damaged`
+  if (wrong > repaired || missing > 0) throw new StartFault(summary)
+  progress.say(summary)
+}
+
+/** Where a backup goes: into a folder, under a name that sorts by time. What is there already is not written over. */
+function toFile(path: string): string {
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
+  const file = isFolder ? join(path, `parley-${time}.tar`) : path
+  if (existsSync(file)) throw new StartFault(`${file} is there already. Name another file, or remove it.`)
+  return file
+}
+
+function read(args: string[], options: Record<string, { type: 'boolean' | 'string' }>) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    throw new StartFault(`${(error as Error).message}\n\n${usage}`)
+  }
+}
+
+function requireCount(positionals: string[], count: number): string[] {
+  if (positionals.length !== count) throw new StartFault(usage)
+  return positionals
+}
+
+if (import.meta.main) {
+  await runAsCommand(async stopped => {
+    const [name = '', ...args] = process.argv.slice(2)
+    const command = commands[name]
+    if (command === undefined) throw new StartFault(usage)
+    const config = readConfig(readEnvironment())
+    const teardown = new Teardown(createLog('warn'))
+    try {
+      await Promise.race([command({ args, config, teardown, progress: new Progress() }), stopped])
+    } finally {
+      await teardown.run(config.drainSeconds * 1000)
+    }
+  })
+}

@@ -1,0 +1,125 @@
+import PQueue from 'p-queue'
+import type { Bytes } from '../../storage/bytes.ts'
+import type { Db } from '../../storage/sql.ts'
+import { listStoredBlobs } from '../../resources/blobs/store.ts'
+import type { Progress } from '../progress.ts'
+import type { ArchiveEntry, ArchiveWriter } from './archive.ts'
+
+const folder = 'files/'
+
+/** Blobs that are asked of the database at once. */
+const pageSize = 500
+
+/** Small files are read and written several at a time, because a store answers each of them with a delay. Guesses. */
+const smallBytes = 1024 * 1024
+const atOnce = 8
+
+interface StoredBlob {
+  id: number
+  key: string
+  size: number
+}
+
+export interface SavedFiles {
+  count: number
+  /** Keys of known files that have no bytes. */
+  missing: string[]
+}
+
+/** At most so many missing files are named; more would fill the memory of a deployment that has lost all of them. */
+const namedLimit = 1000
+
+/** Adds the bytes of every blob that the transaction sees. */
+export async function saveFiles(db: Db, bytes: Bytes, archive: ArchiveWriter, progress: Progress): Promise<SavedFiles> {
+  const saved: SavedFiles = { count: 0, missing: [] }
+  const add = async ({ key }: StoredBlob, small: Buffer | null) => {
+    const size = small?.length ?? (await bytes.sizeOf(key))
+    const content = small === null ? await bytes.open(key) : [small]
+    if (size === null || content === null) {
+      if (saved.missing.length < namedLimit) saved.missing.push(key)
+      return
+    }
+    await archive.add(`${folder}${key}`, size, counted(content, progress))
+    saved.count++
+  }
+  const ahead: { blob: StoredBlob; small: Promise<Buffer | null> }[] = []
+  for await (const blob of storedBlobs(db)) {
+    const small = blob.size <= smallBytes ? readWhole(bytes, blob.key) : Promise.resolve(null)
+    // It is awaited in its turn; until then its failure is nobody's.
+    small.catch(() => {})
+    ahead.push({ blob, small })
+    if (ahead.length < atOnce) continue
+    const next = ahead.shift()!
+    await add(next.blob, await next.small)
+  }
+  for (const { blob, small } of ahead) await add(blob, await small)
+  return saved
+}
+
+/** The key of the bytes that an entry holds; null for other entries. */
+export function fileOf({ name }: ArchiveEntry): string | null {
+  return /^files\/([\w-][\w.-]{3,})$/.exec(name)?.[1] ?? null
+}
+
+/** Puts files where a deployment keeps them. */
+export class FileLoader {
+  readonly #bytes: Bytes
+  readonly #progress: Progress
+  readonly #queue = new PQueue({ concurrency: atOnce })
+  #failure: Error | null = null
+  count = 0
+
+  constructor(bytes: Bytes, progress: Progress) {
+    this.#bytes = bytes
+    this.#progress = progress
+  }
+
+  async add(key: string, { size, content }: ArchiveEntry): Promise<void> {
+    this.count++
+    if (size > smallBytes) return this.#bytes.put(key, counted(content, this.#progress))
+    const pieces: Uint8Array[] = []
+    for await (const piece of counted(content, this.#progress)) pieces.push(piece)
+    await this.#queue.onSizeLessThan(atOnce)
+    this.#throwFailure()
+    void this.#queue
+      .add(() => this.#bytes.put(key, only(Buffer.concat(pieces))))
+      .catch(error => (this.#failure ??= error))
+  }
+
+  /** Resolves when everything that was added is kept. */
+  async finish(): Promise<void> {
+    await this.#queue.onIdle()
+    this.#throwFailure()
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== null) throw this.#failure
+  }
+}
+
+async function* storedBlobs(db: Db): AsyncGenerator<StoredBlob> {
+  let after = 0
+  for (;;) {
+    const page = await listStoredBlobs(db, after, pageSize)
+    yield* page
+    if (page.length < pageSize) return
+    after = page.at(-1)!.id
+  }
+}
+
+/** Null where there are none. */
+async function readWhole(bytes: Bytes, key: string): Promise<Buffer | null> {
+  const source = await bytes.open(key)
+  return source === null ? null : Buffer.concat(await source.toArray())
+}
+
+async function* counted(content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>, progress: Progress) {
+  for await (const piece of content) {
+    progress.add('Files', piece.length)
+    yield piece
+  }
+}
+
+async function* only(piece: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield piece
+}

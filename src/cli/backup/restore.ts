@@ -1,0 +1,154 @@
+import type { Readable } from 'node:stream'
+import { renewDeployment } from '../../actors/environment.ts'
+import { StartFault } from '../../lib/errors.ts'
+import { forgetFolder } from '../../storage/blob-folder.ts'
+import type { Bytes } from '../../storage/bytes.ts'
+import { listOwnMigrations, makeSchema } from '../../storage/migrate.ts'
+import { openConnection, type Sql, type Tx } from '../../storage/sql.ts'
+import type { Progress } from '../progress.ts'
+import { readArchive, readJson, type ArchiveEntry } from './archive.ts'
+import { sequencesName } from './backup.ts'
+import { listForeignKeys, listRelations } from './catalog.ts'
+import { FileLoader, fileOf } from './files.ts'
+import { readManifest, Sequences, type Manifest, type Table } from './manifest.ts'
+import { quoted, TableLoader, tableOf } from './tables.ts'
+
+/**
+ * How far sequences are moved on: ids and revs that were given out between the backup and the loss of what it replaces
+ * are known to clients and to other servers, and must not come to mean something else. A guess: a hundred days at 100
+ * writes a second; of the numbers up to 2^53 there are enough for nine million such steps.
+ */
+const gap = 1_000_000_000
+
+interface RestoreParts {
+  url: string
+  bytes: Bytes
+  source: Readable
+  /** Whether ids and revs may have been given out after the backup, as in all cases but a move with the nodes stopped. */
+  hasLost: boolean
+  progress: Progress
+}
+
+export interface Restored {
+  manifest: Manifest
+  files: number
+}
+
+/**
+ * Loads a backup into an empty deployment. The database is loaded in one transaction, so that it stays empty where the
+ * backup is damaged or this process dies; then the same can be done again. Its schema is that of the backup; a node that
+ * starts on it applies the migrations that are newer.
+ */
+export async function restore({ url, bytes, source, hasLost, progress }: RestoreParts): Promise<Restored> {
+  const sql = openConnection({ url, statementTimeoutMs: 60_000, applicationName: 'parley admin' })
+  const entries = readArchive(source)
+  try {
+    const first = await entries.next()
+    if (first.done) throw new StartFault('The backup is empty.')
+    const manifest = readManifest(await readJson(first.value))
+    requireKnown(manifest)
+    await requireEmpty(sql)
+    const files = new FileLoader(bytes, progress)
+    let next = await entries.next()
+    for (; !next.done; next = await entries.next()) {
+      const key = fileOf(next.value)
+      if (key === null) break
+      await files.add(key, next.value)
+    }
+    await files.finish()
+    await load({ sql, manifest, next, entries, hasLost, progress })
+    return { manifest, files: files.count }
+  } finally {
+    await entries.return(undefined)
+    await sql.end({ timeout: 1 })
+  }
+}
+
+interface LoadParts {
+  sql: Sql
+  manifest: Manifest
+  /** The first entry that is no file. */
+  next: IteratorResult<ArchiveEntry>
+  entries: AsyncIterator<ArchiveEntry>
+  hasLost: boolean
+  progress: Progress
+}
+
+async function load({ sql, manifest, next, entries, hasLost, progress }: LoadParts): Promise<void> {
+  await sql.begin(async tx => {
+    await tx.unsafe('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
+    await makeSchema(tx, new Set(manifest.migrations.map(({ name }) => name)))
+    const finish = await prepareTables(tx, manifest.tables)
+    const tables = new TableLoader(tx, manifest.tables, progress)
+    let sequences: Sequences | null = null
+    try {
+      for (; !next.done; next = await entries.next()) {
+        const entry = next.value
+        const table = tableOf(entry)
+        if (table !== null) await tables.add(table, entry)
+        else if (entry.name === sequencesName) {
+          await tables.finish()
+          sequences = Sequences.parse(await readJson(entry))
+        }
+      }
+    } catch (error) {
+      tables.abort(error as Error)
+      throw error
+    }
+    if (sequences === null) throw new StartFault('The backup is damaged: it has no sequences.')
+    progress.say('All rows are loaded; foreign keys are checked')
+    await finish()
+    for (const { name, last_value: value } of sequences) {
+      if (value !== null) await tx`select setval(${quoted(name)}::text::regclass, ${value + (hasLost ? gap : 0)})`
+    }
+    await forgetFolder(tx)
+    await renewDeployment(tx)
+  })
+}
+
+/** Every migration of the backup is to be among those of this version, as it is. */
+function requireKnown({ migrations, version }: Manifest): void {
+  const own = listOwnMigrations()
+  const unknown = migrations.filter(({ name, digest }) => own.get(name) !== digest).map(({ name }) => name)
+  if (unknown.length === 0) return
+  throw new StartFault(
+    `The backup was made of a database of Parley ${version}, whose migrations ${unknown.join(', ')} this version does not ` +
+      'have. Restore it with that version or a newer one.',
+  )
+}
+
+async function requireEmpty(sql: Sql): Promise<void> {
+  const relations = await listRelations(sql)
+  if (relations.length === 0) return
+  const more = relations.length > 5 ? ` and ${relations.length - 5} more` : ''
+  throw new StartFault(
+    `The database is not empty: it has ${relations.slice(0, 5).join(', ')}${more}. A backup is restored into a new ` +
+      'deployment: set DATA_DIR to a new directory, or DATABASE_URL to a new database.',
+  )
+}
+
+/**
+ * Empties the tables of what migrations put there, makes the partitions, and puts triggers and foreign keys off: counters
+ * come with the backup, and a table may come before what it refers to. What is returned puts them back, which checks
+ * every row.
+ */
+async function prepareTables(tx: Tx, tables: Table[]): Promise<() => Promise<void>> {
+  const all = tables.map(({ name }) => quoted(name)).join(', ')
+  const keys = await listForeignKeys(tx)
+  for (const { name, constraint } of keys) {
+    await tx.unsafe(`alter table ${quoted(name)} drop constraint ${quoted(constraint)}`)
+  }
+  await tx.unsafe(`truncate ${all}`)
+  for (const { name, partitions } of tables) {
+    await tx.unsafe(`alter table ${quoted(name)} disable trigger user`)
+    for (const partition of partitions) {
+      await tx.unsafe(`create table ${quoted(partition.name)} partition of ${quoted(name)} ${partition.bounds}`)
+    }
+  }
+  return async () => {
+    for (const { name, constraint, definition } of keys) {
+      await tx.unsafe(`alter table ${quoted(name)} add constraint ${quoted(constraint)} ${definition}`)
+    }
+    for (const { name } of tables) await tx.unsafe(`alter table ${quoted(name)} enable trigger user`)
+  }
+}

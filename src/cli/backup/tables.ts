@@ -1,0 +1,135 @@
+import { once } from 'node:events'
+import { promisify } from 'node:util'
+import { createGunzip, gzip } from 'node:zlib'
+import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { StartFault } from '../../lib/errors.ts'
+import type { Tx } from '../../storage/sql.ts'
+import type { Progress } from '../progress.ts'
+import type { ArchiveEntry, ArchiveWriter } from './archive.ts'
+import type { Table } from './manifest.ts'
+
+const compress = promisify(gzip)
+
+/**
+ * Rows are written in portions of this size, because the entries of a tar file begin with their length: it bounds what a
+ * table of any size has in memory. A guess: enough for the compression to find what repeats.
+ */
+const portionBytes = 4 * 1024 * 1024
+
+/** Of the nine levels, the one that keeps up with PostgreSQL on one core. */
+const compression = { level: 1 }
+
+const folder = 'tables/'
+
+/** Adds all rows of a table that the transaction sees, in PostgreSQL's text form, which any version reads; how many there were. */
+export async function saveTable(tx: Tx, table: Table, archive: ArchiveWriter, progress: Progress): Promise<number> {
+  const rows = await tx
+    .unsafe(`copy (select ${table.columns.map(quoted).join(', ')} from ${quoted(table.name)}) to stdout`)
+    .readable()
+  let count = 0
+  let portion: Uint8Array[] = []
+  let size = 0
+  let portions = 0
+  const flush = async () => {
+    const content = await compress(Buffer.concat(portion), compression)
+    const number = String(++portions).padStart(6, '0')
+    await archive.add(`${folder}${table.name}/${number}.copy.gz`, content.length, [content])
+    progress.add(`Table ${table.name}`, size)
+    portion = []
+    size = 0
+  }
+  // PostgreSQL sends each row as a message of its own.
+  for await (const row of rows as AsyncIterable<Uint8Array>) {
+    portion.push(row)
+    size += row.length
+    count++
+    if (size >= portionBytes) await flush()
+  }
+  if (size > 0) await flush()
+  return count
+}
+
+/** The table that an entry has rows of; null for other entries. */
+export function tableOf({ name }: ArchiveEntry): string | null {
+  return /^tables\/([a-z0-9_]+)\/\d+\.copy\.gz$/.exec(name)?.[1] ?? null
+}
+
+/** Copies entries into the tables that they come from, which follow each other: a table has one COPY for all of its entries. */
+export class TableLoader {
+  readonly #tx: Tx
+  readonly #tables: Map<string, Table>
+  readonly #progress: Progress
+  #current: { name: string; target: Writable; failed: Promise<never> } | null = null
+
+  constructor(tx: Tx, tables: Table[], progress: Progress) {
+    this.#tx = tx
+    this.#tables = new Map(tables.map(table => [table.name, table]))
+    this.#progress = progress
+  }
+
+  async add(name: string, entry: ArchiveEntry): Promise<void> {
+    if (this.#current?.name !== name) {
+      await this.finish()
+      await this.#open(name)
+    }
+    const { target, failed } = this.#current!
+    try {
+      await pipeline(entry.content, createGunzip(), async rows => {
+        for await (const piece of rows as AsyncIterable<Uint8Array>) {
+          this.#progress.add(`Table ${name}`, piece.length)
+          if (!target.write(piece)) await Promise.race([once(target, 'drain'), failed])
+        }
+      })
+    } catch (error) {
+      throw this.#describe(error)
+    }
+  }
+
+  /** Ends the COPY that is under way: all of its rows are in the table. */
+  async finish(): Promise<void> {
+    const current = this.#current
+    if (current === null) return
+    try {
+      const finished = once(current.target, 'finish')
+      current.target.end()
+      await Promise.race([finished, current.failed])
+    } catch (error) {
+      throw this.#describe(error)
+    }
+    this.#current = null
+  }
+
+  /** Takes back what the COPY that is under way has done: before, the connection takes no other statement. */
+  abort(error: Error): void {
+    this.#current?.target.destroy(error)
+  }
+
+  async #open(name: string): Promise<void> {
+    const table = this.#tables.get(name)
+    if (table === undefined) throw new StartFault(`The backup is damaged: its manifest has no table ${name}.`)
+    const target = await this.#tx
+      .unsafe(`copy ${quoted(name)} (${table.columns.map(quoted).join(', ')}) from stdin`)
+      .writable()
+    const failed = new Promise<never>((_, reject) => target.once('error', reject))
+    failed.catch(() => {})
+    this.#current = { name, target, failed }
+  }
+
+  #describe(error: unknown): unknown {
+    if (error instanceof StartFault) return error
+    const { code = '', message } = error as { code?: string; message: string }
+    if (code.startsWith('Z_')) {
+      return new StartFault(`The backup is damaged: the rows of ${this.#current?.name} cannot be unpacked.`, {
+        cause: error,
+      })
+    }
+    return new StartFault(`The rows of ${this.#current?.name} could not be loaded: ${message}`, {
+      cause: error,
+    })
+  }
+}
+
+export function quoted(name: string): string {
+  return `"${name}"`
+}

@@ -1,0 +1,122 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { StartFault } from '../../lib/errors.ts'
+import { listStoredBlobs } from '../../resources/blobs/store.ts'
+import type { Bytes } from '../../storage/bytes.ts'
+import { openConnection, type Sql, type Tx } from '../../storage/sql.ts'
+import type { Progress } from '../progress.ts'
+import { counters, type Counter } from './counters.ts'
+
+/** Rows that are named for each counter; the others are counted. */
+const namedRows = 5
+
+/** Files that are asked for at once, and of the database. */
+const filesAtOnce = 8
+const pageSize = 500
+
+/** A guess: a backend notices the end of its connection at once, unless it is in the middle of a statement. */
+const closingMs = 2_000
+
+interface CheckParts {
+  url: string
+  /** Null leaves the files out. */
+  bytes: Bytes | null
+  repairs: boolean
+  progress: Progress
+}
+
+export interface Checked {
+  /** Counters of rows that are not what they should be. */
+  wrong: number
+  repaired: number
+  /** Files whose bytes are missing, or are not as many as they should be. */
+  missing: number
+}
+
+/**
+ * Compares what is derived with what it is derived from, in one snapshot, and says each difference. With `repairs`, what
+ * is derived is set to what it should be: only while no node runs, because nodes have it in memory as well.
+ */
+export async function check({ url, bytes, repairs, progress }: CheckParts): Promise<Checked> {
+  const sql = openConnection({ url, statementTimeoutMs: 60_000, applicationName: 'parley admin' })
+  try {
+    if (repairs) await requireStopped(sql)
+    const isolation = `isolation level repeatable read ${repairs ? 'read write' : 'read only'}`
+    return await sql.begin(isolation, async tx => {
+      await tx.unsafe('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
+      const checked: Checked = { wrong: 0, repaired: 0, missing: 0 }
+      for (const counter of counters) {
+        const wrong = await findWrong(tx, counter, progress)
+        checked.wrong += wrong
+        if (wrong > 0 && repairs) checked.repaired += await repair(tx, counter)
+      }
+      if (bytes !== null) checked.missing = await checkFiles(tx, bytes, progress)
+      return checked
+    })
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+}
+
+async function findWrong(tx: Tx, { table, key, column, actual, where = 'true' }: Counter, progress: Progress) {
+  const rows = await tx.unsafe<{ key: number; stored: number | null; actual: number | null; count: number }[]>(
+    `select t.${key} as key, t.${column} as stored, x.actual, count(*) over () as count
+    from ${table} t cross join lateral (select ${actual} as actual) x
+    where ${where} and t.${column} is distinct from x.actual limit ${namedRows}`,
+  )
+  const count = rows[0]?.count ?? 0
+  for (const row of rows) {
+    progress.say(
+      `${table}.${column} is ${row.stored ?? 'empty'} where ${key} is ${row.key}, and should be ${row.actual ?? 'empty'}`,
+    )
+  }
+  if (count > rows.length) progress.say(`${table}.${column} is wrong in ${count - rows.length} more rows`)
+  return count
+}
+
+async function repair(tx: Tx, { table, column, actual, where = 'true' }: Counter): Promise<number> {
+  const { count } = await tx.unsafe(
+    `update ${table} t set ${column} = ${actual} where ${where} and t.${column} is distinct from ${actual}`,
+  )
+  return count
+}
+
+/** How many files are not there as they should be. Nothing but a backup brings them back. */
+async function checkFiles(tx: Tx, bytes: Bytes, progress: Progress): Promise<number> {
+  let missing = 0
+  for (let after = 0; ;) {
+    const page = await listStoredBlobs(tx, after, pageSize)
+    for (let i = 0; i < page.length; i += filesAtOnce) {
+      const blobs = page.slice(i, i + filesAtOnce)
+      const sizes = await Promise.all(blobs.map(({ key }) => bytes.sizeOf(key)))
+      for (const [n, { id, key, size }] of blobs.entries()) {
+        if (sizes[n] === size) continue
+        missing++
+        progress.say(
+          `The bytes of blob ${id} (${key}) are ${sizes[n] === null ? 'missing' : `${sizes[n]} instead of ${size}`}`,
+        )
+      }
+    }
+    if (page.length < pageSize) return missing
+    after = page.at(-1)!.id
+  }
+}
+
+/** A node that has just ended may have connections that PostgreSQL has not noticed the end of. */
+async function requireStopped(sql: Sql): Promise<void> {
+  const deadline = Date.now() + closingMs
+  while ((await countNodes(sql)) > 0) {
+    if (Date.now() > deadline) {
+      throw new StartFault(
+        'Nodes are running on this database, which have counters in memory. Stop them before --repair.',
+      )
+    }
+    await delay(closingMs / 10)
+  }
+}
+
+async function countNodes(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from pg_stat_activity
+    where datname = current_database() and application_name = 'parley' and pid <> pg_backend_pid()`
+  return row!.count
+}

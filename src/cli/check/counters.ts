@@ -1,0 +1,119 @@
+/** A column that is kept beside what it counts, and what it should be. */
+export interface Counter {
+  table: string
+  /** What names a row. */
+  key: string
+  column: string
+  /** The value by the rows that it is derived from, as an expression on `t`, a row of the table. */
+  actual: string
+  /** Which rows are looked at. Default: all. */
+  where?: string
+}
+
+// Each counter is moved by the very commit that moves what it counts, so in one snapshot there is no difference to wait
+// for. What counts things that are gone (how many items an app ever had) follows from nothing that is kept.
+
+const items = ['messages', 'posts', 'comments']
+
+/** Items made directly in an app, whatever its type holds. */
+const made = (condition: string) => `(
+  select count(*) from (
+    ${items.map(table => `select trashed_at from ${table} where app_id = t.id and parent_id is null`).join(' union all ')}
+    union all select trashed_at from files where app_id = t.id and parent_id is null
+  ) made where ${condition})`
+
+/** Deleted apps are being cleared away, row by row. */
+const isKept = 't.deleted_at is null'
+
+const chats = `${isKept} and t.type in ('agent_chat', 'chat', 'chat_room', 'private_chat')`
+
+/** The newest visible message of an app, by anybody but `author`. */
+const newest = (column: string, author = '') => `(
+  select m.${column} from messages m where m.app_id = t.id and m.parent_id is null and m.trashed_at is null ${author}
+  order by m.app_id desc, m.id desc limit 1)`
+
+/** Items of a block: from its first up to the first of the next one, of one app or parent. */
+const inBlock = (condition: string) => `(
+  select count(*) from (
+    ${items.map(table => `select app_id, parent_id, id, trashed_at, updated_at from ${table} where app_id = t.app_id`).join(' union all ')}
+    union all select app_id, parent_id, id, trashed_at, null from files where app_id = t.app_id
+  ) i where coalesce(i.parent_id, 0) = t.parent_id and i.id >= t.first_id
+    and i.id < coalesce((select min(x.first_id) from blocks x where x.app_id = t.app_id
+      and x.parent_id = t.parent_id and x.first_id > t.first_id), 9223372036854775807) and ${condition})`
+
+const ofItem = (table: string): Counter[] => [
+  { table, key: 'id', column: 'attachment_count', actual: '(select count(*) from files x where x.parent_id = t.id)' },
+  { table, key: 'id', column: 'option_count', actual: '(select count(*) from options x where x.item_id = t.id)' },
+  { table, key: 'id', column: 'reaction_count', actual: '(select count(*) from reactions x where x.item_id = t.id)' },
+  { table, key: 'id', column: 'star_count', actual: stars },
+]
+
+const stars = '(select count(*) from stars x where x.entity_id = t.id)'
+const comments = '(select count(*) from comments x where x.parent_id = t.id and x.trashed_at is null)'
+
+/** Comments on posts and files that are there and not in the trash. */
+const shownComments = `(
+  select count(*) from comments c
+  where c.app_id = t.app_id and c.parent_id is not null and c.trashed_at is null and (
+    exists (select from posts p where p.id = c.parent_id and p.trashed_at is null)
+    or exists (select from files f where f.id = c.parent_id and f.trashed_at is null)))`
+
+const inUse = 'exists (select from apps a where a.id = t.app_id and a.deleted_at is null)'
+
+export const counters: Counter[] = [
+  ...items.flatMap(ofItem),
+  { table: 'posts', key: 'id', column: 'comment_count', actual: comments },
+  { table: 'files', key: 'id', column: 'comment_count', actual: comments },
+  { table: 'files', key: 'id', column: 'star_count', actual: stars },
+  {
+    table: 'options',
+    key: 'id',
+    column: 'vote_count',
+    actual: '(select count(*) from votes x where x.option_id = t.id)',
+  },
+  { table: 'apps', key: 'id', column: 'item_count', actual: made('trashed_at is null'), where: isKept },
+  { table: 'apps', key: 'id', column: 'trashed_count', actual: made('trashed_at is not null'), where: isKept },
+  // Whether an app is unread follows from these three and from the markers of its members.
+  { table: 'apps', key: 'id', column: 'last_id', actual: newest('id'), where: chats },
+  { table: 'apps', key: 'id', column: 'last_by', actual: newest('created_by'), where: chats },
+  {
+    table: 'apps',
+    key: 'id',
+    column: 'prior_id',
+    actual: newest('id', `and m.created_by <> ${newest('created_by')}`),
+    where: chats,
+  },
+  // A marker past everything that its app has would hide what comes next.
+  ...['marked_id', 'archived_id', 'hidden_id'].map(column => ({
+    table: 'members',
+    key: 'app_id',
+    column,
+    actual: `least(t.${column}, (select a.head_rev from apps a where a.id = t.app_id))`,
+    where: `t.${column} is not null`,
+  })),
+  { table: 'comment_totals', key: 'app_id', column: 'count', actual: shownComments, where: inUse },
+  {
+    table: 'blocks',
+    key: 'first_id',
+    column: 'trashed_count',
+    actual: inBlock('i.trashed_at is not null'),
+    where: inUse,
+  },
+  {
+    table: 'user_counts',
+    key: 'part',
+    column: 'count',
+    // The parts add up to it; the first is what the others leave.
+    actual: '((select count(*) from users where id >= 1) - (select sum(o.count) from user_counts o where o.part <> 0))',
+    where: 't.part = 0',
+  },
+  {
+    table: 'directory_counts',
+    key: 'directory_id',
+    column: 'count',
+    actual: `((select count(*) from users u left join directory_members d on d.user_id = u.id
+        where u.id >= 1 and u.trashed_at is null and u.is_agent = t.is_agent and coalesce(d.directory_id, 0) = t.directory_id)
+      - (select coalesce(sum(c.added), 0) from directory_count_changes c
+        where c.directory_id = t.directory_id and c.is_agent = t.is_agent))`,
+  },
+]

@@ -1,0 +1,35 @@
+/** How often what goes on is shown: on a terminal in one line, elsewhere (a log of a timer's) in a line each time. */
+const terminalMs = 500
+const logMs = 10_000
+
+/** Tells the operator on standard error what is being done, how much of it there was, and how fast it goes. */
+export class Progress {
+  readonly #isTerminal = process.stderr.isTTY
+  readonly #startedAt = Date.now()
+  #shownAt = Date.now()
+  #bytes = 0
+  #hasLine = false
+
+  /** So many bytes of `what` more. */
+  add(what: string, bytes: number): void {
+    this.#bytes += bytes
+    if (Date.now() - this.#shownAt < (this.#isTerminal ? terminalMs : logMs)) return
+    this.#shownAt = Date.now()
+    const seconds = (Date.now() - this.#startedAt) / 1000
+    const line = `${what}: ${toSize(this.#bytes)} in all, ${toSize(this.#bytes / seconds)}/s`
+    process.stderr.write(this.#isTerminal ? `\r\x1b[K${line}` : `${line}\n`)
+    this.#hasLine = this.#isTerminal
+  }
+
+  /** Something that stays to be read. */
+  say(line: string): void {
+    process.stderr.write(`${this.#hasLine ? '\r\x1b[K' : ''}${line}\n`)
+    this.#hasLine = false
+  }
+}
+
+export function toSize(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  const power = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(bytes, 1)) / 10))
+  return `${(bytes / 1024 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
+}

@@ -1,0 +1,271 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { restore } from '../../src/cli/backup/restore.ts'
+import { Progress } from '../../src/cli/progress.ts'
+import { createLog } from '../../src/lib/log.ts'
+import { DiskBytes } from '../../src/storage/bytes-disk.ts'
+import { migrate } from '../../src/storage/migrate.ts'
+import type { Sql } from '../../src/storage/sql.ts'
+import { runAdmin } from '../support/admin.ts'
+import type { Client } from '../support/client.ts'
+import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { createDirectory, launchProgram, programKey, startProgram } from '../support/process.ts'
+import { startS3 } from '../support/s3.ts'
+import { upload } from '../support/uploads.ts'
+
+const picture = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'
+
+/** A database that nobody has used. */
+const fresh = "template template0 encoding 'UTF8'"
+
+// Four processes start here, two of them with a PostgreSQL of their own.
+test(
+  'what was acknowledged before a backup of a running node began is there after a restore',
+  { timeout: 180_000 },
+  async () => {
+    await using dir = createDirectory()
+    await using elsewhere = createDirectory()
+    const file = join(elsewhere.path, 'parley.tar')
+    await using node = await startProgram(dir)
+    const app = await furnish(node.admin)
+    const writer = keepWriting(node.admin, app)
+    await eventually(() => expect(writer.acknowledged.length).toBeGreaterThan(20))
+
+    const before = [...writer.acknowledged]
+    const saved = await runAdmin(dir, {}, 'backup', file)
+    const after = await writer.stop()
+    expect(saved).toMatchObject({ code: 0 })
+    const restored = await runAdmin(elsewhere, {}, 'restore', file)
+    expect(restored).toMatchObject({ code: 0 })
+
+    await using copy = await startProgram(elsewhere)
+    const texts = await listTexts(copy.admin, app)
+    expect(texts.slice(0, before.length)).toEqual(before)
+    expect(after.slice(0, texts.length)).toEqual(texts)
+    expect(await readPicture(copy.admin, app)).toBe(picture)
+    const { body: last } = await node.admin.post(`/api/apps/${app}/messages`, { text: 'lost' })
+    const { body: next } = await copy.admin.post(`/api/apps/${app}/messages`, { text: 'goes on' })
+    expect(Number(next.id)).toBeGreaterThan(Number(last.id))
+  },
+)
+
+test('a restored database has every row, column and sequence of the one that was saved', async () => {
+  await using source = await createDatabase()
+  await using target = await createDatabase(fresh)
+  await using dir = createDirectory()
+  await using other = createDirectory()
+  const file = join(dir.path, 'parley.tar')
+  const node = await startProgram(dir, { DATABASE_URL: source.url })
+  await furnish(node.admin)
+  node.kill('SIGTERM')
+  await node.ended
+
+  await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file)
+  const { code } = await runAdmin(other, { DATABASE_URL: target.url }, 'restore', '--moved', file)
+
+  expect(code).toBe(0)
+  const rows = await readEverything(source.sql)
+  expect(await readEverything(target.sql)).toEqual(rows)
+  expect(Object.keys(rows)).toEqual(expect.arrayContaining(['messages', 'events', 'users', 'migrations']))
+  const sequences = (sql: Sql) =>
+    sql`select sequencename, last_value from pg_sequences where schemaname = 'public' order by 1`
+  expect(await sequences(target.sql)).toEqual(await sequences(source.sql))
+  const constraints = (sql: Sql) =>
+    sql`select conname from pg_constraint where connamespace = 'public'::regnamespace and convalidated order by 1`
+  expect(await constraints(target.sql)).toEqual(await constraints(source.sql))
+})
+
+test('counters go on after a restore: triggers count what is written next', async () => {
+  await using source = await createDatabase()
+  await using target = await createDatabase(fresh)
+  await using dir = createDirectory()
+  await using other = createDirectory()
+  const file = join(dir.path, 'parley.tar')
+  await source.sql`insert into users (name, display_name, created_at) values ('Ann', 'Ann', now())`
+  await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file)
+  await runAdmin(other, { DATABASE_URL: target.url }, 'restore', file)
+
+  await target.sql`insert into users (name, display_name, created_at) values ('Ben', 'Ben', now())`
+
+  const [row] = await target.sql`select sum(count)::int as count from user_counts`
+  expect(row?.count).toBe(2)
+})
+
+test('files in a store are saved with the database, and restored into another store', async () => {
+  await using first = await startS3()
+  await using second = await startS3()
+  await using source = await createDatabase()
+  await using target = await createDatabase(fresh)
+  await using dir = createDirectory()
+  const file = join(dir.path, 'parley.tar')
+  const settings = ({ endpoint, keys }: typeof first, url: string) => ({
+    DATABASE_URL: url,
+    S3_BUCKET: 'uploads',
+    S3_ENDPOINT: endpoint,
+    S3_PATH_STYLE: 'true',
+    S3_ACCESS_KEY_ID: keys.accessKeyId,
+    S3_SECRET_ACCESS_KEY: keys.secretAccessKey,
+  })
+  const node = await startProgram(dir, settings(first, source.url))
+  const app = await furnish(node.admin)
+  // Larger than what is read ahead.
+  const large = 'x'.repeat(2_000_000)
+  await upload(node.admin, { name: 'large.txt', content: large })
+  node.kill('SIGTERM')
+  await node.ended
+
+  const saved = await runAdmin(dir, settings(first, source.url), 'backup', file)
+  const restored = await runAdmin(dir, settings(second, target.url), 'restore', file)
+
+  expect(saved.output).toContain('2 files')
+  expect(restored.output).toContain('2 files')
+  await using copy = await startProgram(dir, settings(second, target.url))
+  expect(await readPicture(copy.admin, app)).toBe(picture)
+})
+
+test('a backup of an earlier schema is restored, and the next start brings it up to date', async () => {
+  await using source = await createDatabase()
+  await using target = await createDatabase(fresh)
+  await using dir = createDirectory()
+  const file = join(dir.path, 'parley.tar')
+  await source.sql`drop table knowledge_apps; `.simple()
+  await source.sql`
+    alter table knowledge_files drop leased_by; alter table knowledge_passages drop place;
+    drop function passage_terms; drop function question_words; drop index agents_knowledge;
+    delete from migrations where name >= '0023'`.simple()
+  await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file)
+
+  const { code } = await runAdmin(dir, { DATABASE_URL: target.url }, 'restore', file)
+
+  expect(code).toBe(0)
+  await migrate(target.sql, createLog('error'))
+  expect(await target.sql`select from knowledge_apps`).toHaveLength(0)
+})
+
+test('a backup that was cut short, changed, or is none leaves the database empty, and says what is wrong', async () => {
+  await using source = await createDatabase()
+  await using target = await createDatabase(fresh)
+  await using dir = createDirectory()
+  const whole = join(dir.path, 'parley.tar')
+  await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', whole)
+  const content = readFileSync(whole)
+  const changed = Buffer.from(content)
+  changed[Math.floor(content.length / 2)]! ^= 1
+  const attempt = (bytes: Uint8Array) =>
+    restore({
+      url: target.url,
+      bytes: new DiskBytes(join(dir.path, 'blobs')),
+      source: Readable.from([bytes]),
+      hasLost: true,
+      progress: new Progress(),
+    })
+
+  await expect(attempt(content.subarray(0, -4096))).rejects.toThrow('cut short')
+  await expect(attempt(content.subarray(0, content.length / 2 + 100))).rejects.toThrow('cut short')
+  await expect(attempt(changed)).rejects.toThrow('damaged')
+  await expect(attempt(Buffer.from('no backup at all'))).rejects.toThrow('no backup')
+  await expect(attempt(Buffer.alloc(0))).rejects.toThrow('no backup')
+
+  expect(await target.sql`select from pg_tables where schemaname = 'public'`).toHaveLength(0)
+  await attempt(content)
+  expect(await target.sql`select from users`).toHaveLength(2)
+})
+
+test('a backup is not restored over what is there, and not written over another', async () => {
+  await using source = await createDatabase()
+  await using dir = createDirectory()
+  const file = join(dir.path, 'parley.tar')
+  const settings = { DATABASE_URL: source.url }
+  await runAdmin(dir, settings, 'backup', file)
+
+  const restored = await runAdmin(dir, settings, 'restore', file)
+  const again = await runAdmin(dir, settings, 'backup', file)
+
+  expect(restored).toMatchObject({ code: 1, output: expect.stringContaining('not empty') })
+  expect(again).toMatchObject({ code: 1, output: expect.stringContaining('is there already') })
+})
+
+test('a node whose PostgreSQL does not read the files of its database says the way over, which keeps them', async () => {
+  await using dir = createDirectory()
+  const node = await startProgram(dir)
+  node.kill('SIGTERM')
+  await node.ended
+  writeFileSync(join(dir.path, 'postgres/PG_VERSION'), '17\n')
+
+  await using later = launchProgram(dir, { API_KEY: programKey })
+
+  expect(await later.ended).toBe(1)
+  expect(later.output()).toContain('was made by PostgreSQL 17')
+  expect(later.output()).toMatch(/admin -- backup .*admin -- restore/s)
+})
+
+/** A chat with two people, a message with a picture, a reaction, a comment on a post: something in most tables. */
+async function furnish(admin: Client): Promise<string> {
+  const post = async (path: string, body: object) => {
+    const answer = await admin.post(path, body)
+    expect(answer).toMatchObject({ status: 201 })
+    return answer.body
+  }
+  for (const uid of ['ann', 'ben']) await post('/api/users', { uid, name: uid })
+  const members = ['ann', 'ben']
+  const chat = await post('/api/apps', { type: 'chat', uid: 'garden', name: 'Garden', members })
+  const feed = await post('/api/apps', { type: 'posts', uid: 'news', members })
+  const blob = await upload(admin, { name: 'rose.svg', content: picture, type: 'image/svg+xml' })
+  const message = await post(`/api/apps/${chat.id}/messages`, { text: 'A\trose \\N "é"\n', blobs: [blob.body.id] })
+  await admin.put(`/api/messages/${message.id}/reactions`, { content: '🌹' })
+  const item = await post(`/api/apps/${feed.id}/posts`, { text: 'News', options: [{ text: 'yes' }] })
+  await post(`/api/posts/${item.id}/comments`, { text: 'Good' })
+  return chat.id as string
+}
+
+/** Sends one message after the other until it is stopped. */
+function keepWriting(admin: Client, app: string) {
+  const acknowledged: string[] = []
+  const over = new AbortController()
+  const done = (async () => {
+    while (!over.signal.aborted) {
+      const text = `Message ${acknowledged.length}`
+      const { status } = await admin.post(`/api/apps/${app}/messages`, { text })
+      expect(status).toBe(201)
+      acknowledged.push(text)
+    }
+    return acknowledged
+  })()
+  return {
+    acknowledged,
+    stop() {
+      over.abort()
+      return done
+    },
+  }
+}
+
+/** What was sent by `keepWriting`, in its order. */
+async function listTexts(admin: Client, app: string): Promise<string[]> {
+  const texts: string[] = []
+  for (;;) {
+    const { body } = await admin.get(`/api/apps/${app}/messages?order_by=id&take=100&skip=${texts.length + 1}`)
+    texts.push(...(body.data ?? []).map(({ plain }: { plain: string }) => plain))
+    if ((body.data ?? []).length < 100) return texts
+  }
+}
+
+async function readPicture(admin: Client, app: string): Promise<string> {
+  const { body } = await admin.get(`/api/apps/${app}/messages?order_by=id&take=1&out=details`)
+  const { pathname, search } = new URL(body.data[0].attachments.data[0].download_url)
+  const content = await admin.get(pathname + search)
+  return content.body as string
+}
+
+/** Every table's rows, apart from what names the database itself. */
+async function readEverything(sql: Sql): Promise<Record<string, unknown>> {
+  const tables = await sql<{ name: string }[]>`
+    select c.relname::text as name from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname <> 'environment' order by 1`
+  const found: Record<string, unknown> = {}
+  for (const { name } of tables) found[name] = await sql.unsafe(`select t::text from ${name} t order by 1`)
+  return found
+}
