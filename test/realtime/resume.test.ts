@@ -146,6 +146,29 @@ test('a client that claims to have seen the future is told to start again', asyn
   expect((await inbox.take(1))[0].prev).toBe(rev)
 })
 
+test('a client that saw what a restored database never had is told to start again', async () => {
+  await using database = await createDatabase()
+  let uid = ''
+  {
+    await using before = await startServer({ DATABASE_URL: database.url })
+    const { app, people } = await before.chatWith(1)
+    await write(people[0], app, 3)
+    uid = people[0].uid
+  }
+  // As a restore leaves it: numbers go on far after all that were given out, also those that are lost.
+  await database.sql`select setval('numbers', 1000000)`
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const [{ app, lost }] = await database.sql<[{ app: string; lost: number }]>`
+    select id::text as app, head_rev + 64 as lost from apps`
+  await server.admin.post(`/api/apps/${app}/messages`, { text: 'after the restore' })
+  const reader = await server.admin.post(`/api/users/${uid}/tokens`)
+  await using inbox = await listen(server.url, { token: reader.body.access_token })
+
+  await inbox.subscribe(app, lost)
+  const reset = await inbox.hear('reset')
+  expect(Number(reset.rev)).toBeGreaterThan(lost)
+})
+
 test('a message that was deleted meanwhile stays gone for those who come back', async () => {
   await using server = await startServer()
   const {

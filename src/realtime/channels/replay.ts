@@ -223,7 +223,9 @@ export class Replays {
     if (!channel.isHeard(form)) return { start, end: start, lines: [] }
     // What was committed and not yet told will be told to everybody.
     const events = read.filter(event => event.rev <= channel.sent)
-    if (events.length === 0 || events[0]!.prev > start) return null
+    // A gap: what followed is gone from the log; or no event ever was at `start`, in a database that was restored from a
+    // backup made before it.
+    if (events.length === 0 || events[0]!.prev !== start) return null
     const lines: Line[] = []
     let told = start
     for (const event of events) {
