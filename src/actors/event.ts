@@ -4,7 +4,7 @@ import type { People } from './people.ts'
 import { copyOf, type AppRow, type AppState, type State } from './state.ts'
 
 export type EntityType =
-  'app' | 'file' | 'message' | 'user' | 'comment' | 'post' | 'notification' | 'option' | 'reaction' | 'star'
+  'app' | 'file' | 'message' | 'user' | 'comment' | 'post' | 'notification' | 'option' | 'reaction' | 'star' | 'run'
 
 /**
  * One committed change. `rev` is its place in the app's history and `prev` the place before it. `body` is what the

@@ -1,5 +1,6 @@
-import { batch } from '../../storage/batch.ts'
+import { batch, type Batch } from '../../storage/batch.ts'
 import type { Db } from '../../storage/sql.ts'
+import { queueRunDeliveries, runJson } from './deliveries.ts'
 import { RunLost, type Finish, type ItemType, type RunError, type RunRow, type RunState } from './run.ts'
 
 /** How long a node has a run that it does not renew. As the specification of runs says. */
@@ -87,24 +88,37 @@ export interface RunEnd {
   ended_at: Date
 }
 
+const runEnd: Batch<RunEnd>['columns'] = {
+  id: 'bigint',
+  state: 'text',
+  error: 'text',
+  finish: 'text',
+  reply_type: 'text',
+  reply_id: 'bigint',
+  busy_ms: 'int',
+  ended_at: 'timestamptz',
+}
+
 export const endRuns = batch<RunEnd>({
   name: 'end_agent_runs',
-  columns: {
-    id: 'bigint',
-    state: 'text',
-    error: 'text',
-    finish: 'text',
-    reply_type: 'text',
-    reply_id: 'bigint',
-    busy_ms: 'int',
-    ended_at: 'timestamptz',
-  },
+  columns: runEnd,
   key: row => row.id,
   sql: rows => `
     update agent_runs a set state = r.state, error = r.error, finish = r.finish,
       reply_type = coalesce(r.reply_type, a.reply_type), reply_id = coalesce(r.reply_id, a.reply_id),
       busy_ms = a.busy_ms + r.busy_ms, ended_at = r.ended_at, leased_by = null, leased_until = null
     from ${rows} r where a.id = r.id`,
+})
+
+/** Tells webhooks of them. The statement that ends them sees them as they were before. */
+export const tellEnds = batch<RunEnd>({
+  name: 'tell_agent_run_ends',
+  columns: runEnd,
+  sql: rows =>
+    queueRunDeliveries(`
+      select case r.state when 'done' then 'run_done' else 'run_failed' end as action, a.agent_id as actor_id,
+        ${runJson('a')} || (to_jsonb(r) - 'busy_ms') as run, null::jsonb as approval, r.ended_at as at
+      from ${rows} r join agent_runs a on a.id = r.id where r.state in ('done', 'failed')`),
 })
 
 /** Who works on a run: everything that is written for it is written only while that is so. */
@@ -227,11 +241,19 @@ export async function endQuietly(
   { run, node }: Lease,
   { state, error, busyMs }: { state: RunState; error: RunError | null; busyMs: number },
 ): Promise<boolean> {
-  const { count } = await db`
-    update agent_runs set state = ${state}, error = ${error}, ended_at = now(), leased_by = null, leased_until = null,
-      busy_ms = busy_ms + ${Math.round(busyMs)}
-    where id = ${run} and leased_by = ${node} and state = 'running'`
-  return count > 0
+  const [row] = await db<{ count: number }[]>`
+    with ended as (
+      update agent_runs set state = ${state}, error = ${error}, ended_at = now(), leased_by = null,
+        leased_until = null, busy_ms = busy_ms + ${Math.round(busyMs)}
+      where id = ${run} and leased_by = ${node} and state = 'running' returning *
+    ), told as (${db.unsafe(
+      queueRunDeliveries(`
+        select 'run_failed' as action, e.agent_id as actor_id, ${runJson('e')} as run, null::jsonb as approval,
+          e.ended_at as at
+        from ended e where e.state = 'failed'`),
+    )})
+    select count(*) as count from ended`
+  return row!.count > 0
 }
 
 /** Notes what answers. Throws RunLost. */

@@ -31,7 +31,7 @@ export function readName(text: unknown, events: EventTypes): Name | null {
 }
 
 function isKnown(event: string, events: EventTypes): boolean {
-  if (events.has(event)) return true
+  if (events.get(event)?.present !== undefined) return true
   for (const { hub } of events.values()) if (hub?.names.includes(event)) return true
   return false
 }

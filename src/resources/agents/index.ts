@@ -3,6 +3,7 @@ import { approvalRoutes } from './approvals/routes.ts'
 import { functionRoutes } from './functions/routes.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { routes } from './routes.ts'
+import { runEvents } from './runs/events.ts'
 import { runRoutes } from './runs/routes.ts'
 import { serverRoutes } from './servers/routes.ts'
 import { testRoutes } from './test-chat/routes.ts'
@@ -17,4 +18,5 @@ export const agents = resource({
     ...knowledgeRoutes,
     ...testRoutes,
   ],
+  events: runEvents,
 })

@@ -5,6 +5,7 @@ import { Listing } from '../../storage/page.ts'
 
 /** What receivers can be told about. More may come: receivers check the trigger before they process a delivery. */
 export const triggers = [
+  'agents',
   'apps',
   'comments',
   'files',

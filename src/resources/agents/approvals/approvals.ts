@@ -79,8 +79,7 @@ export class Approvals {
         if (!(error instanceof Problem) || error.status >= 500) throw error
       }
     }
-    await markShown(sql, id)
-    onDecided(approval)
+    if (await markShown(sql, id)) onDecided(approval)
   }
 
   async #toLine({ state, decided_by }: ApprovalRow): Promise<string> {

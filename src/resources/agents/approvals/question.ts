@@ -5,7 +5,8 @@ import { lockRun, type Lease } from '../../../agents/runs/store.ts'
 import { numbersForItem } from '../../content/make.ts'
 import type { PreparedContent } from '../../content/prepare.ts'
 import { findParent, makeReply, type Place } from '../runs/reply.ts'
-import { insertApproval, lapseHours } from './store.ts'
+import { toExpiry } from './expiry.ts'
+import { insertApproval, tellApproval } from './store.ts'
 
 /** Of what the model wrote before it asks. */
 const preambleLimit = 1_000
@@ -36,7 +37,7 @@ export const postQuestion = loadingCommand(
   (work, { id, place, content, lease, question }): { id: number } => {
     const item = makeReply(work, place, content)
     const { step, server, tool, binding } = question
-    work.write(insertApproval, {
+    const approval = {
       id,
       run_id: lease.run,
       step,
@@ -47,7 +48,9 @@ export const postQuestion = loadingCommand(
       item_type: place.type,
       item_id: item.id,
       created_at: work.now,
-    })
+    }
+    work.write(insertApproval, approval)
+    work.write(tellApproval, approval)
     return { id: item.id }
   },
   { numbers: ({ content }) => numbersForItem(content) },
@@ -86,8 +89,4 @@ export function toQuestionMetadata(id: number, run: RunRow, question: Question, 
         .replace(/\.\d+Z$/, 'Z'),
     },
   }
-}
-
-export function toExpiry(createdAt: Date): Date {
-  return new Date(createdAt.getTime() + lapseHours * 3_600_000)
 }

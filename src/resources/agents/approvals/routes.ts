@@ -7,7 +7,7 @@ import { Int, pagedList, Timestamp } from '../../../lib/shape.ts'
 import { Range, toPage, toPagedList } from '../../../storage/page.ts'
 import { canRead } from '../../members/access.ts'
 import { showNamed } from '../runs/represent.ts'
-import { toExpiry } from './question.ts'
+import { toExpiry } from './expiry.ts'
 import { decide, findApproval, listApprovals, type ApprovalRow } from './store.ts'
 
 const states = ['pending', 'approved', 'declined', 'lapsed'] as const

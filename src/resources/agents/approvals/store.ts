@@ -1,7 +1,9 @@
+import { approvalJson, queueRunDeliveries, runJson } from '../../../agents/runs/deliveries.ts'
 import type { ItemType } from '../../../agents/runs/run.ts'
 import { batch } from '../../../storage/batch.ts'
 import type { Page } from '../../../storage/page.ts'
 import type { Db } from '../../../storage/sql.ts'
+import { lapseHours } from './expiry.ts'
 
 export type ApprovalState = 'pending' | 'approved' | 'declined' | 'lapsed'
 
@@ -26,9 +28,6 @@ export interface ApprovalRow {
   asker_id: number
 }
 
-/** How long a question stays open. As the API says. */
-export const lapseHours = 24
-
 type NewApproval = Pick<
   ApprovalRow,
   'id' | 'run_id' | 'step' | 'server' | 'tool' | 'binding' | 'item_type' | 'item_id' | 'created_at'
@@ -52,6 +51,24 @@ export const insertApproval = batch<NewApproval>({
     insert into agent_approvals (id, run_id, step, server, tool, arguments, binding, item_type, item_id, created_at)
       overriding system value
     select id, run_id, step, server, tool, arguments_text::json, binding, item_type, item_id, created_at from ${rows} r`,
+})
+
+/** Tells webhooks of them. */
+export const tellApproval = batch<NewApproval>({
+  name: 'tell_agent_approvals',
+  columns: {
+    id: 'bigint',
+    run_id: 'bigint',
+    step: 'int',
+    server: 'text',
+    tool: 'text',
+    created_at: 'timestamptz',
+  },
+  sql: rows =>
+    queueRunDeliveries(`
+      select 'approval_requested' as action, a.agent_id as actor_id, ${runJson('a')} as run,
+        ${approvalJson('r', `'pending'`)} as approval, r.created_at as at
+      from ${rows} r join agent_runs a on a.id = r.run_id`),
 })
 
 /** The id of an approval to be: what asks for it names it. */
@@ -113,7 +130,7 @@ export const declineOfItems = batch<Gone>({
   columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
   key: row => `${row.item_type}:${row.item_id}`,
   sql: rows => `
-    update agent_approvals a set state = 'declined', decided_at = r.at, is_shown = true
+    update agent_approvals a set state = 'declined', decided_at = r.at
     from ${rows} r where a.item_id = r.item_id and a.item_type = r.item_type and a.state = 'pending'`,
 })
 
@@ -194,6 +211,17 @@ export function listUnshown(db: Db, limit: number): Promise<ApprovalRow[]> {
     ${selectApprovals(db)} where not a.is_shown and a.state <> 'pending' order by a.id limit ${limit}`
 }
 
-export async function markShown(db: Db, id: number): Promise<void> {
-  await db`update agent_approvals set is_shown = true where id = ${id}`
+/** Notes that it was said, and tells webhooks. False where another node did. */
+export async function markShown(db: Db, id: number): Promise<boolean> {
+  const [row] = await db<{ count: number }[]>`
+    with shown as (
+      update agent_approvals set is_shown = true where id = ${id} and not is_shown returning *
+    ), told as (${db.unsafe(
+      queueRunDeliveries(`
+        select 'approval_decided' as action, coalesce(s.decided_by, 0) as actor_id, ${runJson('a')} as run,
+          ${approvalJson('s', 's.state')} as approval, s.decided_at as at
+        from shown s join agent_runs a on a.id = s.run_id`),
+    )})
+    select count(*) as count from shown`
+  return row!.count > 0
 }

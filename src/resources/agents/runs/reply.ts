@@ -4,7 +4,7 @@ import { loadingCommand, type Work } from '../../../actors/command.ts'
 import type { Principal } from '../../../actors/principal.ts'
 import type { RunRow } from '../../../agents/runs/run.ts'
 import { emptySteps } from '../../../agents/runs/steps.ts'
-import { endRuns, lockKept, lockRun, type Lease, type RunEnd } from '../../../agents/runs/store.ts'
+import { endRuns, lockKept, lockRun, tellEnds, type Lease, type RunEnd } from '../../../agents/runs/store.ts'
 import { batch } from '../../../storage/batch.ts'
 import type { Db } from '../../../storage/sql.ts'
 import { comment } from '../../comments/kind.ts'
@@ -60,7 +60,9 @@ export const postReply = loadingCommand(
   },
   (work, { place, content, end, files, keepsSteps }): { id: number } => {
     const item = makeReply(work, place, content)
-    work.write(endRuns, { ...end, reply_type: place.type, reply_id: item.id, ended_at: work.now })
+    const ended = { ...end, reply_type: place.type, reply_id: item.id, ended_at: work.now }
+    work.write(endRuns, ended)
+    work.write(tellEnds, ended)
     if (!keepsSteps) work.write(emptySteps, { run_id: end.id })
     for (const [at, file_id] of files.entries()) {
       work.write(insertAnnotations, { item_type: place.type, item_id: item.id, place: at, file_id })

@@ -8,22 +8,31 @@ import { titleOf } from '../../apps/naming.ts'
 import type { ListedRun } from './list.ts'
 
 interface Viewer {
-  by: Principal
+  /** Manages agents: is shown what runs cost, and what answered. */
+  isManaged: boolean
   people: People
 }
 
-/** The run; what it cost, and what answered, is for those who manage agents. `state`: its app, if it is there. */
-export function showRun(run: ListedRun, state: AppState | null, { by, people }: Viewer) {
-  const isManaged = by.kind === 'key'
+/** An app as runs name it. */
+interface RunApp {
+  id: number
+  type: string
+  name: string | null
+}
+
+/** As somebody sees it, API keys as the asker does. */
+export function toRunApp(run: ListedRun, state: AppState, by: Principal, people: People): RunApp {
+  const viewer = by.kind === 'user' ? by.user : run.asker_id
+  return { id: run.app_id, type: guids[state.app.type as Kind], name: titleOf(state, viewer, people) }
+}
+
+/** The run. `app`: null where it is gone. */
+export function showRun(run: ListedRun, app: RunApp | null, { isManaged, people }: Viewer) {
   const { tokens_in, tokens_out, tokens_cached } = run
   return {
     id: run.id,
     agent: showNamed(run.agent_id, people),
-    app: state && {
-      id: run.app_id,
-      type: guids[state.app.type as Kind],
-      name: titleOf(state, by.kind === 'user' ? by.user : run.asker_id, people),
-    },
+    app,
     item: { type: run.item_type, id: run.item_id },
     asker: showNamed(run.asker_id, people),
     state: run.state,

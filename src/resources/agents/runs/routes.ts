@@ -11,7 +11,7 @@ import { requireRead } from '../../members/access.ts'
 import { requireAgentId } from '../find.ts'
 import { AgentPath } from '../schema.ts'
 import { cancelRun, findListed, listRuns, retryRun, sumUsage, type ListedRun, type RunFilter } from './list.ts'
-import { showRun, showStep } from './represent.ts'
+import { showRun, showStep, toRunApp } from './represent.ts'
 import {
   AgentProviders,
   AgentUsage,
@@ -169,7 +169,12 @@ async function show(runs: readonly ListedRun[], request: Request): Promise<objec
   const states = await findStates([...new Set(runs.map(run => run.app_id))], apps)
   const named = [...states.values()].flatMap(namesakes)
   await people.load([...named, ...runs.flatMap(run => [run.agent_id, run.asker_id])])
-  return runs.map(run => showRun(run, states.get(run.app_id) ?? null, request))
+  const { by } = request
+  return runs.map(run => {
+    const state = states.get(run.app_id)
+    const app = state === undefined ? null : toRunApp(run, state, by, people)
+    return showRun(run, app, { isManaged: by.kind === 'key', people })
+  })
 }
 
 /** The run, for its asker and for API keys; else 404. */

@@ -1,0 +1,6 @@
+/** How long a question stays open. As the API says. */
+export const lapseHours = 24
+
+export function toExpiry(createdAt: Date): Date {
+  return new Date(createdAt.getTime() + lapseHours * 3_600_000)
+}

@@ -1,0 +1,38 @@
+import { event, type EventType } from '../../../actors/event.ts'
+import type { RunAction, ToldApproval } from '../../../agents/runs/deliveries.ts'
+import { guids, type Kind } from '../../apps/kinds.ts'
+import { toExpiry } from '../approvals/expiry.ts'
+import type { ListedRun } from './list.ts'
+import { showRun } from './represent.ts'
+
+/** What a delivery keeps: see queueRunDeliveries. */
+interface ToldRun {
+  run: ListedRun
+  approval: ToldApproval | null
+}
+
+const actions: RunAction[] = ['run_done', 'run_failed', 'approval_requested', 'approval_decided']
+
+/** What webhooks are told of runs. These are not part of an app's history: clients see runs by their frames. */
+export const runEvents: EventType<ToldRun>[] = actions.map(type =>
+  event<ToldRun>({
+    type,
+    entity: 'run',
+    touches: false,
+    trigger: 'agents',
+    names: ({ body }) => (body === null ? [] : [body.run.agent_id, body.run.asker_id]),
+    redact({ body }, { app, people }) {
+      if (body === null) return null
+      const { run, approval } = body
+      const shownApp = { id: app.id, type: guids[app.type as Kind], name: app.name }
+      return {
+        run: showRun(run, shownApp, { isManaged: true, people }),
+        approval: approval && showToldApproval(approval),
+      }
+    },
+  }),
+)
+
+function showToldApproval({ id, server, tool, state, created_at }: ToldApproval) {
+  return { id, server, tool, state, expires_at: toExpiry(created_at) }
+}
