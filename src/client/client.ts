@@ -1,5 +1,6 @@
 import { codes, toDelayMs } from './delays.ts'
-import type { Incoming, PersonalFrame, RealtimeEvent, Typing } from './events.ts'
+import { Drafts } from './drafts.ts'
+import type { AgentDelta, AgentRun, Incoming, PersonalFrame, RealtimeEvent, Typing } from './events.ts'
 import { Line, type SocketType } from './line.ts'
 
 export interface ClientOptions {
@@ -25,6 +26,10 @@ export interface Listener {
   /** Every event exactly once, in order. A listener that throws gets the next one all the same. */
   event: (event: RealtimeEvent) => void
   typing?: (typing: Typing) => void
+  /** An agent is at work: what it does, again every 5 seconds, and how it ended. The answer comes as an event before. */
+  run?: (run: AgentRun) => void
+  /** An agent writes: what was added, and the draft so far. An empty draft is to be hidden until the next. */
+  delta?: (run: number, text: string, whole: string) => void
   /** The history that was missed is gone: load the app over HTTP. What follows comes as events. */
   reset?: (rev: number) => void
   /** The subscription is over: the right to it was lost, the app has gone, or it has never been there (`not-found`). */
@@ -45,6 +50,7 @@ interface Entry {
   /** The last request for the app, and whether it was answered: what comes until then is for who listened before. */
   request: number
   isAnswered: boolean
+  readonly drafts: Drafts
 }
 
 /** A fresh token is fetched this long before the old one ends. */
@@ -80,7 +86,7 @@ export class RealtimeClient {
 
   /** Listens to an app: with `after` from behind that rev, else from now on. One listener an app; a second replaces it. */
   subscribe(app: number, listener: Listener, after?: number): Subscription {
-    const entry: Entry = { app, listener, rev: after, request: 0, isAnswered: false }
+    const entry: Entry = { app, listener, rev: after, request: 0, isAnswered: false, drafts: new Drafts() }
     this.#entries.set(app, entry)
     if (this.#isWelcome) this.#ask(entry)
     return {
@@ -152,7 +158,10 @@ export class RealtimeClient {
   #ask(entry: Entry): void {
     entry.request = ++this.#requests
     entry.isAnswered = false
-    this.#line?.say({ type: 'subscribe', app_id: entry.app, after: entry.rev, request_id: entry.request })
+    for (const run of entry.drafts.clear()) entry.listener.delta?.(run, '', '')
+    const { app, listener, rev: after, request: request_id } = entry
+    const agents = listener.run !== undefined || listener.delta !== undefined ? true : undefined
+    this.#line?.say({ type: 'subscribe', app_id: app, after, request_id, agents })
   }
 
   #hear(frame: Incoming): void {
@@ -163,6 +172,10 @@ export class RealtimeClient {
         return this.#tell(frame)
       case 'typing':
         return this.#entries.get(frame.app_id)?.listener.typing?.(frame)
+      case 'agent_run':
+        return this.#watch(frame.app_id, frame.run)
+      case 'agent_delta':
+        return this.#draft(frame)
       case 'subscribed':
         return this.#begin(this.#asked(frame), frame.rev)
       case 'current':
@@ -214,6 +227,18 @@ export class RealtimeClient {
         throw error
       })
     }
+  }
+
+  #watch(app: number, run: AgentRun): void {
+    const entry = this.#entries.get(app)
+    if (run.state !== 'running' && run.state !== 'queued') entry?.drafts.end(run.id)
+    entry?.listener.run?.(run)
+  }
+
+  #draft(delta: AgentDelta): void {
+    const entry = this.#entries.get(delta.app_id)
+    const whole = entry?.drafts.add(delta) ?? null
+    if (whole !== null) entry?.listener.delta?.(delta.run_id, whole === '' ? '' : delta.text, whole)
   }
 
   #begin(entry: Entry | undefined, rev: number): void {

@@ -133,6 +133,39 @@ export interface Typing {
   is_typing: boolean
 }
 
+/** An agent at work on an answer. It has no history, and may be lost. */
+export interface AgentRun {
+  id: number
+  state: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled' | 'merged' | 'expired'
+  agent: Actor
+  /** What it answers. */
+  item: ItemRef
+  /** What that is about. */
+  parent?: { type: 'post' | 'file'; id: number }
+  /** The tool that is being called. */
+  tool?: string
+  /** What was written so far does not count. */
+  restarted?: true
+  /** The answer, or why there is none. */
+  reply?: ItemRef
+  error?: string
+}
+
+interface ItemRef {
+  type: 'message' | 'post' | 'comment'
+  id: number
+}
+
+/** Text that an agent has written, which becomes an item when it is whole. */
+export interface AgentDelta {
+  type: 'agent_delta'
+  app_id: number
+  run_id: number
+  /** 0 begins the draft anew. */
+  n: number
+  text: string
+}
+
 /** What concerns the user, without a subscription. */
 export type PersonalFrame =
   | { type: 'app_added' | 'app_removed'; app_id: number }
@@ -144,6 +177,8 @@ export type PersonalFrame =
 export type Incoming =
   | RealtimeEvent
   | Typing
+  | { type: 'agent_run'; app_id: number; run: AgentRun }
+  | AgentDelta
   | PersonalFrame
   | { type: 'welcome'; user_id: number; expires_at: string; expires_in: number }
   | { type: 'subscribed'; app_id: number; request_id?: number; rev: number; head_rev: number }

@@ -2,12 +2,13 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { WebSocket } from 'ws'
 import { afterEach, expect, test, vi } from 'vitest'
 import { RealtimeClient, type Status } from '../../src/client/client.ts'
-import type { RealtimeEvent } from '../../src/client/events.ts'
+import type { AgentRun, RealtimeEvent } from '../../src/client/events.ts'
 import type { SocketType } from '../../src/client/line.ts'
 import { eventually } from '../support/eventually.ts'
 import { createNetwork } from '../support/network.ts'
 import { startPair } from '../support/pair.ts'
 import { listen } from '../support/realtime.ts'
+import { chatWithAgent, makeAgent } from '../support/agents.ts'
 import { startServer } from '../support/server.ts'
 
 afterEach(() => void vi.restoreAllMocks())
@@ -409,4 +410,32 @@ test('a client that is closed asks for nothing any more, whatever it was waiting
     { states: ['closed'], asked: 1, sockets: 0 },
     { states: ['waiting', 'closed'], asked: 1, sockets: 1 },
   ])
+})
+
+test('a listener sees an agent at work, its draft as it grows, and then the answer itself', async () => {
+  await using server = await startServer()
+  await makeAgent(server, { model: 'script' })
+  const ann = await server.person('Ann')
+  const app = await chatWithAgent(ann)
+  const heard: (RealtimeEvent | AgentRun)[] = []
+  const drafts: string[] = []
+  const client = new RealtimeClient({ url: server.url, token: () => ann.token, WebSocket: Ws })
+  const subscription = client.subscribe(Number(app), {
+    event: event => void heard.push(event),
+    run: run => void heard.push(run),
+    delta: (_, text, whole) => void drafts.push(whole.endsWith(text) ? whole : 'torn'),
+  })
+  await eventually(() => expect(subscription.rev).toBeDefined())
+
+  await ann.post(`/api/apps/${app}/messages`, { text: 'say First\nwait 1\nsay Second' })
+  const isEnd = (one: RealtimeEvent | AgentRun) => 'state' in one && one.state === 'done'
+  await eventually(() => expect(heard.some(isEnd)).toBe(true))
+
+  const answer = heard.find(one => 'event' in one && one.actor.is_agent === true) as RealtimeEvent
+  const text = answer.event === 'message_created' ? answer.message.text : ''
+  expect(heard.indexOf(answer)).toBeLessThan(heard.findIndex(isEnd))
+  expect(heard.find(isEnd)).toMatchObject({ agent: { uid: 'assistant' }, reply: { type: 'message' } })
+  expect(drafts[0]).toContain('First')
+  expect(drafts.at(-1)!.trim()).toBe(text)
+  client.close()
 })
