@@ -216,6 +216,12 @@ export const settings = {
     'Days after which messages, posts, comments and files in the trash are deleted; 0 for never',
   ),
   eventDays: setting('EVENT_DAYS', '7', integer(1, 3650), 'Days for which the history of changes is kept'),
+  auditDays: setting(
+    'AUDIT_DAYS',
+    '365',
+    integer(31, 36_500),
+    'Days for which it is kept who changed what, to a month',
+  ),
   notifySeconds: setting(
     'NOTIFY_SECONDS',
     '5',

@@ -339,7 +339,7 @@ export async function startNode(config: Config): Promise<Node> {
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
     const notifications = notificationChores({ notifier, apps, sql, past })
     const chores = [
-      ...storageChores(sql, config.eventDays, now),
+      ...storageChores(sql, { eventDays: config.eventDays, auditDays: config.auditDays }, now),
       ...deliveries,
       ...notifications,
       ...indexer.chores,

@@ -9,6 +9,7 @@ const tiers = [
   ['lib', 'client'],
   ['storage', 'cluster'],
   ['actors'],
+  ['audit'],
   ['auth'],
   ['http', 'realtime', 'delivery'],
   ['agents'],

@@ -1,9 +1,11 @@
 import { overloaded } from '../lib/errors.ts'
 import { Vault } from '../lib/vault.ts'
+import { writeRows, type Batch } from '../storage/batch.ts'
 import { environmentId, type EventRow } from '../storage/events.ts'
 import { together } from '../storage/together.ts'
 import { isCollision, type Sql, type Tx } from '../storage/sql.ts'
 import type { OnceKey } from './app-actor.ts'
+import type { Write } from './command.ts'
 import type { Environment } from './environment.ts'
 import type { AppEvent, EventType } from './event.ts'
 import { KeyReused } from './decision.ts'
@@ -51,6 +53,7 @@ export class DirectWork {
   readonly vault: Vault
   readonly changes: Change[] = []
   readonly events: AppEvent[] = []
+  readonly writes: Write[] = []
 
   constructor({ sql, by, now, vault }: Pick<DirectWork, 'sql' | 'by' | 'now' | 'vault'>) {
     this.sql = sql
@@ -62,6 +65,11 @@ export class DirectWork {
   /** Tells every node's caches, after the commit and before the answer on this node: `user_updated`, `tokens_revoked`. */
   changed(type: string, entity_type: string, entity_id: number, facts: Record<string, unknown> | null = null): void {
     this.changes.push({ type, entity_type, entity_id, facts })
+  }
+
+  /** Writes a row with the commit, in one statement with all others that are declared so. */
+  write<Row extends object>(batch: Batch<Row>, row: Row): void {
+    this.writes.push({ batch: batch as Batch<object>, row })
   }
 
   /** Numbers for an app that this command is making, ascending; one round trip. */
@@ -258,6 +266,10 @@ async function record(tx: Tx, done: Done[]): Promise<number> {
     once === undefined ? [] : [{ ...once, result, now: work.now }],
   )
   if (kept.length > 0) await insertResults(tx, kept)
+  await writeRows(
+    tx,
+    done.flatMap(({ work }) => work.writes),
+  )
   const first = done.flatMap(({ work }) => work.events.map(toRow))
   const changes = done.flatMap(({ work }) => work.changes.map(change => ({ ...change, by: work.by, now: work.now })))
   if (changes.length === 0) {

@@ -7,7 +7,10 @@ export interface Principal {
   readonly user: number
   readonly credential: string
   /** The session of the administration page that the key acts through, if it does. */
-  readonly session?: number
+  readonly session?: number | undefined
+  /** Where the request came from, and its id: of requests that keys change something with. */
+  readonly ip?: string | undefined
+  readonly request?: string | undefined
 }
 
 export const systemUser = 0

@@ -1,5 +1,6 @@
 import { directCommand, type Direct, type DirectWork } from '../actors/direct.ts'
 import { server, systemUser } from '../actors/principal.ts'
+import { audit } from '../audit/audit.ts'
 import { StartFault } from '../lib/errors.ts'
 import type { Secret } from '../lib/secret.ts'
 import type { Sql } from '../storage/sql.ts'
@@ -41,5 +42,8 @@ export async function ensureKey(
 
 /** Every node refuses them from now on, and those that are running forget them. */
 const revokeOthers = directCommand('revokeOthers', async (work: DirectWork, id: number): Promise<void> => {
-  if ((await revokeOtherKeys(work.sql, id, work.now)) > 0) work.changed('keys_revoked', 'key', systemUser)
+  const count = await revokeOtherKeys(work.sql, id, work.now)
+  if (count === 0) return
+  audit(work, { action: 'keys_revoked', target: { type: 'key', id, name: 'API_KEY' }, after: { others: count } })
+  work.changed('keys_revoked', 'key', systemUser)
 })

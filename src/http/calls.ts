@@ -10,12 +10,12 @@ import { createRequestMaker, type RequestMaker } from './checked-request.ts'
 import { preflightHeaders } from './cors.ts'
 import { Download, readConditions, sendDownload, unconditional, type Conditions } from './download.ts'
 import type { Endpoint } from './endpoint.ts'
-import { eventStreamType } from './event-stream.ts'
 import type { Answer, Exchange } from './exchange.ts'
 import { toProblemAnswer } from './problem-details.ts'
 import { RateLimit } from './rate-limit.ts'
 import type { Callers } from './request/caller.ts'
 import { chooseForm, type FormChoice } from './request/form.ts'
+import { KeyCaller } from './request/key-caller.ts'
 import { requireKey, toOnceKey } from './request/once.ts'
 import type { Router } from './router.ts'
 import type { Parts, Reply } from './route.ts'
@@ -38,8 +38,8 @@ interface Call {
   source: string
   /** The Idempotency-Key; empty if there is none. */
   key: string
-  /** The client asked for events. */
-  wantsEvents: boolean
+  /** The client asked for what the route streams. */
+  wantsStream: boolean
   origin: string
   /** Of a request under /admin. */
   admin: Entry | undefined
@@ -109,7 +109,7 @@ export class Calls {
       source: kit || exchange.header('x-service-source'),
       choice: chooseForm(exchange.header('prefer'), kit, query),
       key: endpoint.route.creates === true ? exchange.header('idempotency-key') : '',
-      wantsEvents: endpoint.route.streams === true && exchange.header('accept').includes(eventStreamType),
+      wantsStream: endpoint.route.streams !== undefined && exchange.header('accept').includes(endpoint.route.streams),
       origin: this.#callers.originOf(exchange),
       admin,
       address: this.#callers.forwardedAddressOf(exchange),
@@ -167,11 +167,15 @@ export class Calls {
     })
   }
 
-  #run(call: Call, by: Principal, text: string): void {
-    const { exchange, endpoint, values, choice, key, wantsEvents, origin, admin, address, upload } = call
+  #run(call: Call, principal: Principal, text: string): void {
+    const { exchange, endpoint, values, choice, key, wantsStream, origin, admin, address, upload } = call
     try {
-      if (this.#rate !== null && by.kind === 'user') this.#rate.take(by.credential)
       const { method, path, query } = exchange
+      const by =
+        principal.kind === 'key' && method !== 'GET'
+          ? new KeyCaller(principal, () => address ?? exchange.address)
+          : principal
+      if (this.#rate !== null && by.kind === 'user') this.#rate.take(by.credential)
       const request = this.#toRequest({
         params: endpoint.toParams(values),
         query: endpoint.toQuery(query),
@@ -180,7 +184,7 @@ export class Calls {
         form: choice.form,
         once: key === '' ? undefined : toOnceKey({ key, by, method, path, body: text }),
         upload,
-        wantsEvents,
+        wantsStream,
         origin,
         admin,
         address,

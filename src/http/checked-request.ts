@@ -13,7 +13,7 @@ interface Values {
   form: Form
   once: OnceKey | undefined
   upload: Upload | undefined
-  wantsEvents: boolean
+  wantsStream: boolean
   origin: string
   admin: Entry | undefined
   /** As a proxy saw it; otherwise the connection is asked when a handler wants to know. */
@@ -37,7 +37,7 @@ export function createRequestMaker(parts: Parts): RequestMaker {
     readonly form: Form
     readonly once: OnceKey | undefined
     readonly upload: Upload | undefined
-    readonly wantsEvents: boolean
+    readonly wantsStream: boolean
     readonly origin: string
     readonly admin: Entry | undefined
     readonly #address: string | undefined
@@ -51,7 +51,7 @@ export function createRequestMaker(parts: Parts): RequestMaker {
       form,
       once,
       upload,
-      wantsEvents,
+      wantsStream,
       origin,
       admin,
       address,
@@ -64,7 +64,7 @@ export function createRequestMaker(parts: Parts): RequestMaker {
       this.form = form
       this.once = once
       this.upload = upload
-      this.wantsEvents = wantsEvents
+      this.wantsStream = wantsStream
       this.origin = origin
       this.admin = admin
       this.#address = address

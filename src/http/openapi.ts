@@ -4,7 +4,6 @@ import type { Auth } from '../auth/authentication.ts'
 import type { ProblemType } from '../lib/errors.ts'
 import { answerHeaders, withHeaders, withProblemHeaders } from './about/answer-headers.ts'
 import { JsonSchemas, type JsonSchema } from './about/json-schemas.ts'
-import { eventStreamType } from './event-stream.ts'
 import { namesOf } from './router.ts'
 import type { Route } from './route.ts'
 
@@ -160,8 +159,8 @@ function describeReplies(route: Route, schemas: JsonSchemas): object {
     if (schema === null) return [status, { description }]
     const content = { schema: schemas.output(schema) }
     if (schema.def.type === 'string') return [status, { description, content: { 'text/plain': content } }]
-    const events = route.streams === true && { [eventStreamType]: { schema: { type: 'string' } } }
-    const types = { 'application/json': content, ...events }
+    const streamed = route.streams !== undefined && { [route.streams]: { schema: { type: 'string' } } }
+    const types = { 'application/json': content, ...streamed }
     return [status, { description, ...withHeaders('Preference-Applied'), content: types }]
   })
   return Object.fromEntries(replies)

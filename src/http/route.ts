@@ -76,8 +76,8 @@ export interface RouteRequest<Params, Query, Body> extends Parts {
   once: OnceKey | undefined
   /** The raw body, where the route declares `uploadLimitBytes`. What the handler does not read is thrown away. */
   upload: Upload | undefined
-  /** Where the route `streams`: the client asks for events instead of one answer. */
-  wantsEvents: boolean
+  /** Where the route `streams`: the client asks for that instead of one answer. */
+  wantsStream: boolean
   /** Scheme and host under which the client reaches this server, without a trailing slash: for absolute URLs. */
   origin: string
   /** Set where the request came in under /admin. */
@@ -131,8 +131,8 @@ export interface RouteDeclaration<
   uploadPart?: string
   /** True where replies may be a Download: what the client says of ranges and of what it has is then read. */
   isDownload?: boolean
-  /** True where the client may ask for events by `Accept: text/event-stream`: see replyWithEvents. */
-  streams?: boolean
+  /** A media type that the client may ask for by Accept, beside JSON: the reply is then a Download, sent as it is made. */
+  streams?: string
   /** True for a POST that creates, or votes: the Idempotency-Key header is honoured. An upload has to see to its content. */
   creates?: boolean
   /** Status to schema of the body; null where there is none. */
@@ -157,7 +157,7 @@ export interface Route {
   uploadLimitBytes?: number
   uploadPart?: string
   isDownload?: boolean
-  streams?: boolean
+  streams?: string
   creates?: boolean
   replies: Record<number, z.ZodType | null>
   problems?: ProblemType[]

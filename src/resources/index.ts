@@ -5,6 +5,7 @@ import type { ForwardedCommands } from '../actors/forwarding.ts'
 import { agents } from './agents/index.ts'
 import { apps } from './apps/index.ts'
 import { markRead, markUnread } from './apps/mark.ts'
+import { audit } from './audit/index.ts'
 import { auth } from './auth/index.ts'
 import { blobs } from './blobs/index.ts'
 import { comments } from './comments/index.ts'
@@ -37,6 +38,7 @@ import { webhooks } from './webhooks/index.ts'
 export const resources: Resource[] = [
   agents,
   apps,
+  audit,
   auth,
   blobs,
   comments,

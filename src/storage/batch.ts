@@ -1,5 +1,6 @@
 import postgres from 'postgres'
 import { quote } from './arrays.ts'
+import type { Db } from './sql.ts'
 
 type Param = string | number | boolean | null
 
@@ -85,6 +86,20 @@ export class WriteStatement {
       returning: `1 / ((select holds from fence) and ${also(place)})::int`,
     }))
   }
+}
+
+/** Writes rows of any kinds, in one statement, where nothing has to hold but the transaction. */
+export async function writeRows(db: Db, writes: readonly { batch: Batch<object>; row: object }[]): Promise<void> {
+  if (writes.length === 0) return
+  const statement = new WriteStatement()
+  for (const [batch, group] of Map.groupBy(writes, ({ batch }) => batch)) {
+    statement.add(
+      batch,
+      group.map(({ row }) => row),
+    )
+  }
+  const { text, params } = statement.finish(() => ({ holds: 'true', returning: '1' }))
+  await db.unsafe(text, params)
 }
 
 /** When a statement may write. */

@@ -1,3 +1,4 @@
+import { dropOldPartitions, makePartitions } from './partitions.ts'
 import type { Db } from './sql.ts'
 
 /** A row of the event log. */
@@ -43,37 +44,23 @@ export function listEventsOf(
     order by e.app_id, e.rev`
 }
 
-/** How many days ahead there is room: as long may rotation fail before events can no longer be written. */
-const daysAhead = 3
+/** The log of events, day by day, and who changed what, month by month. */
+const logs = [
+  { table: 'events', unit: 'day', ahead: 3 },
+  { table: 'audit', unit: 'month', ahead: 1 },
+] as const
 
-/**
- * Makes the partitions of the log for today and the days to come. A table is made first and then attached, because
- * making it in its place would lock out everybody who reads or writes the log.
- */
+/** Makes room in the logs for today and the days to come. */
 export async function addPartitions(db: Db, now: Date): Promise<void> {
-  const present = new Set(await listPartitions(db))
-  for (let ahead = 0; ahead <= daysAhead; ahead++) {
-    const from = day(now, ahead)
-    const name = partition(from)
-    if (present.has(name)) continue
-    const bounds = `for values from ('${from}') to ('${day(now, ahead + 1)}')`
-    await db.unsafe(
-      `create table ${name} (like events including all); alter table events attach partition ${name} ${bounds}`,
-    )
-  }
+  for (const log of logs) await makePartitions(db, log, now)
 }
 
-/** Drops the partitions of the log that hold nothing of today and the `keepDays` before. */
-export async function dropPartitions(db: Db, keepDays: number, now: Date): Promise<void> {
-  const oldest = partition(day(now, -keepDays))
-  for (const name of await listPartitions(db)) if (name < oldest) await db.unsafe(`drop table ${name}`)
+/** Drops what is older than its days: of the log of events, and of who changed what. */
+export async function dropPartitions(
+  db: Db,
+  { eventDays, auditDays }: { eventDays: number; auditDays: number },
+  now: Date,
+): Promise<void> {
+  await dropOldPartitions(db, logs[0], eventDays, now)
+  await dropOldPartitions(db, logs[1], auditDays, now)
 }
-
-async function listPartitions(db: Db): Promise<string[]> {
-  const rows = await db<{ name: string }[]>`
-    select relid::text as name from pg_partition_tree('events') where isleaf and level = 1`
-  return rows.map(({ name }) => name)
-}
-
-const day = (now: Date, offset: number) => new Date(now.getTime() + offset * 86_400_000).toISOString().slice(0, 10)
-const partition = (date: string) => `events_${date.replaceAll('-', '_')}`

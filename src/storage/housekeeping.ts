@@ -69,14 +69,17 @@ export async function inPortions(size: number, signal: AbortSignal, take: () => 
   }
 }
 
+/** For how many days the logs are kept. */
+type KeptDays = Parameters<typeof dropPartitions>[1]
+
 /** What the database needs. Several nodes may do it at once. */
-export function storageChores(sql: Sql, eventDays: number, now: () => Date): Chore[] {
+export function storageChores(sql: Sql, keep: KeptDays, now: () => Date): Chore[] {
   const inAll = (removeBatch: (sql: Sql, now: Date) => Promise<number>) => async (signal: AbortSignal) => {
     const time = await earlierTime(sql, now())
     await inPortions(batchSize, signal, () => removeBatch(sql, time))
   }
   return [
-    { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, eventDays, now()) },
+    { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, keep, now()) },
     { name: 'forget answers', periodMs: 60_000, run: inAll(removeOldAnswers) },
     { name: 'forget commands of other nodes', periodMs: 60_000, run: inAll(removeOldForwarded) },
     { name: 'forget tokens', periodMs: 60_000, run: inAll(removeExpiredTokens) },
@@ -91,13 +94,13 @@ export async function prepareEvents(sql: Sql, now: Date): Promise<void> {
   })
 }
 
-async function rotateEvents(sql: Sql, keepDays: number, now: Date): Promise<void> {
+async function rotateEvents(sql: Sql, keep: KeptDays, now: Date): Promise<void> {
   await prepareEvents(sql, now)
   await sql.begin(async tx => {
     await tx`select pg_advisory_xact_lock(${rotationLock})`
     // Dropping locks the log: rather at the next turn than behind a long query, with everybody queueing.
     await tx`set local lock_timeout = '200ms'`
-    await dropPartitions(tx, keepDays, await earlierTime(tx, now))
+    await dropPartitions(tx, keep, await earlierTime(tx, now))
   })
 }
 

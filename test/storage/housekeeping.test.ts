@@ -76,7 +76,8 @@ test('a backup that reads the log for hours keeps days that are over from going,
   const backup = await sql.reserve()
   await backup`begin`
   await backup`select * from events`
-  const rotate = () => storageChores(sql, 7, () => now)[0]!.run(new AbortController().signal)
+  const rotate = () =>
+    storageChores(sql, { eventDays: 7, auditDays: 365 }, () => now)[0]!.run(new AbortController().signal)
 
   await expect(rotate()).rejects.toThrow('lock timeout')
 
@@ -152,7 +153,7 @@ test('whoever ends the chores can wait for the one under way, which stops after 
 
 async function doChores(sql: Sql, at = now): Promise<void> {
   const { signal } = new AbortController()
-  for (const { run } of storageChores(sql, 7, () => at)) await run(signal)
+  for (const { run } of storageChores(sql, { eventDays: 7, auditDays: 365 }, () => at)) await run(signal)
 }
 
 /** The partitions of the log, oldest first. */

@@ -63,6 +63,7 @@ export function createReplyCheck(): ReplyCheck {
     const schema = match.target.replies[answer.status]
     if (schema === undefined) return complain('this status is not declared')
     if (schema === null) return answer.body === undefined ? undefined : complain('no body is declared')
+    if (match.target.streams !== undefined && headers.accept === match.target.streams) return
     const { scalars } = chooseForm(headers.prefer ?? '', headers['x-weavy-source'] ?? '', query).form
     const known = strict[scalars].get(schema) ?? toStrict(schema, scalars)
     strict[scalars].set(schema, known)

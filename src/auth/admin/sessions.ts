@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { directCommand, type Direct, type DirectWork } from '../../actors/direct.ts'
 import type { Environment } from '../../actors/environment.ts'
-import { systemUser, type Principal } from '../../actors/principal.ts'
+import { nobody, systemUser, type Principal } from '../../actors/principal.ts'
+import { audit, toAuditRow } from '../../audit/audit.ts'
+import { insertAuditRow } from '../../audit/store.ts'
+import { Allowances } from '../../lib/allowances.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { hashOf } from '../credentials.ts'
 import * as store from './session-store.ts'
@@ -16,6 +19,9 @@ const notePeriodMs = 60_000
 
 /** Sessions that are remembered; those known longest go first. Far more than a server has owners. */
 const capacity = 1_000
+
+/** Refusals that are written down, in all: attempts from many addresses at once must not fill the log. A guess. */
+const refusalsPace = { perSecond: 1, most: 60 }
 
 interface Known {
   principal: Principal
@@ -51,6 +57,7 @@ export class AdminSessions {
   readonly #direct: Direct
   readonly #now: () => Date
   readonly #known = new Map<string, Known>()
+  readonly #refusals: Allowances<string>
   /** Counts endings: a look-up that began before one may have found what it ended. */
   #endings = 0
 
@@ -58,6 +65,7 @@ export class AdminSessions {
     this.#sql = sql
     this.#direct = direct
     this.#now = now
+    this.#refusals = new Allowances({ ...refusalsPace, now: () => now().getTime() })
     environment.listen(({ type }) => {
       if (type !== 'keys_revoked' && type !== 'admin_session_ended' && type !== 'everything') return
       this.#endings++
@@ -69,8 +77,15 @@ export class AdminSessions {
   async begin({ by, ip, agent }: SignIn): Promise<string | null> {
     const value = randomBytes(32).toString('base64url')
     const hash = Buffer.from(hashOf(value), 'base64')
-    const isBegun = await this.#direct.run(beginSession, by, { hash, key: by.credential, ip, agent })
+    const isBegun = await this.#direct.run(beginSession, { ...by, ip }, { hash, key: by.credential, ip, agent })
     return isBegun ? value : null
+  }
+
+  /** Writes down that somebody did not get in; of very many not each. */
+  async refused(ip: string, agent: string): Promise<void> {
+    if (this.#refusals.take('') > 0) return
+    const entry = { action: 'sign_in_failed', after: { agent } } as const
+    await insertAuditRow(this.#sql, toAuditRow({ ...nobody, ip }, this.#now(), entry))
   }
 
   /** The principal of a cookie, at once if it is known; else a promise, of null for a session that has ended. */
@@ -137,12 +152,16 @@ const beginSession = directCommand(
   'beginSession',
   async (work: DirectWork, input: Omit<NewAdminSession, 'now' | 'expiresAt'>): Promise<boolean> => {
     const expiresAt = new Date(work.now.getTime() + longestMs)
-    return (await store.insertSession(work.sql, { ...input, now: work.now, expiresAt })) !== null
+    const session = await store.insertSession(work.sql, { ...input, now: work.now, expiresAt })
+    if (session === null) return false
+    audit(work, { action: 'signed_in', target: { type: 'sign_in', id: session.id }, after: { agent: input.agent } })
+    return true
   },
 )
 
 const endSession = directCommand('endSession', async (work: DirectWork, id: number): Promise<boolean> => {
   if (!(await store.removeSession(work.sql, id))) return false
+  audit(work, { action: 'signed_out', target: { type: 'sign_in', id } })
   work.changed('admin_session_ended', 'admin_session', id)
   return true
 })

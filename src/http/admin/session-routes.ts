@@ -36,7 +36,10 @@ const signIn = route({
       const by = await findHolder(body.api_key, credentials)
       return by === null ? null : await adminSessions.begin({ by, ip: address, agent })
     })
-    if (value === null) throw WrongKey()
+    if (value === null) {
+      await adminSessions.refused(address, agent)
+      throw WrongKey()
+    }
     return reply(204, undefined, { 'Set-Cookie': writeCookie(value, isSecure) })
   },
 })

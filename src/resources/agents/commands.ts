@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { audit, differences } from '../../audit/audit.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { requireUid, type Saved } from '../users/commands.ts'
-import { createProfile, uidTaken, updateProfile, type UserChange } from '../users/profile.ts'
+import { createProfile, toTarget, uidTaken, updateProfile, type UserChange } from '../users/profile.ts'
 import { lockUser, removeUser, updateTrashed, type StoredUser } from '../users/store.ts'
 import { toRow } from './functions/commands.ts'
 import type { NewAgentFunction } from './functions/schema.ts'
@@ -63,6 +64,7 @@ export const trashAgent = directCommand('trashAgent', async (work: DirectWork, a
   const stored = await requireAgent(work, agent)
   if (stored.trashed_at !== null) return stored.id
   await updateTrashed(work.sql, stored.id, work.now)
+  audit(work, { action: 'agent_trashed', target: toTarget(stored) })
   work.changed('user_trashed', 'user', stored.id)
   return stored.id
 })
@@ -71,6 +73,7 @@ export const restoreAgent = directCommand('restoreAgent', async (work: DirectWor
   const stored = await requireAgent(work, agent)
   if (stored.trashed_at === null) return
   await updateTrashed(work.sql, stored.id, null)
+  audit(work, { action: 'agent_restored', target: toTarget(stored) })
   work.changed('user_restored', 'user', stored.id)
 })
 
@@ -78,6 +81,7 @@ export const restoreAgent = directCommand('restoreAgent', async (work: DirectWor
 export const deleteAgent = directCommand('deleteAgent', async (work: DirectWork, agent: string) => {
   const stored = await requireAgent(work, agent)
   await removeUser(work.sql, stored.id)
+  audit(work, { action: 'agent_deleted', target: toTarget(stored) })
   work.changed('user_deleted', 'user', stored.id)
 })
 
@@ -127,6 +131,14 @@ async function update(work: DirectWork, stored: StoredUser, given: AgentChange):
   const isSet = !isDeepStrictEqual(settings, before)
   if (isSet) await store.updateSettings(sql, stored.id, settings)
   const areReplaced = await replaceFunctions(work, stored.id, given.functions)
+  const changed = differences({ ...before, functions: false }, { ...settings, functions: areReplaced }, [
+    'provider',
+    'model',
+    'knowledge',
+    'web_search',
+    'max_tokens',
+  ])
+  if (changed !== null) audit(work, { action: 'agent_updated', target: toTarget(stored), ...changed })
   await updateProfile(work, stored, toProfile(given), isSet || areReplaced)
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { command, loadingCommand, type Work } from '../../actors/command.ts'
 import type { Access, AppRow } from '../../actors/state.ts'
+import { audit, auditByKey, differences } from '../../audit/audit.ts'
 import { Forbidden, invalid, NotFound, type Problem } from '../../lib/errors.ts'
 import type { Db } from '../../storage/sql.ts'
 import { isAtLeast, isInside, levelOf, requireAdmin, requireRead } from '../members/access.ts'
@@ -81,6 +82,7 @@ export const upsertApp = command(
 export const trashApp = command('trashApp', (work: Work) => {
   requireAdmin(work.state, work.by, work.people)
   if (work.app.trashed_at !== null) return
+  audit(work, { action: 'app_trashed', target: toTarget(work.app) })
   work.emit(appTrashed, { entity: work.app.id, body: { ...work.app, trashed_at: work.now } })
 })
 
@@ -95,6 +97,7 @@ export const restoreApp = loadingCommand(
     requireAdmin(work.state, work.by, work.people)
     if (work.app.trashed_at === null) return
     if (work.loaded !== null) throw PairHasChat()
+    audit(work, { action: 'app_restored', target: toTarget(work.app) })
     work.emit(appRestored, { entity: work.app.id, body: { ...work.app, trashed_at: null } })
   },
 )
@@ -102,6 +105,7 @@ export const restoreApp = loadingCommand(
 /** Ends an app for good. Its rows are removed in the background; nobody sees them from now on. */
 export const deleteApp = command('deleteApp', (work: Work) => {
   requireAdmin(work.state, work.by, work.people)
+  auditByKey(work, { action: 'app_deleted', target: toTarget(work.app) })
   work.emit(appDeleted, { entity: work.app.id, body: { ...work.app, deleted_at: work.now } })
 })
 
@@ -161,7 +165,14 @@ function applyChange(work: Work, change: AppChange): void {
   }
   if (isSame(app, changed)) return
   const body = { ...changed, updated_at: work.now, updated_by: work.by.user }
+  const told = differences(app, changed, ['uid', 'access', 'directory_id'])
+  if (told !== null) audit(work, { action: 'app_updated', target: toTarget(app), ...told })
   work.emit(appUpdated, { entity: app.id, body })
+}
+
+/** An app as the audit log names it: by what programs call it. */
+function toTarget({ id, uid }: AppRow) {
+  return { type: 'app', id, name: uid }
 }
 
 interface Opening {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { command, loadingCommand, type Command, type Work } from '../../actors/command.ts'
+import { auditByKey } from '../../audit/audit.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import type { Db } from '../../storage/sql.ts'
 import { isChat } from '../apps/kinds.ts'
@@ -79,6 +80,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         if (by.kind !== 'key' && item.created_by !== by.user) throw Forbidden()
         const updated = changeItem(work, kind, item, change)
         if (isSame(item, updated)) return item
+        note(work, kind, 'updated')
         work.write(store.update, updated)
         countEdit(work, item)
         const mentioned = listNewMentions(item.html, updated.html)
@@ -93,13 +95,16 @@ export function contentCommands(kind: ContentKind): ContentCommands {
     trash: loadingCommand(`trash_${entity}`, load, work => {
       const { item, newest } = work.loaded
       requireOwn(work, item)
-      if (item.trashed_at === null) move(work, kind, work.now, newest)
+      if (item.trashed_at !== null) return
+      note(work, kind, 'trashed')
+      move(work, kind, work.now, newest)
     }),
 
     restore: loadingCommand(`restore_${entity}`, load, work => {
       const { item } = work.loaded
       requireOwn(work, item)
       if (item.trashed_at === null) return
+      note(work, kind, 'restored')
       const { last_id, last_by, prior_id } = withMessage(work.app, item.id, item.created_by)
       move(work, kind, null, isChat(work.app.type) ? { last_id, last_by, prior_id } : null)
     }),
@@ -109,6 +114,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
       const { item, newest } = work.loaded
       requireOwn(work, item)
       requireMeant(item, removal)
+      note(work, kind, 'deleted')
       const [visible, trashed] = item.trashed_at === null ? [-1, 0] : [0, -1]
       work.write(store.remove, { id: item.id })
       removeParts(work, item)
@@ -122,6 +128,16 @@ export function contentCommands(kind: ContentKind): ContentCommands {
       work.emit(events.deleted, { entity: item.id, body: null, facts })
     }),
   }
+}
+
+/** Writes down what a key did to what somebody wrote: by what it is, not what it says. */
+function note(work: Work<Loaded>, { entity }: ContentKind, what: 'updated' | 'trashed' | 'restored' | 'deleted'): void {
+  const { id, app_id, created_by } = work.loaded.item
+  auditByKey(work, {
+    action: `${entity}_${what}`,
+    target: { type: entity, id },
+    after: { app: app_id, author: created_by },
+  })
 }
 
 /** Nothing but the time of the edit and its editor is new. */

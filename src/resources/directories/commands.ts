@@ -1,4 +1,5 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { audit } from '../../audit/audit.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../storage/sql.ts'
 import { SpecialUser } from '../users/schema.ts'
@@ -20,6 +21,7 @@ export const createDirectory = directCommand(
   async (work: DirectWork, name: string): Promise<number> => {
     const id = await store.insertDirectory(work.sql, name, work.now)
     if (id === null) throw DirectoryExists({ name })
+    audit(work, { action: 'directory_created', target: { type: 'directory', id, name } })
     work.changed('directory_created', 'directory', id)
     return id
   },
@@ -37,6 +39,12 @@ export const renameDirectory = directCommand(
       if (violatedConstraint(error) === 'directories_name') throw invalid({ name: ['is taken by another directory'] })
       throw error
     }
+    audit(work, {
+      action: 'directory_updated',
+      target: { type: 'directory', id: stored.id, name },
+      before: { name: stored.name },
+      after: { name },
+    })
     work.changed('directory_updated', 'directory', stored.id)
     return stored.id
   },
@@ -44,8 +52,10 @@ export const renameDirectory = directCommand(
 
 /** Adds people and agents, all or none. Refuses with 404 for unknown ones, 403 for the special users. */
 export const addPeople = directCommand('addPeople', async (work: DirectWork, { directory, people }: Membership) => {
-  const { id } = await requireDirectory(work, directory)
+  const { id, name } = await requireDirectory(work, directory)
   const added = await store.addMembers(work.sql, id, await requirePeople(work, people))
+  if (added.length > 0)
+    audit(work, { action: 'directory_members_added', target: { type: 'directory', id, name }, after: { users: added } })
   tell(work, id, added)
 })
 
@@ -53,8 +63,14 @@ export const addPeople = directCommand('addPeople', async (work: DirectWork, { d
 export const removePeople = directCommand(
   'removePeople',
   async (work: DirectWork, { directory, people }: Membership) => {
-    const { id } = await requireDirectory(work, directory)
+    const { id, name } = await requireDirectory(work, directory)
     const removed = await store.removeMembers(work.sql, id, await requirePeople(work, people))
+    if (removed.length > 0)
+      audit(work, {
+        action: 'directory_members_removed',
+        target: { type: 'directory', id, name },
+        before: { users: removed },
+      })
     tell(work, id, removed)
   },
 )
@@ -64,10 +80,11 @@ export const removePeople = directCommand(
  * the answer names some of them: they have to be closed first, lest they become more open.
  */
 export const deleteDirectory = directCommand('deleteDirectory', async (work: DirectWork, directory: string) => {
-  const { id } = await requireDirectory(work, directory, true)
+  const { id, name } = await requireDirectory(work, directory, true)
   const apps = await store.listDependents(work.sql, id, roundSize)
   if (apps.length === 0) {
     await store.removeDirectory(work.sql, id)
+    audit(work, { action: 'directory_deleted', target: { type: 'directory', id, name } })
     work.changed('directory_deleted', 'directory', id)
   }
   return { id, apps }

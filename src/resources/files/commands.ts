@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { loadingCommand, type Work } from '../../actors/command.ts'
+import { auditByKey } from '../../audit/audit.ts'
 import { NotFound } from '../../lib/errors.ts'
 import type { Db } from '../../storage/sql.ts'
 import { WrongKind } from '../apps/schema.ts'
@@ -112,7 +113,9 @@ const load = (db: Db, app: number, { id }: { id: number }) => loadFile(db, app, 
 /** Hides a file; its name is free for another. Repeating changes nothing. */
 export const trashFile = loadingCommand('trashFile', load, work => {
   requireChange(work, work.loaded)
-  if (work.loaded.trashed_at === null) move(work, work.loaded, work.now)
+  if (work.loaded.trashed_at !== null) return
+  note(work, work.loaded, 'file_trashed')
+  move(work, work.loaded, work.now)
 })
 
 /** Takes a file out of the trash. 409 where another has its name by now. */
@@ -127,6 +130,7 @@ export const restoreFile = loadingCommand(
     requireChange(work, file)
     if (file.trashed_at === null) return
     if (namesake !== null) throw nameTaken(namesake.name)
+    note(work, file, 'file_restored')
     move(work, file, null)
   },
   { conflicts },
@@ -137,6 +141,7 @@ export const deleteFile = loadingCommand('deleteFile', load, (work, removal: Rem
   const { loaded: file } = work
   requireChange(work, file)
   requireMeant(file, removal)
+  note(work, file, 'file_deleted')
   const [visible, trashed] = file.trashed_at === null ? [-1, 0] : [0, -1]
   work.write(store.removeFile, { id: file.id })
   work.write(versions.removeVersionsOf, { id: file.id })
@@ -169,6 +174,19 @@ export const deleteVersion = loadingCommand('deleteVersion', loadVersion, work =
   work.write(versions.removeVersion, { file_id: file.id, rev: version.rev })
   save(work, { ...file, version_count: file.version_count - 1 })
 })
+
+/** Writes down what a key did to a file: by what it is, not what it is called. */
+function note<Loaded>(
+  work: Work<Loaded>,
+  file: FileRow,
+  action: 'file_trashed' | 'file_restored' | 'file_deleted',
+): void {
+  auditByKey(work, {
+    action,
+    target: { type: 'file', id: file.id },
+    after: { app: file.app_id, author: file.created_by },
+  })
+}
 
 async function loadFile(db: Db, app: number, id: number): Promise<FileRow> {
   const file = await store.findFile(db, id)

@@ -1,5 +1,6 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import { systemUser } from '../../actors/principal.ts'
+import { audit, differences } from '../../audit/audit.ts'
 import * as store from '../../auth/key-store.ts'
 import type { KeyRow } from '../../auth/key-store.ts'
 import { NotFound } from '../../lib/errors.ts'
@@ -16,8 +17,12 @@ interface NewKeyInput {
 /** Adds a key, which is valid on all nodes when this has been answered: no node remembers what it did not find. */
 export const createKey = directCommand(
   'createKey',
-  async (work: DirectWork, { hash, ...key }: NewKeyInput): Promise<KeyRow> =>
-    store.insertKey(work.sql, { ...key, hash: Buffer.from(hash, 'base64'), now: work.now }),
+  async (work: DirectWork, { hash, ...key }: NewKeyInput): Promise<KeyRow> => {
+    const made = await store.insertKey(work.sql, { ...key, hash: Buffer.from(hash, 'base64'), now: work.now })
+    const { id, name, prefix, expires_at } = made
+    audit(work, { action: 'key_created', target: { type: 'key', id, name }, after: { name, prefix, expires_at } })
+    return made
+  },
 )
 
 export interface KeyUpdate {
@@ -40,6 +45,9 @@ export const updateKey = directCommand(
       expires_at: expires_at === undefined ? before.expires_at : expires_at,
     }
     await store.updateKey(work.sql, after)
+    const changed = differences(before, after, ['name', 'expires_at'])
+    if (changed !== null)
+      audit(work, { action: 'key_updated', target: { type: 'key', id, name: after.name }, ...changed })
     // Nodes remember when the keys that they know end.
     if (expires_at !== undefined) work.changed('keys_revoked', 'key', systemUser)
     return after
@@ -67,5 +75,6 @@ export const revokeKey = directCommand('revokeKey', async (work: DirectWork, { i
   if (valid.length === 1 && valid[0] === key) throw LastKey()
   if (key.hash === work.by.credential && !isForced) throw OwnKey()
   await store.revokeKey(work.sql, id, work.now)
+  audit(work, { action: 'key_revoked', target: { type: 'key', id, name: key.name } })
   work.changed('keys_revoked', 'key', systemUser)
 })

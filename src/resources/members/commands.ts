@@ -2,6 +2,7 @@ import { command, loadingCommand, type Work } from '../../actors/command.ts'
 import type { People } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import type { Access, MemberRow } from '../../actors/state.ts'
+import { auditByKey } from '../../audit/audit.ts'
 import { Forbidden, invalid, NotFound, problem } from '../../lib/errors.ts'
 import { ownerChanged } from '../apps/events.ts'
 import { hasFixedMembers } from '../apps/kinds.ts'
@@ -50,6 +51,8 @@ export const putMembers = command(
         work.emit(memberUpdated, { entity: user, body: { ...row, access }, ...facts })
       }
     }
+    const target = { type: 'app', id: work.app.id, name: work.app.uid }
+    if (work.events.length > 0) auditByKey(work, { action: 'members_changed', target, after: { members: list } })
     return added
   },
   // One more for the owner who is made less.
@@ -66,6 +69,8 @@ export const removeMembers = loadingCommand(
   findHeir,
   (work, users: number[]) => {
     requireMayRemove(work, users)
+    const target = { type: 'app', id: work.app.id, name: work.app.uid }
+    auditByKey(work, { action: 'members_removed', target, before: { users } })
     end(work, users)
   },
   // Two more for the new owner and their access.

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { audit } from '../../audit/audit.ts'
 import { hashOf } from '../../auth/credentials.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { SpecialUser } from '../users/schema.ts'
@@ -21,6 +22,7 @@ export const issueToken = directCommand(
     const expiresAt = new Date(work.now.getTime() + expiresInSeconds * 1000)
     const hash = Buffer.from(hashOf(token), 'base64')
     if (!(await insertToken(work.sql, { hash, user: id, now: work.now, expiresAt }))) throw NotFound()
+    audit(work, { action: 'token_issued', target: { type: 'user', id, name: user }, after: { expires_at: expiresAt } })
     return token
   },
   { sharesCommit: true },
@@ -30,6 +32,7 @@ export const issueToken = directCommand(
 export const revokeTokens = directCommand('revokeTokens', async (work: DirectWork, user: string) => {
   const id = await requireUser(work, user)
   await removeTokens(work.sql, id)
+  audit(work, { action: 'tokens_revoked', target: { type: 'user', id, name: user } })
   work.changed('tokens_revoked', 'user', id)
 })
 

@@ -1,6 +1,7 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { audit } from '../../audit/audit.ts'
 import { NotFound, invalid } from '../../lib/errors.ts'
-import { createProfile, uidTaken, updateProfile, type UserChange } from './profile.ts'
+import { createProfile, toTarget, uidTaken, updateProfile, type UserChange } from './profile.ts'
 import { PersonUid, SpecialUser } from './schema.ts'
 import * as store from './store.ts'
 import type { StoredUser } from './store.ts'
@@ -62,6 +63,7 @@ export const trashUser = directCommand('trashUser', async (work: DirectWork, use
   const stored = await requireUser(work, user)
   if (stored.trashed_at !== null) return stored.id
   await store.updateTrashed(work.sql, stored.id, work.now)
+  audit(work, { action: 'user_trashed', target: toTarget(stored) })
   work.changed('user_trashed', 'user', stored.id)
   return stored.id
 })
@@ -70,6 +72,7 @@ export const restoreUser = directCommand('restoreUser', async (work: DirectWork,
   const stored = await requireUser(work, user)
   if (stored.trashed_at === null) return
   await store.updateTrashed(work.sql, stored.id, null)
+  audit(work, { action: 'user_restored', target: toTarget(stored) })
   work.changed('user_restored', 'user', stored.id)
 })
 
@@ -77,6 +80,7 @@ export const restoreUser = directCommand('restoreUser', async (work: DirectWork,
 export const deleteUser = directCommand('deleteUser', async (work: DirectWork, user: string) => {
   const stored = await requireUser(work, user)
   await store.removeUser(work.sql, stored.id)
+  audit(work, { action: 'user_deleted', target: toTarget(stored) })
   work.changed('user_deleted', 'user', stored.id)
 })
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { DirectWork } from '../../actors/direct.ts'
+import { audit, differences } from '../../audit/audit.ts'
 import { invalid } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../storage/sql.ts'
 import type { UserUpdate } from './schema.ts'
@@ -11,6 +12,14 @@ export interface UserChange extends Omit<UserUpdate, 'password' | 'picture'> {
   /** The id of a blob. */
   picture?: number | null | undefined
   password_hash?: string | null | undefined
+}
+
+/** What the audit log tells of a profile: by what it is known and what it may see. The rest is about the person. */
+const shownFields = ['uid', 'username', 'directories'] as const
+
+/** A user or agent as the audit log names it. */
+export function toTarget({ id, uid, is_agent }: StoredUser) {
+  return { type: is_agent ? 'agent' : 'user', id, name: uid }
 }
 
 export const uidTaken = { uid: ['is taken by another user or agent'] }
@@ -32,6 +41,11 @@ export async function createProfile(work: DirectWork, { given, isAgent }: NewPro
   if (id === null) return null
   if (given.password_hash) await store.updatePassword(sql, id, given.password_hash)
   if (directories.length > 0) await store.replaceDirectories(sql, id, directories)
+  audit(work, {
+    action: isAgent ? 'agent_created' : 'user_created',
+    target: { type: isAgent ? 'agent' : 'user', id, name: given.uid },
+    after: { uid: given.uid, ...(directories.length > 0 && { directories }) },
+  })
   work.changed('user_created', 'user', id, isAgent ? { is_agent: true } : null)
   return id
 }
@@ -53,6 +67,13 @@ export async function updateProfile(
   await refusing(() => store.updateUser(sql, stored.id, { ...merged, updated_at: now }))
   if (given.password_hash !== undefined) await store.updatePassword(sql, stored.id, given.password_hash)
   if (isMoved) await store.replaceDirectories(sql, stored.id, directories)
+  const changed = differences(
+    { ...merge(stored, {}), directories: stored.directory_ids, password: false },
+    { ...merged, directories, password: given.password_hash !== undefined },
+    shownFields,
+  )
+  const action = stored.is_agent ? 'agent_updated' : 'user_updated'
+  if (changed !== null) audit(work, { action, target: toTarget(stored), ...changed })
   work.changed('user_updated', 'user', stored.id)
 }
 

@@ -1,4 +1,5 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { audit, differences } from '../../audit/audit.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { sealSecret } from '../../delivery/webhook-secret.ts'
 import { WebhookIsDisabled } from './schema.ts'
@@ -14,6 +15,8 @@ export const createWebhook = directCommand(
     const id = await store.nextWebhookId(work.sql)
     const webhook = { ...input, id, secret: sealSecret(work.vault, input.secret, id) }
     await store.insertWebhook(work.sql, webhook, work.now)
+    const { triggers, is_enabled } = webhook
+    audit(work, { action: 'webhook_created', target: toTarget(webhook), after: { triggers, is_enabled } })
     work.changed('webhook_changed', 'webhook', webhook.id)
     return withoutSecret(webhook)
   },
@@ -36,6 +39,8 @@ export const updateWebhook = directCommand(
     await store.updateWebhook(work.sql, after)
     // On enabling too: a commit that began before the webhook was disabled may have queued something since.
     if (after.is_enabled !== before.is_enabled) await store.removeQueued(work.sql, id)
+    const changed = differences(before, after, ['triggers', 'is_enabled'])
+    if (changed !== null) audit(work, { action: 'webhook_updated', target: toTarget(after), ...changed })
     work.changed('webhook_changed', 'webhook', id)
     return withoutSecret(after)
   },
@@ -43,7 +48,10 @@ export const updateWebhook = directCommand(
 
 /** Deletes a webhook with the records of its deliveries. */
 export const deleteWebhook = directCommand('deleteWebhook', async (work: DirectWork, id: number): Promise<void> => {
-  if (!(await store.removeWebhook(work.sql, id))) throw NotFound()
+  const webhook = await store.lockWebhook(work.sql, id)
+  if (webhook === null) throw NotFound()
+  await store.removeWebhook(work.sql, id)
+  audit(work, { action: 'webhook_deleted', target: toTarget(webhook) })
   work.changed('webhook_changed', 'webhook', id)
 })
 
@@ -61,10 +69,16 @@ export const redeliver = directCommand(
     if (!stored.is_enabled) throw WebhookIsDisabled({ webhook })
     const copy = await store.copyDelivery(work.sql, { webhook, ref, now: work.now })
     if (copy === null) throw NotFound()
+    audit(work, { action: 'delivery_repeated', target: toTarget(stored), after: { delivery: copy.id } })
     work.changed('delivery_queued', 'webhook', webhook)
     return copy
   },
 )
+
+/** A webhook as the audit log names it: the path of its address may be a secret. */
+function toTarget({ id, payload_url }: store.WebhookRow) {
+  return { type: 'webhook', id, name: new URL(payload_url).origin }
+}
 
 function withoutSecret({ id, payload_url, triggers, is_enabled }: store.WebhookRow): ShownWebhook {
   return { id, payload_url, triggers, is_enabled }

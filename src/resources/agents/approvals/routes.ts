@@ -1,9 +1,12 @@
 import { z } from 'zod'
+import { toAuditRow } from '../../../audit/audit.ts'
+import { insertAuditRow } from '../../../audit/store.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../../http/route.ts'
 import { Forbidden, NotFound, problem } from '../../../lib/errors.ts'
 import { verbatim } from '../../../lib/json.ts'
 import { toId } from '../../../lib/reference.ts'
 import { Int, pagedList, Timestamp } from '../../../lib/shape.ts'
+import type { Tx } from '../../../storage/sql.ts'
 import { Range, toPage, toPagedList } from '../../../storage/page.ts'
 import { canRead } from '../../members/access.ts'
 import { showNamed } from '../runs/represent.ts'
@@ -80,11 +83,22 @@ const answer = route({
   replies: { 200: Approval },
   problems: [Forbidden, NotFound, AlreadyDecided, Lapsed],
   async handle(request) {
-    const { body, sql, by, agents } = request
+    const { body, sql, by, agents, now } = request
     const { id, asker_id } = await requireApproval(request.params.id, request)
     if (by.kind !== 'key' && asker_id !== by.user) throw Forbidden()
     const decision = { id, isApproved: body.approved, note: body.note ?? null, by: by.user }
-    if (!(await decide(sql, decision))) {
+    const after = { approved: body.approved }
+    const isDecided = await sql.begin(async begun => {
+      const tx = begun as unknown as Tx
+      if (!(await decide(tx, decision))) return false
+      if (by.kind === 'key')
+        await insertAuditRow(
+          tx,
+          toAuditRow(by, now(), { action: 'approval_decided', target: { type: 'approval', id }, after }),
+        )
+      return true
+    })
+    if (!isDecided) {
       const { state } = (await findApproval(sql, id)) ?? { state: 'lapsed' }
       throw state === 'pending' || state === 'lapsed' ? Lapsed() : AlreadyDecided()
     }

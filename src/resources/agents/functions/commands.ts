@@ -1,4 +1,5 @@
 import { directCommand, type DirectWork } from '../../../actors/direct.ts'
+import { audit, differences } from '../../../audit/audit.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { requireActive } from '../lock.ts'
 import { sealHeaders } from '../headers.ts'
@@ -59,6 +60,7 @@ export const removeFunction = directCommand(
   async (work: DirectWork, { agent, name }: { agent: string; name: string }) => {
     const id = await requireActive(work, agent)
     if (!(await store.removeFunction(work.sql, id, name))) throw NotFound()
+    audit(work, { action: 'function_removed', target: { type: 'agent', id, name } })
     work.changed('agent_changed', 'user', id)
   },
 )
@@ -75,6 +77,7 @@ async function add(work: DirectWork, agent: number, given: NewAgentFunction): Pr
   if (present.length >= mostFunctions) throw invalid({ name: [`an agent has at most ${mostFunctions} functions`] })
   const [row] = await store.toStored(work.sql, work.vault, [toRow(given)])
   await store.insertFunctions(work.sql, agent, [row!])
+  audit(work, { action: 'function_added', target: { type: 'agent', id: agent, name: given.name } })
   work.changed('agent_changed', 'user', agent)
   return row!
 }
@@ -103,6 +106,9 @@ async function save(
     parameters: given.parameters === undefined ? before.parameters : given.parameters,
   }
   await store.updateFunction(work.sql, agent, before.name, row)
+  const changed = differences(before, row, ['name', 'description', 'method', 'url'])
+  if (changed !== null)
+    audit(work, { action: 'function_updated', target: { type: 'agent', id: agent, name }, ...changed })
   work.changed('agent_changed', 'user', agent)
   return row
 }

@@ -1,4 +1,5 @@
 import { directCommand, type DirectWork } from '../../../actors/direct.ts'
+import { audit, differences } from '../../../audit/audit.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { requireActive } from '../lock.ts'
 import { sealHeaders } from '../headers.ts'
@@ -53,6 +54,7 @@ export const removeServer = directCommand(
   async (work: DirectWork, { agent, name }: { agent: string; name: string }) => {
     const id = await requireActive(work, agent)
     if (!(await store.removeServer(work.sql, id, name))) throw NotFound()
+    audit(work, { action: 'tool_server_removed', target: { type: 'agent', id, name } })
     work.changed('agent_changed', 'user', id)
   },
 )
@@ -71,6 +73,7 @@ async function add(work: DirectWork, agent: number, given: NewToolServer): Promi
     headers: given.headers ?? null,
   })
   await store.insertServer(work.sql, agent, row)
+  audit(work, { action: 'tool_server_added', target: { type: 'agent', id: agent, name: given.name } })
   work.changed('agent_changed', 'user', agent)
   return row
 }
@@ -99,6 +102,9 @@ async function save(
         : sealHeaders(work.vault, given.headers, { table: 'agent_servers', id }),
   }
   await store.updateServer(work.sql, agent, before.name, row)
+  const changed = differences(before, row, ['name', 'url', 'description', 'allowed_tools', 'approval_mode'])
+  if (changed !== null)
+    audit(work, { action: 'tool_server_updated', target: { type: 'agent', id: agent, name }, ...changed })
   work.changed('agent_changed', 'user', agent)
   return row
 }

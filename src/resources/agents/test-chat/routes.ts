@@ -1,4 +1,4 @@
-import { replyWithEvents } from '../../../http/event-stream.ts'
+import { eventStreamType, replyWithEvents } from '../../../http/event-stream.ts'
 import { reply, route } from '../../../http/route.ts'
 import type { TestAnswer, TestQuestion, TestStep, TestWatcher } from '../../../http/agents.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
@@ -16,11 +16,11 @@ const test = route({
   auth: 'key',
   params: AgentPath,
   body: AgentTestInput,
-  streams: true,
+  streams: eventStreamType,
   replies: { 200: AgentTest },
   problems: [NotFound],
   async handle(request) {
-    const { params, body, sql, by, errands, agents, form, wantsEvents } = request
+    const { params, body, sql, by, errands, agents, form, wantsStream } = request
     const { text, user, history, instructions, tools } = body
     const agent = await requireAgentId(sql, params.agent)
     const asker = user == null ? by.user : await findUserId(sql, user)
@@ -35,7 +35,7 @@ const test = route({
     }
     const end = errands.begin(by)
     const ask = (watcher: TestWatcher, signal: AbortSignal) => agents.test(question, watcher, signal).finally(end)
-    if (!wantsEvents) return reply(200, showAnswer(await ask(silent, new AbortController().signal)))
+    if (!wantsStream) return reply(200, showAnswer(await ask(silent, new AbortController().signal)))
     return replyWithEvents(form, async (send, signal) => {
       const watcher: TestWatcher = {
         onText: delta => send('delta', { text: delta }),

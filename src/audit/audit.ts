@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Principal } from '../actors/principal.ts'
+import type { Batch } from '../storage/batch.ts'
+import { insertAudit, type NewAuditRow } from './store.ts'
+
+/** What the log can say. Names are in the past tense, as those of events; they do not change. */
+export const auditActions = [
+  'key_created',
+  'key_updated',
+  'key_revoked',
+  'keys_revoked',
+  'signed_in',
+  'sign_in_failed',
+  'signed_out',
+  'user_created',
+  'user_updated',
+  'user_trashed',
+  'user_restored',
+  'user_deleted',
+  'token_issued',
+  'tokens_revoked',
+  'directory_created',
+  'directory_updated',
+  'directory_members_added',
+  'directory_members_removed',
+  'directory_deleted',
+  'agent_created',
+  'agent_updated',
+  'agent_trashed',
+  'agent_restored',
+  'agent_deleted',
+  'function_added',
+  'function_updated',
+  'function_removed',
+  'tool_server_added',
+  'tool_server_updated',
+  'tool_server_removed',
+  'approval_decided',
+  'webhook_created',
+  'webhook_updated',
+  'webhook_deleted',
+  'webhook_secret_rotated',
+  'webhook_disabled',
+  'webhook_tested',
+  'delivery_repeated',
+  'deliveries_repeated',
+  'app_updated',
+  'app_trashed',
+  'app_restored',
+  'app_deleted',
+  'members_changed',
+  'members_removed',
+  'message_updated',
+  'message_trashed',
+  'message_restored',
+  'message_deleted',
+  'post_updated',
+  'post_trashed',
+  'post_restored',
+  'post_deleted',
+  'comment_updated',
+  'comment_trashed',
+  'comment_restored',
+  'comment_deleted',
+  'file_trashed',
+  'file_restored',
+  'file_deleted',
+  'session_ended',
+  'audit_exported',
+] as const
+export type AuditAction = (typeof auditActions)[number]
+
+/** What was done to what. Never texts that people wrote, secrets or tokens; see `differences`. */
+export interface AuditEntry {
+  action: AuditAction
+  target?: { type: string; id: number | null; name?: string | null | undefined }
+  before?: Record<string, unknown>
+  after?: Record<string, unknown>
+}
+
+/** A command at work, of an app or of none. */
+interface Auditable {
+  readonly by: Principal
+  readonly now: Date
+  write<Row extends object>(batch: Batch<Row>, row: Row): void
+}
+
+/** Names are there to find entries by. */
+const longestName = 256
+
+/** Writes down what a key did, or the server on its own, with the commit of it. What users do is in the event log. */
+export function audit(work: Auditable, entry: AuditEntry): void {
+  if (work.by.kind === 'key') work.write(insertAudit, toAuditRow(work.by, work.now, entry))
+}
+
+/** The same for what the server does again and again, such as emptying the trash: it is not written down. */
+export function auditByKey(work: Auditable, entry: AuditEntry): void {
+  if (work.by.credential !== '') audit(work, entry)
+}
+
+export function toAuditRow(by: Principal, at: Date, { action, target, before, after }: AuditEntry): NewAuditRow {
+  return {
+    at,
+    actor_kind: by.kind !== 'key' ? 'nobody' : by.credential === '' ? 'server' : 'key',
+    credential: by.credential,
+    session_id: by.session ?? null,
+    ip: by.ip ?? null,
+    action,
+    target_type: target?.type ?? null,
+    target_id: target?.id ?? null,
+    target_name: target?.name?.slice(0, longestName) ?? null,
+    before: before ?? null,
+    after: after ?? null,
+    request_id: by.request ?? null,
+  }
+}
+
+const withheld = '[changed]'
+
+/**
+ * What differs between a row and what it becomes, as `before` and `after` of an entry; null where nothing does. Only the
+ * fields that are `shown` are told: of others it is said that they changed.
+ */
+export function differences<Row extends object>(
+  before: Row,
+  after: Row,
+  shown: readonly (keyof Row & string)[],
+): { before: Record<string, unknown>; after: Record<string, unknown> } | null {
+  const told = { before: {} as Record<string, unknown>, after: {} as Record<string, unknown> }
+  for (const field of Object.keys(after) as (keyof Row & string)[]) {
+    if (isDeepStrictEqual(before[field], after[field])) continue
+    const isShown = shown.includes(field)
+    if (isShown) told.before[field] = before[field]
+    told.after[field] = isShown ? after[field] : withheld
+  }
+  return Object.keys(told.after).length === 0 ? null : told
+}
