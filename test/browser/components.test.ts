@@ -249,28 +249,6 @@ describe.skipIf(!hasBrowser)('every component of the unmodified UI kit', () => {
     await kims.locator('wy-conversation-item img').waitFor()
   })
 
-  test('who asks the copilot sees the agent type, and then its answer', async () => {
-    const { body: token } = await kit.server.admin.post('/api/users/assistant/tokens')
-    const asAgent = (method: string, path: string, body: object) =>
-      kit.server.request(method, path, { body, token: token.access_token })
-    const page = await kit.show(ann, '<wy-copilot agent="assistant" style="flex:1"></wy-copilot>')
-    await write(page, 'What is the time?')
-    await page.locator('wy-button[title=Send] button').click()
-    await page.locator('wy-message').getByText('What is the time?').waitFor()
-    const { body: apps } = await ann.get('/api/apps?member=assistant')
-    const path = `/api/apps/${apps.data[0].id}`
-
-    const isTyping = async () => {
-      await asAgent('PUT', `${path}/typing`, {})
-      expect(await page.locator('wy-message-typing svg').count()).toBeGreaterThan(0)
-    }
-    await eventually(isTyping, { timeoutMs: 20_000, everyMs: 300 })
-    await asAgent('POST', `${path}/messages`, { text: 'Time for tea' })
-
-    await page.locator('wy-message').getByText('Time for tea').waitFor()
-    expect(apps.data).toMatchObject([{ name: 'What is the time?' }])
-  })
-
   test('a copilot with a uid goes on with its conversation after a reload', async () => {
     const copilot = `<wy-copilot agent="assistant" uid="${uid}" name="Help" style="flex:1"></wy-copilot>`
     // It asks for the app and makes it at the same time: one of the two is refused.

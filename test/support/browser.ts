@@ -43,9 +43,9 @@ export class Kit implements AsyncDisposable {
   #faults: string[] = []
   #allowed: RegExp[] = []
 
-  static async start(): Promise<Kit> {
+  static async start(environment: Record<string, string> = {}): Promise<Kit> {
     const [server, browser] = await Promise.all([
-      startServer({ VERSION: kitVersion }),
+      startServer({ VERSION: kitVersion, ...environment }),
       chromium.launch({ executablePath, args: flags }),
     ])
     const network = await createNetwork(server.url)
