@@ -26,6 +26,8 @@ interface Transport {
   cut?: number
   /** Where it is cut, the answer ends in good order instead. */
   endsWell?: boolean
+  /** Where it is cut, nothing more comes, and the connection stays open. */
+  stalls?: boolean
 }
 
 /** A request as it arrived. */
@@ -110,12 +112,13 @@ export class FakeProvider implements AsyncDisposable {
       ...('headers' in reply && reply.headers),
     })
     const bytes = Buffer.from(body)
-    isDone = true
+    isDone = !reply.stalls
     for (const piece of reply.chunks === 'bytes'
       ? eachByte(bytes.subarray(0, reply.cut))
       : [bytes.subarray(0, reply.cut)]) {
       response.write(piece)
     }
+    if (reply.stalls) return
     if (reply.cut === undefined || reply.endsWell) response.end()
     else response.destroy()
   }

@@ -96,6 +96,8 @@ export interface RunWatcher {
   onChange(run: RunRow, change: RunChange): void
   /** Text of the model, as it comes. `isFirst` begins a step. */
   onText(run: RunRow, text: string, isFirst: boolean): void
+  /** This node works on the run no more, however that came. */
+  onLeave(run: RunRow): void
 }
 
 export interface RunChange {

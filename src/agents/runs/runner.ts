@@ -56,8 +56,6 @@ interface Active {
   beganMs: number
   aborting: AbortController
   progress: Progress
-  /** Cancelled by a person who keeps what there is. */
-  keeps: boolean
   done: Promise<void>
 }
 
@@ -158,12 +156,10 @@ export class Runner {
       beganMs: claimedMs,
       aborting: new AbortController(),
       progress: { text: '', agentName: '' },
-      keeps: false,
       done: Promise.resolve(),
     }
     this.#active.set(run.id, active)
     this.#leases.keep(run.id, claimedMs, (lost, found) => {
-      active.keeps = found?.state === 'cancelled' && found.keeps_text
       if (found?.state !== 'cancelled') this.#options.onLeaseLost()
       active.aborting.abort(lost)
     })
@@ -194,6 +190,7 @@ export class Runner {
       })
     } finally {
       for (const cancel of timers) cancel()
+      watcher.onLeave(run)
     }
   }
 
@@ -206,7 +203,7 @@ export class Runner {
     const outcome = await this.#converse(active)
     if (outcome.state === 'waiting') {
       await store.pauseRun(sql, lease, this.#busyMs(active))
-      this.#tell(run, { state: 'waiting', error: null, requestId: null })
+      this.#options.watcher.onChange(run, { state: 'waiting' })
       return
     }
     await this.#post(active, { state: 'done', error: null, ...outcome.answer }, outcome.requestId)
@@ -230,12 +227,9 @@ export class Runner {
 
   /** Ends a run that was not answered. */
   async #settle(active: Active, reason: unknown): Promise<void> {
-    const { run, lease, progress, keeps } = active
+    const { run, lease } = active
     const { sql, log } = this.#options
-    if (reason instanceof RunLost) {
-      if (keeps && progress.text.trim() !== '') await this.#keep(active)
-      return
-    }
+    if (reason instanceof RunLost) return await this.#endCancelled(active)
     const busyMs = this.#busyMs(active)
     if (reason instanceof Draining) return await store.releaseRun(sql, lease, { busyMs })
     const end = reason instanceof OutOfTime ? new RunEnds('failed', 'timeout', true) : reason
@@ -249,7 +243,7 @@ export class Runner {
         const reply = { state, error, text: null, finish: null, files: [] }
         return await this.#post(active, reply, null)
       } catch (refusal) {
-        if (refusal instanceof RunLost) return
+        if (refusal instanceof RunLost) return await this.#endCancelled(active)
         if (!(refusal instanceof RunEnds)) throw refusal
         // Nobody can be told there: the agent may not write, or there is nobody.
       }
@@ -261,13 +255,24 @@ export class Runner {
     const { run, lease } = active
     try {
       const reply = await this.#options.host.post(run, lease, { ...answer, busyMs: this.#busyMs(active) })
-      this.#tell(run, { ...answer, requestId }, reply)
+      const { state, error } = answer
+      this.#tell(run, { state, error, requestId }, reply)
     } catch (error) {
       if (!(error instanceof RunEnds) || answer.state !== 'done') throw error
       const { state, error: code } = error
-      const end = { state, error: code, busyMs: this.#busyMs(active) }
-      if (await store.endQuietly(this.#options.sql, lease, end)) this.#tell(run, { ...end, requestId: null })
+      const busyMs = this.#busyMs(active)
+      const isEnded = await store.endQuietly(this.#options.sql, lease, { state, error: code, busyMs })
+      if (isEnded) this.#tell(run, { state, error: code, requestId: null })
     }
+  }
+
+  /** Of a run that was lost: whether a person has cancelled it, and wants what was written. */
+  async #endCancelled(active: Active): Promise<void> {
+    const { run, progress } = active
+    const found = await store.findRun(this.#options.sql, run.id)
+    if (found?.state !== 'cancelled') return
+    if (found.keeps_text && progress.text.trim() !== '') return await this.#keep(active)
+    this.#tell(run, { state: 'cancelled', error: null, requestId: null })
   }
 
   /** Posts what was written when the run was cancelled. */
@@ -321,9 +326,9 @@ function repeat(clock: RunnerOptions['clock'], periodMs: number, run: () => void
   return () => cancel()
 }
 
-/** The line at the end of a run. */
-export function logEnd(log: Log, run: RunRow, end: EndedRun & { ms: number }): void {
+/** The line at the end of a run: what it came to and cost, and nothing that was said. */
+export function logEnd(log: Log, run: RunRow, { state, error, requestId, ms }: EndedRun & { ms: number }): void {
   const { id, agent_id: agent, app_id: app, provider, model, attempts, rounds, calls, tokens_in, tokens_out } = run
   const facts = { run: id, agent, app, provider, model, attempts, rounds, calls, tokens_in, tokens_out }
-  log.info({ ...facts, ...end }, 'A run has ended')
+  log.info({ ...facts, state, error, requestId, ms }, 'A run has ended')
 }

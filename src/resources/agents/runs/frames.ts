@@ -94,6 +94,11 @@ export class RunFrames implements RunWatcher {
     this.#options.clock.after(gatherMs, () => this.#flush(shown))
   }
 
+  onLeave({ id }: RunRow): void {
+    const shown = this.#shown.get(id)
+    if (shown !== undefined) this.#end(shown)
+  }
+
   #begin(run: RunRow, change: RunChange): Shown {
     const shown: Shown = { run, change, text: '', isTimed: false, n: 0, length: 0, cancel: () => {} }
     this.#shown.set(run.id, shown)
