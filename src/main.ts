@@ -114,6 +114,9 @@ export async function startNode(config: Config): Promise<Node> {
   teardown.add('log', () => log.info({}, 'The node has stopped'))
 
   try {
+    const metrics = new Metrics()
+    metrics.version(config.version)
+
     // The database, and its schema.
     const url = await prepareDatabase({
       url: config.databaseUrl,
@@ -128,6 +131,7 @@ export async function startNode(config: Config): Promise<Node> {
       connections: config.databaseConnections,
       statementTimeoutMs: config.statementSeconds * 1000,
       idleTimeoutMs: backgroundPauseMs,
+      waited: ms => metrics.observePoolWait(ms),
     })
     teardown.add('connections', () => sql.end({ timeout: 5 }))
     await migrate(sql, log)
@@ -165,7 +169,6 @@ export async function startNode(config: Config): Promise<Node> {
     const triggers = new Triggers({ agents, people })
 
     // The actors, and the connections that they commit on.
-    const metrics = new Metrics()
     const connections = Array.from({ length: config.commitLanes + commitsApart }, () => openCommitConnection(url))
     teardown.add('commit connections', () => closeAll(connections))
     const apps = new Apps({
@@ -188,15 +191,18 @@ export async function startNode(config: Config): Promise<Node> {
       isShared: config.redisUrl !== null,
       memoryBytes: config.actorMemoryMb * 1024 * 1024,
       observe: commands => metrics.observeCommit(commands),
+      observeTime: ms => metrics.observeCommitTime(ms),
       now,
       log,
     })
     teardown.add('mailboxes', () => apps.idle())
     metrics.gauge('parley_mailbox_commands', 'Commands that wait or are being committed.', () => apps.waiting)
-    metrics.counter('parley_commit_collisions', 'Commits that were decided again, because others had written.', () =>
-      connections.reduce((sum, { collisions }) => sum + collisions, 0),
+    metrics.counter(
+      'parley_commit_conflicts_total',
+      'Commits that were decided again, because others had written.',
+      () => connections.reduce((sum, { collisions }) => sum + collisions, 0),
     )
-    metrics.counter('parley_replica_reads', 'Reads that the replica has answered.', () => replica?.reads ?? 0)
+    metrics.counter('parley_replica_reads_total', 'Reads that the replica has answered.', () => replica?.reads ?? 0)
     metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
     const typing = new Typing(clock)
     const presence = new Presence({ seen: credentials.seenAt, clock })
@@ -207,6 +213,7 @@ export async function startNode(config: Config): Promise<Node> {
     let onMoved: (listener: MovedListener) => void = () => {}
     if (bus !== null) {
       teardown.add('bus', () => bus.close())
+      metrics.gauge('parley_bus_connected', 'Whether Redis can be used: 1 or 0.', () => (bus.isConnected ? 1 : 0))
       const talking = new AbortController()
       teardown.add('news', () => talking.abort())
       const node = randomUUID()
@@ -215,7 +222,7 @@ export async function startNode(config: Config): Promise<Node> {
       apps.forwardTo(forwarding)
       teardown.add('commands of other nodes', () => forwarding.stop())
       metrics.counter(
-        'parley_commands_forwarded',
+        'parley_commands_forwarded_total',
         'Commands that were sent to another node.',
         () => forwarding.forwarded,
       )
@@ -265,7 +272,12 @@ export async function startNode(config: Config): Promise<Node> {
       log,
     })
     teardown.add('deliveries', deadlineMs => deliverer.stop(deadlineMs))
-    metrics.counter('parley_deliveries', 'LoginThrottle to deliver to webhooks.', () => deliverer.attempts, 'status')
+    metrics.counter(
+      'parley_deliveries_total',
+      'LoginThrottle to deliver to webhooks.',
+      () => deliverer.attempts,
+      'status',
+    )
     metrics.gauge('parley_deliveries_queued', 'Deliveries that wait, on all nodes.', () => deliverer.waiting)
 
     // Notifications: made of what was committed, and told to whoever is here.
@@ -289,6 +301,22 @@ export async function startNode(config: Config): Promise<Node> {
       clock,
       log,
     })
+    let termsWaiting = 0
+    metrics.gauge(
+      'parley_background_waiting',
+      'Apps with events of which notifications and search terms are still to be made, as this node knows.',
+      () => notifier.waiting,
+    )
+    metrics.gauge(
+      'parley_background_lag_seconds',
+      'How long the oldest of these events has waited.',
+      () => notifier.lagSeconds,
+    )
+    metrics.gauge(
+      'parley_notification_terms_waiting',
+      'Notifications, at most, that searches have to read themselves.',
+      () => termsWaiting,
+    )
     teardown.add('feed', () => feed.stop())
     teardown.add('notifications', () => notifier.stop())
 
@@ -337,7 +365,13 @@ export async function startNode(config: Config): Promise<Node> {
     const runs = runChores({ runner, approvals, counts: runCounts, sql, settings: runSettings, past })
     const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
-    const notifications = notificationChores({ notifier, apps, sql, past })
+    const notifications = notificationChores({
+      notifier,
+      apps,
+      sql,
+      past,
+      observeTerms: waiting => (termsWaiting = waiting),
+    })
     const chores = [
       ...storageChores(sql, { eventDays: config.eventDays, auditDays: config.auditDays }, now),
       ...deliveries,

@@ -18,6 +18,8 @@ export interface CommitterParts extends FlushParts {
   flushLimit: number
   /** Called with the number of commands of each flush. */
   observe: (commands: number) => void
+  /** Called when a flush has ended, with the time that it took. */
+  observeTime: (ms: number) => void
   log: Log
 }
 
@@ -156,9 +158,11 @@ export class Committer {
     if (connection === undefined) throw new Error('A flush was started without a free connection')
     this.#flights++
     this.#parts.observe(jobs.reduce((sum, { tasks }) => sum + tasks.length, 0))
+    const startedAt = performance.now()
     const run = kind === 'group' ? this.#runGroup(connection, jobs) : this.#run(connection, jobs)
     void run.finally(() => {
       this.#flights--
+      this.#parts.observeTime(performance.now() - startedAt)
       this.#free[kind].push(connection)
       for (const { actor } of jobs) {
         actor.isBusy = false

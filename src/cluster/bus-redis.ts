@@ -79,6 +79,11 @@ export class RedisBus implements Bus {
     return bus
   }
 
+  /** Whether both connections are there. */
+  get isConnected(): boolean {
+    return this.#publisher.status === 'ready' && this.#subscriber.status === 'ready'
+  }
+
   publish(channel: string, message: object): void {
     // Not queued while Redis is away: old news is in the log, and a queue would only grow.
     this.#sent = this.#publisher.spublish(this.#prefix + channel, packr.pack(message)).catch(() => {})

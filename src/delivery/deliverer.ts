@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../lib/log.ts'
+import { FailureLog } from './failure-log.ts'
 import { Queue, type QueueParts } from './queue.ts'
 import { countQueued, listDue, type Outcome } from './store.ts'
 
@@ -31,12 +32,14 @@ export class Deliverer {
   /** Not this node's to deliver for, as far as it knows: commits need not ask again before the next look. */
   readonly #elsewhere = new Set<number>()
   readonly #attempts = { success: 0, failure: 0 }
+  readonly #failures: FailureLog
   #waiting = 0
   readonly #stopping = new AbortController()
   readonly #cutting = new AbortController()
 
   constructor(options: DelivererOptions) {
     this.#options = options
+    this.#failures = new FailureLog(options.log, options.clock)
   }
 
   /** Something was queued for this webhook. */
@@ -93,7 +96,10 @@ export class Deliverer {
       node: this.#node,
       stopping: this.#stopping.signal,
       cutting: this.#cutting.signal,
-      observe: ({ status }: Outcome) => this.#attempts[status]++,
+      observe: (outcome: Outcome) => {
+        this.#attempts[outcome.status]++
+        if (outcome.status === 'failure') this.#failures.report(webhook, outcome)
+      },
     }
     try {
       while (run.isAwake) {

@@ -10,6 +10,9 @@ type Reading = () => number | Record<string, number>
  */
 const lagPeriodMs = 100
 
+/** Upper bounds in seconds: a commit takes a few milliseconds, and is given up after fifteen seconds. */
+const waitSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+
 /**
  * The figures of one node, in Prometheus's text format. What can be read when it is asked for is registered with
  * `gauge` or `counter` and costs nothing in between; only what must be seen as it happens has a method.
@@ -19,6 +22,8 @@ export class Metrics {
   readonly contentType: string
   readonly #registry = new Registry()
   readonly #commits: Histogram
+  readonly #commitSeconds: Histogram
+  readonly #poolWaits: Histogram
 
   constructor() {
     this.contentType = this.#registry.contentType
@@ -30,11 +35,41 @@ export class Metrics {
       buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
       registers: [this.#registry],
     })
+    this.#commitSeconds = this.histogram(
+      'parley_commit_duration_seconds',
+      'Time from the start of a commit to its end, what was tried again included.',
+      waitSeconds,
+    )
+    this.#poolWaits = this.histogram(
+      'parley_database_wait_seconds',
+      'Time that a query waited for a connection, of those that had to wait.',
+      waitSeconds,
+    )
+  }
+
+  /** What this node is, for graphs that compare versions. */
+  version(version: string): void {
+    new Gauge({
+      name: 'parley_info',
+      help: 'Always 1; its label is the version of this node.',
+      labelNames: ['version'],
+      registers: [this.#registry],
+    }).set({ version }, 1)
   }
 
   /** A group commit with this many commands was started. */
   observeCommit(commands: number): void {
     this.#commits.observe(commands)
+  }
+
+  /** Such a commit has ended. */
+  observeCommitTime(ms: number): void {
+    this.#commitSeconds.observe(ms / 1000)
+  }
+
+  /** A query got a connection for which it had to wait. */
+  observePoolWait(ms: number): void {
+    this.#poolWaits.observe(ms / 1000)
   }
 
   /** A figure that goes up and down: commands that wait, open sessions. `label` names the keys of an object. */
@@ -45,7 +80,7 @@ export class Metrics {
     const gauge: Gauge = new Gauge({ name, help, labelNames: [label], registers: [this.#registry], collect })
   }
 
-  /** A figure that only grows: deliveries by outcome. `read` gives the totals since the start. */
+  /** A figure that only grows: deliveries by outcome; its name ends in `_total`. `read` gives the totals since the start. */
   counter(name: string, help: string, read: Reading, label = 'kind'): void {
     const collect = () => {
       counter.reset()

@@ -34,6 +34,8 @@ interface PoolOptions {
   /** Opens a client of one connection. */
   open: () => Sql
   size: number
+  /** Called when a query or transaction gets a connection for which it had to wait. */
+  waited?: (ms: number) => void
   /** How long PostgreSQL may take for one answer, to the second, before the connection is given up. */
   deadlineMs: number
 }
@@ -52,7 +54,7 @@ interface PoolOptions {
  * of processor time at first and 170 after 300,000 (measured; 40 here). And where all are busy it sends a query along
  * behind another, which may take seconds.
  */
-export function toPool({ open, size, deadlineMs }: PoolOptions): Sql {
+export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
   const clients = new Set<Client>()
   const connect = () => {
     const sql = open()
@@ -73,8 +75,15 @@ export function toPool({ open, size, deadlineMs }: PoolOptions): Sql {
   }
   const take = (use: (client: Client) => void) => {
     const client = idle.pop()
-    if (client === undefined) waiting.push(use)
-    else use(client)
+    if (client !== undefined) use(client)
+    else if (waited === undefined) waiting.push(use)
+    else {
+      const since = performance.now()
+      waiting.push(next => {
+        waited(performance.now() - since)
+        use(next)
+      })
+    }
   }
   const give = (client: Client) => {
     client.sweeps = null

@@ -36,6 +36,8 @@ export interface ConnectionOptions {
 
 export interface SqlOptions extends ConnectionOptions {
   connections: number
+  /** Called when a query gets a connection for which it had to wait. */
+  waited?: (ms: number) => void
 }
 
 /** Ids and revs are drawn from sequences that will not pass 2^53, so they are read as numbers. */
@@ -59,9 +61,9 @@ const graceMs = 5_000
 const nextHostSeconds = 3
 
 /** Connects on first use. */
-export function openSql({ connections, ...options }: SqlOptions): Sql {
+export function openSql({ connections, waited, ...options }: SqlOptions): Sql {
   const deadlineMs = options.statementTimeoutMs + graceMs
-  return toPool({ open: () => openConnection(options), size: connections, deadlineMs })
+  return toPool({ open: () => openConnection(options), size: connections, deadlineMs, ...(waited && { waited }) })
 }
 
 /**

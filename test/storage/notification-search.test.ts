@@ -46,7 +46,7 @@ const told = (sql: Sql, drafts: Draft[]) =>
 
 /** Two turns at most pass until the chore takes what was there before. */
 async function keep(sql: Sql): Promise<void> {
-  const chore = termChore({ sql, waiting: () => 0 })
+  const chore = termChore({ sql, waiting: () => 0, observe: () => {} })
   for (let turn = 0; turn < 4; turn++) await chore.run(new AbortController().signal)
 }
 
@@ -176,7 +176,7 @@ test('nothing is kept while many write', async () => {
   await told(sql, [tell(ann, null, 'a quiet hippo')])
   const isKept = async () => (await sql`select from notification_terms where terms @@ 'hippo'`).length === 1
 
-  const chore = termChore({ sql, waiting: () => 100 })
+  const chore = termChore({ sql, waiting: () => 100, observe: () => {} })
   for (let turn = 0; turn < 4; turn++) await chore.run(new AbortController().signal)
 
   expect(await isKept()).toBe(false)

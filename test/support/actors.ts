@@ -66,6 +66,7 @@ export async function openActors(
     isShared: false,
     memoryBytes,
     observe: count => commits.push(count),
+    observeTime: () => {},
     now,
     log: createLog('error'),
   })

@@ -105,6 +105,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     isShared: false,
     memoryBytes,
     observe: () => {},
+    observeTime: () => {},
     now: () => new Date(),
     log,
   })

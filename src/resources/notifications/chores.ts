@@ -16,10 +16,11 @@ interface ChoreParts {
   apps: Pick<Apps, 'waiting'>
   sql: Sql
   past: () => Promise<Date>
+  observeTerms: (waiting: number) => void
 }
 
 /** What notifications need to be done again and again. */
-export function notificationChores({ notifier, apps, sql, past }: ChoreParts): Chore[] {
+export function notificationChores({ notifier, apps, sql, past, observeTerms }: ChoreParts): Chore[] {
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - keepDays * 86_400_000)
     await inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
@@ -27,6 +28,6 @@ export function notificationChores({ notifier, apps, sql, past }: ChoreParts): C
   return [
     { name: 'look for what follows from commits', periodMs: 1_000, run: () => notifier.look() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
-    termChore({ sql, waiting: () => apps.waiting }),
+    termChore({ sql, waiting: () => apps.waiting, observe: observeTerms }),
   ]
 }

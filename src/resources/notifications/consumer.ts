@@ -68,6 +68,9 @@ export class Notifier {
   readonly #wholeLooks: WholeLooks
   #running: Promise<void> | null = null
   #isStopped = false
+  /** Apps in the transaction that is running, and how long the oldest event of the last one had waited. */
+  #underWay = 0
+  #lateMs = 0
   #endRest = () => {}
 
   constructor(parts: NotifierParts) {
@@ -76,6 +79,16 @@ export class Notifier {
     parts.apps.listen((state, events) => {
       if (events.some(({ type }) => notifying.has(type))) this.wake(state.app.id)
     })
+  }
+
+  /** Apps that this node knows to have events from which something is still to follow. */
+  get waiting(): number {
+    return this.#awake.size + this.#underWay
+  }
+
+  /** How long the oldest of these events has waited, as of the last transaction; 0 where none waits. */
+  get lagSeconds(): number {
+    return this.waiting === 0 ? 0 : this.#lateMs / 1000
   }
 
   wake(app: number): void {
@@ -103,7 +116,10 @@ export class Notifier {
       const apps = Array.from(this.#awake).slice(0, appLimit)
       for (const app of apps) this.#awake.delete(app)
       const startedAt = performance.now()
+      this.#underWay = apps.length
       const done = await this.#followUp(apps)
+      this.#underWay = 0
+      this.#lateMs = done.lateMs
       if (this.#awake.size === 0) break
       const { waiting } = this.#parts.apps
       await this.#rest(

@@ -81,6 +81,8 @@ interface ChoreParts {
   sql: Sql
   /** Commands that wait for commits now. */
   waiting: () => number
+  /** Called with how many notifications, at most, are not yet found by their words. */
+  observe: (waiting: number) => void
 }
 
 /**
@@ -88,7 +90,7 @@ interface ChoreParts {
  * it. Ids are drawn in order, but committed in any: the cursor moves over those that were drawn before all transactions
  * began that are under way.
  */
-export function termChore({ sql, waiting }: ChoreParts): Chore {
+export function termChore({ sql, waiting, observe }: ChoreParts): Chore {
   const portion = async () =>
     waiting() > busyCommands ? 0 : ((await sql.begin(tx => advance(tx as unknown as Tx))) as number)
   return {
@@ -97,8 +99,16 @@ export function termChore({ sql, waiting }: ChoreParts): Chore {
     async run(signal) {
       const endMs = performance.now() + workMs
       await inPortions(portionSize, signal, async () => (performance.now() < endMs ? await portion() : 0))
+      observe(await countWaiting(sql))
     },
   }
+}
+
+/** By their numbers, of which some may be unused. */
+async function countWaiting(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select (select coalesce(max(id), 0) from notifications) - id as count from notification_terms_cursor`
+  return Math.max(0, row?.count ?? 0)
 }
 
 interface Cursor {
