@@ -3,7 +3,9 @@ import { answersIn, chatWithAgent, makeAgent } from '../support/agents.ts'
 import { answer, startReceiver } from '../support/receiver.ts'
 import { eventually } from '../support/eventually.ts'
 import { startServer, type Server } from '../support/server.ts'
+import { listen } from '../support/realtime.ts'
 import { noArguments, serveLegacyTools } from '../support/tool-server.ts'
+import { payloadOf, register } from '../support/webhooks.ts'
 import { upload } from '../support/uploads.ts'
 
 const json = { 'content-type': 'application/json' }
@@ -44,8 +46,12 @@ test('an answer shows the files that it cites, numbered in the order in which it
     'leave.txt': 'Parental leave takes 14 weeks.',
     'sick.txt': 'Sick leave is paid for six weeks.',
   })
+  await using receiver = await startReceiver()
+  await register(server, receiver.url)
   const ann = await server.person('Ann')
   const app = await chatWithAgent(ann)
+  await using watching = await listen(server.url, { token: ann.token })
+  await watching.subscribe(app)
 
   await ann.post(`/api/apps/${app}/messages`, {
     text: 'call search_files {"query":"parental"}\nsay It takes 14 weeks [1].',
@@ -54,6 +60,11 @@ test('an answer shows the files that it cites, numbered in the order in which it
   const [reply] = await answersIn(ann, app, { timeoutMs: 20_000 })
   expect(reply!.annotations.data).toMatchObject([{ id: ids[0], name: 'leave.txt' }])
   expect(reply!.annotations.data[0].download_url).toBeUndefined()
+  const { message } = await watching.hear('event', ({ actor }) => actor.uid === 'assistant')
+  expect(message.annotations.data).toMatchObject([{ id: ids[0], name: 'leave.txt' }])
+  expect(Object.keys(message.annotations.data[0]).filter(name => name.endsWith('_url'))).toEqual([])
+  const told = (await receiver.take(2)).map(payloadOf)
+  expect(told.map(({ message }) => message.annotations)).toEqual([undefined, undefined])
 })
 
 test('passages of several searches in one round have numbers of their own', async () => {

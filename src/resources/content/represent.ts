@@ -6,7 +6,7 @@ import { Extended, Fixed, verbatim } from '../../lib/json.ts'
 import { toFirstItems } from '../../storage/page.ts'
 import { isSubscribed, showAppRef, showAppSummary, type Viewer } from '../apps/represent.ts'
 import { showEmbed, embedWithoutWords } from '../embeds/represent.ts'
-import { presentFile, showFile } from '../files/represent.ts'
+import { presentCitedFile, presentFile, showFile } from '../files/represent.ts'
 import { showMeeting } from '../meetings/represent.ts'
 import { redactOption, showOption, showOptions } from '../options/represent.ts'
 import { showReaction } from '../reactions/represent.ts'
@@ -117,6 +117,7 @@ export function presentContent(entity: ContentEntity, item: ContentItem, scene: 
     ...showAround(entity, item, item.parts, people, origin),
     attachments: toPart((item.parts?.attachments ?? []).map(file => presentFile(file, scene))),
     options: toPart((item.parts?.options ?? []).map(showOption)),
+    annotations: toPart((item.parts?.annotations ?? []).map(file => presentCitedFile(file, scene))),
   }
 }
 
@@ -131,6 +132,7 @@ export function redactContent(entity: ContentEntity, item: ContentItem, scene: S
     metadata: verbatim(redactMetadata(item.metadata)),
     options: toPart(options.map(redactOption)),
     embed: embed && showEmbed(embedWithoutWords(embed), scene.origin),
+    annotations: null,
   }
 }
 

@@ -39,9 +39,15 @@ export function presentFile(row: FileRow, { app, people, origin }: Scene) {
 
 /** A file that an answer cites, for a reader who may not read the app that it is in. */
 export function showCitedFile(row: FileRow, viewer: FileViewer) {
-  const hidden = { download_url: null, preview_url: null, thumbnail_url: null, external_url: null, embed_url: null }
-  return { ...showCommon(row, viewer), ...hidden, is_subscribed: false, is_starred: false }
+  return { ...showCommon(row, viewer), ...noLinks, is_subscribed: false, is_starred: false }
 }
+
+/** The same for events, which are one for all readers: whoever may read the file asks for it by its id. */
+export function presentCitedFile(row: FileRow, { people, origin }: Scene) {
+  return { ...showCommon(row, { people, origin }), ...noLinks, app: { id: row.app_id } }
+}
+
+const noLinks = { download_url: null, preview_url: null, thumbnail_url: null, external_url: null, embed_url: null }
 
 function showCommon(row: FileRow, { people, origin }: FileViewer) {
   const { blob } = row

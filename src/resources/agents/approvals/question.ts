@@ -35,7 +35,7 @@ export const postQuestion = loadingCommand(
     return findParent(db, app, place)
   },
   (work, { id, place, content, lease, question }): { id: number } => {
-    const item = makeReply(work, place, content)
+    const item = makeReply(work, place, content, work.loaded)
     const { step, server, tool, binding } = question
     const approval = {
       id,

@@ -11,8 +11,10 @@ import { comment } from '../../comments/kind.ts'
 import type { ContentKind } from '../../content/kind.ts'
 import { makeItem, numbersForItem } from '../../content/make.ts'
 import { requireParent, type Parent, type ParentType } from '../../content/parent.ts'
-import type { ContentItem } from '../../content/parts.ts'
+import { noParts, type ContentItem } from '../../content/parts.ts'
 import type { PreparedContent } from '../../content/prepare.ts'
+import type { FileRow } from '../../files/schema.ts'
+import { findFiles } from '../../files/store.ts'
 import { requireWrite } from '../../members/access.ts'
 import { message } from '../../messages/kind.ts'
 
@@ -54,12 +56,14 @@ interface NewReply {
  */
 export const postReply = loadingCommand(
   'post_agent_reply',
-  async (db, app, { place, lease, end }: NewReply) => {
+  async (db, app, { place, lease, end, files }: NewReply) => {
     await (end.state === 'cancelled' ? lockKept(db, lease) : lockRun(db, lease))
-    return findParent(db, app, place)
+    return { parent: await findParent(db, app, place), cited: await listCited(db, files) }
   },
   (work, { place, content, end, files, keepsSteps }): { id: number } => {
-    const item = makeReply(work, place, content)
+    const { parent, cited } = work.loaded
+    const item = makeReply(work, place, content, parent)
+    if (cited.length > 0) item.parts = { ...(item.parts ?? noParts), annotations: cited }
     const ended = { ...end, reply_type: place.type, reply_id: item.id, ended_at: work.now }
     work.write(endRuns, ended)
     work.write(tellEnds, ended)
@@ -83,9 +87,21 @@ export async function findParent(db: Db, app: number, place: Place): Promise<Fou
 }
 
 /** Adds the item as anybody who may write there could. */
-export function makeReply(work: Work<FoundParent>, place: Place, content: PreparedContent): ContentItem {
+export function makeReply<Loaded>(
+  work: Work<Loaded>,
+  place: Place,
+  content: PreparedContent,
+  parent: FoundParent,
+): ContentItem {
   requireWrite(work.state, work.by, work.people)
-  return makeItem(work, kindOf(place), content, work.loaded)
+  return makeItem(work, kindOf(place), content, parent)
+}
+
+/** The files that are there, in the order of their citation. */
+async function listCited(db: Db, ids: readonly number[]): Promise<FileRow[]> {
+  if (ids.length === 0) return []
+  const files = await findFiles(db, ids)
+  return ids.flatMap(id => files.get(id) ?? []).filter(({ trashed_at }) => trashed_at === null)
 }
 
 function kindOf({ type }: Place): ContentKind {
