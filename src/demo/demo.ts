@@ -3,7 +3,8 @@ import { readConfig, readEnvironment } from '../config.ts'
 import { runAsProcess } from '../lib/lifetime.ts'
 import { startNode } from '../main.ts'
 import { servePages } from './pages.ts'
-import { seed } from './workspace.ts'
+import { openDesk } from './desk.ts'
+import { seed, signIn } from './workspace.ts'
 
 /** Where the pages are, unless PAGE_PORT says otherwise. */
 const defaultPagePort = 8081
@@ -25,13 +26,15 @@ if (import.meta.main) {
       API_KEY: key,
     })
     const node = await startNode(config)
-    const people = await seed({ url: node.url, key })
+    const access = { url: node.url, key }
+    const people = await seed(access)
     const pages = await servePages({
       server: node.url,
       key,
       port: Number(environment.PAGE_PORT ?? defaultPagePort),
       people: people.slice(0, 2),
     })
+    await openDesk(access, await signIn(access, people[0]!), pages.url)
     process.stdout.write(`Two people side by side: ${pages.url}\nThe server: ${node.url}\n`)
     return {
       failed: node.failed,

@@ -1,9 +1,10 @@
 import { createReadStream, existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { dirname, extname, join, normalize } from 'node:path'
+import { createTools } from './tools.ts'
 import { ask } from './workspace.ts'
 
 export interface PagesOptions {
@@ -30,7 +31,7 @@ const types: Readonly<Record<string, string>> = {
 
 /**
  * The host application of the demo, on this machine alone: pages with the UI kit's components, the kit itself from
- * node_modules, and the tokens, which it gives to whoever asks. Nothing here is for production.
+ * node_modules, the tokens, which it gives to whoever asks, and a tool server for agents. Nothing here is for production.
  */
 export async function servePages({ server, key, port, people }: PagesOptions): Promise<Pages> {
   const kit = dirname(createRequire(import.meta.url).resolve('@weavy/uikit-web'))
@@ -38,7 +39,9 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
     { prefix: '/uikit-web/', folder: kit },
     { prefix: '/pdfjs/', folder: join(kit, '../pdfjs') },
   ]
-  const answer = async ({ pathname, searchParams }: URL, response: ServerResponse) => {
+  const tools = createTools()
+  const answer = async ({ pathname, searchParams }: URL, request: IncomingMessage, response: ServerResponse) => {
+    if (pathname === '/tools') return await tools(request, response)
     if (pathname === '/') return await sendPage(response, 'side-by-side.html', { panes: JSON.stringify(panes) })
     if (pathname === '/person') return await sendPage(response, 'person.html', { server })
     if (pathname === '/token') {
@@ -69,10 +72,12 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
   }
 }
 
-async function listen(port: number, answer: (url: URL, response: ServerResponse) => Promise<void>): Promise<Server> {
+type Answer = (url: URL, request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+async function listen(port: number, answer: Answer): Promise<Server> {
   const web = createServer((request, response) => {
     const address = new URL(request.url ?? '/', 'http://localhost')
-    answer(address, response).catch((error: unknown) => {
+    answer(address, request, response).catch((error: unknown) => {
       response.writeHead(500).end(error instanceof Error ? error.message : '')
     })
   })
