@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Expressions, Layout } from './layout.ts'
 import type { Size } from './size.ts'
 import type { Step } from './step.ts'
@@ -24,6 +25,9 @@ const kinds = [
 
 /** Days over which notifications were made: before they grow old enough to be removed. */
 const days = 60
+
+/** How what is hidden is marked where it was not before. */
+const migrations = new URL('../../src/storage/migrations/', import.meta.url)
 
 /** Notifications with their words, and deliveries of webhooks. */
 export function noticeSteps(size: Size, layout: Layout, made: Expressions): Step[] {
@@ -94,6 +98,12 @@ export function noticeSteps(size: Size, layout: Layout, made: Expressions): Step
         select setval('notification_changes', (select max(id) from notifications));
         update notification_terms_cursor
         set id = (select max(id) from notifications), next_id = (select max(id) from notifications), next_xid = null`,
+    },
+    {
+      name: 'which of them are hidden',
+      tables: [],
+      count: 1,
+      sql: () => readFileSync(new URL('0029_mark_hidden.sql', migrations), 'utf8'),
     },
     {
       name: 'words of notifications',

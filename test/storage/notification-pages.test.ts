@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listNotifications, orderFields, type Filter } from '../../src/resources/notifications/pages.ts'
+import { isShown } from '../../src/resources/notifications/hidden.ts'
 import { toPage } from '../../src/storage/page.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
@@ -43,6 +44,11 @@ beforeAll(async () => {
   await notify(sql, calm, 10, 0)
   await notify(sql, busy, many, 1_000)
   for (const user of [3, 4, 5]) await notify(sql, user, 4_000, user * 10_000)
+  // As they are kept, but for what waits to be looked at.
+  await sql`
+    update notifications n set is_hidden = true
+    where not (${isShown(sql)}) and not exists (
+      select from events e where e.entity_id in (n.link_id, n.parent_id))`
   await sql`vacuum analyze notifications, posts, comments, apps, bereavements, members`
 })
 afterAll(() => database[Symbol.asyncDispose]())

@@ -34,11 +34,12 @@ const unrelated = new Set([
   ],
   ...['agents', 'agent_functions', 'agent_servers', 'webhooks', 'deliveries', 'idempotency'],
   ...['deleted_users', 'notification_terms_cursor', 'directory_counts', 'directory_count_changes'],
+  ...['admin_sessions', 'audit'],
 ])
 
 /** What is there for a moment only, while something is being done, or some time after it. */
 const passing = new Set([
-  ...['bereavements', 'loose_bytes', 'notifiable', 'notification_terms'],
+  ...['bereavements', 'loose_bytes', 'notifiable', 'notification_terms', 'notification_audits', 'notification_marks'],
   // Forgotten by jobs of their own, some days after their last use.
   ...['agent_threads', 'knowledge_apps', 'knowledge_files', 'knowledge_passages'],
 ])

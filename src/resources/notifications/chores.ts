@@ -1,7 +1,9 @@
 import type { Apps } from '../../actors/apps.ts'
 import { inPortions, type Chore } from '../../storage/housekeeping.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { answerAudits } from './audits.ts'
 import type { Notifier } from './consumer.ts'
+import { settleMark } from './marks.ts'
 import { removeOld } from './store.ts'
 import { termChore } from './terms.ts'
 
@@ -10,6 +12,9 @@ const keepDays = 90
 
 /** Rows in one delete. A guess. */
 const batchSize = 1_000
+
+/** How long notifications are marked in each second: half of one connection's time. A guess. */
+const markingMs = 500
 
 interface ChoreParts {
   notifier: Notifier
@@ -25,7 +30,13 @@ export function notificationChores({ notifier, apps, sql, past, observeTerms }: 
     const before = new Date((await past()).getTime() - keepDays * 86_400_000)
     await inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
   }
+  const mark = async (signal: AbortSignal) => {
+    const endMs = performance.now() + markingMs
+    while (!signal.aborted && performance.now() < endMs && (await answerAudits(sql)));
+    while (!signal.aborted && performance.now() < endMs && (await settleMark(sql)));
+  }
   return [
+    { name: 'mark notifications', periodMs: 1_000, run: mark },
     { name: 'look for what follows from commits', periodMs: 1_000, run: () => notifier.look() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
     termChore({ sql, waiting: () => apps.waiting, observe: observeTerms }),

@@ -1,6 +1,7 @@
 import { directCommand, type DirectCommand, type DirectWork } from '../../actors/direct.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { holdUsers } from '../users/store.ts'
+import { markRead, type Marking } from './marks.ts'
 import { queueCreated, queueMarked, queueUpdated } from './outbox.ts'
 import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './schema.ts'
 import * as store from './store.ts'
@@ -22,9 +23,9 @@ export const markNotification = directCommand(
 /** Marks the caller's unread notifications as read: all, or those of an app or directory, up to one or to the last. */
 export const markNotifications = directCommand(
   'markNotifications',
-  async (work: DirectWork, scope: Omit<store.Marking, 'user'>): Promise<void> => {
-    const count = await store.markRead(work.sql, { ...scope, user: work.by.user })
-    if (count > 0) await queueMarked(work.sql, [{ user_id: work.by.user, app_id: scope.app ?? null }], work.now)
+  async (work: DirectWork, scope: Omit<Marking, 'user'>): Promise<void> => {
+    const hasMarked = await markRead(work.sql, { ...scope, user: work.by.user })
+    if (hasMarked) await queueMarked(work.sql, [{ user_id: work.by.user, app_id: scope.app ?? null }], work.now)
   },
 )
 

@@ -7,6 +7,7 @@ import type { People } from '../../actors/people.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Sql, Tx } from '../../storage/sql.ts'
+import { auditMember } from './audits.ts'
 import * as backlog from './backlog.ts'
 import { FollowUp, type FollowedUp } from './follow-up.ts'
 import { telling } from './making/making.ts'
@@ -19,7 +20,8 @@ const nothing: Write[] = []
 const notifying: ReadonlySet<string> = new Set([...telling, 'app_marked', 'settings_changed'])
 
 /** The row that a commit writes where something follows from one of its events; see Follower. */
-export function toNotifiable({ type, app_id, rev }: AppEvent): Write[] {
+export function toNotifiable({ type, app_id, entity_id, rev }: AppEvent): Write[] {
+  if (type === 'member_added') return [{ batch: auditMember as Write['batch'], row: { app_id, user_id: entity_id } }]
   if (!notifying.has(type)) return nothing
   return [{ batch: backlog.saveNotifiable as Write['batch'], row: { app_id, rev } }]
 }

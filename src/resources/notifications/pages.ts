@@ -1,7 +1,8 @@
 import { fromNearerEnd, orderBy } from '../../storage/order.ts'
 import type { OrderKey, Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
-import { isShown, selectHidden } from './hidden.ts'
+import { findUnsettled, isListed } from './audits.ts'
+import { toUnread } from './marks.ts'
 import type { NotificationRow } from './schema.ts'
 import { listByIds } from './store.ts'
 import { toSaid } from './terms.ts'
@@ -19,12 +20,9 @@ export interface Filter {
   isUnread?: boolean | undefined
 }
 
-/** Up to as many, it is asked of each whether it is shown; of more, it is found once which are not. A guess. */
-const askedLimit = 2_000
-
 /**
- * One page, and how many there are. Served by notifications_user, without looking at rows that are not on the page: any
- * page of 300,000 takes 50 ms.
+ * One page, and how many there are. Served by notifications_listed, without looking at rows that are not on the page: any
+ * page of 200,000 takes 50 ms. Of everybody's, pages are walked to along the primary key, past what is hidden.
  */
 export async function listNotifications(
   db: Db,
@@ -34,36 +32,37 @@ export async function listNotifications(
   const { q, tags, trashed, skip, order } = page
   if (tags.length > 0 || trashed === true) return { rows: [], count: 0 }
   const { isSaid } = q?.trim() ? await toSaid(db, filter.user, q) : { isSaid: db`true` }
-  const wanted = db`${matches(db, filter)} and ${isSaid}`
-  const from = db`notifications n where ${wanted}`
-  const all = await countAll(db, from)
-  const isFew = all <= askedLimit
-  const count = isFew ? await countAll(db, db`${from} and ${isShown(db)}`) : all - (await countHidden(db, wanted))
+  const { isUnread } = filter.isUnread === undefined ? { isUnread: db`true` } : await toUnread(db, filter.user)
+  const wanted = db`${matches(db, filter, isUnread)} and ${isSaid}`
+  const unsettled = await findUnsettled(db, filter.user, wanted)
+  const count = (await countKept(db, filter, wanted)) - unsettled.hidden.length + unsettled.shown.length
   if (page.countOnly || skip >= count) return { rows: [], count }
   const near = fromNearerEnd(page, count)
-  // To be sorted otherwise, each is looked at, however near the page is.
-  const isNear = isById(order) && near.offset <= askedLimit
-  const isListed = isFew || isNear ? isShown(db) : isNotHidden(db, wanted)
-  // What is asked of each, is asked in their order, until there are enough: it costs most.
-  const walk = isById(order) ? toOrder(db, near.order, filter) : db``
+  const isShown = isListed(db, unsettled)
+  // For pages that are far away: what is hidden is little, and the rest need not be looked at to be skipped.
+  const isPassed =
+    filter.user === null && near.offset > walkedRows && isById(order)
+      ? db`n.id not in (select unnest(array(select id from notifications where is_hidden)))`
+      : isShown
   const found = await db<{ id: number }[]>`
-    select id from (select * from ${from} ${walk} offset 0) n where ${isListed}
+    select n.id from notifications n where ${wanted} and ${isPassed}
     ${toOrder(db, near.order, filter)} limit ${near.limit} offset ${near.offset}`
   return { rows: await listInOrder(db, near.restore(found.map(({ id }) => id))), count }
 }
 
-async function countAll(db: Db, from: Fragment): Promise<number> {
-  const [row] = await db<{ count: number }[]>`select count(*) as count from ${from}`
+/** Rows that are looked at, one after the other, to pass over those that are hidden. A guess: 20 ms. */
+const walkedRows = 10_000
+
+/** How many there are of those that are kept as shown. Served by notifications_listed; of everybody's, those that are hidden are fewer. */
+async function countKept(db: Db, { user }: Filter, wanted: Fragment): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select ${
+      user === null
+        ? db`(select count(*) from notifications n where ${wanted})
+          - (select count(*) from notifications n where ${wanted} and n.is_hidden)`
+        : db`(select count(*) from notifications n where ${wanted} and not n.is_hidden)`
+    } as count`
   return row!.count
-}
-
-async function countHidden(db: Db, wanted: Fragment): Promise<number> {
-  return countAll(db, db`(${selectHidden(db, wanted)}) h`)
-}
-
-/** As an array that is unpacked, because PostgreSQL hashes that, however many it expects. */
-function isNotHidden(db: Db, wanted: Fragment): Fragment {
-  return db`n.id not in (select unnest(array(${selectHidden(db, wanted)})))`
 }
 
 function isById([key]: OrderKey<OrderField>[]): boolean {
@@ -83,14 +82,14 @@ async function listInOrder(db: Db, ids: number[]): Promise<NotificationRow[]> {
   return ids.flatMap(id => rows.get(id) ?? [])
 }
 
-function matches(db: Db, filter: Filter): Fragment {
-  const { user, app, directory, action, type, isUnread } = filter
+function matches(db: Db, filter: Filter, isUnread: Fragment): Fragment {
+  const { user, app, directory, action, type } = filter
   return db`${isOf(db, user)}
     ${app === undefined ? db`` : db`and n.app_id = ${app}`}
     ${directory === undefined ? db`` : db`and n.app_id in (select id from apps where directory_id = ${directory})`}
     ${action === undefined ? db`` : db`and n.action = ${action}`}
     ${type === undefined ? db`` : db`and n.type = ${type}`}
-    ${isUnread === undefined ? db`` : isUnread ? db`and n.is_unread` : db`and not n.is_unread`}`
+    ${filter.isUnread === undefined ? db`` : filter.isUnread ? db`and ${isUnread}` : db`and not (${isUnread})`}`
 }
 
 /** Not an equation, from which PostgreSQL would take that the order is by id alone. */

@@ -2,8 +2,9 @@ import { toReference } from '../../lib/reference.ts'
 import { batch, WriteStatement } from '../../storage/batch.ts'
 import type { Db, Fragment, Tx } from '../../storage/sql.ts'
 import { isShown } from './hidden.ts'
+import { forgetMark, listMarked, untilNow } from './marks.ts'
 import { listRolled } from './rolled/store.ts'
-import type { Change, Draft, NotificationRow } from './schema.ts'
+import type { Draft, NotificationRow } from './schema.ts'
 
 const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_name' | 'app_type' | 'updated_at' | 'rolled'>>(
   {
@@ -88,6 +89,7 @@ export async function updateUnread(tx: Tx, id: number, isUnread: boolean): Promi
       delete from notifications o using notifications n
       where n.id = ${id} and n.from_id is not null and o.app_id = n.app_id and o.user_id = n.user_id and o.id <> n.id
         and o.from_id is not null and o.is_unread`
+    await forgetMark(tx, id)
   }
   await tx`
     update notifications n
@@ -97,40 +99,8 @@ export async function updateUnread(tx: Tx, id: number, isUnread: boolean): Promi
     where id = ${id}`
 }
 
-/** The last message that a rolled-up notification `n` stands for when it is read; null for others. */
-function untilNow(db: Db): Fragment {
-  return db`
-    case when n.from_id is not null
-      then greatest(n.from_id, (select a.last_id from apps a where a.id = n.app_id)) end`
-}
-
 export async function removeNotification(db: Db, id: number): Promise<void> {
   await db`delete from notifications where id = ${id}`
-}
-
-export interface Marking {
-  user: number
-  /** This and all earlier ones. */
-  upTo?: number | undefined
-  app?: number | undefined
-  directory?: number | undefined
-}
-
-/**
- * Marks what is unread as read; how many there were. It is one change with one number: joined as it is, PostgreSQL may
- * draw another one for each of them. Served by notifications_unread.
- */
-export async function markRead(tx: Tx, { user, upTo, app, directory }: Marking): Promise<number> {
-  const { count } = await tx`
-    with c as materialized (select nextval('notification_changes') as id from pg_current_xact_id())
-    update notifications n
-    set is_unread = false, until_id = ${untilNow(tx)}, changed_id = c.id, change = ${'notifications_marked' satisfies Change}
-    from c
-    where n.user_id = ${user} and n.is_unread
-      ${upTo === undefined ? tx`` : tx`and n.id <= ${upTo}`}
-      ${app === undefined ? tx`` : tx`and n.app_id = ${app}`}
-      ${directory === undefined ? tx`` : tx`and n.app_id in (select a.id from apps a where a.directory_id = ${directory})`}`
-  return count
 }
 
 /** Removes up to `limit` that are older; how many there were. Served by notifications_age. */
@@ -160,8 +130,11 @@ export async function findNewestChange(db: Db): Promise<number> {
   return row!.id
 }
 
-/** With what those stand for in which messages roll up. */
-async function withRolled(db: Db, rows: NotificationRow[]): Promise<NotificationRow[]> {
+/** As they are by marks, and with what those stand for in which messages roll up. */
+async function withRolled(db: Db, all: NotificationRow[]): Promise<NotificationRow[]> {
+  const unread = all.flatMap(({ id, is_unread }) => (is_unread ? [id] : []))
+  const marked = unread.length === 0 ? new Set() : await listMarked(db, unread)
+  const rows = marked.size === 0 ? all : all.map(row => (marked.has(row.id) ? { ...row, is_unread: false } : row))
   const ids = rows.flatMap(({ id, from_id }) => (from_id === null ? [] : [id]))
   const rolled = await listRolled(db, ids)
   return rolled.size === 0 ? rows : rows.map(row => ({ ...row, rolled: rolled.get(row.id) }))

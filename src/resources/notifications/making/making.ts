@@ -11,6 +11,7 @@ import { ofFile } from './files.ts'
 import type { Outgoing } from './outgoing.ts'
 import { ofReaction, ofVote, retractVotes, type RollUp } from './rollups.ts'
 import type { Scene } from './scene.ts'
+import { auditRolled } from '../audits.ts'
 import { removeDetached, removeLinked } from './store.ts'
 
 /** The events that notify somebody, or undo that; of new messages those alone that mention somebody. */
@@ -82,6 +83,9 @@ export class Making {
     const file = this.#files.get(entity_id)
     if (file !== undefined) return this.#outgoing.push(...(await ofFile(event, file, this.#scene, crowd)))
     if (type.endsWith('_updated')) await removeDetached(this.#scene.tx, entity_id)
+    // Whom a message mentions by now is told of that apart from what rolls up.
+    if (type === 'message_updated' && (event.facts?.mentioned as number[] | undefined)?.length)
+      await auditRolled(this.#scene.tx, event.app_id)
     const item = this.#items.get(entity_id)
     if (item === undefined || !isContent(event)) return
     if (type.endsWith('_updated')) await this.#roll(event, () => retractVotes(item, event, this.#scene))
@@ -89,10 +93,11 @@ export class Making {
     this.#outgoing.push(...(await make(event, item, this.#scene, crowd)))
   }
 
-  async #remove({ type, entity_id }: AppEvent): Promise<void> {
+  async #remove({ type, app_id, entity_id }: AppEvent): Promise<void> {
     if (type === 'app_deleted') return
     await this.#outgoing.write()
     await removeLinked(this.#scene.tx, entity_id)
+    if (type === 'message_deleted') await auditRolled(this.#scene.tx, app_id)
   }
 
   async #roll({ actor_id }: AppEvent, decide: () => Promise<RollUp>): Promise<void> {

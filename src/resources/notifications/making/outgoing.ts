@@ -1,4 +1,5 @@
 import type { Tx } from '../../../storage/sql.ts'
+import { auditItems } from '../audits.ts'
 import { queueCreated, queueUpdated } from '../outbox.ts'
 import { portion } from '../pace.ts'
 import type { Draft } from '../schema.ts'
@@ -42,6 +43,7 @@ export class Outgoing {
     for (let first = 0; first < drafts.length; first += statementLimit) {
       const ids = await insertDrafts(this.#tx, drafts.slice(first, first + statementLimit))
       await queueCreated(this.#tx, ids, this.#now)
+      await auditItems(this.#tx, drafts.slice(first, first + statementLimit))
       this.written += ids.length
       this.hasTold = true
     }

@@ -1,5 +1,6 @@
 import type { Tx } from '../../../storage/sql.ts'
 import type { ContentRow } from '../../content/schema.ts'
+import { forgetMark } from '../marks.ts'
 import { keepChanged } from '../terms.ts'
 
 interface Rolled {
@@ -20,10 +21,11 @@ interface Whose {
 /** The newest notification that further events go into. Served by notifications_link. */
 export async function findRolled(tx: Tx, { user, link, action, actor, isUnread }: Whose): Promise<Rolled | null> {
   const [row] = await tx<Rolled[]>`
-    select id, actor_ids, is_unread from notifications
+    select id, actor_ids, is_unread and not exists (select from notification_marks k where n.id = any(k.ids)) as is_unread
+    from notifications n
     where link_id = ${link} and user_id = ${user} and action = ${action}
       ${actor === undefined ? tx`` : tx`and actor_ids = array[${actor}]::bigint[]`}
-      ${isUnread === undefined ? tx`` : tx`and is_unread = ${isUnread}`}
+      ${isUnread === undefined ? tx`` : tx`and is_unread = ${isUnread} and not exists (select from notification_marks k where n.id = any(k.ids))`}
     order by id desc limit 1 for update`
   return row ?? null
 }
@@ -43,6 +45,7 @@ export async function updateRolled(tx: Tx, { id, actor_ids, template, args, now 
     set actor_ids = ${actor_ids}::bigint[], template = ${template}, args = ${args}, updated_at = ${now},
       is_unread = true, changed_id = nextval('notification_changes'), change = 'notification_updated'
     where id = ${id}`
+  await forgetMark(tx, id)
   await keepChanged(tx, id)
 }
 
