@@ -258,7 +258,8 @@ export async function startNode(config: Config): Promise<Node> {
     const origin = () => config.publicUrl ?? edge.url
     const originInFrames = () => config.publicUrl ?? anyOrigin
     const settings = toDeliverySettings(config)
-    const deliverer = startDelivery({
+    const stopping = new AbortController()
+    const { deliverer, pings } = startDelivery({
       sql,
       apps,
       people,
@@ -270,14 +271,11 @@ export async function startNode(config: Config): Promise<Node> {
       settings,
       clock,
       log,
+      signal: stopping.signal,
     })
     teardown.add('deliveries', deadlineMs => deliverer.stop(deadlineMs))
-    metrics.counter(
-      'parley_deliveries_total',
-      'LoginThrottle to deliver to webhooks.',
-      () => deliverer.attempts,
-      'status',
-    )
+    metrics.counter('parley_deliveries_total', 'Attempts to deliver to webhooks.', () => deliverer.attempts, 'status')
+    teardown.add('pings', async () => stopping.abort())
     metrics.gauge('parley_deliveries_queued', 'Deliveries that wait, on all nodes.', () => deliverer.waiting)
 
     // Notifications: made of what was committed, and told to whoever is here.
@@ -361,7 +359,7 @@ export async function startNode(config: Config): Promise<Node> {
     // What comes round again and again.
     const housekeeping = new AbortController()
     const past = () => earlierTime(sql, now())
-    const deliveries = deliveryChores({ deliverer, registrations, sql, past, log })
+    const deliveries = deliveryChores({ deliverer, registrations, direct, sql, past, log })
     const runs = runChores({ runner, approvals, counts: runCounts, sql, settings: runSettings, past })
     const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
@@ -410,6 +408,7 @@ export async function startNode(config: Config): Promise<Node> {
         outside,
         agents: control,
         toolServers: tools,
+        pings,
         vault,
         upsertsJoin: config.upsertsJoin,
         now,

@@ -41,7 +41,6 @@ export const auditActions = [
   'webhook_deleted',
   'webhook_secret_rotated',
   'webhook_disabled',
-  'webhook_tested',
   'delivery_repeated',
   'deliveries_repeated',
   'app_updated',

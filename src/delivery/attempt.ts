@@ -1,3 +1,4 @@
+import { standardHeaders } from '../lib/standard-webhooks.ts'
 import type { Egress } from './egress.ts'
 import { EgressFailed } from './egress-failed.ts'
 import type { Answer } from './exchange.ts'
@@ -15,6 +16,8 @@ export interface Shipment {
   url: string
   /** Signs the body, where the webhook has one. */
   secret: string | null
+  /** Signs along, while receivers are told the new one. */
+  oldSecret?: string | null
   guid: string
   trigger: string
   body: string
@@ -37,7 +40,7 @@ export interface AttemptOptions {
 export async function attempt(egress: Egress, shipment: Shipment, options: AttemptOptions): Promise<Outcome | null> {
   const { url, body: text } = shipment
   const body = Buffer.from(text)
-  const headers = toHeaders(shipment, body, options.userAgent)
+  const headers = toHeaders(shipment, body, options)
   const started = { delivered_at: options.startedAt, body: text, request: { url, method: 'POST', headers } }
   const startedMs = performance.now()
   const { deadlineMs, signal } = options
@@ -65,7 +68,12 @@ export async function attempt(egress: Egress, shipment: Shipment, options: Attem
   }
 }
 
-function toHeaders({ guid, trigger, secret }: Shipment, body: Buffer, userAgent: string): Record<string, string> {
+function toHeaders(
+  { guid, trigger, secret, oldSecret = null }: Shipment,
+  body: Buffer,
+  { userAgent, startedAt }: AttemptOptions,
+): Record<string, string> {
+  const secrets = [secret, oldSecret].filter(one => one !== null)
   return {
     'Content-Type': 'application/json; charset=utf-8',
     'Content-Length': String(body.length),
@@ -73,6 +81,8 @@ function toHeaders({ guid, trigger, secret }: Shipment, body: Buffer, userAgent:
     'X-Service-Delivery': guid,
     'X-Service-Trigger': trigger,
     ...(secret !== null && { 'X-Service-Signature': sign(body, secret) }),
+    // The names that libraries for Standard Webhooks look for; an attempt that is repeated has the same id.
+    ...standardHeaders({ id: guid, at: startedAt, body }, secrets),
   }
 }
 

@@ -6,8 +6,9 @@ import type { Egress } from './egress.ts'
 import { Flights } from './flights.ts'
 import type { Limiter } from './limiter.ts'
 import { keepRecords } from './retention.ts'
+import { retryDelayMs } from './retry.ts'
 import * as store from './store.ts'
-import { openSecret } from './webhook-secret.ts'
+import { openOldSecret, openSecret } from './webhook-secret.ts'
 
 /** Makes the text to send. Null where the event can no longer be told; rejects where that may work later. */
 export type Compose = (delivery: store.QueuedDelivery) => Promise<string | null>
@@ -159,7 +160,7 @@ export class Queue {
     if (stopping.aborted || performance.now() > this.#startBeforeMs) return false
     const outcome = body === null ? this.#untellable() : await this.#attempt(delivery, body)
     if (outcome === null) return false
-    await this.#file(delivery.id, outcome)
+    await this.#file(delivery, outcome)
     return true
   }
 
@@ -177,10 +178,11 @@ export class Queue {
     }
   }
 
-  async #attempt({ webhook_id, payload_url: url, secret: stored, guid, trigger }: store.QueuedDelivery, body: string) {
+  async #attempt({ webhook_id, payload_url: url, guid, trigger, ...stored }: store.QueuedDelivery, body: string) {
     const { egress, vault, deadlineMs, userAgent, cutting: signal } = this.#options
-    const secret = openSecret(vault, stored, webhook_id)
-    const shipment = { url, secret, guid, trigger, body }
+    const secret = openSecret(vault, stored.secret, webhook_id)
+    const oldSecret = openOldSecret(vault, stored.old_secret, webhook_id)
+    const shipment = { url, secret, oldSecret, guid, trigger, body }
     const outcome = await attempt(egress, shipment, { deadlineMs, userAgent, signal, startedAt: this.#now() })
     if (outcome !== null) this.#options.observe(outcome)
     return outcome
@@ -193,11 +195,12 @@ export class Queue {
   }
 
   /** Tried again while the lease lasts: what is not filed is sent once more. */
-  async #file(delivery: number, outcome: store.Outcome): Promise<void> {
+  async #file(delivery: store.QueuedDelivery, outcome: store.Outcome): Promise<void> {
+    const dueAt = this.#dueAgain(delivery, outcome)
     const { sql, webhook } = this.#options
     for (;;) {
       try {
-        await store.recordOutcome(sql, delivery, outcome)
+        await store.recordOutcome(sql, delivery.id, outcome, dueAt)
         break
       } catch (error) {
         if (performance.now() > this.#leasedUntilMs) throw error
@@ -206,6 +209,13 @@ export class Queue {
     }
     this.#attempts++
     if (this.#attempts % trimEvery === 0) await store.removeSurplus(sql, webhook, keepRecords)
+  }
+
+  /** When a delivery that failed is to be attempted once more; null where it is not. */
+  #dueAgain({ attempts, retries }: store.QueuedDelivery, { status, request }: store.Outcome): Date | null {
+    // Without a request there was nothing to send, and there will be nothing.
+    if (status === 'success' || request === null || attempts >= retries) return null
+    return new Date(this.#options.clock.now() + retryDelayMs(attempts + 1, Math.random()))
   }
 
   #now(): Date {

@@ -17,11 +17,17 @@ export interface QueuedDelivery {
   body: string | null
   payload_url: string
   secret: string | null
+  /** The one before, while it signs along. */
+  old_secret: string | null
+  /** Attempts so far. */
+  attempts: number
+  /** Further attempts that the webhook asks for where one fails. */
+  retries: number
 }
 
 /** What the lease of a webhook's queue came to. */
 export type Lease =
-  /** Nothing is queued. */
+  /** Nothing is queued that is due. */
   | { state: 'empty' }
   /** Another node delivers, or nobody, because the webhook is disabled or gone. */
   | { state: 'elsewhere' }
@@ -38,7 +44,8 @@ interface LeaseRequest {
 export async function takeLease(db: Db, { webhook, node, seconds }: LeaseRequest): Promise<Lease> {
   const [row] = await db<{ newest: number | null; horizon: string | null; payload_url: string }[]>`
     with queue as (
-      select max(event_id) as newest from deliveries where webhook_id = ${webhook} and status = 'queued'
+      select max(event_id) as newest from deliveries
+      where webhook_id = ${webhook} and status = 'queued' and exists (${selectNext(db, { webhook, except: [] })})
     ),
     taken as (
       update webhooks
@@ -84,8 +91,8 @@ export async function findNext(db: Db, request: NextRequest): Promise<QueuedDeli
   const { webhook, node } = request
   const [row] = await db<QueuedDelivery[]>`
     select d.id, d.webhook_id, d.guid, d.event_id, d.trigger, d.action, d.app_id, ${lane(db, db`d.`)} as lane,
-      d.actor_id, d.facts, d.body,
-      w.payload_url, w.secret
+      d.actor_id, d.facts, d.body, d.attempts,
+      w.payload_url, w.secret, w.retries, case when w.old_secret_until > now() then w.old_secret end as old_secret
     from webhooks w join deliveries d on d.id = (${selectNext(db, request)})
     where w.id = ${webhook} and w.leased_by = ${node} and w.is_enabled`
   return row ?? null
@@ -97,14 +104,23 @@ export async function hasNext(db: Db, request: NextRequest): Promise<boolean> {
   return row!.id !== null
 }
 
-function selectNext(db: Db, { webhook, upTo, except }: NextRequest): Fragment {
+/**
+ * What waits to be attempted again holds up its lane: there, the events after it must not come before it. Served by
+ * deliveries_queue and deliveries_due.
+ */
+function selectNext(
+  db: Db,
+  { webhook, upTo, except }: Pick<NextRequest, 'webhook' | 'except'> & { upTo?: number },
+): Fragment {
   return db`
     select id from (
       select id, ${lane(db, db``)} as lane, event_id from deliveries
-      where webhook_id = ${webhook} and status = 'queued' and event_id <= ${upTo}
+      where webhook_id = ${webhook} and status = 'queued' ${upTo === undefined ? db`` : db`and event_id <= ${upTo}`}
       order by event_id, id limit ${lookedAt}
     ) oldest
-    where lane <> all(${except}::bigint[])
+    where lane <> all(${except}::bigint[]) and lane <> all(array(
+      select ${lane(db, db``)} from deliveries
+      where webhook_id = ${webhook} and status = 'queued' and due_at is not null and due_at > now()))
     order by event_id, id limit 1`
 }
 
@@ -124,15 +140,23 @@ export interface Outcome {
   response: object
 }
 
-/** Files the outcome of a queued delivery; one that was dropped meanwhile stays dropped. */
-export async function recordOutcome(db: Db, delivery: number, outcome: Outcome): Promise<void> {
+/**
+ * Files the outcome of a queued delivery; one that was dropped meanwhile stays dropped. With `dueAt` it is to be attempted
+ * once more then, with the same text, and stays queued. A webhook notes since when it fails.
+ */
+export async function recordOutcome(db: Db, delivery: number, outcome: Outcome, dueAt: Date | null): Promise<void> {
   const { status, delivered_at, duration_ms, status_code, body, request, response } = outcome
   await db`
-    update deliveries
-    set status = ${status}, delivered_at = ${delivered_at}, duration_ms = ${duration_ms},
-      status_code = ${status_code}, body = ${body}, facts = null,
-      request = ${request && JSON.stringify(request)}::text::json, response = ${JSON.stringify(response)}::text::json
-    where id = ${delivery} and status = 'queued'`
+    with filed as (
+      update deliveries
+      set status = ${dueAt === null ? status : 'queued'}, delivered_at = ${delivered_at}, duration_ms = ${duration_ms},
+        status_code = ${status_code}, body = ${body}, facts = null, attempts = attempts + 1, due_at = ${dueAt},
+        request = ${request && JSON.stringify(request)}::text::json, response = ${JSON.stringify(response)}::text::json
+      where id = ${delivery} and status = 'queued'
+      returning webhook_id
+    )
+    update webhooks w set failing_since = ${status === 'success' ? null : delivered_at}
+    from filed where w.id = filed.webhook_id and (w.failing_since is null) = ${status !== 'success'}`
 }
 
 /** Enabled webhooks with something queued that no node is delivering for. One index look-up for each webhook. */

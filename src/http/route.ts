@@ -23,6 +23,7 @@ import type { Entry } from './admin/door.ts'
 import type { AgentControl } from './agents.ts'
 import type { Errands } from './errands.ts'
 import type { Outside } from './outside.ts'
+import type { Pings } from './pings.ts'
 import type { ToolServers } from './tool-servers.ts'
 import type { Upload } from './upload.ts'
 
@@ -58,6 +59,7 @@ export interface Parts {
   outside: Outside
   agents: AgentControl
   toolServers: ToolServers
+  pings: Pings
   /** Opens what is sealed in the database. */
   vault: Vault
   /** Whether an upsert lets its caller into an app that was itself made by one. */

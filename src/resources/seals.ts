@@ -8,6 +8,7 @@ const columns = [
   { table: 'agent_functions', column: 'headers', isJson: true },
   { table: 'agent_servers', column: 'headers', isJson: true },
   { table: 'webhooks', column: 'secret', isJson: false },
+  { table: 'webhooks', column: 'old_secret', isJson: false },
 ] as const
 type Column = (typeof columns)[number]
 

@@ -1,12 +1,12 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { sealSecret } from '../../delivery/webhook-secret.ts'
+import { openSecret, sealOldSecret, sealSecret } from '../../delivery/webhook-secret.ts'
 import { WebhookIsDisabled } from './schema.ts'
 import * as store from './store.ts'
 
 /** What the API shows of a webhook. The secret is not part of it, nor of the answers that are kept for repetition. */
-export type ShownWebhook = Omit<store.WebhookRow, 'secret'>
+export type ShownWebhook = Omit<store.WebhookRow, 'secret' | 'old_secret' | 'old_secret_until'>
 
 /** Registers a webhook: it gets the events that are committed from now on. */
 export const createWebhook = directCommand(
@@ -15,10 +15,10 @@ export const createWebhook = directCommand(
     const id = await store.nextWebhookId(work.sql)
     const webhook = { ...input, id, secret: sealSecret(work.vault, input.secret, id) }
     await store.insertWebhook(work.sql, webhook, work.now)
-    const { triggers, is_enabled } = webhook
-    audit(work, { action: 'webhook_created', target: toTarget(webhook), after: { triggers, is_enabled } })
+    const { triggers, is_enabled, retries } = webhook
+    audit(work, { action: 'webhook_created', target: toTarget(webhook), after: { triggers, is_enabled, retries } })
     work.changed('webhook_changed', 'webhook', webhook.id)
-    return withoutSecret(webhook)
+    return withoutSecret({ ...webhook, failing_since: null, disabled_reason: null })
   },
 )
 
@@ -35,14 +35,57 @@ export const updateWebhook = directCommand(
     if (before === null) throw NotFound()
     const { secret = undefined } = change
     const sealed = secret === undefined ? before.secret : sealSecret(work.vault, secret, id)
-    const after = { ...before, ...change, secret: sealed }
+    // One that is enabled again starts afresh.
+    const isRevived = change.is_enabled === true && !before.is_enabled
+    const fresh = isRevived ? { failing_since: null, disabled_reason: null } : {}
+    const after = { ...before, ...change, ...fresh, secret: sealed }
     await store.updateWebhook(work.sql, after)
     // On enabling too: a commit that began before the webhook was disabled may have queued something since.
     if (after.is_enabled !== before.is_enabled) await store.removeQueued(work.sql, id)
-    const changed = differences(before, after, ['triggers', 'is_enabled'])
+    const changed = differences(before, after, ['triggers', 'is_enabled', 'retries'])
     if (changed !== null) audit(work, { action: 'webhook_updated', target: toTarget(after), ...changed })
     work.changed('webhook_changed', 'webhook', id)
     return withoutSecret(after)
+  },
+)
+
+/** How long the secret before the last one signs along: time to tell all receivers of the new one. */
+const oldSecretMs = 24 * 3_600_000
+
+/** Gives a webhook another secret, which signs from now on; the one before signs along for a day. */
+export const rotateSecret = directCommand(
+  'rotateSecret',
+  async (work: DirectWork, { id, secret }: { id: number; secret: string }): Promise<ShownWebhook> => {
+    const before = await store.lockWebhook(work.sql, id)
+    if (before === null) throw NotFound()
+    const old = openSecret(work.vault, before.secret, id)
+    const after = {
+      ...before,
+      secret: sealSecret(work.vault, secret, id),
+      old_secret: sealOldSecret(work.vault, old, id),
+      old_secret_until: new Date(work.now.getTime() + oldSecretMs),
+    }
+    await store.updateWebhook(work.sql, after)
+    audit(work, { action: 'webhook_secret_rotated', target: toTarget(after) })
+    work.changed('webhook_changed', 'webhook', id)
+    return withoutSecret(after)
+  },
+)
+
+/** Disables a webhook that has failed for too long, and says why. Nothing happens where it succeeds again meanwhile. */
+export const disableFailing = directCommand(
+  'disableFailing',
+  async (work: DirectWork, { id, failingBefore }: { id: number; failingBefore: Date }): Promise<boolean> => {
+    const before = await store.lockWebhook(work.sql, id)
+    if (before === null || !before.is_enabled || before.failing_since === null) return false
+    if (before.failing_since >= failingBefore) return false
+    const since = before.failing_since.toISOString().slice(0, 16)
+    const reason = `No delivery has succeeded since ${since}Z`
+    await store.updateWebhook(work.sql, { ...before, is_enabled: false, disabled_reason: reason })
+    await store.removeQueued(work.sql, id)
+    audit(work, { action: 'webhook_disabled', target: toTarget(before), after: { reason } })
+    work.changed('webhook_changed', 'webhook', id)
+    return true
   },
 )
 
@@ -75,11 +118,37 @@ export const redeliver = directCommand(
   },
 )
 
+export interface FailedRedelivery {
+  webhook: number
+  since: Date | undefined
+  until: Date | undefined
+}
+
+/** Deliveries that one call queues again. */
+const mostRedelivered = 1_000
+
+/** Queues again what has failed, the oldest of it first; how many there were. Refuses with 400 where it is disabled. */
+export const redeliverFailed = directCommand(
+  'redeliverFailed',
+  async (work: DirectWork, { webhook, since, until }: FailedRedelivery): Promise<number> => {
+    const stored = await store.lockWebhook(work.sql, webhook)
+    if (stored === null) throw NotFound()
+    if (!stored.is_enabled) throw WebhookIsDisabled({ webhook })
+    const wanted = { webhook, since, until, limit: mostRedelivered, now: work.now }
+    const count = await store.copyFailed(work.sql, wanted)
+    if (count === 0) return 0
+    audit(work, { action: 'deliveries_repeated', target: toTarget(stored), after: { count } })
+    work.changed('delivery_queued', 'webhook', webhook)
+    return count
+  },
+)
+
 /** A webhook as the audit log names it: the path of its address may be a secret. */
-function toTarget({ id, payload_url }: store.WebhookRow) {
+function toTarget({ id, payload_url }: Pick<store.WebhookRow, 'id' | 'payload_url'>) {
   return { type: 'webhook', id, name: new URL(payload_url).origin }
 }
 
-function withoutSecret({ id, payload_url, triggers, is_enabled }: store.WebhookRow): ShownWebhook {
-  return { id, payload_url, triggers, is_enabled }
+function withoutSecret(webhook: ShownWebhook): ShownWebhook {
+  const { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason } = webhook
+  return { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason }
 }

@@ -5,15 +5,21 @@ import type { People } from '../../actors/people.ts'
 import { addressCheck } from '../../delivery/addresses.ts'
 import { Deliverer } from '../../delivery/deliverer.ts'
 import { Egress } from '../../delivery/egress.ts'
+import { createPings } from '../../delivery/pings.ts'
 import { Limiter } from '../../delivery/limiter.ts'
 import { forgetDeliveries } from '../../delivery/retention.ts'
+import type { Direct } from '../../actors/direct.ts'
+import { server } from '../../actors/principal.ts'
+import type { Pings } from '../../http/pings.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Chore } from '../../storage/housekeeping.ts'
 import type { Sql } from '../../storage/sql.ts'
+import { disableFailing } from './commands.ts'
 import type { Registrations } from './consumer.ts'
 import { composePayload } from './payload.ts'
+import { listFailing } from './store.ts'
 
 export interface DeliverySettings {
   version: string
@@ -40,19 +46,26 @@ interface DeliveryParts {
   settings: DeliverySettings
   clock: Clock
   log: Log
+  /** Aborts when the node stops. */
+  signal: AbortSignal
 }
 
 /** A deliverer that commits on this node wake. It begins with what earlier nodes left when its chores begin. */
-export function startDelivery({ registrations, settings, ...parts }: DeliveryParts): Deliverer {
-  const { apps, environment, sql, vault, clock, log } = parts
+export function startDelivery({ registrations, settings, ...parts }: DeliveryParts): {
+  deliverer: Deliverer
+  pings: Pings
+} {
+  const { apps, environment, sql, vault, clock, log, signal } = parts
   const { version, ratePerSecond, parallel, deadlineMs, allow, deny } = settings
+  const egress = new Egress({ isAllowed: addressCheck({ allowsPrivate: true, allow, deny }) })
+  const userAgent = `ServiceBot/${version}`
   const deliverer = new Deliverer({
     sql,
-    egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true, allow, deny }) }),
+    egress,
     vault,
     limiter: new Limiter(ratePerSecond),
     compose: composePayload(parts),
-    userAgent: `ServiceBot/${version}`,
+    userAgent,
     deadlineMs,
     parallel,
     clock,
@@ -64,25 +77,39 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
   environment.listen(({ type, entity_id }) => {
     if (type === 'delivery_queued') deliverer.wake(entity_id)
   })
-  return deliverer
+  const pings = createPings({ egress, userAgent, deadlineMs, signal, now: () => new Date(clock.now()) })
+  return { deliverer, pings }
 }
+
+/** A receiver that was away for so long is not coming back by itself. As in other services: Stripe's has three. */
+const failingDays = 5
 
 interface ChoreParts {
   deliverer: Deliverer
   registrations: Registrations
+  direct: Direct
   sql: Sql
   past: () => Promise<Date>
   log: Log
 }
 
 /** What deliveries need to be done again and again. */
-export function deliveryChores({ deliverer, registrations, ...parts }: ChoreParts): Chore[] {
+export function deliveryChores({ deliverer, registrations, direct, ...parts }: ChoreParts): Chore[] {
   const look = async () => {
     if (!registrations.isEmpty) await deliverer.look()
+  }
+  const { sql, past, log } = parts
+  const disable = async () => {
+    const failingBefore = new Date((await past()).getTime() - failingDays * 86_400_000)
+    for (const webhook of await listFailing(sql, failingBefore)) {
+      if (await direct.run(disableFailing, server, { id: webhook, failingBefore }))
+        log.warn({ webhook, days: failingDays }, 'A webhook was disabled, as no delivery has succeeded for days')
+    }
   }
   return [
     { name: 'look for deliveries', periodMs: 1_000, run: look },
     { name: 'count deliveries', periodMs: 15_000, run: () => deliverer.count() },
     { name: 'forget deliveries', periodMs: 60_000, run: signal => forgetDeliveries({ ...parts, signal }) },
+    { name: 'disable failing webhooks', periodMs: 60_000, run: disable },
   ]
 }

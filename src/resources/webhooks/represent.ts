@@ -2,15 +2,17 @@ import { verbatim } from '../../lib/json.ts'
 import type { ShownWebhook } from './commands.ts'
 import type { DeliveryRow, DeliverySummaryRow } from './store.ts'
 
-export function showWebhook({ id, payload_url, triggers, is_enabled }: ShownWebhook) {
-  return { id, payload_url, triggers, is_enabled }
+export function showWebhook(webhook: ShownWebhook) {
+  const { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason } = webhook
+  return { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason }
 }
 
 /** The delivery as list items show it. */
 export function showDeliverySummary(row: DeliverySummaryRow) {
-  const { id, guid, event_id, action, delivered_at, duration_ms, status, status_code } = row
+  const { id, webhook_id, guid, event_id, action, delivered_at, duration_ms, status, status_code, attempts } = row
   const duration = duration_ms === null ? null : Math.round(duration_ms) / 1000
-  return { id, guid, event_id, action, delivered_at, duration, status, status_code }
+  const shown = { id, webhook_id, guid, event_id, action, delivered_at, duration, status, status_code, attempts }
+  return { ...shown, next_attempt_at: status === 'queued' ? row.due_at : null }
 }
 
 /** The delivery with what was sent and what came back. */

@@ -1,17 +1,26 @@
+import { randomBytes, randomUUID } from 'node:crypto'
+import { openOldSecret, openSecret } from '../../delivery/webhook-secret.ts'
 import { NotFound } from '../../lib/errors.ts'
+import { writeJson } from '../../lib/json.ts'
 import { toId } from '../../lib/reference.ts'
 import { reply, route } from '../../http/route.ts'
 import { keepRecords } from '../../delivery/retention.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
-import { createWebhook, deleteWebhook, redeliver, updateWebhook } from './commands.ts'
+import { actorOf } from '../users/represent.ts'
+import { createWebhook, deleteWebhook, redeliver, redeliverFailed, rotateSecret, updateWebhook } from './commands.ts'
 import { showDelivery, showDeliverySummary, showWebhook } from './represent.ts'
 import {
+  AllDeliveryListing,
   Deliveries,
   Delivery,
   DeliveryListing,
   DeliveryPath,
+  FailedRedelivery,
   NewWebhook,
+  Redelivered,
+  RotatedWebhook,
   Webhook,
+  WebhookDetails,
   WebhookIsDisabled,
   WebhookListing,
   WebhookPath,
@@ -30,7 +39,7 @@ const create = route({
   replies: { 201: Webhook },
   async handle({ body, by, direct, once }) {
     const { payload_url, triggers } = body
-    const input = { payload_url, triggers, secret: null, is_enabled: true, ...toSettings(body) }
+    const input = { payload_url, triggers, secret: null, is_enabled: true, retries: 0, ...toSettings(body) }
     return reply(201, showWebhook(await direct.run(createWebhook, by, input, once)))
   },
 })
@@ -38,15 +47,16 @@ const create = route({
 const get = route({
   method: 'GET',
   path: '/api/webhooks/{id}',
-  summary: 'Get a webhook',
+  summary: 'Get a webhook, and how it fares',
   auth: 'key',
   params: WebhookPath,
-  replies: { 200: Webhook },
+  replies: { 200: WebhookDetails },
   problems: [NotFound],
-  async handle({ params, sql }) {
+  async handle({ params, sql, now }) {
     const webhook = await store.findWebhook(sql, toId(params.id))
     if (webhook === null) throw NotFound()
-    return reply(200, showWebhook(webhook))
+    const health = await store.findHealth(sql, webhook.id, new Date(now().getTime() - 24 * 3_600_000))
+    return reply(200, { ...showWebhook(webhook), ...health })
   },
 })
 
@@ -112,7 +122,7 @@ const listOfDeliveries = route({
     const webhook = toId(params.id)
     if ((await store.findWebhook(sql, webhook)) === null) throw NotFound()
     const page = toPage(query, store.orderFields, 'id desc')
-    const filter = { webhook, action: query.action, limit: keepRecords }
+    const filter = toFilter(query, webhook)
     const count = await store.countDeliveries(sql, filter, page)
     const deliveries = page.countOnly ? [] : await store.listDeliveries(sql, filter, page)
     return reply(200, toPagedList(page, count, deliveries.map(showDeliverySummary)))
@@ -149,12 +159,100 @@ const sendAgain = route({
   },
 })
 
+const listAll = route({
+  method: 'GET',
+  path: '/api/deliveries',
+  summary: 'List the recent deliveries of all webhooks',
+  auth: 'key',
+  query: AllDeliveryListing,
+  replies: { 200: Deliveries },
+  async handle({ query, sql }) {
+    const page = toPage(query, store.orderFields, 'id desc')
+    const filter = toFilter(query, query.webhook)
+    const count = await store.countDeliveries(sql, filter, page)
+    const deliveries = page.countOnly ? [] : await store.listDeliveries(sql, filter, page)
+    return reply(200, toPagedList(page, count, deliveries.map(showDeliverySummary)))
+  },
+})
+
+const sendFailedAgain = route({
+  method: 'POST',
+  path: '/api/webhooks/{id}/redeliver',
+  summary: 'Send again what has failed, and has not been sent again since; 1,000 deliveries at most, oldest first',
+  auth: 'key',
+  params: WebhookPath,
+  body: FailedRedelivery,
+  creates: true,
+  replies: { 202: Redelivered },
+  problems: [NotFound, WebhookIsDisabled],
+  async handle({ params, body, by, direct, once }) {
+    const input = { webhook: toId(params.id), since: body.since ?? undefined, until: body.until ?? undefined }
+    return reply(202, { count: await direct.run(redeliverFailed, by, input, once) })
+  },
+})
+
+const rotate = route({
+  method: 'POST',
+  path: '/api/webhooks/{id}/rotate',
+  summary: 'Give a webhook a new secret, which is shown this once; the one before signs along for 24 hours',
+  auth: 'key',
+  params: WebhookPath,
+  replies: { 200: RotatedWebhook },
+  problems: [NotFound],
+  async handle({ params, by, direct }) {
+    // As libraries for Standard Webhooks expect it.
+    const secret = `whsec_${randomBytes(32).toString('base64')}`
+    const webhook = await direct.run(rotateSecret, by, { id: toId(params.id), secret })
+    return reply(200, { ...showWebhook(webhook), secret })
+  },
+})
+
+const ping = 'ping'
+
+const test = route({
+  method: 'POST',
+  path: '/api/webhooks/{id}/test',
+  summary: 'Send the action ping to a webhook, beside its queue, and wait for what comes of it',
+  auth: 'key',
+  params: WebhookPath,
+  replies: { 200: Delivery },
+  problems: [NotFound],
+  async handle({ params, by, sql, vault, people, pings, now, origin }) {
+    const webhook = await store.findWebhook(sql, toId(params.id))
+    if (webhook === null) throw NotFound()
+    const { id, payload_url: url, old_secret_until } = webhook
+    const isOldGood = old_secret_until !== null && old_secret_until > now()
+    const guid = randomUUID()
+    const outcome = await pings.send({
+      url,
+      secret: openSecret(vault, webhook.secret, id),
+      oldSecret: isOldGood ? openOldSecret(vault, webhook.old_secret, id) : null,
+      guid,
+      trigger: ping,
+      body: writeJson({ id: 0, action: ping, actor: actorOf(people.show(by.user), origin) }, 'string'),
+    })
+    const filed = { webhook: id, guid, trigger: ping, action: ping, now: now() }
+    return reply(200, showDelivery(await store.insertAttempt(sql, filed, outcome)))
+  },
+})
+
+/** Of one webhook no more are shown than are kept. */
+function toFilter({ action, status, event, since, until }: DeliveryListing, webhook?: number): store.DeliveryFilter {
+  return { webhook, action, status, event, since, until, limit: keepRecords }
+}
+
 /** The settings that both spellings and both emptinesses come to; only what was given. */
-function toSettings({ secret, is_enabled, enabled }: Pick<WebhookUpdate, 'secret' | 'is_enabled' | 'enabled'>) {
+function toSettings({
+  secret,
+  is_enabled,
+  enabled,
+  retries,
+}: Pick<WebhookUpdate, 'secret' | 'is_enabled' | 'enabled' | 'retries'>) {
   const isEnabled = is_enabled ?? enabled
   return {
     ...(secret !== undefined && { secret: secret === '' ? null : secret }),
     ...(isEnabled !== undefined && { is_enabled: isEnabled }),
+    ...(retries !== undefined && { retries }),
   }
 }
 
@@ -162,4 +260,17 @@ function toDeliveryRef(text: string): store.DeliveryRef {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? { guid: text } : { id: toId(text) }
 }
 
-export const routes = [create, get, update, list, remove, listOfDeliveries, getDelivery, sendAgain]
+export const routes = [
+  create,
+  get,
+  update,
+  list,
+  remove,
+  listOfDeliveries,
+  getDelivery,
+  sendAgain,
+  listAll,
+  sendFailedAgain,
+  rotate,
+  test,
+]

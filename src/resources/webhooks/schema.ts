@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { Int, pagedList, Timestamp } from '../../lib/shape.ts'
+import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../lib/shape.ts'
 import { Listing } from '../../storage/page.ts'
 
 /** What receivers can be told about. More may come: receivers check the trigger before they process a delivery. */
@@ -43,6 +43,15 @@ const fields = {
     .describe('Signs the deliveries; never shown. null or empty: they are not signed'),
   enabled: z.boolean().optional().describe('The same as is_enabled'),
   is_enabled: z.boolean().optional().describe('Default: true'),
+  retries: z
+    .int()
+    .min(0)
+    .max(12)
+    .optional()
+    .describe(
+      'Further attempts where one fails, each after a longer wait; events of the same app wait for it. Default: 0. ' +
+        'A webhook with retries that has failed for five days is disabled',
+    ),
 }
 
 export const NewWebhook = z.object(fields)
@@ -56,12 +65,47 @@ export const WebhookUpdate = z.object({
 export type WebhookUpdate = z.output<typeof WebhookUpdate>
 
 export const Webhook = z
-  .object({ id: Int, payload_url: z.string(), triggers: z.array(Trigger), is_enabled: z.boolean() })
+  .object({
+    id: Int,
+    payload_url: z.string(),
+    triggers: z.array(Trigger),
+    is_enabled: z.boolean(),
+    retries: Int,
+    failing_since: Timestamp.optional().describe('Since when no delivery has succeeded; absent where the last one has'),
+    disabled_reason: z.string().optional().describe('Why the server has disabled it'),
+  })
   .meta({ id: 'Webhook' })
+export const WebhookDetails = Webhook.extend({
+  queued: Int.describe('Deliveries that wait'),
+  oldest_queued_at: Timestamp.optional(),
+  failures_24h: Int,
+  last_success_at: Timestamp.optional(),
+}).meta({ id: 'WebhookDetails' })
+export const RotatedWebhook = Webhook.extend({
+  secret: z.string().describe('The new secret, shown this once; the one before signs along for 24 hours'),
+}).meta({ id: 'RotatedWebhook' })
 export const Webhooks = pagedList(Webhook)
 
 export const WebhookListing = Listing
-export const DeliveryListing = Listing.extend({ action: z.string().max(256).optional().describe('Only this action') })
+
+const Id = z.string().regex(idForm, 'must be an id').transform(Number)
+
+export const DeliveryListing = Listing.extend({
+  action: z.string().max(256).optional().describe('Only this action'),
+  status: z.enum(['success', 'failure', 'queued']).optional().describe('Without it, all that was attempted for good'),
+  event: Id.optional().describe('Only of this event, the id in the payload'),
+  since: MomentInput.optional().describe('Attempted then or later'),
+  until: MomentInput.optional().describe('Attempted before then'),
+})
+export type DeliveryListing = z.output<typeof DeliveryListing>
+export const AllDeliveryListing = DeliveryListing.extend({ webhook: Id.optional().describe('Only of this webhook') })
+
+export const FailedRedelivery = z.object({
+  status: z.literal('failure').describe('What is to be sent again'),
+  since: MomentInput.nullish(),
+  until: MomentInput.nullish(),
+})
+export const Redelivered = z.object({ count: Int.describe('Deliveries that were queued, 1,000 at most') })
 
 const Headers = z.record(z.string(), z.string())
 const Seconds = z
@@ -71,6 +115,7 @@ const Seconds = z
 export const DeliverySummary = z
   .object({
     id: Int,
+    webhook_id: Int,
     guid: z.uuid().describe('The X-Service-Delivery header'),
     event_id: Int.describe('The id in the payload, shared by all deliveries of the event'),
     action: z.string(),
@@ -78,6 +123,8 @@ export const DeliverySummary = z
     duration: Seconds.optional(),
     status: z.enum(['queued', 'success', 'failure']),
     status_code: Int.optional().describe('What the receiver answered; absent where it did not'),
+    attempts: Int,
+    next_attempt_at: Timestamp.optional().describe('When it is attempted again'),
   })
   .meta({ id: 'DeliverySummary' })
 

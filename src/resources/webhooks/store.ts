@@ -1,5 +1,6 @@
 import { reviveDates } from '../../actors/revive.ts'
 import type { AppRow } from '../../actors/state.ts'
+import type { Outcome } from '../../delivery/store.ts'
 import { batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
@@ -12,9 +13,21 @@ export interface WebhookRow {
   /** Sealed, where there were keys. */
   secret: string | null
   is_enabled: boolean
+  /** Further attempts where one fails. */
+  retries: number
+  /** The one before, sealed as well, and until when it signs along. */
+  old_secret: string | null
+  old_secret_until: Date | null
+  /** Since when no delivery has succeeded; null where the last one has. */
+  failing_since: Date | null
+  /** Why the server has disabled it; null where it has not. */
+  disabled_reason: string | null
 }
 
-export type NewWebhookRow = Omit<WebhookRow, 'id'>
+export type NewWebhookRow = Pick<WebhookRow, 'payload_url' | 'triggers' | 'secret' | 'is_enabled' | 'retries'>
+
+const columns = (db: Db) =>
+  db`id, payload_url, triggers, secret, is_enabled, retries, old_secret, old_secret_until, failing_since, disabled_reason`
 
 export const orderFields = ['id', 'created_at'] as const
 type OrderField = (typeof orderFields)[number]
@@ -25,33 +38,34 @@ export async function nextWebhookId(db: Db): Promise<number> {
   return row!.id
 }
 
-export async function insertWebhook(db: Db, row: WebhookRow, now: Date): Promise<void> {
-  const { id, payload_url, triggers, secret, is_enabled } = row
+export async function insertWebhook(db: Db, row: NewWebhookRow & { id: number }, now: Date): Promise<void> {
+  const { id, payload_url, triggers, secret, is_enabled, retries } = row
   await db`
-    insert into webhooks (id, payload_url, triggers, secret, is_enabled, created_at)
-    values (${id}, ${payload_url}, ${triggers}, ${secret}, ${is_enabled}, ${now})`
+    insert into webhooks (id, payload_url, triggers, secret, is_enabled, retries, created_at)
+    values (${id}, ${payload_url}, ${triggers}, ${secret}, ${is_enabled}, ${retries}, ${now})`
 }
 
 export async function findWebhook(db: Db, id: number): Promise<WebhookRow | null> {
   const [row] = await db<WebhookRow[]>`
-    select id, payload_url, triggers, secret, is_enabled from webhooks where id = ${id}`
+    select ${columns(db)} from webhooks where id = ${id}`
   return row ?? null
 }
 
 /** Locked until the transaction ends. */
 export async function lockWebhook(tx: Tx, id: number): Promise<WebhookRow | null> {
   const [row] = await tx<WebhookRow[]>`
-    select id, payload_url, triggers, secret, is_enabled from webhooks where id = ${id} for update`
+    select ${columns(tx)} from webhooks where id = ${id} for update`
   return row ?? null
 }
 
-export async function updateWebhook(
-  tx: Tx,
-  { id, payload_url, triggers, secret, is_enabled }: WebhookRow,
-): Promise<void> {
+export async function updateWebhook(tx: Tx, row: WebhookRow): Promise<void> {
+  const { id, payload_url, triggers, secret, is_enabled, retries } = row
+  const { old_secret, old_secret_until, failing_since, disabled_reason } = row
   await tx`
     update webhooks
-    set payload_url = ${payload_url}, triggers = ${triggers}, secret = ${secret}, is_enabled = ${is_enabled}
+    set payload_url = ${payload_url}, triggers = ${triggers}, secret = ${secret}, is_enabled = ${is_enabled},
+      retries = ${retries}, old_secret = ${old_secret}, old_secret_until = ${old_secret_until},
+      failing_since = ${failing_since}, disabled_reason = ${disabled_reason}
     where id = ${id}`
 }
 
@@ -64,7 +78,7 @@ export async function removeWebhook(tx: Tx, id: number): Promise<boolean> {
 
 export function listWebhooks(db: Db, page: Page<OrderField>): Promise<WebhookRow[]> {
   return db<WebhookRow[]>`
-    select id, payload_url, triggers, secret, is_enabled from webhooks
+    select ${columns(db)} from webhooks
     where ${matches(db, page)}
     ${orderBy(db, page.order, { id: 'id', created_at: 'created_at' })}
     limit ${page.take} offset ${page.skip}`
@@ -130,6 +144,7 @@ export async function removeQueued(tx: Tx, webhook: number): Promise<void> {
 
 export interface DeliverySummaryRow {
   id: number
+  webhook_id: number
   guid: string
   event_id: number
   action: string
@@ -137,6 +152,9 @@ export interface DeliverySummaryRow {
   delivered_at: Date | null
   duration_ms: number | null
   status_code: number | null
+  /** How often it was attempted, and when it is to be again. */
+  attempts: number
+  due_at: Date | null
 }
 
 export interface DeliveryRow extends DeliverySummaryRow {
@@ -145,17 +163,23 @@ export interface DeliveryRow extends DeliverySummaryRow {
   response: { status_code?: number; headers?: Record<string, string>; body?: string; error?: string } | null
 }
 
-interface DeliveryFilter {
-  webhook: number
-  action: string | undefined
-  /** Newest attempts that are shown at all. */
+export interface DeliveryFilter {
+  /** Absent: of all webhooks. */
+  webhook?: number | undefined
+  action?: string | undefined
+  status?: string | undefined
+  event?: number | undefined
+  /** When it was attempted; what is queued, when it was made. */
+  since?: Date | undefined
+  until?: Date | undefined
+  /** Newest attempts of one webhook that are shown at all. */
   limit: number
 }
 
-/** One page of a webhook's attempts. What is still queued has no status yet, so it is not listed. */
+/** One page of attempts, and of what is queued where that is asked for. */
 export function listDeliveries(db: Db, filter: DeliveryFilter, page: Page<OrderField>): Promise<DeliverySummaryRow[]> {
   return db<DeliverySummaryRow[]>`
-    select id, guid, event_id, action, status, delivered_at, duration_ms, status_code
+    select ${summaryColumns(db)}
     from ${newest(db, filter)}
     where ${isWanted(db, filter, page)}
     ${orderBy(db, page.order, { id: 'id', created_at: 'created_at' })}
@@ -168,20 +192,111 @@ export async function countDeliveries(db: Db, filter: DeliveryFilter, page: Page
   return row!.count
 }
 
+const summaryColumns = (db: Db) =>
+  db`id, webhook_id, guid, event_id, action, status, delivered_at, duration_ms, status_code, attempts, due_at`
+
 /** Old records are removed now and then; until that they are passed over. Served by deliveries_webhook. */
-function newest(db: Db, { webhook, limit }: DeliveryFilter): Fragment {
+function newest(db: Db, { webhook, status, limit }: DeliveryFilter): Fragment {
+  const isOfStatus = status === 'queued' ? db`status = 'queued'` : db`status <> 'queued'`
+  if (webhook === undefined) return db`(select * from deliveries where ${isOfStatus}) newest`
   return db`(
-    select id, guid, event_id, action, status, delivered_at, duration_ms, status_code, created_at
-    from deliveries where webhook_id = ${webhook} and status <> 'queued'
-    order by id desc limit ${limit}
+    select * from deliveries where webhook_id = ${webhook} and ${isOfStatus} order by id desc limit ${limit}
   ) newest`
 }
 
-function isWanted(db: Db, { action }: DeliveryFilter, { q, tags, trashed }: Page): Fragment {
+function isWanted(db: Db, filter: DeliveryFilter, { q, tags, trashed }: Page): Fragment {
+  const { action, status, event, since, until } = filter
   if (tags.length > 0 || trashed === true) return db`false`
-  return db`${action === undefined ? db`true` : db`action = ${action}`}
+  return db`true
+    ${action === undefined ? db`` : db`and action = ${action}`}
+    ${status === undefined ? db`` : db`and status = ${status}`}
+    ${event === undefined ? db`` : db`and event_id = ${event}`}
+    ${since === undefined ? db`` : db`and coalesce(delivered_at, created_at) >= ${since}`}
+    ${until === undefined ? db`` : db`and coalesce(delivered_at, created_at) < ${until}`}
     ${q === undefined ? db`` : db`and strpos(action, lower(${q})) > 0`}`
 }
+
+/** How a webhook fares. */
+export interface WebhookHealth {
+  queued: number
+  oldest_queued_at: Date | null
+  failures_24h: number
+  last_success_at: Date | null
+}
+
+/** Served by deliveries_queue, deliveries_failed and deliveries_webhook. */
+export async function findHealth(db: Db, webhook: number, dayAgo: Date): Promise<WebhookHealth> {
+  const [row] = await db<WebhookHealth[]>`
+    select
+      (select count(*) from deliveries where webhook_id = ${webhook} and status = 'queued') as queued,
+      (select min(created_at) from deliveries where webhook_id = ${webhook} and status = 'queued') as oldest_queued_at,
+      (select count(*) from deliveries
+        where webhook_id = ${webhook} and status = 'failure' and delivered_at > ${dayAgo}) as failures_24h,
+      (select delivered_at from deliveries where webhook_id = ${webhook} and status = 'success'
+        order by id desc limit 1) as last_success_at`
+  return row!
+}
+
+/** Files an attempt that was never queued. */
+export async function insertAttempt(
+  db: Db,
+  {
+    webhook,
+    guid,
+    trigger,
+    action,
+    now,
+  }: { webhook: number; guid: string; trigger: string; action: string; now: Date },
+  outcome: Outcome,
+): Promise<DeliveryRow> {
+  const { status, delivered_at, duration_ms, status_code, body, request, response } = outcome
+  const [row] = await db<DeliveryRow[]>`
+    insert into deliveries (
+      webhook_id, guid, event_id, trigger, action, app_id, actor_id, created_at, status, delivered_at, duration_ms,
+      status_code, attempts, body, request, response)
+    values (${webhook}, ${guid}, 0, ${trigger}, ${action}, 0, 0, ${now}, ${status}, ${delivered_at}, ${duration_ms},
+      ${status_code}, 1, ${body}, ${request && JSON.stringify(request)}::text::json,
+      ${JSON.stringify(response)}::text::json)
+    returning ${deliveryColumns(db)}`
+  return row!
+}
+
+interface FailedDeliveries {
+  webhook: number
+  since: Date | undefined
+  until: Date | undefined
+  limit: number
+  now: Date
+}
+
+/**
+ * Queues once more what failed, each event once and oldest first, unless a later attempt of it waits or has succeeded;
+ * how many there were. Served by deliveries_failed.
+ */
+export async function copyFailed(tx: Tx, { webhook, since, until, limit, now }: FailedDeliveries): Promise<number> {
+  const { count } = await tx`
+    insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, facts, body, created_at)
+    select webhook_id, event_id, trigger, action, app_id, actor_id, facts, body, ${now}::timestamptz
+    from deliveries d
+    where webhook_id = ${webhook} and status = 'failure' and (body is not null or facts is not null) and event_id > 0
+      ${since === undefined ? tx`` : tx`and delivered_at >= ${since}`}
+      ${until === undefined ? tx`` : tx`and delivered_at < ${until}`}
+      and not exists (
+        select from deliveries later
+        where later.webhook_id = ${webhook} and later.event_id = d.event_id and later.action = d.action
+          and later.id > d.id)
+    order by id limit ${limit}`
+  return count
+}
+
+/** Enabled webhooks that ask for retries and have failed since before then. */
+export async function listFailing(db: Db, before: Date): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    select id from webhooks where is_enabled and retries > 0 and failing_since < ${before} order by id`
+  return rows.map(({ id }) => id)
+}
+
+const deliveryColumns = (db: Db) => db`${summaryColumns(db)}, body, request, response`
 
 /** How a path names a delivery. */
 export type DeliveryRef = { id: number } | { guid: string }
@@ -189,7 +304,7 @@ export type DeliveryRef = { id: number } | { guid: string }
 /** One delivery of a webhook, attempted or still queued. */
 export async function findDelivery(db: Db, webhook: number, ref: DeliveryRef): Promise<DeliveryRow | null> {
   const [row] = await db<DeliveryRow[]>`
-    select id, guid, event_id, action, status, delivered_at, duration_ms, status_code, body, request, response
+    select ${deliveryColumns(db)}
     from deliveries where webhook_id = ${webhook} and ${isNamed(db, ref)}`
   return row ?? null
 }
@@ -203,7 +318,7 @@ export async function copyDelivery(
     insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, facts, body, created_at)
     select webhook_id, event_id, trigger, action, app_id, actor_id, facts, body, ${now}::timestamptz
     from deliveries where webhook_id = ${webhook} and ${isNamed(tx, ref)}
-    returning id, guid, event_id, action, status, delivered_at, duration_ms, status_code, body, request, response`
+    returning ${deliveryColumns(tx)}`
   return row ?? null
 }
 

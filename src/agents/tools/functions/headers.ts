@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { standardHeaders } from '../../../lib/standard-webhooks.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import type { CallContext, ToolboxRequest } from '../tool.ts'
 import type { FunctionMethod } from './function.ts'
@@ -56,20 +56,8 @@ function signatureOf({
   secret,
   now,
 }: Omit<Signed, 'configured' | 'of' | 'call' | 'version'> & { id: string; secret: Secret }) {
-  const timestamp = String(Math.floor(now.getTime() / 1000))
   const { pathname, search } = new URL(request.url)
-  const hmac = createHmac('sha256', toKey(secret.reveal())).update(`${id}.${timestamp}.`)
-  hmac.update(request.body ?? `${method} ${pathname}${search}`)
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${hmac.digest('base64')}`,
-  }
-}
-
-/** Libraries for Standard Webhooks write keys as base64 behind `whsec_`; anything else is the key itself. */
-function toKey(secret: string): Buffer {
-  return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret)
+  return standardHeaders({ id, at: now, body: request.body ?? `${method} ${pathname}${search}` }, [secret.reveal()])
 }
 
 /** Headers hold printable ASCII: what else a uid has is percent-encoded as UTF-8. */
