@@ -1,3 +1,4 @@
+import './require-runtime.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Apps } from './actors/apps.ts'

@@ -16,6 +16,7 @@ const tiers = [
   ['resources'],
   ['config.ts'],
   ['settings.ts'],
+  ['require-runtime.ts'],
   ['main.ts'],
   ['cli', 'demo', 'trial'],
 ]

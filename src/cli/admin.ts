@@ -1,3 +1,4 @@
+import '../require-runtime.ts'
 import { createReadStream, createWriteStream, existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

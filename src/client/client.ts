@@ -84,8 +84,9 @@ export class RealtimeClient {
     void this.#connect()
   }
 
-  /** Listens to an app: with `after` from behind that rev, else from now on. One listener an app; a second replaces it. */
-  subscribe(app: number, listener: Listener, after?: number): Subscription {
+  /** Listens to an app, by its id: with `after` from behind that rev, else from now on. One listener an app; a second replaces it. */
+  subscribe(id: number | string, listener: Listener, after?: number): Subscription {
+    const app = toAppId(id)
     const entry: Entry = { app, listener, rev: after, request: 0, isAnswered: false, drafts: new Drafts() }
     this.#entries.set(app, entry)
     if (this.#isWelcome) this.#ask(entry)
@@ -271,4 +272,11 @@ export class RealtimeClient {
     const entry = this.#entries.get(app)
     return entry?.isAnswered === true ? entry : undefined
   }
+}
+
+/** HTTP answers with ids as strings of digits. A uid is none: only the server knows whose it is. */
+function toAppId(id: number | string): number {
+  const app = Number(id)
+  if (Number.isSafeInteger(app) && app > 0) return app
+  throw new TypeError(`subscribe takes the id of an app, as GET /api/apps/{app} gives it; ${id} is none`)
 }

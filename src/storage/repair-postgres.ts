@@ -13,7 +13,7 @@ interface Repair {
  * For postgres 3.4.9, the newest release. Its issues 1066, 1154 and 1208 and pull request 1209 describe the first two
  * of these, its issues 1130 and 1223 the fourth, 751 and 1219 the sixth, 1119 and 1181 the seventh.
  */
-const repairs: Repair[] = [
+export const repairs: Repair[] = [
   {
     file: 'postgres/src/connection.js',
     why: 'A query on a connection that has just closed was written to no socket, which ended the process.',
@@ -167,4 +167,4 @@ function apply({ file, why, from, to }: Repair): void {
   )
 }
 
-for (const repair of repairs) apply(repair)
+if (import.meta.main) for (const repair of repairs) apply(repair)

@@ -307,3 +307,12 @@ test('what users do for themselves is not for API keys, and nothing is for stran
   expect((await server.request('GET', '/api/apps')).status).toBe(401)
   expect((await server.request('POST', '/api/apps', { body: { type: 'chat' } })).status).toBe(401)
 })
+
+test('an app type that there is none of is refused with the names of those that there are', async () => {
+  await using server = await startServer()
+
+  const { status, body } = await server.admin.post('/api/apps', { type: 'feed', uid: 'news' })
+
+  expect(status).toBe(422)
+  expect(body.errors.type[0]).toMatch(/agent_chat, chat, chat_room, comments, files, posts, private_chat$/)
+})

@@ -36,7 +36,7 @@ test('whenever the connection is cut, every event is heard exactly once and in o
   let connections = 0
   const status = ({ state }: Status) => void (state === 'connected' && connections++)
   const client = new RealtimeClient({ url: network.url, token: () => ben.token, status, WebSocket: Ws })
-  const subscription = client.subscribe(Number(app), { event: event => void heard.push(event) })
+  const subscription = client.subscribe(app, { event: event => void heard.push(event) })
   await eventually(() => expect(subscription.rev).toBeDefined())
 
   const sent: string[] = []
@@ -437,5 +437,15 @@ test('a listener sees an agent at work, its draft as it grows, and then the answ
   expect(heard.find(isEnd)).toMatchObject({ agent: { uid: 'assistant' }, reply: { type: 'message' } })
   expect(drafts[0]).toContain('First')
   expect(drafts.at(-1)!.trim()).toBe(text)
+  client.close()
+})
+
+test('what is no id of an app is refused at once: nothing would ever be heard of it', () => {
+  const client = new RealtimeClient({ url: 'http://127.0.0.1:1', token: () => 'none', WebSocket: Ws })
+  const listener = { event: () => {} }
+
+  expect(() => client.subscribe('garden', listener)).toThrow('the id of an app')
+  expect(() => client.subscribe(0, listener)).toThrow('the id of an app')
+  expect(client.subscribe('12', listener).rev).toBeUndefined()
   client.close()
 })

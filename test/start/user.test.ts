@@ -1,4 +1,4 @@
-import { chownSync, lstatSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSql } from '../../src/storage/sql.ts'
@@ -17,6 +17,19 @@ test.runIf(isRoot)('as root, PostgreSQL and its files belong to another user', a
   expect((await program.admin.get('/api/users')).status).toBe(200)
   expect(statSync(join(dir.path, 'postgres')).uid).not.toBe(0)
 })
+
+test.runIf(isRoot)(
+  'a data directory that others may not see into lets PostgreSQL pass, and nobody see into it',
+  async () => {
+    await using dir = createDirectory()
+    chmodSync(dir.path, 0o700)
+
+    await using program = await startProgram(dir)
+
+    expect((await program.admin.get('/api/users')).status).toBe(200)
+    expect(statSync(dir.path).mode & 0o777).toBe(0o711)
+  },
+)
 
 test.runIf(isRoot)('as anybody else, everything belongs to that user', async () => {
   await using dir = createDirectory()

@@ -6,7 +6,7 @@ import { PictureInput } from '../blobs/picture-schema.ts'
 import { Blob } from '../blobs/schema.ts'
 import { ContentSummary } from '../content/summary-schema.ts'
 import { UserSummary } from '../users/schema.ts'
-import { toKind, type Kind } from './kinds.ts'
+import { guids, toKind, type Kind } from './kinds.ts'
 
 export const AppPath = z.object({ app: z.string() })
 export const UidPath = z.object({ uid: z.string() })
@@ -16,7 +16,10 @@ const AccessLevel = z.enum(['none', 'read', 'write'])
 const KindInput = z.string().transform((text, context): Kind => {
   const kind = toKind(text)
   if (kind !== undefined) return kind
-  context.addIssue({ code: 'custom', message: 'must be the name or guid of an app type' })
+  context.addIssue({
+    code: 'custom',
+    message: `must be the name or guid of an app type: ${Object.keys(guids).join(', ')}`,
+  })
   return z.NEVER
 })
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { chmodSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { StartFault } from '../../lib/errors.ts'
@@ -22,18 +22,23 @@ export async function findOwner(): Promise<Owner | null> {
 }
 
 /** True where the owner may enter every folder above `path` and read `path` itself. */
-export function mayRead({ uid, gid }: Owner, path: string): boolean {
-  const allows = (entry: string, bit: number) => {
-    const { mode, uid: user, gid: group } = statSync(entry)
-    return ((user === uid ? mode >> 6 : group === gid ? mode >> 3 : mode) & bit) !== 0
-  }
-  if (!allows(path, 0o4)) return false
-  let folder = path
-  while (folder !== dirname(folder)) {
-    folder = dirname(folder)
-    if (!allows(folder, 0o1)) return false
-  }
-  return true
+export function mayRead(owner: Owner, path: string): boolean {
+  return allows(owner, path, 0o4) && (path === dirname(path) || mayPass(owner, dirname(path)))
+}
+
+/** True where the owner may pass through `folder`, and all above it, to what lies in it and is known by name. */
+export function mayPass(owner: Owner, folder: string): boolean {
+  return allows(owner, folder, 0o1) && (folder === dirname(folder) || mayPass(owner, dirname(folder)))
+}
+
+/** Lets everybody pass through a folder, and nobody see what lies in it who could not before. */
+export function openToPass(folder: string): void {
+  chmodSync(folder, (statSync(folder).mode & 0o7777) | 0o011)
+}
+
+function allows({ uid, gid }: Owner, entry: string, bit: number): boolean {
+  const { mode, uid: user, gid: group } = statSync(entry)
+  return ((user === uid ? mode >> 6 : group === gid ? mode >> 3 : mode) & bit) !== 0
 }
 
 async function lookUp(name: string): Promise<Owner | null> {

@@ -2,7 +2,7 @@ import { chmodSync, chownSync, cpSync, existsSync, lstatSync, mkdirSync, mkdtemp
 import { readlinkSync, realpathSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { readVersion, type Binaries } from './binaries.ts'
-import { mayRead, type Owner } from './owner.ts'
+import { mayPass, mayRead, openToPass, type Owner } from './owner.ts'
 
 /** Where things go that a user other than root must reach, when root's checkout is closed to others. */
 const publicDir = '/var/lib/parley'
@@ -16,10 +16,10 @@ export function placeCluster(dataDir: string, owner: Owner | null): string {
   const path = join(realpathSync(dataDir), 'postgres')
   if (owner === null) return path
   // The data directory itself is ours to open; what lies in it has its own permissions.
-  if (!mayRead(owner, join(path, '..'))) chmodSync(dataDir, 0o755)
+  if (!mayPass(owner, dirname(path))) openToPass(dataDir)
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return readlinkSync(path)
   if (existsSync(path)) return path
-  if (mayRead(owner, dirname(path))) return path
+  if (mayPass(owner, dirname(path))) return path
   const elsewhere = join(makePublicDir('data-'), 'postgres')
   symlinkSync(elsewhere, path)
   return elsewhere
