@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
 import { isRange } from './lib/address-ranges.ts'
+import type { AccessLogging } from './http/access-log.ts'
 import { StartFault } from './lib/errors.ts'
 import type { LogLevel } from './lib/log.ts'
 import { Secret } from './lib/secret.ts'
@@ -148,7 +149,12 @@ export const settings = {
   s3AccessKeyId: setting('S3_ACCESS_KEY_ID', null, text, 'Access key; without it, what the machine is allowed'),
   s3SecretAccessKey: setting('S3_SECRET_ACCESS_KEY', null, secret(text), 'The secret of that access key'),
   s3PathStyle: setting('S3_PATH_STYLE', 'false', yesOrNo, 'Whether the bucket is part of the path, as in MinIO'),
-  databaseConnections: setting('DATABASE_CONNECTIONS', '10', integer(1, 500), 'Connections of this node for reading'),
+  databaseConnections: setting(
+    'DATABASE_CONNECTIONS',
+    '10',
+    integer(1, 500),
+    'Connections of this node for reading and for writes that belong to no app; beside them it has COMMIT_LANES and two',
+  ),
   commitLanes: setting('COMMIT_LANES', '1', integer(1, 16), 'Connections of this node for group commits'),
   statementSeconds: setting(
     'STATEMENT_SECONDS',
@@ -414,6 +420,12 @@ export const settings = {
     '4096',
     integer(1, 1_000_000),
     'Longest answer of an agent in tokens, where the agent has no limit and the vendor asks for one',
+  ),
+  accessLog: setting(
+    'ACCESS_LOG',
+    'off',
+    z.enum(['off', 'sampled', 'all'] satisfies AccessLogging[], 'must be off, sampled or all'),
+    'Whether requests are logged: all, or those that fail with 5xx and one in a hundred of the others',
   ),
   logLevel: setting('LOG_LEVEL', 'info', logLevel, 'The least level that is logged: debug, info, warn, error'),
   version: setting('VERSION', '32.1.0', text.regex(/^\d+\.\d+\.\d+/, 'must look like 1.2.3'), 'What /version answers'),

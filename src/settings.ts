@@ -28,6 +28,7 @@ export function toEdgeSettings(config: Config): EdgeSettings {
   return {
     version: config.version,
     admin: config.hasAdmin ? { port, host, allow } : null,
+    accessLogging: config.accessLog,
     metricsToken: config.metricsToken,
     publicUrl: config.publicUrl,
     tls: tlsCertFile === null || tlsKeyFile === null ? null : { certFile: tlsCertFile, keyFile: tlsKeyFile },

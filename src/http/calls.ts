@@ -204,8 +204,8 @@ export class Calls {
   #answer(call: Call, reply: Reply): void {
     const { exchange, choice, conditions } = call
     if (reply.body instanceof Download) {
-      const { method, path } = exchange
-      const onCut = (error: Error) => this.#log.error({ method, path, error }, 'A download was cut')
+      const { id: request_id, method, path } = exchange
+      const onCut = (error: Error) => this.#log.error({ request_id, method, path, error }, 'A download was cut')
       sendDownload(exchange, reply, reply.body, conditions, onCut).catch((error: unknown) =>
         this.refuse(exchange, error, call),
       )
@@ -222,7 +222,7 @@ export class Calls {
   refuse(exchange: Exchange, error: unknown, call?: Call): void {
     if (error instanceof ClientGone) return
     const { method, path } = exchange
-    const request = { method, path, source: call?.source ?? '' }
+    const request = { request_id: exchange.id, method, path, source: call?.source ?? '' }
     try {
       this.#send(toProblemAnswer(error, request, this.#log), exchange, call?.upload)
     } catch (bug) {

@@ -10,6 +10,7 @@ const exposed = [
   'Location',
   'Preference-Applied',
   'Retry-After',
+  'X-Request-Id',
 ].join(', ')
 
 /** Follows the origin in answers to a page that may read them. */
@@ -22,6 +23,7 @@ const accepted = [
   'idempotency-key',
   'prefer',
   'range',
+  'x-request-id',
   'x-requested-with',
   'x-service-source',
   'x-signalr-user-agent',

@@ -58,6 +58,8 @@ export class Exchange {
   readonly port: PortKind
   /** Headers of every answer, problem or not: each `name: value` after a line end. */
   standing = ''
+  /** Names the request in logs and answers. */
+  id = ''
   /** Where the time it takes is counted, once the route is known. */
   durations: RouteDurations | undefined
   /** Ends the connection with the answer, whatever the server does. */

@@ -16,6 +16,7 @@ const ProblemDetails = z
     instance: z.string().optional().describe('Path of the request'),
     code: z.string().optional().describe('Names the reason; it does not change'),
     errors: z.record(z.string(), z.array(z.string())).optional().describe('422: names of fields, and what is wrong'),
+    request_id: z.string().optional().describe('Names the request in the log of the server; also in X-Request-Id'),
     trace_id: z.string().optional().describe('500: the id under which the server logged what happened'),
   })
   .meta({ id: 'ProblemDetails', description: 'Body of every answer with a status of 400 or above (RFC 7807)' })

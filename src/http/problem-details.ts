@@ -35,6 +35,7 @@ const titles: Record<number, string> = { ...STATUS_CODES, 422: 'Validation Faile
 
 /** The request in which something was thrown, as far as the log is to know it. */
 interface LoggedRequest {
+  request_id: string
   method: string
   path: string
   /** The client's name for itself. */
@@ -50,11 +51,11 @@ export function toProblemAnswer(error: unknown, request: LoggedRequest, log: Log
   if (error instanceof Problem) {
     if (error.status === 500) return describeFault(error, request, log)
     if (error.cause !== undefined) log.warn({ ...request, error }, 'A request was refused because something failed')
-    return describe(error, request.path)
+    return describe(error, request)
   }
   if (isUnavailable(error)) {
     log.warn({ ...request, error }, 'A request failed because what it needs could not be reached')
-    return describe(overloaded(2), request.path)
+    return describe(overloaded(2), request)
   }
   const fault = new Problem(500, 'internal-error', 'Something went wrong. It has been logged.')
   fault.cause = error
@@ -65,10 +66,10 @@ export function toProblemAnswer(error: unknown, request: LoggedRequest, log: Log
 function describeFault({ status, code, message, facts, cause }: Problem, request: LoggedRequest, log: Log): Answer {
   const trace_id = randomUUID()
   log.error({ trace_id, ...request, error: cause }, 'A request failed')
-  return describe(new Problem(status, code, message, { ...facts, trace_id }), request.path)
+  return describe(new Problem(status, code, message, { ...facts, trace_id }), request)
 }
 
-function describe({ status, code, message, facts }: Problem, instance: string): Answer {
+function describe({ status, code, message, facts }: Problem, { path, request_id }: LoggedRequest): Answer {
   const { retry_after, allow, range, upgrade, ...others } = facts
   const members = {
     ...others,
@@ -76,8 +77,9 @@ function describe({ status, code, message, facts }: Problem, instance: string): 
     title: titles[status] ?? 'Error',
     status,
     detail: message,
-    instance,
+    instance: path,
     code,
+    request_id,
   }
   const headers: Record<string, string> = {}
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer'

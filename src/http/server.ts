@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import { rangeCheck } from '../lib/address-ranges.ts'
+import { AccessLog, type AccessLogging } from './access-log.ts'
 import { Health } from './about/health.ts'
 import { createAboutRoutes } from './about/routes.ts'
 import { AdminDoor, isAdminPath } from './admin/door.ts'
@@ -17,6 +18,7 @@ import { Exchange, type ExchangeHost, type PortKind } from './exchange.ts'
 import { createApp, openPort, portOf } from './listening.ts'
 import type { Metrics } from './metrics.ts'
 import { Callers } from './request/caller.ts'
+import { RequestIds } from './request-id.ts'
 import { Router } from './router.ts'
 import type { Parts, Route } from './route.ts'
 import { upgradeOnly } from './upgrade.ts'
@@ -36,6 +38,8 @@ export interface EdgeSettings {
   version: string
   /** What is under /admin; null for nothing. */
   admin: AdminSettings | null
+  /** Which requests are logged. */
+  accessLogging: AccessLogging
   /** What `/metrics` asks for; null for nothing. */
   metricsToken: Secret | null
   /** Scheme and host for absolute URLs, without a slash at the end; null takes what each request says. */
@@ -96,6 +100,8 @@ export class Edge implements ExchangeHost {
   readonly #unrouted: RouteDurations
   readonly #stopped = new AbortController()
   readonly #quietMs: number
+  readonly #requestIds = new RequestIds()
+  readonly #accessLog: AccessLog | null
   #isDraining = false
   #isEnding = false
   #listening: us_listen_socket[] = []
@@ -119,6 +125,7 @@ export class Edge implements ExchangeHost {
     this.#callers = new Callers({ publicUrl: settings.publicUrl, scheme, isProxied: settings.isProxied })
     this.#unrouted = metrics.requests.of('', '')
     this.#quietMs = settings.quietMs
+    this.#accessLog = AccessLog.create(settings.accessLogging, options.log)
     for (const uws of [this.uws, this.#adminUws]) {
       uws?.filter((_, change) => {
         this.#connections += change
@@ -276,11 +283,13 @@ export class Edge implements ExchangeHost {
 
   #accept(res: HttpResponse, req: HttpRequest, begin: (exchange: Exchange) => void, port: PortKind = 'shared'): void {
     const exchange = new Exchange(res, req, this, port)
+    exchange.id = this.#requestIds.of(exchange.header('x-request-id'))
     this.#open++
     this.#lastRequestAt = exchange.startedAt
     this.#arrivals++
     try {
-      exchange.standing = isAdminPath(exchange.path) ? adminHeaders : this.#cors.headersFor(exchange.header('origin'))
+      const standing = isAdminPath(exchange.path) ? adminHeaders : this.#cors.headersFor(exchange.header('origin'))
+      exchange.standing = `${standing}\r\nX-Request-Id: ${exchange.id}`
       begin(exchange)
     } catch (error) {
       this.#calls.refuse(exchange, error)
@@ -292,6 +301,7 @@ export class Edge implements ExchangeHost {
     this.#open--
     const durations = exchange.durations ?? this.#unrouted
     durations.observe(status, (performance.now() - exchange.startedAt) / 1000)
+    this.#accessLog?.add(exchange, status)
     if (this.#open === 0) this.#onIdle?.()
   }
 }

@@ -1,4 +1,4 @@
-import { inspect } from 'node:util'
+import { pino } from 'pino'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -10,30 +10,36 @@ export interface Log {
   error(facts: object, sentence: string): void
 }
 
-const order: LogLevel[] = ['debug', 'info', 'warn', 'error']
-
-/** Writes one JSON line for each entry at or above `level`. */
+/**
+ * Writes one JSON line for each entry at or above `level`. By default to standard error, in order and at once: the last
+ * line before an end says why.
+ */
 export function createLog(level: LogLevel, write: (line: string) => void = line => process.stderr.write(line)): Log {
-  const least = order.indexOf(level)
-  const at = (name: LogLevel) => (facts: object, sentence: string) => {
-    if (order.indexOf(name) < least) return
-    write(`${toLine({ time: new Date().toISOString(), level: name, message: sentence }, facts)}\n`)
+  const options: pino.LoggerOptions = {
+    level,
+    // Process and machine are what a collector adds by itself.
+    base: null,
+    messageKey: 'message',
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: label => ({ level: label }) },
+    serializers: { error: describeError },
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  return pino(options, { write })
 }
 
-function toLine(head: object, facts: object): string {
-  try {
-    return JSON.stringify({ ...head, ...facts }, errorsAsText)
-  } catch {
-    // A circle, or a bigint. A log that throws would bring down what it reports on.
-    return JSON.stringify({ ...head, facts: inspect(facts) })
+/**
+ * What an error says of itself, and its causes. Not its other members, as pino would by itself: those of PostgreSQL's
+ * errors hold rows, and so what people wrote.
+ */
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { name, message, stack, cause } = error
+  const { code } = error as { code?: unknown }
+  return {
+    name,
+    message,
+    ...(typeof code === 'string' && { code }),
+    stack,
+    ...(cause !== undefined && { cause: describeError(cause) }),
   }
-}
-
-/** Errors have no enumerable members; without this they would be logged as `{}`. */
-function errorsAsText(_key: string, value: unknown): unknown {
-  if (!(value instanceof Error)) return value
-  const cause = value.cause === undefined ? {} : { cause: value.cause }
-  return { name: value.name, message: value.message, stack: value.stack, ...cause }
 }

@@ -48,6 +48,7 @@ test('a problem says everything that a client can act on', async () => {
     detail: 'A file of this name already exists.',
     instance: '/api/files',
     code: 'name-taken',
+    request_id: headers.get('x-request-id'),
     file: 12,
   })
 })
@@ -113,7 +114,16 @@ test.each([
   const { status, body } = await edge.post('/api/x', {}, { 'x-weavy-source': 'kit@1' })
 
   expect(status).toBe(500)
-  expect(Object.keys(body).toSorted()).toEqual(['code', 'detail', 'instance', 'status', 'title', 'trace_id', 'type'])
+  expect(Object.keys(body).toSorted()).toEqual([
+    'code',
+    'detail',
+    'instance',
+    'request_id',
+    'status',
+    'title',
+    'trace_id',
+    'type',
+  ])
   expect(JSON.stringify(body)).not.toContain('secret')
   expect(edge.logged).toEqual([
     expect.objectContaining({

@@ -27,6 +27,7 @@ interface TestEdgeOptions {
 const defaults: EdgeSettings = {
   version: '32.1.0',
   admin: null,
+  accessLogging: 'off',
   metricsToken: null,
   publicUrl: null,
   tls: null,

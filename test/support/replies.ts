@@ -26,6 +26,7 @@ const Refusal = z.object({
   detail: z.string().min(1),
   instance: z.string(),
   code: z.string().regex(/^[a-z0-9-]+$/),
+  request_id: z.string().min(1),
   errors: z.record(z.string(), z.array(z.string()).min(1)).optional(),
 })
 
