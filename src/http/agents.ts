@@ -2,8 +2,8 @@
 export interface AgentControl {
   /** There may be runs to begin. */
   wake(): void
-  /** Something happened to these runs, on whichever node they are: they were cancelled. */
-  review(runs: number[]): void
+  /** Ends a run, on whichever node it is, unless it has ended. `keepsText`: what was written so far is posted. */
+  cancel(run: number, keepsText: boolean): Promise<void>
   /** Decisions about calls were stored: what follows from them is brought about. */
   settle(): Promise<void>
   /**

@@ -94,6 +94,8 @@ export interface RunHost {
 export interface RunWatcher {
   /** A state was entered, or a tool is being called; `isRestarted`: what was written so far does not count. */
   onChange(run: RunRow, change: RunChange): void
+  /** The run waits for its turn, said again every few seconds. */
+  onWaiting(run: RunRow): void
   /** Text of the model, as it comes. `isFirst` begins a step. */
   onText(run: RunRow, text: string, isFirst: boolean): void
   /** This node works on the run no more, however that came. */

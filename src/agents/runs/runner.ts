@@ -46,6 +46,9 @@ const faultPauseMs = 2_000
 /** The agent is seen to type this often; clients show it for five seconds. */
 const typingMs = 2_000
 
+/** Waiting runs that are shown: their conversations have agents that type. A guess, far above what people look at. */
+const mostShown = 200
+
 /** Whether the run may still be answered is asked this often. */
 const checkMs = 5_000
 
@@ -77,6 +80,7 @@ export class Runner {
   readonly #active = new Map<number, Active>()
   #claiming: Promise<void> | null = null
   #isAwake = false
+  #shownAtMs = Number.NEGATIVE_INFINITY
   #isStopping = false
 
   constructor(options: RunnerOptions) {
@@ -108,10 +112,15 @@ export class Runner {
 
   /** Takes note of what happened without a word, and wakes. For a look once a second. */
   async look(): Promise<void> {
-    const { sql } = this.#options
-    await store.expireRuns(sql)
-    await store.mergeSurplus(sql)
+    for (const run of await store.expireRuns(this.#options.sql)) this.tellEnded(run)
+    await this.#merge()
+    await this.#showWaiting()
     this.wake()
+  }
+
+  /** Tells watchers and figures of a run that has ended while no node worked on it. */
+  tellEnded(run: RunRow): void {
+    this.#tell(run, { state: run.state, error: null, requestId: null })
   }
 
   /**
@@ -134,7 +143,7 @@ export class Runner {
     try {
       while (this.#isAwake && !this.#isStopping) {
         this.#isAwake = false
-        await store.mergeSurplus(sql)
+        await this.#merge()
         while (this.#active.size < settings.atOnce && !this.#isStopping) {
           const claimedMs = nowMs()
           const run = await store.claimRun(sql, this.#node)
@@ -146,6 +155,21 @@ export class Runner {
       // What waits stays where it is: the next look finds it.
       this.#isAwake = false
       log.warn({ error }, 'Runs could not be claimed')
+    }
+  }
+
+  async #merge(): Promise<void> {
+    for (const run of await store.mergeSurplus(this.#options.sql)) this.tellEnded(run)
+  }
+
+  /** An agent is seen to type for those who wait for their turn, too. */
+  async #showWaiting(): Promise<void> {
+    const { sql, nowMs, settings, host, watcher } = this.#options
+    if (!settings.isOn || nowMs() - this.#shownAtMs < typingMs) return
+    this.#shownAtMs = nowMs()
+    for (const run of await store.listWaiting(sql, typingMs / 1000, mostShown)) {
+      host.type(run)
+      watcher.onWaiting(run)
     }
   }
 

@@ -157,26 +157,34 @@ export async function claimRun(db: Db, node: string): Promise<RunRow | null> {
 
 /**
  * Of each conversation with more waiting than may, ends the oldest as merged: their triggers are in the history of those
- * that are answered. What has begun before, and goes on, does not count. How many there were.
+ * that are answered. What has begun before, and goes on, does not count. Gives those that it ended.
  */
-export async function mergeSurplus(db: Db): Promise<number> {
-  const { count } = await db`
+export function mergeSurplus(db: Db): Promise<RunRow[]> {
+  return db<RunRow[]>`
     update agent_runs r set state = 'merged', ended_at = now()
     from (
       select id, row_number() over (partition by conversation order by id desc) as place
       from agent_runs where state = 'queued' and began_at is null
     ) q
-    where r.id = q.id and q.place > ${mostWaiting} and r.state = 'queued' and r.began_at is null`
-  return count
+    where r.id = q.id and q.place > ${mostWaiting} and r.state = 'queued' and r.began_at is null
+    returning r.*`
 }
 
-/** Ends what could not begin in time; how many there were. */
-export async function expireRuns(db: Db): Promise<number> {
-  const { count } = await db`
+/** Ends what could not begin in time, and gives it. */
+export function expireRuns(db: Db): Promise<RunRow[]> {
+  return db<RunRow[]>`
     update agent_runs set state = 'expired', ended_at = now()
     where state = 'queued' and began_at is null
-      and greatest(created_at, due_at) < now() - make_interval(mins => ${patienceMinutes})`
-  return count
+      and greatest(created_at, due_at) < now() - make_interval(mins => ${patienceMinutes})
+    returning *`
+}
+
+/** Runs that could have begun a while ago and wait for their turn, `limit` at most. Served by agent_runs_due. */
+export function listWaiting(db: Db, seconds: number, limit: number): Promise<RunRow[]> {
+  return db<RunRow[]>`
+    select * from agent_runs
+    where state = 'queued' and due_at < now() - make_interval(secs => ${seconds})
+    order by due_at, id limit ${limit}`
 }
 
 /** A lease as PostgreSQL has it. */

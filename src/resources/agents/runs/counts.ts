@@ -8,7 +8,9 @@ import type { Sql } from '../../../storage/sql.ts'
 /** Seconds from a trigger to its reply, and to the first text. A guess: from a cache's answer to a run's whole time. */
 const seconds = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
 
-/** The figures of runs. No label holds an id or a name. */
+const noFiles = { pending: 0, indexed: 0, skipped: 0, failed: 0 }
+
+/** The figures of runs, and of what agents search. No label holds an id or a name. */
 export class RunCounts implements AnsweringCounts {
   readonly #runs
   readonly #seconds
@@ -22,6 +24,7 @@ export class RunCounts implements AnsweringCounts {
   /** Of all nodes, when they were last looked at. */
   #open: Record<string, number> = {}
   #oldestSeconds = 0
+  #files: Record<string, number> = noFiles
 
   constructor(metrics: Metrics) {
     const counted = metrics.counted.bind(metrics)
@@ -39,6 +42,7 @@ export class RunCounts implements AnsweringCounts {
     this.#firstText = metrics.histogram('parley_agent_first_text_seconds', 'Time to the first text.', seconds)
     metrics.gauge('parley_agent_runs_open', 'Runs of agents that are open, on all nodes.', () => this.#open, 'state')
     metrics.gauge('parley_agent_oldest_seconds', 'How long the oldest run has waited.', () => this.#oldestSeconds)
+    metrics.gauge('parley_knowledge_files', 'Files that agents search, on all nodes.', () => this.#files, 'state')
   }
 
   tokens(provider: string, { in: input, out, cached }: Usage): void {
@@ -82,5 +86,8 @@ export class RunCounts implements AnsweringCounts {
       from agent_runs where state in ('queued', 'running', 'waiting') group by state`
     this.#open = { queued: 0, running: 0, waiting: 0, ...Object.fromEntries(rows.map(row => [row.state, row.count])) }
     this.#oldestSeconds = Math.round(rows.find(({ state }) => state === 'queued')?.oldest ?? 0)
+    const files = await sql<{ state: string; count: number }[]>`
+      select state, count(*) as count from knowledge_files group by state`
+    this.#files = { ...noFiles, ...Object.fromEntries(files.map(row => [row.state, row.count])) }
   }
 }

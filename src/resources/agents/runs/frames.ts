@@ -81,6 +81,10 @@ export class RunFrames implements RunWatcher {
     if (change.state !== 'running') this.#end(shown)
   }
 
+  onWaiting(run: RunRow): void {
+    this.#tell({ run, change: { state: 'queued' } })
+  }
+
   onText(run: RunRow, text: string, isFirst: boolean): void {
     const shown = this.#shown.get(run.id)
     if (shown === undefined) return
@@ -134,11 +138,21 @@ export class RunFrames implements RunWatcher {
     this.#send(run.app_id, { type: 'agent_delta', app_id: run.app_id, run_id: run.id, n: shown.n++, text: kept })
   }
 
-  #tell({ run, change }: Shown): void {
+  #tell({ run, change }: Pick<Shown, 'run' | 'change'>): void {
+    const { people } = this.#options
+    if (people.find(run.agent_id) !== undefined) return this.#send(run.app_id, this.#toFrame(run, change))
+    // A run that waits for other nodes: this one has not had to do with its agent. What gets lost is said again.
+    people.load([run.agent_id]).then(
+      () => this.#send(run.app_id, this.#toFrame(run, change)),
+      () => {},
+    )
+  }
+
+  #toFrame(run: RunRow, change: RunChange): Frame {
     const { people, origin } = this.#options
     const { id, app_id, agent_id, item_type, item_id, parent_type, parent_id } = run
     const { state, tool, isRestarted, reply, error } = change
-    this.#send(app_id, {
+    return {
       type: 'agent_run',
       app_id,
       run: {
@@ -152,7 +166,7 @@ export class RunFrames implements RunWatcher {
         reply: reply ?? null,
         error: error ?? null,
       },
-    })
+    }
   }
 
   #send(app: number, frame: Frame): void {

@@ -49,12 +49,19 @@ const select = (db: Db) => db`
   select r.*, array(select a.id from agent_approvals a where a.run_id = r.id order by a.step) as approvals
   from agent_runs r`
 
-/** Ends an open run at once; false where it has ended already. */
-export async function cancelRun(db: Db, run: number, keepsText: boolean): Promise<boolean> {
-  const { count } = await db`
-    update agent_runs set state = 'cancelled', keeps_text = ${keepsText}, ended_at = now()
-    where id = ${run} and state in ('queued', 'running', 'waiting')`
-  return count > 0
+/** Ends an open run at once, and gives it with its state before; null where it has ended already. */
+export async function cancelRun(
+  db: Db,
+  run: number,
+  keepsText: boolean,
+): Promise<(RunRow & { state_before: RunState }) | null> {
+  const [row] = await db<(RunRow & { state_before: RunState })[]>`
+    with open as (
+      select id, state from agent_runs where id = ${run} and state in ('queued', 'running', 'waiting') for update
+    )
+    update agent_runs r set state = 'cancelled', keeps_text = ${keepsText}, ended_at = now()
+    from open o where r.id = o.id returning r.*, o.state as state_before`
+  return row ?? null
 }
 
 /** Queues a run that has ended without an answer as if it were new; false for any other. */

@@ -10,7 +10,7 @@ import { AppPath } from '../../apps/schema.ts'
 import { requireRead } from '../../members/access.ts'
 import { requireAgentId } from '../find.ts'
 import { AgentPath } from '../schema.ts'
-import { cancelRun, findListed, listRuns, retryRun, sumUsage, type ListedRun, type RunFilter } from './list.ts'
+import { findListed, listRuns, retryRun, sumUsage, type ListedRun, type RunFilter } from './list.ts'
 import { showRun, showStep, toRunApp } from './represent.ts'
 import {
   AgentProviders,
@@ -100,12 +100,9 @@ const cancel = route({
   replies: { 204: null },
   problems: [NotFound],
   async handle(request) {
-    const { body, sql, agents } = request
+    const { body, agents } = request
     const run = await requireRun(request.params.id, request)
-    if (await cancelRun(sql, run.id, body.keep ?? false)) {
-      agents.review([run.id])
-      if (run.state === 'waiting') await agents.settle()
-    }
+    await agents.cancel(run.id, body.keep ?? false)
     return reply(204)
   },
 })

@@ -20,6 +20,7 @@ import { Approvals } from '../approvals/approvals.ts'
 import { TestChat } from '../test-chat/test-chat.ts'
 import type { RunCounts } from './counts.ts'
 import { AppHost, type HostSettings } from './host.ts'
+import { cancelRun } from './list.ts'
 import type { Triggers } from './triggers.ts'
 
 export interface RunSettings extends RunnerSettings, HostSettings {
@@ -111,9 +112,14 @@ export function startRunner(parts: RunnerParts): Started {
       runner.wake()
       bus?.publish(channel, {} satisfies RunNews)
     },
-    review(runs) {
-      void runner.review(runs)
-      bus?.publish(channel, { review: runs } satisfies RunNews)
+    async cancel(id, keepsText) {
+      const run = await cancelRun(sql, id, keepsText)
+      if (run === null) return
+      void runner.review([id])
+      bus?.publish(channel, { review: [id] } satisfies RunNews)
+      // The node that works on it tells of it itself.
+      if (run.state_before !== 'running') runner.tellEnded(run)
+      if (run.state_before === 'waiting') await approvals.settle()
     },
     settle: () => approvals.settle(),
     test: (question, watcher, signal) => testChat.test(question, watcher, signal),
