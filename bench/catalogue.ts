@@ -1,3 +1,4 @@
+import { agents } from './scenarios/agents.ts'
 import { alone } from './scenarios/alone.ts'
 import { deep } from './scenarios/deep.ts'
 import { fanOut } from './scenarios/fan-out.ts'
@@ -32,6 +33,7 @@ export const scenarios: Scenario[] = [
   hub,
   mark,
   webhooks,
+  agents,
   provision,
   deep,
   reconnect,

@@ -14,6 +14,8 @@ const logFiles = 64
 export interface Formation {
   nodes: number
   redis: RedisProcess | null
+  /** Settings beside those of a new installation. */
+  settings?: Record<string, string>
 }
 
 const alone: Formation = { nodes: 1, redis: null }
@@ -62,9 +64,9 @@ export class Parley implements Server {
     return this.#sql
   }
 
-  async start({ nodes, redis }: Formation = alone): Promise<void> {
+  async start({ nodes, redis, settings }: Formation = alone): Promise<void> {
     this.#redis = redis
-    const environment = { API_KEY: this.key, ...(redis !== null && { REDIS_URL: redis.url }) }
+    const environment = { API_KEY: this.key, ...(redis !== null && { REDIS_URL: redis.url }), ...settings }
     const start = (more: Record<string, string>) =>
       NodeProcess.start({ dir: this.#dir, nodeArgs: this.#nodeArgs, environment: { ...environment, ...more } })
     this.#nodes = [await start({})]

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { readRssBytes } from '../usage.ts'
 import type { Listener } from '../load/listeners.ts'
+import { settledBytes } from '../memory.ts'
 import type { Scenario, Stage } from '../stage.ts'
 
 const usualConnections = 5_000
@@ -47,19 +46,6 @@ async function heldBytes(stage: Stage, count: number): Promise<number> {
     bytes = await settledBytes(stage)
   })
   return bytes
-}
-
-/** Collects garbage until it makes no difference any more. */
-async function settledBytes({ parley, isTrial }: Stage): Promise<number> {
-  let least = Infinity
-  for (let round = 0; round < (isTrial ? 1 : 10); round++) {
-    parley.signal('SIGUSR2')
-    await delay(500)
-    const bytes = readRssBytes(parley.processes.servers[0]!)
-    if (bytes > least * 0.995) return Math.min(least, bytes)
-    least = bytes
-  }
-  return least
 }
 
 const toMiB = (bytes: number) => Math.round(bytes / 1024 / 1024)
