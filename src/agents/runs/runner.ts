@@ -105,9 +105,15 @@ export class Runner {
     })
   }
 
-  /** Something may have happened to these runs, or to any, such as that a person has cancelled them. Never rejects. */
-  async review(runs: readonly number[] = [...this.#active.keys()]): Promise<void> {
-    if (runs.some(run => this.#active.has(run))) await this.#leases.renew()
+  /** Something may have happened to these runs, such as that a person has cancelled them. Never rejects. */
+  async review(runs: readonly number[]): Promise<void> {
+    const own = runs.filter(run => this.#active.has(run))
+    if (own.length > 0) await this.#leases.renew(own)
+  }
+
+  /** The same for the runs of an app. */
+  async reviewApp(app: number): Promise<void> {
+    await this.review(Array.from(this.#active.values()).flatMap(({ run }) => (run.app_id === app ? [run.id] : [])))
   }
 
   /** Takes note of what happened without a word, and wakes. For a look once a second. */

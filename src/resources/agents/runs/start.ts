@@ -63,6 +63,8 @@ const channel = 'agent-runs'
 interface RunNews {
   /** Runs that may have been cancelled; absent: there may be something to begin. */
   review?: number[]
+  /** An app of which runs were written: some may be new, some cancelled. */
+  app?: number
 }
 
 /** A runner that commits on this node wake, and those of others through the bus. */
@@ -97,15 +99,16 @@ export function startRunner(parts: RunnerParts): Started {
   apps.listen(({ app }) => {
     if (!triggers.take(app.id)) return
     runner.wake()
-    void runner.review()
+    void runner.reviewApp(app.id)
     // What it does not come to now, the next look does.
     approvals.settle().catch((error: unknown) => log.warn({ error }, 'Approvals could not be settled'))
-    bus?.publish(channel, {} satisfies RunNews)
+    bus?.publish(channel, { app: app.id } satisfies RunNews)
   })
   bus?.subscribe(channel, news => {
-    const { review } = news as RunNews
-    if (review === undefined) runner.wake()
-    void runner.review(review)
+    const { review, app } = news as RunNews
+    if (review !== undefined) return void runner.review(review)
+    runner.wake()
+    if (app !== undefined) void runner.reviewApp(app)
   })
   const control: AgentControl = {
     wake() {
