@@ -4,7 +4,7 @@ import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { makeAgent } from '../support/agents.ts'
 import type { Body } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
-import { line, writePdf } from '../support/documents.ts'
+import { line, paragraph, writeDocx, writePdf, writeZip } from '../support/documents.ts'
 import { eventually } from '../support/eventually.ts'
 import { startServer, type Server } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
@@ -138,3 +138,39 @@ test('of one file at most two passages are given, of all at most eight', async (
   for (const { name } of found) expect(found.filter(one => one.name === name).length).toBeLessThanOrEqual(2)
   for (const one of found) expect(one.text.length).toBeLessThanOrEqual(3_000)
 })
+
+test('files that mean harm fail alone, or are read as far as they are text, and those after them are read', async () => {
+  const library = await startLibrary()
+  const bomb = writeZip({ 'word/document.xml': Buffer.alloc(201 * 1024 * 1024) })
+  const document = writeDocx(paragraph('epsilon'))
+  const files: Record<string, string | Uint8Array> = {
+    'bomb.docx': bomb,
+    'half.docx': document.subarray(0, document.length / 2),
+    'half.pdf': writePdf({ pages: [line('epsilon')] }).subarray(0, 300),
+    'nul.docx': writeDocx(paragraph('one\0epsilon &#0; &#xD800; two')),
+    'nul.pdf': writePdf({ pages: [line(String.raw`one\000epsilon`)] }),
+    'nul.html': 'one\0epsilon<p>&#0;</p>',
+    'long word.txt': `epsilon ${'x'.repeat(5_000_000)}`,
+    'many words.txt': `epsilon ${'a1 '.repeat(5_000_000)}`,
+    'script.html': '<script>zeta()</script><style>zeta</style><p>epsilon</p>',
+    'too large.txt': 'epsilon '.repeat(2_700_000),
+    'last.txt': 'epsilon is here',
+  }
+  for (const [name, content] of Object.entries(files)) await library.add(name, content)
+
+  const known = await library.settled(Object.keys(files).length)
+
+  const states = Object.fromEntries(known.map(({ file, state, reason }) => [file.name, reason ?? state]))
+  expect(states).toMatchObject({
+    'bomb.docx': 'It unpacks to more than 200 MiB.',
+    'too large.txt': 'It is larger than 20 MiB.',
+    'last.txt': 'indexed',
+    'script.html': 'indexed',
+    'long word.txt': 'indexed',
+    'many words.txt': 'indexed',
+  })
+  expect(known.filter(({ state, reason }) => state === 'failed' && reason === undefined)).toEqual([])
+  for (const { passages } of known) expect(Number(passages)).toBeLessThanOrEqual(2_000)
+  expect((await library.search('epsilon')).map(({ name }) => name)).toContain('last.txt')
+  expect(await library.search('zeta')).toEqual([])
+}, 120_000)

@@ -11,15 +11,15 @@ export type Reply = Transport &
     | Said
     /** An error, or whatever else. */
     | { status: number; headers?: Record<string, string>; body: unknown }
-    /** A stream as it stands. */
-    | { stream: string }
+    /** A stream as it stands, or JSON. */
+    | { stream: string; type?: string }
     /** Never. */
     | { hang: true }
   )
 
 interface Transport {
-  /** `bytes`: each byte apart. */
-  chunks?: 'bytes'
+  /** `bytes`: each byte apart; a number: two chunks, of which the first has so many bytes. */
+  chunks?: 'bytes' | number
   /** Before the first byte of the body. */
   delayMs?: number
   /** Bytes of the body after which the connection is cut. */
@@ -113,11 +113,8 @@ export class FakeProvider implements AsyncDisposable {
     })
     const bytes = Buffer.from(body)
     isDone = !reply.stalls
-    for (const piece of reply.chunks === 'bytes'
-      ? eachByte(bytes.subarray(0, reply.cut))
-      : [bytes.subarray(0, reply.cut)]) {
-      response.write(piece)
-    }
+    // HTTP keeps chunks apart, also where TCP does not: each is told of on its own.
+    for (const piece of toPieces(bytes.subarray(0, reply.cut), reply.chunks)) response.write(piece)
     if (reply.stalls) return
     if (reply.cut === undefined || reply.endsWell) response.end()
     else response.destroy()
@@ -135,7 +132,7 @@ export async function startFakeProvider(
 
 function toAnswer(path: string, reply: Reply): { status: number; type: string; body: string } {
   const stream = { status: 200, type: 'text/event-stream' }
-  if ('stream' in reply) return { ...stream, body: reply.stream }
+  if ('stream' in reply) return { ...stream, ...(reply.type && { type: reply.type }), body: reply.stream }
   if ('status' in reply) {
     const body = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body)
     return { status: reply.status, type: 'application/json', body }
@@ -149,8 +146,10 @@ function toAnswer(path: string, reply: Reply): { status: number; type: string; b
   return { status: 404, type: 'application/json', body: '{"error":{"message":"There is no such path"}}' }
 }
 
-function eachByte(bytes: Buffer): Buffer[] {
-  return [...bytes].map(byte => Buffer.of(byte))
+function toPieces(bytes: Buffer, chunks: Transport['chunks']): Buffer[] {
+  if (chunks === undefined) return [bytes]
+  if (chunks === 'bytes') return [...bytes].map(byte => Buffer.of(byte))
+  return [bytes.subarray(0, chunks), bytes.subarray(chunks)]
 }
 
 if (import.meta.main) {

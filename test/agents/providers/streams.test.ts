@@ -1,9 +1,7 @@
-import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
-import { ProviderFailed } from '../../../src/agents/providers/provider.ts'
 import { startFakeProvider } from '../../support/fake-provider.ts'
 import { events, forms, records, type Said } from '../../support/vendor-forms.ts'
-import { ask, type Answer, failureOf, getOrder, request, vendorAt } from './ask.ts'
+import { ask, failureOf, getOrder, request, vendorAt } from './ask.ts'
 
 const streamed = ['anthropic', 'responses', 'chat', 'gemini'] as const
 
@@ -34,33 +32,6 @@ test.each(streamed)('%s: an answer whose bytes come one by one is the same', asy
   const inBytes = await ask(provider, asked)
 
   expect(inBytes).toEqual(whole)
-})
-
-test.each(streamed)('%s: an answer that is cut after any byte is whole, or a failure to be tried again', async name => {
-  await using fake = await startFakeProvider()
-  const provider = vendorAt(fake.url, name)
-  const brief: Said = { text: 'ö 😀', calls: [{ id: 'c', name: 'get_order', arguments: { id: 'ö' } }] }
-  const length = Buffer.byteLength(forms[name](brief))
-  fake.queue(brief)
-  const whole = await ask(provider, asked)
-
-  const outcomes: unknown[] = []
-  for (let from = 0; from < length; from += 50) {
-    const cuts = Array.from({ length: Math.min(50, length - from) }, (_, place) => from + place)
-    // HTTP itself tells of most connections that break; of an answer that ends in good order only its text can tell.
-    fake.queue(...cuts.map(cut => ({ ...brief, cut, endsWell: cut % 10 !== 0 })))
-    const asking = cuts.map(() => ask(provider, asked).catch((error: unknown) => error))
-    outcomes.push(...(await Promise.all(asking)))
-  }
-
-  const failed = outcomes.filter(outcome => outcome instanceof ProviderFailed)
-  const complete = outcomes.filter(outcome => !(outcome instanceof Error)) as Answer[]
-  expect(failed.length + complete.length).toBe(length)
-  expect(failed.filter(({ code, isRetryable }) => code !== 'provider_error' || !isRetryable)).toEqual([])
-  // The vendors' last records count tokens: without them an answer is whole.
-  const { text, end } = whole
-  expect(complete.filter(answer => !isDeepStrictEqual([answer.text, answer.end], [text, end]))).toEqual([])
-  expect(failed.length).toBeGreaterThan(length / 2)
 })
 
 test.each(streamed)('%s: an unknown event, unknown members and members of other types are passed over', async name => {
