@@ -1,6 +1,7 @@
 import { fromNearerEnd, orderBy } from '../../storage/order.ts'
 import type { OrderKey, Page } from '../../storage/page.ts'
-import type { Db, Fragment } from '../../storage/sql.ts'
+import { remembered } from '../../storage/remembered.ts'
+import type { Db, Fragment, Sql } from '../../storage/sql.ts'
 import { findUnsettled, isListed } from './audits.ts'
 import { toUnread } from './marks.ts'
 import type { NotificationRow } from './schema.ts'
@@ -35,7 +36,9 @@ export async function listNotifications(
   const { isUnread } = filter.isUnread === undefined ? { isUnread: db`true` } : await toUnread(db, filter.user)
   const wanted = db`${matches(db, filter, isUnread)} and ${isSaid}`
   const unsettled = await findUnsettled(db, filter.user, wanted)
-  const count = (await countKept(db, filter, wanted)) - unsettled.hidden.length + unsettled.shown.length
+  const isMany = filter.user === null && !q?.trim() && (await areMany(db))
+  const kept = isMany ? await countMany(db as Sql, filter) : await countKept(db, filter, wanted)
+  const count = kept - unsettled.hidden.length + unsettled.shown.length
   if (page.countOnly || skip >= count) return { rows: [], count }
   const near = fromNearerEnd(page, count)
   const isShown = isListed(db, unsettled)
@@ -64,6 +67,24 @@ async function countKept(db: Db, { user }: Filter, wanted: Fragment): Promise<nu
     } as count`
   return row!.count
 }
+
+/** So many notifications that they take too long to be counted with each page: a million takes 0.1 s. */
+const manyRows = 1_000_000
+
+/** How long the total of very many, of everybody's, may be answered again: it decides nothing but a total. */
+const rememberedMs = 30_000
+
+/** By what PostgreSQL knows of the table from its last look at it. */
+async function areMany(db: Db): Promise<boolean> {
+  const [row] = await db<{ are_many: boolean }[]>`
+    select reltuples >= ${manyRows} as are_many from pg_class where oid = 'notifications'::regclass`
+  return row!.are_many
+}
+
+const countMany = remembered(rememberedMs, async (sql: Sql, filter: Filter): Promise<number> => {
+  const { isUnread } = filter.isUnread === undefined ? { isUnread: sql`true` } : await toUnread(sql, null)
+  return countKept(sql, filter, matches(sql, filter, isUnread))
+})
 
 function isById([key]: OrderKey<OrderField>[]): boolean {
   return key?.field === 'id'

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { toLayout } from '../../bench/large/layout.ts'
+import { load } from '../../bench/large/load.ts'
+import { sizes } from '../../bench/large/size.ts'
+import { listApps, orderFields as appFields, type AppFilter } from '../../src/resources/apps/pages.ts'
+import { listNotifications, orderFields } from '../../src/resources/notifications/pages.ts'
+import { listPersons } from '../../src/resources/users/pages.ts'
+import type { Principal } from '../../src/actors/principal.ts'
+import { countBeforeIn } from '../../src/resources/content/lists/across.ts'
+import { toPage, type Listing } from '../../src/storage/page.ts'
+import type { Db, Tx } from '../../src/storage/sql.ts'
+import type { z } from 'zod'
+import { createDatabase, type Database } from '../support/database.ts'
+
+/** The seeded deployment of the bench, a hundredth of it: plans are those of a database that is in use. */
+const size = sizes.small
+const { loud } = toLayout(size)
+let database: Database
+
+beforeAll(async () => {
+  database = await createDatabase()
+  await load(database.url, size, () => {})
+}, 300_000)
+afterAll(() => database[Symbol.asyncDispose]())
+
+/** Tables that grow without end: a list that reads one from its beginning to its end costs more every day. */
+const growing = ['messages', 'posts', 'comments', 'files', 'notifications', 'members', 'users', 'messages_terms']
+
+interface Cost {
+  /** Tables that were read from their beginning to their end. */
+  scanned: string[]
+  /** Pages of 8 KiB that were looked at, of tables and indexes. */
+  pages: number
+}
+
+/** What PostgreSQL reads to answer, in one transaction, whose counts are exact. */
+async function costOf(ask: (tx: Tx) => Promise<unknown>): Promise<Cost> {
+  return database.sql.begin(async tx => {
+    // Counts of earlier transactions may still be among those of this one.
+    const before = await readCounts(tx)
+    await ask(tx)
+    const after = await readCounts(tx)
+    const scanned = growing.filter(name => (after.scans.get(name) ?? 0) > (before.scans.get(name) ?? 0))
+    return { scanned, pages: after.pages - before.pages }
+  }) as Promise<Cost>
+}
+
+async function readCounts(tx: Tx): Promise<{ scans: Map<string, number>; pages: number }> {
+  const rows = await tx<{ name: string; scans: number }[]>`
+    select relname as name, seq_scan as scans from pg_stat_xact_user_tables`
+  const [row] = await tx<{ pages: number }[]>`
+    select sum(pg_stat_get_xact_blocks_fetched(oid))::bigint as pages from pg_class
+    where relnamespace = 'public'::regnamespace`
+  return { scans: new Map(rows.map(({ name, scans }) => [name, scans])), pages: row!.pages }
+}
+
+type Query = Partial<z.infer<typeof Listing>>
+
+const key: Principal = { kind: 'key', user: 0, credential: '' } as unknown as Principal
+const userOf = (user: number) => ({ kind: 'user', user, credential: '' }) as unknown as Principal
+
+const notifications =
+  (user: number | null, query: Query, more = {}) =>
+  (db: Db) =>
+    listNotifications(db, { user, ...more }, toPage(query, orderFields, 'id desc'))
+const apps = (by: Principal, query: Query) => (db: Db) => {
+  const filter: AppFilter = {
+    ...{ by, types: [], directory: null, member: null, isArchived: null, isUnread: null, hasUid: null, uids: null },
+  }
+  return listApps(db, filter, toPage(query, appFields, 'id'))
+}
+const people = (by: Principal, query: Query) => (db: Db) =>
+  listPersons(db, { by, directories: [] }, toPage(query, ['name', 'id', 'created_at'], 'name'))
+
+const ordinary = size.users
+
+/** Each with the pages that it may take; measured, and a half more. */
+const lists: [string, (db: Db) => Promise<unknown>, number][] = [
+  ['notifications of somebody with many', notifications(1, {}), 3_000],
+  ['their unread ones', notifications(1, {}, { isUnread: true }), 3_000],
+  ['a deep page of them', notifications(1, { skip: 2_000 }), 3_000],
+  ['notifications of somebody with few', notifications(ordinary, {}), 100],
+  ['apps of somebody in few', apps(userOf(ordinary), {}), 200],
+  ['apps of somebody in many', apps(userOf(1), { order_by: 'rev desc' }), 3_000],
+  ['all apps, with an API key', apps(key, {}), 500],
+  ['all users, with an API key', people(key, {}), 300],
+  ['users for somebody in no directory', people(userOf(ordinary), {}), 2_000],
+  ['how many messages of an app are before one', db => countBeforeIn(db, 'messages', [loud], 1_200_000), 300],
+]
+
+test.each(lists)('%s: no table is read as a whole, and few pages are', async (_, ask, most) => {
+  const { scanned, pages } = await costOf(ask)
+
+  expect(scanned).toEqual([])
+  expect(pages).toBeLessThan(most)
+})
+
+test('the deployment is what the server would have made: totals that are kept are right', async () => {
+  const { sql } = database
+
+  const apart = await sql`
+    select a.id from apps a cross join lateral (
+      select count(*) as made, count(*) filter (where m.trashed_at is null) as visible,
+        max(m.id) filter (where m.trashed_at is null) as last_id
+      from messages m where m.app_id = a.id
+    ) m
+    where a.type in ('private_chat', 'chat_room')
+      and (a.made_count, a.item_count) is distinct from (m.made, m.visible) and a.last_id is distinct from m.last_id`
+  const posts = await sql`
+    select p.id from posts p where p.comment_count <> (
+      select count(*) from comments c where c.parent_id = p.id and c.trashed_at is null)`
+  const [blocks] = await sql<{ blocks: number; trashed: number }[]>`
+    select count(*) as blocks, sum(trashed_count)::int as trashed from blocks where app_id = ${loud}`
+  const [trashed] = await sql<{ count: number }[]>`
+    select count(*) as count from messages where app_id = ${loud} and trashed_at is not null`
+
+  expect(apart).toHaveLength(0)
+  expect(posts).toHaveLength(0)
+  expect(blocks).toEqual({ blocks: size.messages / 5 / 1_000, trashed: trashed!.count })
+})
