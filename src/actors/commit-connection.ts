@@ -1,5 +1,5 @@
 import { overloaded } from '../lib/errors.ts'
-import { isFenced, type WriteStatement } from '../storage/batch.ts'
+import { isFenced, type Fence, type StatementTexts, type WriteStatement } from '../storage/batch.ts'
 import { statementLimit } from '../storage/pool.ts'
 import { isCollision, openConnection, pauseMs, type Db, type Sql } from '../storage/sql.ts'
 import { drawnAtOnce, IdPool, usableMs, type Drawn } from './id-pool.ts'
@@ -93,7 +93,7 @@ export class CommitConnection {
   /** Numbers at hand for `commitOptimistic`. */
   readonly ids = new IdPool(() => performance.now())
   /** What was prepared on this connection. */
-  readonly #texts = new Set<string>()
+  readonly #texts: StatementTexts = new Map()
   #collisions = 0
   #sql: Sql
 
@@ -152,8 +152,7 @@ export class CommitConnection {
    * sequence back to before the numbers that `begin` drew.
    */
   async commit(statement: WriteStatement, { transaction, ahead }: Locked, moved: number): Promise<void> {
-    const { text, params } = statement.finishIn(transaction, place => movesAll(statement, place(moved)))
-    const written = this.#write(text, params)
+    const written = this.#write(statement.finishIn(transaction, this.#texts, { ...movesAll(statement), param: moved }))
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
     // `and chain` is an error there; the transaction that it opens is ended at once.
     const committed = this.#sql.unsafe('commit and chain; rollback').simple()
@@ -182,13 +181,13 @@ export class CommitConnection {
    */
   async commitOptimistic(statement: WriteStatement, known: Known): Promise<Conflict | null> {
     this.#renew()
-    const { text, params } = toOptimistic(statement, known, this.ids.refillSize(known.count))
-    const written = this.#write<Attempt>(text, params)
+    const fence = toFence(statement, known, this.ids.refillSize(known.count))
+    const written = this.#write<Attempt>(statement.finish(fence, this.#texts))
     try {
       const [attempt] = await this.withTimeout(written)
       if (!attempt!.holds) {
         this.#collisions++
-        return toConflict(attempt!)
+        return await this.withTimeout(this.#findConflict(known, attempt!))
       }
       if (known.moved.length > 0) this.ids.put({ numbers: toNumbers(attempt!.numbers), atMs: attempt!.now_ms })
       return null
@@ -228,9 +227,26 @@ export class CommitConnection {
     if (this.#texts.size >= statementLimit) this.reset()
   }
 
-  #write<Row extends object>(text: string, params: WriteStatement['params']) {
-    this.#texts.add(text)
+  #write<Row extends object>({ text, params }: ReturnType<WriteStatement['finish']>) {
     return this.#sql.unsafe<Row[]>(text, params, { prepare: true })
+  }
+
+  /** What was in the way of an attempt: asked apart, so that those that succeed, nearly all, need not be able to say it. */
+  async #findConflict({ moved, still }: Known, { held, environment, keys }: Attempt): Promise<Conflict> {
+    const free = new Set(held?.split(',').map(Number))
+    const lost = moved.filter(({ id }) => !free.has(id))
+    const asked = [...lost, ...still].map(({ id }) => id)
+    const rows =
+      asked.length === 0
+        ? []
+        : await this.#sql<AppRev[]>`select id, head_rev from apps where id = any(${toIdArray(asked)}::bigint[])`
+    const heads = new Map(rows.map(row => [row.id, row.head_rev]))
+    const apps = [...lost, ...still.filter(({ id, head_rev }) => heads.get(id) !== head_rev)]
+    return {
+      apps: new Map(apps.map(({ id }) => [id, heads.get(id) ?? 0])),
+      keys: new Set(keys?.split(',')),
+      environment,
+    }
   }
 
   async close(): Promise<void> {
@@ -260,68 +276,77 @@ interface Attempt {
   now_ms: number
   numbers: string | null
   environment: number
-  /** `id:head_rev` of each app that was in the way. */
-  apps: string | null
-  /** Hex. */
+  /** Where it does not hold: ids of the apps that were not in the way. */
+  held: string | null
+  /** Hex of the idempotency keys that were there. */
   keys: string | null
 }
 
 const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
-/** A statement that writes only where everything still is as it was known to be. */
-function toOptimistic(statement: WriteStatement, known: Known, refill: number) {
+/**
+ * Lets a statement write only where everything still is as it was known to be. A single app is named by values instead
+ * of arrays, and nothing is asked that need not be: PostgreSQL then spends a fifth less on a lone message (measured).
+ */
+function toFence(statement: WriteStatement, known: Known, refill: number): Fence {
   const { moved, still, keys, environment, drawnAtMs } = known
-  return statement.finish(place => {
-    const arrays = (apps: AppRev[]) =>
-      `unnest(${place(toIdArray(apps.map(({ id }) => id)))}::bigint[],
-        ${place(toIdArray(apps.map(({ head_rev }) => head_rev)))}::bigint[]) as k (id, head_rev)`
-    const before = [
-      `moving as materialized (select id, head_rev from ${arrays(moved)})`,
-      `still as materialized (select id, head_rev from ${arrays(still)})`,
-      `held as materialized (
-        select a.id from moving k join apps a on a.id = k.id and a.head_rev = k.head_rev
-        order by a.id for no key update of a skip locked)`,
-    ]
-    const taken = keys.length === 0 ? null : `idempotency where key = any(${place(toBytesArray(keys))}::bytea[])`
-    const lost = `
-      select k.id from moving k where not exists (select from held h where h.id = k.id)
-      union all
-      select k.id from still k left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev`
-    const drawn = `select string_agg(nextval('numbers')::text, ',')
-      from generate_series(1, ${place(moved.length > 0 ? drawsFor(refill) : 0)}::int)`
-    return {
-      before,
-      // In this order: the age of numbers counts once the transaction has its place in the order of transactions.
-      holds: `case when (select count(*) from held) = ${place(moved.length)}::int
-        and not exists (
-          select from still k left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)
-        ${taken === null ? '' : `and not exists (select from ${taken})`}
-        and (select head_rev from environment) = ${place(environment)}::bigint
-        then ${nowMs} - ${place(drawnAtMs)}::bigint < ${usableMs} else false end`,
-      // Division by zero: each app that was locked was moved, or something is wrong with the statement itself.
-      returning: `holds, ${nowMs} as now_ms,
-        1 / (not holds or ${movesAll(statement, place(moved.length))})::int as whole,
-        case when holds then (${drawn}) end as numbers,
-        (select head_rev from environment) as environment,
-        case when not holds then (
-          select string_agg(l.id || ':' || coalesce(a.head_rev, 0), ',')
-          from (${lost}) l left join apps a on a.id = l.id) end as apps,
-        ${taken === null ? 'null' : `case when not holds then (select string_agg(encode(key, 'hex'), ',') from ${taken}) end`} as keys
-        from fence`,
-    }
-  })
+  const isOne = moved.length === 1
+  const draws = drawsFor(refill)
+  const { shape, write } = movesAll(statement)
+  const params: Fence['params'] = [environment, drawnAtMs, moved.length]
+  if (isOne) params.push(moved[0]!.id, moved[0]!.head_rev)
+  else if (moved.length > 0) params.push(toIdArray(moved.map(idOf)), toIdArray(moved.map(revOf)))
+  if (moved.length > 0 && draws > 1) params.push(draws)
+  const stillAt = params.length
+  if (still.length > 0) params.push(toIdArray(still.map(idOf)), toIdArray(still.map(revOf)))
+  if (keys.length > 0) params.push(toBytesArray(keys))
+  const has = { moved: moved.length > 0, still: still.length > 0, keys: keys.length > 0, draws: draws > 1 }
+  return {
+    shape: `known ${isOne} ${Object.values(has)} ${shape}`,
+    params,
+    write: places => {
+      const [known, drawn, count, ids, revs, drawsPlace] = places
+      const taken = `idempotency where key = any(${places.at(-1)}::bytea[])`
+      const free = isOne
+        ? `select a.id from apps a where a.id = ${ids}::bigint and a.head_rev = ${revs}::bigint`
+        : `select a.id from unnest(${ids}::bigint[], ${revs}::bigint[]) as k (id, head_rev)
+          join apps a on a.id = k.id and a.head_rev = k.head_rev order by a.id`
+      const conditions = [
+        has.moved && `(select count(*) from held) = ${count}::int`,
+        has.still &&
+          `not exists (select from unnest(${places[stillAt]}::bigint[], ${places[stillAt + 1]}::bigint[]) as k (id, head_rev)
+          left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)`,
+        has.keys && `not exists (select from ${taken})`,
+        `head_rev = ${known}::bigint`,
+      ]
+      const next = has.draws
+        ? `(select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsPlace}::int))`
+        : `nextval('numbers')::text`
+      return {
+        before: has.moved ? [`held as materialized (${free} for no key update of a skip locked)`] : [],
+        // In this order: the age of numbers counts once the transaction has its place in the order of transactions.
+        columns: `head_rev as environment, case when ${conditions.filter(Boolean).join(' and ')}
+          then ${nowMs} - ${drawn}::bigint < ${usableMs} else false end as holds from environment`,
+        // Division by zero: each app that was locked was moved, or something is wrong with the statement itself.
+        returning: `holds, environment, ${nowMs} as now_ms,
+          1 / (not holds or ${write(count!)})::int as whole,
+          ${has.moved ? `case when holds then ${next} end` : 'null'} as numbers,
+          ${has.moved ? `case when not holds then (select string_agg(id::text, ',') from held) end` : 'null'} as held,
+          ${has.keys ? `case when not holds then (select string_agg(encode(key, 'hex'), ',') from ${taken}) end` : 'null'} as keys
+          from fence`,
+      }
+    },
+  }
 }
 
-function toConflict({ apps, keys, environment }: Attempt): Conflict {
-  const pairs = apps === null ? [] : apps.split(',').map(pair => pair.split(':').map(Number) as [number, number])
-  return { apps: new Map(pairs), keys: new Set(keys?.split(',')), environment }
-}
+const idOf = ({ id }: AppRev) => id
+const revOf = ({ head_rev }: AppRev) => head_rev
 
 /** A condition: each app was moved, from the rev that it was known to have, and by nobody else in this statement. */
-function movesAll(statement: WriteStatement, moved: string): string {
-  const written = [saveHeads, saveApps].filter(batch => statement.has(batch))
-  const counts = written.map(({ name }) => `(select count(*) from ${name})`)
-  return `${[0, ...counts].join(' + ')} = ${moved}::int`
+function movesAll(statement: WriteStatement) {
+  const names = [saveHeads, saveApps].filter(batch => statement.has(batch)).map(({ name }) => name)
+  const counts = names.map(name => `(select count(*) from ${name})`)
+  return { shape: names.join(), write: (moved: string) => `${[0, ...counts].join(' + ')} = ${moved}::int` }
 }
 
 /** True where PostgreSQL answered with an error: then it rolled back. Its own end (57P…) is no such answer. */

@@ -8,6 +8,7 @@ type ColumnType = 'bigint' | 'int' | 'text' | 'text[]' | 'jsonb' | 'timestamptz'
 
 /** One kind of row to write: all rows of a flush, of any number of apps, go in one statement. */
 export interface Batch<Row> {
+  /** No other batch has this name. */
   name: string
   columns: Partial<Record<keyof Row & string, ColumnType>>
   /** The statement; `rows` stands for a table of the rows to write, with the declared columns. */
@@ -26,38 +27,28 @@ export function batch<Row extends object>(declared: Batch<Row>): Batch<Row> {
   return declared
 }
 
+/** How the rows of a batch travel: one row as values, several as arrays, but for the columns that are uniform. */
+type Layout = 'row' | 'uniform' | 'arrays'
+
+/** Texts of statements by their shape. The text of a statement is long, and says only what it writes, not the values. */
+export type StatementTexts = Map<string, string>
+
 /** Builds the one statement that a flush writes with: every batch is a `with` member of it. It writes all or nothing. */
 export class WriteStatement {
   readonly params: Param[] = []
-  readonly #parts: string[] = []
-  readonly #names = new Set<string>()
+  readonly #parts: { batch: Batch<never>; layout: Layout }[] = []
+  #shape = ''
 
   /** `rows` must not be empty. */
-  add<Row extends object>({ name, columns, sql, uniform = [] }: Batch<Row>, rows: readonly Row[]): void {
-    const single = uniform.every(column => isUniform(rows, column, columns[column]!)) ? uniform : []
-    const sources: string[] = []
-    const picks: string[] = []
-    for (const [column, type] of Object.entries(columns) as [keyof Row & string, ColumnType][]) {
-      if (single.includes(column)) {
-        const place = this.#place(toParam(rows[0]![column], type))
-        // As a query of its own, text is read once instead of once a row.
-        picks.push(`${throughText.has(type) ? `(select ${place}::text::${type})` : `${place}::${type}`} as ${column}`)
-        continue
-      }
-      // An array of arrays would be flattened by unnest: these travel as text and become arrays row by row.
-      const element = type === 'text[]' ? 'text' : type
-      sources.push(`unnest(${this.#place(toArrayLiteral(rows, column, type))}::${element}[]) as ${column}`)
-      picks.push(type === 'text[]' ? `${column}::text[] as ${column}` : column)
+  add<Row extends object>(batch: Batch<Row>, rows: readonly Row[]): void {
+    const layout = layoutOf(batch, rows)
+    const { name, uniform = [] } = batch
+    for (const [column, type] of columnsOf(batch)) {
+      const isSingle = layout === 'row' || (layout === 'uniform' && uniform.includes(column))
+      this.params.push(isSingle ? toParam(rows[0]![column], type) : toArrayLiteral(rows, column, type))
     }
-    // Known before any row is read: where the fence does not hold there are no rows, and nothing is written.
-    const table = `(select ${picks.join(', ')} from (select ${sources.join(', ')}) as r where (select holds from fence))`
-    this.#parts.push(`${name} as (${sql(table)})`)
-    this.#names.add(name)
-  }
-
-  #place(param: Param): string {
-    this.params.push(param)
-    return `$${this.params.length}`
+    this.#parts.push({ batch: batch as Batch<never>, layout })
+    this.#shape += `${name} ${layout};`
   }
 
   get isEmpty(): boolean {
@@ -66,27 +57,54 @@ export class WriteStatement {
 
   /** True where rows of this batch are to be written: a fence may then read what its statement returns. */
   has({ name }: { name: string }): boolean {
-    return this.#names.has(name)
+    return this.#parts.some(part => part.batch.name === name)
   }
 
-  /** The whole statement: it writes where the condition of its fence is true, and otherwise nothing at all. */
-  finish(make: (place: (param: Param) => string) => Fence): Finished {
-    const { before = [], holds, returning } = make(param => this.#place(param))
-    const parts = [...before, `fence as materialized (select ${holds} as holds)`, ...this.#parts]
-    return { text: `with ${parts.join(',\n')}\nselect ${returning}`, params: this.params }
+  /**
+   * The whole statement: it writes where the condition of its fence is true, and otherwise nothing at all. `texts` keeps
+   * the text for the next one of this shape.
+   */
+  finish({ shape, params, write }: Fence, texts: StatementTexts = new Map()): Finished {
+    const key = `${this.#shape}${shape}`
+    let text = texts.get(key)
+    if (text === undefined) {
+      const [parts, count] = this.#writeParts()
+      const { before = [], columns, returning } = write(params.map((_, at) => `$${count + at + 1}`))
+      const fence = `fence as materialized (select ${columns})`
+      text = `with ${[...before, fence, ...parts].join(',\n')}\nselect ${returning}`
+      texts.set(key, text)
+    }
+    return { text, params: [...this.params, ...params] }
+  }
+
+  /** The members of the statement, and how many parameters they have. */
+  #writeParts(): [parts: string[], params: number] {
+    let count = 0
+    const place = () => `$${++count}`
+    const parts = this.#parts.map(
+      ({ batch, layout }) => `${batch.name} as (${batch.sql(toTable(batch, layout, place))})`,
+    )
+    return [parts, count]
   }
 
   /**
    * What may only be written by one transaction: where it was lost, the statement fails as a whole, with `isFenced` true
-   * of the error, and where `also`, a condition on what was written, is not true.
+   * of the error, and where `also` is not true, a condition on what was written with a parameter of its own.
    */
-  finishIn(transaction: string, also: (place: (param: Param) => string) => string = () => 'true'): Finished {
-    return this.finish(place => ({
-      holds: `coalesce(pg_current_xact_id_if_assigned() = ${place(transaction)}::xid8, false)`,
-      returning: `1 / ((select holds from fence) and ${also(place)})::int`,
-    }))
+  finishIn(transaction: string, texts?: StatementTexts, also: Check = always): Finished {
+    const fence: Fence = {
+      shape: `in ${also.shape}`,
+      params: [transaction, also.param],
+      write: ([current, param]) => ({
+        columns: `coalesce(pg_current_xact_id_if_assigned() = ${current}::xid8, false) as holds`,
+        returning: `1 / ((select holds from fence) and ${also.write(param!)})::int`,
+      }),
+    }
+    return this.finish(fence, texts)
   }
 }
+
+const unfenced: Fence = { shape: '', params: [], write: () => ({ columns: 'true as holds', returning: '1' }) }
 
 /** Writes rows of any kinds, in one statement, where nothing has to hold but the transaction. */
 export async function writeRows(db: Db, writes: readonly { batch: Batch<object>; row: object }[]): Promise<void> {
@@ -98,23 +116,72 @@ export async function writeRows(db: Db, writes: readonly { batch: Batch<object>;
       group.map(({ row }) => row),
     )
   }
-  const { text, params } = statement.finish(() => ({ holds: 'true', returning: '1' }))
+  const { text, params } = statement.finish(unfenced)
   await db.unsafe(text, params)
 }
 
+/** A condition on what was written, with a parameter of its own. */
+interface Check {
+  shape: string
+  param: Param
+  write: (place: string) => string
+}
+
+const always: Check = { shape: '', param: true, write: place => `${place}::boolean` }
+
 /** When a statement may write. */
-interface Fence {
-  /** Members of its `with` that the others refer to. */
-  before?: string[]
-  /** A condition. It is looked at once, before anything is written. */
-  holds: string
-  /** What to select: it may read from `fence`, and from what was written. */
-  returning: string
+export interface Fence {
+  /** Stands for what `write` gives: the same for the same text. */
+  shape: string
+  params: Param[]
+  write: (places: string[]) => {
+    /** Members of its `with` that the others refer to. */
+    before?: string[]
+    /** What the fence finds, looked at once, before anything is written: `holds` among it, whether to write. */
+    columns: string
+    /** What to select: it may read from `fence`, and from what was written. */
+    returning: string
+  }
 }
 
 interface Finished {
   text: string
   params: Param[]
+}
+
+function columnsOf<Row>({ columns }: Batch<Row>): [keyof Row & string, ColumnType][] {
+  return Object.entries(columns) as [keyof Row & string, ColumnType][]
+}
+
+function layoutOf<Row>({ columns, uniform = [] }: Batch<Row>, rows: readonly Row[]): Layout {
+  if (rows.length === 1) return 'row'
+  if (uniform.length === 0) return 'arrays'
+  return uniform.every(column => isUniform(rows, column, columns[column]!)) ? 'uniform' : 'arrays'
+}
+
+/** A table of the rows to write. It is known before any row is read whether the fence holds: else there are no rows. */
+function toTable(batch: Batch<never>, layout: Layout, place: () => string): string {
+  const sources: string[] = []
+  const picks: string[] = []
+  const uniform: readonly string[] = batch.uniform ?? []
+  for (const [column, type] of columnsOf(batch as Batch<object>) as [string, ColumnType][]) {
+    if (layout === 'row') picks.push(`${toValue(place(), type)} as ${column}`)
+    else if (layout === 'uniform' && uniform.includes(column)) {
+      // As a query of its own, text is read once instead of once a row.
+      const value = toValue(place(), type)
+      picks.push(`${throughText.has(type) ? `(select ${value})` : value} as ${column}`)
+    } else {
+      // An array of arrays would be flattened by unnest: these travel as text and become arrays row by row.
+      sources.push(`unnest(${place()}::${type === 'text[]' ? 'text' : type}[]) as ${column}`)
+      picks.push(type === 'text[]' ? `${column}::text[] as ${column}` : column)
+    }
+  }
+  if (layout === 'row') return `(select ${picks.join(', ')} from fence where holds)`
+  return `(select ${picks.join(', ')} from (select ${sources.join(', ')}) as r where (select holds from fence))`
+}
+
+function toValue(place: string, type: ColumnType): string {
+  return throughText.has(type) ? `${place}::text::${type}` : `${place}::${type}`
 }
 
 /** True where a statement failed because its transaction had been lost. */
