@@ -7,8 +7,8 @@ import type { Outcome } from './decision.ts'
 const portion = 16
 
 /**
- * Tells callers what became of their commands, in the order of the commits. It begins a turn after it was asked to, so
- * that the next flush is on its way to PostgreSQL by then.
+ * Tells callers what became of their commands, in the order of the commits. Where other commands wait it begins a turn
+ * after it was asked to, so that the next flush is on its way to PostgreSQL by then.
  */
 export class Answers {
   #waiting: Outcome[] = []
@@ -20,7 +20,9 @@ export class Answers {
     return this.#waiting.length === 0
   }
 
-  give(outcomes: Outcome[]): void {
+  /** `isLast`: no other command waits. */
+  give(outcomes: Outcome[], isLast: boolean): void {
+    if (isLast && !this.#isRunning && outcomes.length <= portion) return outcomes.forEach(tell)
     for (const outcome of outcomes) this.#waiting.push(outcome)
     if (this.#isRunning || this.isEmpty) return
     this.#isRunning = true

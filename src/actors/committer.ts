@@ -177,7 +177,7 @@ export class Committer {
   async #runGroup(connection: CommitConnection, jobs: Job[]): Promise<void> {
     try {
       const { outcomes, apart } = await flush(this.#parts, connection, jobs)
-      this.#answers.give(outcomes)
+      this.#answers.give(outcomes, this.#ready.size === 0)
       for (const { actor, tasks } of apart) {
         if (actor.isDiscarded) this.#parts.discard(actor, tasks)
         else actor.putBack(tasks)
@@ -193,7 +193,7 @@ export class Committer {
    */
   async #run(connection: CommitConnection, jobs: Job[]): Promise<boolean> {
     try {
-      this.#answers.give(await flushApart(this.#parts, connection, jobs))
+      this.#answers.give(await flushApart(this.#parts, connection, jobs), this.#ready.size === 0)
       return true
     } catch (error) {
       return this.#recover(connection, jobs, error)
@@ -231,7 +231,7 @@ export class Committer {
   async #tryAgain(connection: CommitConnection, job: Job, reason: unknown): Promise<void> {
     if (!isKeyTaken(reason)) return this.#fail(job, reason)
     try {
-      this.#answers.give(await flushApart(this.#parts, connection, [job]))
+      this.#answers.give(await flushApart(this.#parts, connection, [job]), this.#ready.size === 0)
     } catch (error) {
       if (error instanceof OutcomeUnknown) return this.#giveUp([job], error)
       await connection.rollback()

@@ -7,7 +7,11 @@ type Param = string | number | boolean | null
 type ColumnType = 'bigint' | 'int' | 'text' | 'text[]' | 'jsonb' | 'timestamptz' | 'boolean' | 'bytea'
 
 /** One kind of row to write: all rows of a flush, of any number of apps, go in one statement. */
-export interface Batch<Row> {
+export interface Batch<Row> extends Declared<Row> {
+  readonly places: readonly [column: keyof Row & string, type: ColumnType][]
+}
+
+interface Declared<Row> {
   /** No other batch has this name. */
   name: string
   columns: Partial<Record<keyof Row & string, ColumnType>>
@@ -23,8 +27,8 @@ export interface Batch<Row> {
 }
 
 /** Declares a write. PostgreSQL changes a row once in a statement, so updates must declare their `key`. */
-export function batch<Row extends object>(declared: Batch<Row>): Batch<Row> {
-  return declared
+export function batch<Row extends object>(declared: Declared<Row>): Batch<Row> {
+  return { ...declared, places: Object.entries(declared.columns) as [keyof Row & string, ColumnType][] }
 }
 
 /** How the rows of a batch travel: one row as values, several as arrays, but for the columns that are uniform. */
@@ -42,8 +46,8 @@ export class WriteStatement {
   /** `rows` must not be empty. */
   add<Row extends object>(batch: Batch<Row>, rows: readonly Row[]): void {
     const layout = layoutOf(batch, rows)
-    const { name, uniform = [] } = batch
-    for (const [column, type] of columnsOf(batch)) {
+    const { name, places, uniform = [] } = batch
+    for (const [column, type] of places) {
       const isSingle = layout === 'row' || (layout === 'uniform' && uniform.includes(column))
       this.params.push(isSingle ? toParam(rows[0]![column], type) : toArrayLiteral(rows, column, type))
     }
@@ -149,10 +153,6 @@ interface Finished {
   params: Param[]
 }
 
-function columnsOf<Row>({ columns }: Batch<Row>): [keyof Row & string, ColumnType][] {
-  return Object.entries(columns) as [keyof Row & string, ColumnType][]
-}
-
 function layoutOf<Row>({ columns, uniform = [] }: Batch<Row>, rows: readonly Row[]): Layout {
   if (rows.length === 1) return 'row'
   if (uniform.length === 0) return 'arrays'
@@ -164,7 +164,7 @@ function toTable(batch: Batch<never>, layout: Layout, place: () => string): stri
   const sources: string[] = []
   const picks: string[] = []
   const uniform: readonly string[] = batch.uniform ?? []
-  for (const [column, type] of columnsOf(batch as Batch<object>) as [string, ColumnType][]) {
+  for (const [column, type] of batch.places as readonly [string, ColumnType][]) {
     if (layout === 'row') picks.push(`${toValue(place(), type)} as ${column}`)
     else if (layout === 'uniform' && uniform.includes(column)) {
       // As a query of its own, text is read once instead of once a row.
