@@ -7,10 +7,17 @@ const crowd = { ...quiet, telling: 1, told: 999 }
 const rush = { ...much, waiting: 100 }
 const shareOf = (worked: typeof quiet) => worked.tookMs / (worked.tookMs + toRestMs(worked))
 
-test('where little is to be told, more is gathered meanwhile, however many people write', () => {
+test('where little is to be told, more is gathered meanwhile', () => {
   expect(toRestMs(quiet)).toBe(gatherMs - quiet.tookMs)
-  expect(toRestMs({ ...quiet, telling: 0, told: 0, waiting: 100 })).toBe(gatherMs - quiet.tookMs)
   expect(toRestMs({ ...quiet, tookMs: 2 * gatherMs })).toBe(0)
+})
+
+test('while many write all of it waits for them, until it is some seconds late', () => {
+  const written = { ...quiet, telling: 0, told: 0, waiting: 100, tookMs: 40 }
+  expect(shareOf(written)).toBeCloseTo(0.05)
+  expect(shareOf({ ...written, lateMs: 2_000 })).toBeCloseTo(0.1, 1)
+  expect(toRestMs({ ...written, lateMs: 4_000 })).toBe(gatherMs - written.tookMs)
+  expect(toRestMs({ ...written, tookMs: 600 })).toBe(1_000)
 })
 
 test('many take a fifth of the time, a twentieth where a crowd is told of one event, or many people write', () => {

@@ -59,13 +59,22 @@ export class Others {
 }
 
 /**
+ * While many write, all of it waits for them, but no longer than this: a rush of some seconds is over by then, and what
+ * comes at such a rate for longer has to be kept up with. A guess.
+ */
+const rushMs = 4_000
+
+/**
  * How long the making of notifications rests after a transaction, so that nobody who writes feels it: while more is
- * gathered as a rule; where there was much to make, for long where many write or a single event tells a whole crowd, and
- * for less where the thread has little else to do.
+ * gathered as a rule, and for longer at first where many write; where there was much to make, for long where many write
+ * or a single event tells a whole crowd, and for less where the thread has little else to do.
  */
 export function toRestMs({ waiting, telling, told, tookMs, lateMs, others }: Worked): number {
   const isBusy = waiting > busyCommands
-  if (told < manyTold) return Math.max(0, gatherMs - tookMs)
+  if (told < manyTold) {
+    const rushRestMs = isBusy ? tookMs * restFactor.long * Math.min(1, Math.max(0, 1 - lateMs / rushMs)) : 0
+    return Math.min(longestRestMs, Math.max(gatherMs - tookMs, rushRestMs, 0))
+  }
   const full = isBusy || told >= manyTold * telling ? restFactor.long : restFactor.short
   const felt = isBusy ? 1 : Math.min(1, Math.max(0, (others - calm) / (lively - calm)))
   const factor = Math.max(restFactor.least, full * felt)
