@@ -29,6 +29,8 @@ export interface ConnectionOptions {
   statementTimeoutMs: number
   /** Ends a transaction in which nothing happens: whoever it belongs to hangs, and others wait. Default: twice the above. */
   idleTimeoutMs?: number
+  /** How long a statement waits for what another one has locked; without, as long as it may take. */
+  lockTimeoutMs?: number
   applicationName?: string
   /** Plans each statement once, not for its parameters: for the same few, again and again. */
   plansOnce?: boolean
@@ -72,7 +74,7 @@ export function openSql({ connections, waited, ...options }: SqlOptions): Sql {
  */
 export function openConnection(options: ConnectionOptions): Sql {
   const { url, statementTimeoutMs, applicationName = 'parley', plansOnce = false } = options
-  const { idleTimeoutMs = statementTimeoutMs * 2 } = options
+  const { idleTimeoutMs = statementTimeoutMs * 2, lockTimeoutMs } = options
   const { url: firstUrl, hosts, ports } = requireHosts(url)
   return postgres(firstUrl, {
     // `postgres://user@%2Fsome%2Ffolder:5432/name` means a Unix socket in that folder, which postgres.js does not know.
@@ -97,6 +99,7 @@ export function openConnection(options: ConnectionOptions): Sql {
       // `set` would be lost with a pooler in transaction mode; as start-up parameters they hold.
       idle_in_transaction_session_timeout: idleTimeoutMs,
       ...assumed,
+      ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
       ...(plansOnce && { plan_cache_mode: 'force_generic_plan' }),
     },
   }) as unknown as Sql
@@ -121,9 +124,9 @@ export function violatedConstraint(error: unknown): string | null {
 }
 
 /**
- * True where PostgreSQL ended a transaction for the sake of others: each waited for the other, or a pooler keeps our
- * settings from it and they are isolated by default. Done again, it may well succeed.
+ * True where PostgreSQL ended a transaction for the sake of others: each waited for the other, one waited for longer than
+ * it may, or a pooler keeps our settings from it and they are isolated by default. Done again, it may well succeed.
  */
 export function isCollision(error: unknown): boolean {
-  return error instanceof postgres.PostgresError && ['40P01', '40001'].includes(error.code)
+  return error instanceof postgres.PostgresError && ['40P01', '40001', '55P03'].includes(error.code)
 }

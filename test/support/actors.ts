@@ -1,6 +1,6 @@
 import { Apps } from '../../src/actors/apps.ts'
 import { Environment } from '../../src/actors/environment.ts'
-import { CommitConnection } from '../../src/actors/commit-connection.ts'
+import { CommitConnection, lockWaitMs } from '../../src/actors/commit-connection.ts'
 import { People } from '../../src/actors/people.ts'
 import { deletedUser, systemUser } from '../../src/actors/principal.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -43,7 +43,7 @@ export async function openActors(
   }: ActorsOptions = {},
 ): Promise<Actors> {
   const sql = openSql({ url, connections, statementTimeoutMs: 10_000 })
-  const openCommits = () => openConnection({ url: commitUrl, statementTimeoutMs })
+  const openCommits = () => openConnection({ url: commitUrl, statementTimeoutMs, lockTimeoutMs: lockWaitMs })
   const environment = new Environment(sql)
   await environment.start()
   const people = new People(sql)
