@@ -62,7 +62,7 @@ export class Others {
  * While many write, all of it waits for them, but no longer than this: a rush of some seconds is over by then, and what
  * comes at such a rate for longer has to be kept up with. A guess.
  */
-const rushMs = 4_000
+const rushMs = 10_000
 
 /**
  * How long the making of notifications rests after a transaction, so that nobody who writes feels it: while more is
