@@ -2,11 +2,12 @@ import { buffer } from 'node:stream/consumers'
 import PQueue from 'p-queue'
 import { Extractor } from '../../../agents/extraction/extractor.ts'
 import { Unreadable } from '../../../agents/extraction/format.ts'
-import type { ItemType, RunRow } from '../../../agents/runs/run.ts'
+import type { RunRow } from '../../../agents/runs/run.ts'
 import type { Bytes } from '../../../storage/bytes.ts'
 import { Decoder, type FittedImage } from '../../../storage/decoder.ts'
 import type { Sql } from '../../../storage/sql.ts'
 import { listBlobs } from '../../blobs/store.ts'
+import { findContext } from '../../content/context-store.ts'
 import type { ContentItem } from '../../content/parts.ts'
 import type { FileBlob } from '../../files/schema.ts'
 import { countTokens, cutBytes, type Material, type Materials } from './turns.ts'
@@ -112,11 +113,4 @@ export class MaterialReader {
     const fit = () => this.#bytes.withFile(key, path => this.#decoder.fit(path))
     return this.#pictures.add(fit, { signal })
   }
-}
-
-/** Blobs that a page sent along with an item; most items have none. */
-async function findContext(sql: Sql, type: ItemType, id: number): Promise<number[]> {
-  const [row] = await sql<{ blob_ids: number[] }[]>`
-    select blob_ids from item_context where item_type = ${type} and item_id = ${id}`
-  return row?.blob_ids ?? []
 }
