@@ -14,6 +14,7 @@ import { backUp } from './backup/backup.ts'
 import { restore } from './backup/restore.ts'
 import { check } from './check/check.ts'
 import { openDeployment, openNew } from './deployment.ts'
+import { describeKey, KeyOffice } from './keys.ts'
 import { Progress } from './progress.ts'
 
 const usage = `npm run admin -- COMMAND, with the environment or .env of npm start
@@ -24,6 +25,9 @@ const usage = `npm run admin -- COMMAND, with the environment or .env of npm sta
 
   check [--repair] [--without-files]    compares counters, markers and files with what they are derived from, while the
                                         nodes go on; --repair sets them right, while no node runs
+  keys create NAME [--days N]           makes an API key, and prints it this once
+  keys list                             shows what is known of the keys
+  keys revoke ID                        ends a key for good, on all nodes
 
 With - it is standard output or input: npm run --silent admin -- backup - | ...
 `
@@ -39,6 +43,7 @@ const commands: Record<string, (parts: CommandParts) => Promise<void>> = {
   backup: runBackup,
   restore: runRestore,
   check: runCheck,
+  keys: runKeys,
 }
 
 async function runBackup({ args, config, teardown, progress }: CommandParts): Promise<void> {
@@ -95,6 +100,25 @@ async function runCheck({ args, config, teardown, progress }: CommandParts): Pro
   const summary = `${wrong} derived values are wrong${repairs}; ${missing} files are missing or damaged`
   if (wrong > repaired || missing > 0) throw new StartFault(summary)
   progress.say(summary)
+}
+
+async function runKeys({ args, config, teardown }: CommandParts): Promise<void> {
+  const { values, positionals } = read(args, { days: { type: 'string' } })
+  const [action, given = ''] = positionals
+  requireCount(positionals, action === 'list' ? 1 : 2)
+  const days = values.days === undefined ? null : Number(values.days)
+  if (days !== null && !(days > 0 && days <= 36_500)) throw new StartFault('--days takes a number of days above 0.')
+  if (given.length > 256) throw new StartFault('The name of a key has at most 256 characters.')
+  if (action === 'revoke' && !/^\d{1,15}$/.test(given))
+    throw new StartFault('keys revoke takes an id, as keys list shows it.')
+  if (!['create', 'list', 'revoke'].includes(action!)) throw new StartFault(usage)
+  const log = createLog('warn')
+  const { url } = await openDeployment({ config, log, teardown })
+  const keys = await KeyOffice.open(url, log)
+  teardown.add('connections', () => keys.close())
+  if (action === 'create') process.stdout.write(`${await keys.create(given, days)}\n`)
+  else if (action === 'revoke') await keys.revoke(Number(given))
+  else for (const key of await keys.list()) process.stdout.write(`${describeKey(key)}\n`)
 }
 
 /** Where a backup goes: into a folder, under a name that sorts by time. What is there already is not written over. */

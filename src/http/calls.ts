@@ -173,7 +173,7 @@ export class Calls {
       const { method, path, query } = exchange
       const by =
         principal.kind === 'key' && method !== 'GET'
-          ? new KeyCaller(principal, () => address ?? exchange.address)
+          ? new KeyCaller(principal, exchange.id, () => address ?? exchange.address)
           : principal
       if (this.#rate !== null && by.kind === 'user') this.#rate.take(by.credential)
       const request = this.#toRequest({

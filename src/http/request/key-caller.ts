@@ -9,12 +9,15 @@ export class KeyCaller implements Principal {
   readonly user: number
   readonly credential: string
   readonly session: number | undefined
+  /** The id of the request. */
+  readonly request: string
   readonly #address: () => string
 
-  constructor({ user, credential, session }: Principal, address: () => string) {
+  constructor({ user, credential, session }: Principal, request: string, address: () => string) {
     this.user = user
     this.credential = credential
     this.session = session
+    this.request = request
     this.#address = address
   }
 

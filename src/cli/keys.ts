@@ -1,0 +1,78 @@
+import { Direct } from '../actors/direct.ts'
+import { Environment } from '../actors/environment.ts'
+import { server } from '../actors/principal.ts'
+import { newApiKey } from '../auth/api-key.ts'
+import { listKeys, orderFields, type KeyRow } from '../auth/key-store.ts'
+import { Problem, StartFault } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import { createKey, revokeKey } from '../resources/keys/commands.ts'
+import { prepareEvents } from '../storage/housekeeping.ts'
+import { migrate } from '../storage/migrate.ts'
+import { toPage } from '../storage/page.ts'
+import { openSql, type Sql } from '../storage/sql.ts'
+
+/** Keys that are listed at most, those in use first. */
+const listLimit = 100
+
+/** API keys of a deployment for an operator who has none, by the commands of the API and with their entries in the audit log. */
+export class KeyOffice {
+  readonly #sql: Sql
+  readonly #direct: Direct
+
+  private constructor(sql: Sql) {
+    this.#sql = sql
+    this.#direct = new Direct(sql, new Environment(sql), () => new Date())
+  }
+
+  /** Brings the schema up to date, as the start of a node does. */
+  static async open(url: string, log: Log): Promise<KeyOffice> {
+    const sql = openSql({ url, connections: 2, statementTimeoutMs: 30_000, applicationName: 'parley admin' })
+    try {
+      await migrate(sql, log)
+      await prepareEvents(sql, new Date())
+      return new KeyOffice(sql)
+    } catch (error) {
+      await sql.end({ timeout: 1 })
+      throw error
+    }
+  }
+
+  /** The key, which is known to nobody else and not kept. */
+  async create(name: string, days: number | null): Promise<string> {
+    const { key, hash, prefix } = newApiKey()
+    const expiresAt = days === null ? null : new Date(Date.now() + days * 86_400_000)
+    await this.#direct.run(createKey, server, { name, hash: hash.toString('base64'), prefix, expiresAt })
+    return key
+  }
+
+  list(): Promise<KeyRow[]> {
+    const page = { ...toPage({}, orderFields, 'id'), take: listLimit }
+    return listKeys(this.#sql, { q: undefined, isRevoked: undefined }, page)
+  }
+
+  /** Nodes that are running refuse it within two seconds. StartFault for one that there is not, and for the last one. */
+  async revoke(id: number): Promise<void> {
+    try {
+      await this.#direct.run(revokeKey, server, { id, isForced: true })
+    } catch (error) {
+      throw error instanceof Problem ? new StartFault(error.message, { cause: error }) : error
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#sql.end({ timeout: 1 })
+  }
+}
+
+/** A line for people: what tells the key from others, and whether it is valid. */
+export function describeKey({ id, name, prefix, created_at, expires_at, revoked_at, last_used_at }: KeyRow): string {
+  const day = (time: Date) => time.toISOString().slice(0, 10)
+  const state =
+    revoked_at !== null
+      ? `revoked ${day(revoked_at)}`
+      : expires_at === null
+        ? 'valid'
+        : `${expires_at > new Date() ? 'valid until' : 'expired'} ${day(expires_at)}`
+  const used = last_used_at === null ? 'never used' : `used ${day(last_used_at)}`
+  return [id, prefix ?? '', name, `made ${day(created_at)}`, used, state].join('\t')
+}
