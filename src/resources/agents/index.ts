@@ -1,6 +1,7 @@
 import { resource } from '../resource.ts'
 import { approvalRoutes } from './approvals/routes.ts'
-import { functionRoutes } from './functions/routes.ts'
+import { childRoutes } from './children/routes.ts'
+import { functionKind } from './functions/kind.ts'
 import { knowledgeRoutes } from './knowledge/routes.ts'
 import { routes } from './routes.ts'
 import { runEvents } from './runs/events.ts'
@@ -11,7 +12,7 @@ import { testRoutes } from './test-chat/routes.ts'
 export const agents = resource({
   routes: [
     ...routes,
-    ...functionRoutes,
+    ...childRoutes(functionKind),
     ...serverRoutes,
     ...runRoutes,
     ...approvalRoutes,

@@ -46,8 +46,6 @@ export const AgentFunction = z
   .meta({ id: 'AgentFunction' })
 export const AgentFunctions = z.array(AgentFunction)
 
-export const FunctionPath = z.object({ agent: z.string(), name: z.string() })
-
 /** A function with its headers in clear. */
 export interface FunctionRow {
   name: string

@@ -48,8 +48,6 @@ export const OfferedTools = z.array(
 
 export const ToolServerFailed = problem(502, 'tool-server-failed', 'The tool server did not say which tools it has.')
 
-export const ToolServerPath = z.object({ agent: z.string(), name: z.string() })
-
 /** A tool server with its headers in clear. */
 export interface ToolServerRow {
   name: string

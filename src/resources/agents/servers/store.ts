@@ -17,11 +17,14 @@ export async function findServer(db: Db, agent: number, name: string): Promise<S
   return row ?? null
 }
 
-/** A tool server as it is stored, numbered anew, its headers sealed where there are keys. */
-export async function toStored(tx: Tx, vault: Vault, row: ToolServerRow): Promise<StoredServer> {
-  const [number] = await tx<{ id: number }[]>`select nextval(pg_get_serial_sequence('agent_servers', 'id')) as id`
-  const { id } = number!
-  return { ...row, id, headers: sealHeaders(vault, row.headers, { table: 'agent_servers', id }) }
+/** Tool servers as they are stored, numbered anew, their headers sealed where there are keys. */
+export async function toStored(tx: Tx, vault: Vault, rows: ToolServerRow[]): Promise<StoredServer[]> {
+  const numbers = await tx<{ id: number }[]>`
+    select nextval(pg_get_serial_sequence('agent_servers', 'id')) as id from generate_series(1, ${rows.length})`
+  return rows.map((row, place) => {
+    const { id } = numbers[place]!
+    return { ...row, id, headers: sealHeaders(vault, row.headers, { table: 'agent_servers', id }) }
+  })
 }
 
 /** A stored tool server with its headers in clear. */
@@ -29,12 +32,14 @@ export function openServer(vault: Vault, { id, ...row }: StoredServer): ToolServ
   return { ...row, headers: openHeaders(vault, row.headers, { table: 'agent_servers', id }) }
 }
 
-export async function insertServer(tx: Tx, agent: number, row: StoredServer): Promise<void> {
-  await tx`
-    insert into agent_servers (id, agent_id, name, url, description, allowed_tools, approval_mode, headers)
-    overriding system value
-    values (${row.id}, ${agent}, ${row.name}, ${row.url}, ${row.description}, ${row.allowed_tools}, ${row.approval_mode},
-      ${toJson(row.headers)}::text::json)`
+export async function insertServers(tx: Tx, agent: number, rows: StoredServer[]): Promise<void> {
+  for (const row of rows) {
+    await tx`
+      insert into agent_servers (id, agent_id, name, url, description, allowed_tools, approval_mode, headers)
+      overriding system value
+      values (${row.id}, ${agent}, ${row.name}, ${row.url}, ${row.description}, ${row.allowed_tools},
+        ${row.approval_mode}, ${toJson(row.headers)}::text::json)`
+  }
 }
 
 /** `name`: what it was called before. */

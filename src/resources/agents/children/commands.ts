@@ -1,0 +1,72 @@
+import { directCommand, type DirectWork } from '../../../actors/direct.ts'
+import { invalid, NotFound } from '../../../lib/errors.ts'
+import { sealHeaders } from '../headers.ts'
+import { requireActive } from '../lock.ts'
+import type { ChildKind, ChildRow, ChildUpdate, StoredChild } from './kind.ts'
+
+/** The commands that keep the children of one kind. The agent's user is locked: nobody adds or renames at the same time. */
+export function childCommands<Row extends ChildRow, New extends Update & { name: string }, Update extends ChildUpdate>(
+  kind: ChildKind<Row, New, Update>,
+) {
+  const { noun, store, most, table } = kind
+  const isTaken = () => invalid({ name: [`is taken by another ${noun.one}`] })
+
+  async function insert(work: DirectWork, agent: number, given: New): Promise<StoredChild<Row>> {
+    const present = await store.list(work.sql, agent)
+    if (present.some(({ name }) => name === given.name)) throw isTaken()
+    if (present.length >= most) throw invalid({ name: [`an agent has at most ${most} ${noun.many}`] })
+    const [row] = await store.toStored(work.sql, work.vault, [kind.toRow(given)])
+    await store.insert(work.sql, agent, [row!])
+    work.changed('agent_changed', 'user', agent)
+    return row!
+  }
+
+  async function save(work: DirectWork, agent: number, before: StoredChild<Row>, given: Update) {
+    const name = given.name ?? before.name
+    if (name !== before.name && (await store.find(work.sql, agent, name)) !== null) throw isTaken()
+    const { id } = before
+    const headers = given.headers === undefined ? before.headers : sealHeaders(work.vault, given.headers, { table, id })
+    const row = { ...kind.change(before, given), name, headers }
+    await store.update(work.sql, agent, before.name, row)
+    work.changed('agent_changed', 'user', agent)
+    return row
+  }
+
+  return {
+    /** Refuses with 422 for a name that is taken, or where there are enough. */
+    add: directCommand(
+      `add_agent_${noun.one}`,
+      async (work: DirectWork, { agent, given }: { agent: string; given: New }): Promise<StoredChild<Row>> =>
+        insert(work, await requireActive(work, agent), given),
+    ),
+    /** Its name too: absent members stay, null clears. 404 where there is none of this name. */
+    update: directCommand(
+      `update_agent_${noun.one}`,
+      async (work: DirectWork, { agent, name, given }: { agent: string; name: string; given: Update }) => {
+        const id = await requireActive(work, agent)
+        const before = await store.find(work.sql, id, name)
+        if (before === null) throw NotFound()
+        return save(work, id, before, given)
+      },
+    ),
+    /** Adds the one of this name or changes the one there is. 422 where the body has another name. */
+    put: directCommand(
+      `put_agent_${noun.one}`,
+      async (work: DirectWork, { agent, name, given }: { agent: string; name: string; given: New }) => {
+        const id = await requireActive(work, agent)
+        if (given.name !== name) throw invalid({ name: ['must be the one in the path'] })
+        const before = await store.find(work.sql, id, name)
+        if (before === null) return { row: await insert(work, id, given), isNew: true }
+        return { row: await save(work, id, before, given), isNew: false }
+      },
+    ),
+    remove: directCommand(
+      `remove_agent_${noun.one}`,
+      async (work: DirectWork, { agent, name }: { agent: string; name: string }) => {
+        const id = await requireActive(work, agent)
+        if (!(await store.remove(work.sql, id, name))) throw NotFound()
+        work.changed('agent_changed', 'user', id)
+      },
+    ),
+  }
+}

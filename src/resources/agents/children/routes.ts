@@ -1,0 +1,114 @@
+import { z } from 'zod'
+import { reply, route, type Route } from '../../../http/route.ts'
+import { NotFound } from '../../../lib/errors.ts'
+import type { Vault } from '../../../lib/vault.ts'
+import { requireAgentId } from '../find.ts'
+import { AgentPath } from '../schema.ts'
+import { childCommands } from './commands.ts'
+import type { ChildKind, ChildRow, ChildUpdate, StoredChild } from './kind.ts'
+
+export const ChildPath = z.object({ agent: z.string(), name: z.string() })
+
+/** The endpoints of the children of one kind. */
+export function childRoutes<Row extends ChildRow, New extends Update & { name: string }, Update extends ChildUpdate>(
+  kind: ChildKind<Row, New, Update>,
+): Route[] {
+  const { noun, shapes, store } = kind
+  const commands = childCommands(kind)
+  const all = `/api/agents/{agent}/${kind.path}`
+  const one = `${all}/{name}`
+  const show = (vault: Vault, row: StoredChild<Row>) => kind.show(store.open(vault, row))
+
+  const add = route({
+    method: 'POST',
+    path: all,
+    summary: `Add ${noun.article} ${noun.one} that an agent may use`,
+    auth: 'key',
+    params: AgentPath,
+    body: shapes.new,
+    creates: true,
+    replies: { 201: shapes.shown },
+    problems: [NotFound],
+    async handle({ params, body, by, direct, once, vault }) {
+      const row = await direct.run(commands.add, by, { agent: params.agent, given: body }, once)
+      return reply(201, show(vault, row))
+    },
+  })
+
+  const get = route({
+    method: 'GET',
+    path: one,
+    summary: `Get ${noun.article} ${noun.one} of an agent`,
+    auth: 'key',
+    params: ChildPath,
+    replies: { 200: shapes.shown },
+    problems: [NotFound],
+    async handle({ params, sql, vault }) {
+      const row = await store.find(sql, await requireAgentId(sql, params.agent), params.name)
+      if (row === null) throw NotFound()
+      return reply(200, show(vault, row))
+    },
+  })
+
+  const update = route({
+    method: 'PATCH',
+    path: one,
+    summary: `Update or rename ${noun.article} ${noun.one} of an agent`,
+    auth: 'key',
+    params: ChildPath,
+    body: shapes.update,
+    replies: { 200: shapes.shown },
+    problems: [NotFound],
+    async handle({ params, body, by, direct, vault }) {
+      return reply(200, show(vault, await direct.run(commands.update, by, { ...params, given: body })))
+    },
+  })
+
+  const put = route({
+    method: 'PUT',
+    path: one,
+    summary: `Add or update ${noun.article} ${noun.one} of an agent by name`,
+    auth: 'key',
+    params: ChildPath,
+    body: shapes.new,
+    replies: { 200: shapes.shown, 201: shapes.shown },
+    problems: [NotFound],
+    async handle({ params, body, by, direct, vault }) {
+      const { row, isNew } = await direct.run(commands.put, by, { ...params, given: body })
+      return isNew ? reply(201, show(vault, row)) : reply(200, show(vault, row))
+    },
+  })
+
+  const list = route({
+    method: 'GET',
+    path: all,
+    summary: `List the ${noun.many} of an agent`,
+    auth: 'key',
+    params: AgentPath,
+    replies: { 200: shapes.list },
+    problems: [NotFound],
+    async handle({ params, sql, vault }) {
+      const rows = await store.list(sql, await requireAgentId(sql, params.agent))
+      return reply(
+        200,
+        Array.from(rows, row => show(vault, row)),
+      )
+    },
+  })
+
+  const remove = route({
+    method: 'DELETE',
+    path: one,
+    summary: `Remove ${noun.article} ${noun.one} of an agent`,
+    auth: 'key',
+    params: ChildPath,
+    replies: { 204: null },
+    problems: [NotFound],
+    async handle({ params, by, direct }) {
+      await direct.run(commands.remove, by, params)
+      return reply(204)
+    },
+  })
+
+  return [add, get, update, put, list, remove]
+}

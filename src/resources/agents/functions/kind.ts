@@ -1,0 +1,36 @@
+import type { ChildKind } from '../children/kind.ts'
+import { showFunction } from '../represent.ts'
+import { AgentFunction, AgentFunctions, FunctionUpdate, mostFunctions, NewAgentFunction } from './schema.ts'
+import type { FunctionRow } from './schema.ts'
+import * as store from './store.ts'
+
+/** What a new function is, with what it was not given. */
+export function toRow({ name, description, method, url, headers, parameters }: NewAgentFunction): FunctionRow {
+  return { name, description, method: method ?? 'GET', url, headers: headers ?? null, parameters: parameters ?? null }
+}
+
+export const functionKind: ChildKind<FunctionRow, NewAgentFunction, FunctionUpdate> = {
+  noun: { one: 'function', many: 'functions', article: 'a' },
+  path: 'functions',
+  table: 'agent_functions',
+  most: mostFunctions,
+  shapes: { new: NewAgentFunction, update: FunctionUpdate, shown: AgentFunction, list: AgentFunctions },
+  toRow,
+  change: (before, { description, method, url, parameters }) => ({
+    ...before,
+    description: description ?? before.description,
+    method: method === undefined ? before.method : (method ?? 'GET'),
+    url: url ?? before.url,
+    parameters: parameters === undefined ? before.parameters : parameters,
+  }),
+  show: showFunction,
+  store: {
+    list: store.listFunctions,
+    find: store.findFunction,
+    toStored: store.toStored,
+    open: store.openFunction,
+    insert: store.insertFunctions,
+    update: store.updateFunction,
+    remove: store.removeFunction,
+  },
+}

@@ -1,0 +1,38 @@
+import type { ChildKind } from '../children/kind.ts'
+import { showServer } from '../represent.ts'
+import { mostServers, NewToolServer, ToolServer, ToolServers, ToolServerUpdate } from './schema.ts'
+import type { ToolServerRow } from './schema.ts'
+import * as store from './store.ts'
+
+export const serverKind: ChildKind<ToolServerRow, NewToolServer, ToolServerUpdate> = {
+  noun: { one: 'server', many: 'servers', article: 'a tool' },
+  path: 'mcp',
+  table: 'agent_servers',
+  most: mostServers,
+  shapes: { new: NewToolServer, update: ToolServerUpdate, shown: ToolServer, list: ToolServers },
+  toRow: ({ name, url, description, allowed_tools, approval_mode, headers }) => ({
+    name,
+    url,
+    description: description || null,
+    allowed_tools: allowed_tools ?? null,
+    approval_mode: approval_mode ?? 'always',
+    headers: headers ?? null,
+  }),
+  change: (before, { url, description, allowed_tools, approval_mode }) => ({
+    ...before,
+    url: url ?? before.url,
+    description: description === undefined ? before.description : description || null,
+    allowed_tools: allowed_tools === undefined ? before.allowed_tools : allowed_tools,
+    approval_mode: approval_mode === undefined ? before.approval_mode : (approval_mode ?? 'always'),
+  }),
+  show: showServer,
+  store: {
+    list: store.listServers,
+    find: store.findServer,
+    toStored: store.toStored,
+    open: store.openServer,
+    insert: store.insertServers,
+    update: store.updateServer,
+    remove: store.removeServer,
+  },
+}
