@@ -3,6 +3,7 @@ import { parseEnv } from 'node:util'
 import { z } from 'zod'
 import { isRange } from './lib/address-ranges.ts'
 import type { AccessLogging } from './http/access-log.ts'
+import type { SettingInfo } from './http/setting-info.ts'
 import { StartFault } from './lib/errors.ts'
 import type { LogLevel } from './lib/log.ts'
 import { Secret } from './lib/secret.ts'
@@ -433,18 +434,23 @@ export const settings = {
 
 type Settings = typeof settings
 type ValueOf<Kind> = Kind extends Setting<infer Value> ? Value : never
-export type Config = { readonly [Key in keyof Settings]: ValueOf<Settings[Key]> }
+export type Config = { readonly [Key in keyof Settings]: ValueOf<Settings[Key]> } & {
+  /** The settings that were given, by the names of their variables, and where. */
+  readonly sources: ReadonlyMap<string, 'env' | '.env'>
+}
 
 /**
  * The checked settings from an environment, frozen. Throws a StartFault that names all that is wrong at once.
- * Values are repeated in no message: some are secret.
+ * Values are repeated in no message: some are secret. `file` is the part of the environment that came from `.env`.
  */
-export function readConfig(environment: NodeJS.ProcessEnv): Config {
+export function readConfig(environment: NodeJS.ProcessEnv, file: NodeJS.ProcessEnv = {}): Config {
   const faults: string[] = []
-  const values: Record<string, unknown> = {}
+  const sources = new Map<string, 'env' | '.env'>()
+  const values: Record<string, unknown> = { sources }
   for (const [key, { name, default: fallback, schema }] of Object.entries(settings) as [string, Setting<unknown>][]) {
     // `PORT=` in a file means the same as leaving the line out.
     const given = environment[name] || fallback
+    if (environment[name]) sources.set(name, environment[name] === file[name] ? '.env' : 'env')
     const result = given === null ? { success: true as const, data: null } : schema.safeParse(given)
     if (result.success) values[key] = result.data
     else faults.push(`${name} ${result.error.issues[0]?.message ?? 'is not valid'}`)
@@ -464,6 +470,28 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
 }
 
 /** The process's environment, over what the file `.env` of the working directory says, if there is one. */
-export function readEnvironment(): NodeJS.ProcessEnv {
-  return existsSync('.env') ? { ...parseEnv(readFileSync('.env', 'utf8')), ...process.env } : process.env
+export function readEnvironment(file = readEnvironmentFile()): NodeJS.ProcessEnv {
+  return { ...file, ...process.env }
+}
+
+export function readEnvironmentFile(): NodeJS.ProcessEnv {
+  return existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
+}
+
+/** Every setting with its value, for people who may see all but secrets. */
+export function describeSettings(config: Config): SettingInfo[] {
+  return (Object.entries(settings) as [keyof Settings, Setting<unknown>][]).map(([key, setting]) => ({
+    name: setting.name,
+    value: toShown(config[key]),
+    default: setting.default,
+    source: config.sources.get(setting.name) ?? 'default',
+    description: setting.meaning,
+  }))
+}
+
+function toShown(value: unknown): string | null {
+  if (value === null) return null
+  if (value instanceof Secret) return '[set]'
+  if (!Array.isArray(value)) return String(value)
+  return value.some(item => item instanceof Secret) ? '[set]' : value.join(',')
 }

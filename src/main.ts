@@ -14,7 +14,7 @@ import { spreadPresence } from './actors/presence-news.ts'
 import { deletedUser, systemUser } from './actors/principal.ts'
 import { Typing } from './actors/typing.ts'
 import { RedisBus } from './cluster/bus-redis.ts'
-import { readConfig, readEnvironment, type Config } from './config.ts'
+import { describeSettings, readConfig, readEnvironment, readEnvironmentFile, type Config } from './config.ts'
 import { AdminSessions, forgetSessions } from './auth/admin/sessions.ts'
 import { LoginThrottle } from './auth/login-throttle.ts'
 import { authenticate } from './auth/authentication.ts'
@@ -22,12 +22,14 @@ import { Credentials } from './auth/credentials.ts'
 import { Errands } from './http/errands.ts'
 import { ensureKey } from './auth/first-key.ts'
 import { Metrics } from './http/metrics.ts'
+import { RequestWindow } from './http/request-window.ts'
 import { createEdge } from './http/server.ts'
 import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
 import { Vault } from './lib/vault.ts'
+import { Monitor } from './monitoring/monitor.ts'
 import { openProviders } from './agents/providers/table.ts'
 import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
@@ -381,7 +383,33 @@ export async function startNode(config: Config): Promise<Node> {
       sealChore({ sql, vault }),
       { name: 'forget sessions of administration', periodMs: 600_000, run: () => forgetSessions(sql, now()) },
     ]
-    const kept = [keepHouse(chores, { clock, log, signal: housekeeping.signal })]
+    const requests = new RequestWindow(metrics.requests)
+    const monitor: Monitor = new Monitor({
+      sql,
+      version: config.version,
+      beat: () => ({ sessions: realtime.figures.sessions, waiting: apps.waiting, rss: process.memoryUsage.rss() }),
+      read: () => ({
+        ...requests.look(),
+        commits: metrics.commits,
+        commands: metrics.commands,
+        collisions: connections.reduce((sum, { collisions }) => sum + collisions, 0),
+        mailbox: apps.waiting,
+        apps: apps.size,
+        sessions: realtime.figures.sessions,
+        channels: realtime.figures.channels,
+        deliveries_success: deliverer.attempts.success,
+        deliveries_failure: deliverer.attempts.failure,
+        deliveries_queued: deliverer.waiting,
+        lag_ms: monitor.lagMs,
+        cpu_seconds: cpuSeconds(),
+        rss_bytes: process.memoryUsage.rss(),
+        heap_bytes: process.memoryUsage().heapUsed,
+      }),
+      clock,
+    })
+    teardown.add('node', () => monitor.leave())
+    const housekeepingOptions = { clock, log, signal: housekeeping.signal, onTurn: monitor.onTurn }
+    const kept = [keepHouse(chores, housekeepingOptions)]
     teardown.add('housekeeping', async () => {
       housekeeping.abort()
       await Promise.all(kept.map(end => end()))
@@ -410,6 +438,8 @@ export async function startNode(config: Config): Promise<Node> {
         agents: control,
         toolServers: tools,
         pings,
+        monitor,
+        settings: describeSettings(config),
         vault,
         upsertsJoin: config.upsertsJoin,
         now,
@@ -450,7 +480,7 @@ export async function startNode(config: Config): Promise<Node> {
     onMoved(moved => realtime.hearOf(moved))
     await feed.start()
     const looks = [() => lookAround(environment, apps), () => realtime.look(), () => feed.look()]
-    kept.push(keepHouse([commitPoll(sql, looks)], { clock, log, signal: housekeeping.signal }))
+    kept.push(keepHouse([commitPoll(sql, looks), ...monitor.chores], housekeepingOptions))
     realtime.attach(edge.uws)
     teardown.add('sessions', () => realtime.close())
     metrics.gauge('parley_sessions', 'Realtime connections.', () => realtime.figures.sessions)
@@ -489,6 +519,12 @@ async function connectBus(
   return RedisBus.connect({ url: redisUrl.reveal(), isCluster, deployment: await findDeployment(sql), log })
 }
 
+/** Of this process since it started. */
+function cpuSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000_000
+}
+
 /** Finds what other nodes did. */
 async function lookAround(environment: Environment, apps: Apps): Promise<void> {
   await environment.look()
@@ -512,7 +548,8 @@ function announce({ url, apiKey, adminUrl }: Node, version: string): void {
 
 if (import.meta.main) {
   await runAsProcess(async () => {
-    const config = readConfig(readEnvironment())
+    const file = readEnvironmentFile()
+    const config = readConfig(readEnvironment(file), file)
     const node = await startNode(config)
     announce(node, config.version)
     return node

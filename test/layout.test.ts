@@ -8,6 +8,7 @@ const src = join(import.meta.dirname, '../src')
 const tiers = [
   ['lib', 'client'],
   ['storage', 'cluster'],
+  ['monitoring'],
   ['actors'],
   ['audit'],
   ['auth'],

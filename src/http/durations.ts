@@ -30,6 +30,11 @@ export class RouteDurations {
     series.sumSeconds += seconds
   }
 
+  /** Calls back with each status and how many of its observations fell under each bound. */
+  each(visit: (status: number, counts: readonly number[]) => void): void {
+    for (const [status, { counts }] of this.#byStatus) visit(status, counts)
+  }
+
   /** The lines of the text format, each ending with a line feed. */
   text(name: string): string {
     let text = ''
@@ -58,6 +63,21 @@ export class RequestDurations {
     const durations = new RouteDurations(method, route)
     this.#routes.push(durations)
     return durations
+  }
+
+  /** Of all routes together: how many by the hundreds of their status, and how many fell under each bound. */
+  totals(): { byClass: number[]; counts: number[]; boundsSeconds: readonly number[] } {
+    const byClass = [0, 0, 0, 0, 0, 0]
+    const counts = Array.from({ length: boundsSeconds.length + 1 }, () => 0)
+    for (const route of this.#routes) {
+      route.each((status, own) => {
+        for (const [i, count] of own.entries()) {
+          counts[i]! += count
+          byClass[Math.floor(status / 100)]! += count
+        }
+      })
+    }
+    return { byClass, counts, boundsSeconds }
   }
 
   text(): string {

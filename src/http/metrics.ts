@@ -20,6 +20,9 @@ const waitSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 export class Metrics {
   readonly requests = new RequestDurations()
   readonly contentType: string
+  /** Group commits so far, and the commands in them. */
+  commits = 0
+  commands = 0
   readonly #registry = new Registry()
   readonly #commits: Histogram
   readonly #commitSeconds: Histogram
@@ -60,6 +63,8 @@ export class Metrics {
   /** A group commit with this many commands was started. */
   observeCommit(commands: number): void {
     this.#commits.observe(commands)
+    this.commits++
+    this.commands += commands
   }
 
   /** Such a commit has ended. */

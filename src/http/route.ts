@@ -10,6 +10,7 @@ import type { AdminSessions } from '../auth/admin/sessions.ts'
 import type { Auth } from '../auth/authentication.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import type { LoginThrottle } from '../auth/login-throttle.ts'
+import type { Monitor } from '../monitoring/monitor.ts'
 import type { ProblemType } from '../lib/errors.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Json, Scalars } from '../lib/json.ts'
@@ -24,6 +25,7 @@ import type { AgentControl } from './agents.ts'
 import type { Errands } from './errands.ts'
 import type { Outside } from './outside.ts'
 import type { Pings } from './pings.ts'
+import type { SettingInfo } from './setting-info.ts'
 import type { ToolServers } from './tool-servers.ts'
 import type { Upload } from './upload.ts'
 
@@ -60,6 +62,10 @@ export interface Parts {
   agents: AgentControl
   toolServers: ToolServers
   pings: Pings
+  /** What nodes say of themselves. */
+  monitor: Monitor
+  /** The settings of this node, without secrets. */
+  settings: readonly SettingInfo[]
   /** Opens what is sealed in the database. */
   vault: Vault
   /** Whether an upsert lets its caller into an app that was itself made by one. */

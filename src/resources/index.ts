@@ -2,6 +2,7 @@ import type { RecentItems } from '../actors/registry.ts'
 import type { EventTypes } from '../actors/catch-up.ts'
 import type { AnyCommand } from '../actors/command.ts'
 import type { ForwardedCommands } from '../actors/forwarding.ts'
+import { admin } from './admin/index.ts'
 import { agents } from './agents/index.ts'
 import { apps } from './apps/index.ts'
 import { markRead, markUnread } from './apps/mark.ts'
@@ -36,6 +37,7 @@ import { webhooks } from './webhooks/index.ts'
 
 /** The table of contents: one line for each resource. */
 export const resources: Resource[] = [
+  admin,
   agents,
   apps,
   audit,

@@ -12,10 +12,22 @@ export interface Chore {
   run: (signal: AbortSignal) => Promise<void>
 }
 
+/** How a turn of a chore went. */
+export interface ChoreTurn {
+  name: string
+  periodMs: number
+  /** Milliseconds since 1970. */
+  startedAt: number
+  durationMs: number
+  error: Error | null
+}
+
 interface Keeping {
   clock: Clock
   log: Log
   signal: AbortSignal
+  /** Told of each turn when it is over. */
+  onTurn?: (turn: ChoreTurn) => void
 }
 
 /** Answers to a POST are kept for repetition this long. */
@@ -35,11 +47,13 @@ const rotationLock = 7_213_002
  * again, and has its next turn as usual. Nothing is lost if the process dies: every chore picks up what is left. The
  * function returned resolves when no chore is under way: before that, what they use must not be closed.
  */
-export function keepHouse(chores: Chore[], { clock, log, signal }: Keeping): () => Promise<void> {
+export function keepHouse(chores: Chore[], { clock, log, signal, onTurn }: Keeping): () => Promise<void> {
   const underWay = new Set<Promise<void>>()
   for (const { name, periodMs, run } of chores) {
     let hasFailed = false
     const take = async () => {
+      const [startedAt, startedMs] = [clock.now(), performance.now()]
+      let failure: Error | null = null
       try {
         await run(signal)
         if (hasFailed) log.info({ chore: name }, 'A chore succeeds again')
@@ -47,7 +61,9 @@ export function keepHouse(chores: Chore[], { clock, log, signal }: Keeping): () 
       } catch (error) {
         if (!hasFailed) log.warn({ chore: name, error }, 'A chore failed; it is tried again')
         hasFailed = true
+        failure = error instanceof Error ? error : new Error(String(error))
       }
+      onTurn?.({ name, periodMs, startedAt, durationMs: performance.now() - startedMs, error: failure })
     }
     every(clock, periodMs, signal, async () => {
       const turn = take()

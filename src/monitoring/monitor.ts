@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Clock } from '../lib/clock.ts'
+import type { Chore, ChoreTurn } from '../storage/housekeeping.ts'
+import type { Sql } from '../storage/sql.ts'
+import { figures, type FigureName, type ReadFigures } from './figures.ts'
+import * as nodes from './node-store.ts'
+import type { JobRow, NodeFigures, NodeRow } from './node-store.ts'
+import * as samples from './sample-store.ts'
+
+/** How often a node says how it is. */
+const beatMs = 10_000
+
+/** A node that was not heard of for so long has gone, or cannot reach PostgreSQL: three beats. */
+const aliveSeconds = 30
+
+const sampleMs = 60_000
+
+/** Days for which samples are kept: a week, and the same day of the week before to compare with. */
+const sampleDays = 8
+
+/** How long the event loop is watched for its lag at each beat. */
+const lagProbeMs = 50
+
+interface MonitorParts {
+  sql: Sql
+  version: string
+  /** What charts are drawn of, and how the node is. */
+  read: ReadFigures
+  beat: () => Omit<NodeFigures, 'lag_ms'>
+  clock: Clock
+}
+
+/**
+ * What a node says of itself in the database, and reads of the others: so it works without any other service. One row every
+ * ten seconds, and an insert a minute; nothing is counted that is not counted anyway. If the process dies, its row says
+ * when it was heard of last, and goes after a day.
+ */
+export class Monitor {
+  /** This node, among the others. */
+  readonly id = randomUUID()
+  readonly #parts: MonitorParts
+  readonly #startedAt: Date
+  readonly #jobs = new Map<string, JobRow>()
+  #lagMs = 0
+  #last: Record<FigureName, number> | null = null
+
+  constructor(parts: MonitorParts) {
+    this.#parts = parts
+    this.#startedAt = new Date(parts.clock.now())
+  }
+
+  /** How late the event loop was at the last beat. */
+  get lagMs(): number {
+    return this.#lagMs
+  }
+
+  get chores(): Chore[] {
+    return [
+      { name: 'say how this node is', periodMs: beatMs, run: () => this.beat() },
+      { name: 'store samples', periodMs: sampleMs, run: () => this.sample() },
+      { name: 'forget samples', periodMs: 3_600_000, run: () => this.#forget() },
+    ]
+  }
+
+  /** Notes the turn of a chore. */
+  readonly onTurn = ({ name, periodMs, startedAt, durationMs, error }: ChoreTurn): void => {
+    const runs = (this.#jobs.get(name)?.runs ?? 0) + 1
+    this.#jobs.set(name, {
+      name,
+      period_ms: periodMs,
+      last_run_at: new Date(startedAt).toISOString(),
+      duration_ms: durationMs,
+      runs,
+      error: error === null ? null : error.message,
+    })
+  }
+
+  async beat(): Promise<void> {
+    const { sql, version, beat } = this.#parts
+    this.#lagMs = await this.#probeLag()
+    const figures = { ...beat(), lag_ms: this.#lagMs }
+    await nodes.saveNode(sql, { id: this.id, host: hostname(), version, started_at: this.#startedAt, figures })
+  }
+
+  /** Stores how much each figure grew since the last sample, or what it is. */
+  async sample(): Promise<void> {
+    const { sql, read, clock } = this.#parts
+    const now = read()
+    const last = this.#last
+    this.#last = now
+    const values = new Map<string, number>()
+    for (const [name, kind] of Object.entries(figures) as [FigureName, string][]) {
+      const value = kind === 'counter' ? now[name] - (last?.[name] ?? 0) : now[name]
+      // What is not known yet.
+      if (Number.isFinite(value)) values.set(name, value)
+    }
+    const minute = new Date(Math.floor(clock.now() / sampleMs) * sampleMs)
+    await samples.insertSamples(sql, this.id, minute, values)
+    await nodes.saveJobs(sql, this.id, [...this.#jobs.values()])
+  }
+
+  /** The nodes that run, this one first of all up to date. */
+  async listNodes(): Promise<NodeRow[]> {
+    await this.beat()
+    return nodes.listNodes(this.#parts.sql, aliveSeconds)
+  }
+
+  /** What nodes do again and again: of this one as it is, of others as of a minute ago. */
+  async listJobs(): Promise<(JobRow & { node: string })[]> {
+    const others = (await nodes.listNodes(this.#parts.sql, aliveSeconds)).filter(({ id }) => id !== this.id)
+    const all = [{ id: this.id, jobs: [...this.#jobs.values()] }, ...others]
+    return all.flatMap(({ id, jobs }) => jobs.map(job => ({ ...job, node: id })))
+  }
+
+  /** This node has gone. */
+  async leave(): Promise<void> {
+    await nodes.removeNode(this.#parts.sql, this.id)
+  }
+
+  async #forget(): Promise<void> {
+    const { sql, clock } = this.#parts
+    await samples.removeSamples(sql, new Date(clock.now() - sampleDays * 86_400_000))
+    await nodes.removeLostNodes(sql)
+  }
+
+  #probeLag(): Promise<number> {
+    const startedAt = performance.now()
+    return new Promise(resolve => {
+      this.#parts.clock.after(lagProbeMs, () => resolve(Math.max(0, performance.now() - startedAt - lagProbeMs)))
+    })
+  }
+}

@@ -1,0 +1,65 @@
+import type { Db } from '../storage/sql.ts'
+
+/** How a node is. */
+export interface NodeFigures {
+  /** Realtime connections. */
+  sessions: number
+  /** Commands that wait. */
+  waiting: number
+  /** How late the event loop was when it was looked at. */
+  lag_ms: number
+  /** Memory, in bytes. */
+  rss: number
+}
+
+/** A node as it said of itself. */
+export interface NodeRow {
+  id: string
+  host: string
+  version: string
+  started_at: Date
+  seen_at: Date
+  figures: NodeFigures
+  jobs: JobRow[]
+}
+
+/** The last turn of something that a node does again and again. */
+export interface JobRow {
+  name: string
+  period_ms: number
+  last_run_at: string
+  duration_ms: number
+  runs: number
+  error: string | null
+}
+
+export async function saveNode(
+  db: Db,
+  { id, host, version, started_at, figures }: Omit<NodeRow, 'seen_at' | 'jobs'>,
+): Promise<void> {
+  const text = JSON.stringify(figures)
+  await db`
+    insert into nodes (id, host, version, started_at, seen_at, figures)
+    values (${id}, ${host}, ${version}, ${started_at}, now(), ${text}::text::jsonb)
+    on conflict (id) do update set seen_at = now(), figures = excluded.figures`
+}
+
+export async function saveJobs(db: Db, id: string, jobs: JobRow[]): Promise<void> {
+  await db`update nodes set jobs = ${JSON.stringify(jobs)}::text::jsonb where id = ${id}`
+}
+
+/** Those that were heard of within so many seconds, longest running first. */
+export function listNodes(db: Db, seconds: number): Promise<NodeRow[]> {
+  return db<NodeRow[]>`
+    select id, host, version, started_at, seen_at, figures, jobs from nodes
+    where seen_at > now() - make_interval(secs => ${seconds}) order by started_at, id`
+}
+
+export async function removeNode(db: Db, id: string): Promise<void> {
+  await db`delete from nodes where id = ${id}`
+}
+
+/** Removes the nodes that were not heard of for a day. */
+export async function removeLostNodes(db: Db): Promise<void> {
+  await db`delete from nodes where seen_at < now() - interval '1 day'`
+}

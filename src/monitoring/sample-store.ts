@@ -1,0 +1,44 @@
+import type { Db } from '../storage/sql.ts'
+import { figures, type FigureName } from './figures.ts'
+
+/** Writes the figures of one minute, all in one statement. */
+export async function insertSamples(db: Db, node: string, minute: Date, values: Map<string, number>): Promise<void> {
+  const rows = Array.from(values, ([name, value]) => ({ name, value }))
+  await db`
+    insert into samples (name, minute, node, value)
+    select r.name, ${minute}, ${node}, r.value
+    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(name text, value double precision)
+    on conflict do nothing`
+}
+
+interface SeriesRequest {
+  name: FigureName
+  from: Date
+  to: Date
+  stepSeconds: number
+  /** Only of this node. */
+  node: string | undefined
+}
+
+/** Values of steps that have any, in the order of time; see `figures`. Served by samples_pkey. */
+export function listSeries(
+  db: Db,
+  { name, from, to, stepSeconds, node }: SeriesRequest,
+): Promise<{ at: Date; value: number }[]> {
+  const kind = figures[name]
+  const ofNodes = kind === 'worst' ? db`max(value)` : db`sum(value)`
+  const ofMinutes = kind === 'worst' ? db`max(value)` : kind === 'counter' ? db`sum(value)` : db`avg(value)`
+  return db<{ at: Date; value: number }[]>`
+    select to_timestamp(floor(extract(epoch from minute) / ${stepSeconds}) * ${stepSeconds}) as at, ${ofMinutes} as value
+    from (
+      select minute, ${ofNodes} as value from samples
+      where name = ${name} and minute >= ${from} and minute < ${to} ${node === undefined ? db`` : db`and node = ${node}`}
+      group by minute
+    ) minutes
+    group by at order by at`
+}
+
+/** Removes samples from before then. Served by samples_minute. */
+export async function removeSamples(db: Db, before: Date): Promise<void> {
+  await db`delete from samples where minute < ${before}`
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { reply, route } from '../../http/route.ts'
+import { Int, Timestamp } from '../../lib/shape.ts'
+
+const Job = z
+  .object({
+    node: z.uuid(),
+    name: z.string(),
+    period: Int.describe('Seconds from one turn to the next'),
+    last_run_at: Timestamp,
+    duration: z.union([z.string(), z.number()]).describe('Milliseconds that the last turn took'),
+    runs: Int.describe('Turns since the node started'),
+    error: z.string().optional().describe('Why the last turn failed; absent where it did not'),
+  })
+  .meta({ id: 'Job' })
+
+const list = route({
+  method: 'GET',
+  path: '/api/admin/jobs',
+  summary: 'List what nodes do again and again, with its last turn; of other nodes as of a minute ago',
+  auth: 'key',
+  replies: { 200: z.array(Job) },
+  async handle({ monitor }) {
+    const jobs = await monitor.listJobs()
+    return reply(
+      200,
+      jobs.map(({ node, name, period_ms, last_run_at, duration_ms, runs, error }) => {
+        const duration = Math.round(duration_ms * 10) / 10
+        const period = Math.ceil(period_ms / 1000)
+        return { node, name, period, last_run_at: new Date(last_run_at), duration, runs, error }
+      }),
+    )
+  },
+})
+
+export const jobRoutes = [list]

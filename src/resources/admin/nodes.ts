@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { reply, route } from '../../http/route.ts'
+import { Int, Timestamp } from '../../lib/shape.ts'
+
+const Figure = z.union([z.string().regex(/^\d+(\.\d+)?$/), z.number()])
+
+const Node = z
+  .object({
+    id: z.uuid(),
+    version: z.string(),
+    host: z.string().describe('The name of the machine'),
+    started_at: Timestamp,
+    seen_at: Timestamp.describe('When it was heard of last; each node speaks every ten seconds'),
+    sessions: Int.describe('Realtime connections'),
+    waiting: Int.describe('Commands that wait'),
+    lag_ms: Figure.describe('How late its event loop was'),
+    rss: Int.describe('Memory in bytes'),
+    is_current: z.boolean().describe('It has answered this request'),
+  })
+  .meta({ id: 'Node' })
+
+const list = route({
+  method: 'GET',
+  path: '/api/admin/nodes',
+  summary: 'List the nodes that run',
+  auth: 'key',
+  replies: { 200: z.array(Node) },
+  async handle({ monitor }) {
+    const nodes = await monitor.listNodes()
+    return reply(
+      200,
+      nodes.map(({ id, version, host, started_at, seen_at, figures }) => {
+        const { sessions, waiting, lag_ms, rss } = figures
+        const lag = Math.round(lag_ms * 10) / 10
+        return {
+          id,
+          version,
+          host,
+          started_at,
+          seen_at,
+          sessions,
+          waiting,
+          lag_ms: lag,
+          rss,
+          is_current: id === monitor.id,
+        }
+      }),
+    )
+  },
+})
+
+export const nodeRoutes = [list]

@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { reply, route } from '../../http/route.ts'
+
+const SettingShape = z
+  .object({
+    name: z.string().describe('The environment variable'),
+    value: z.string().optional().describe('`[set]` stands for a secret; absent where there is none'),
+    default: z.string().optional(),
+    source: z.enum(['env', '.env', 'default']),
+    description: z.string(),
+  })
+  .meta({ id: 'Setting' })
+
+const list = route({
+  method: 'GET',
+  path: '/api/admin/settings',
+  summary: 'List the settings of this node, and where they come from',
+  auth: 'key',
+  replies: { 200: z.array(SettingShape) },
+  handle: ({ settings }) => reply(200, [...settings]),
+})
+
+export const settingRoutes = [list]

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { reply, route } from '../../http/route.ts'
+import { Int, Timestamp } from '../../lib/shape.ts'
+import { countStorage, listTotals, sumTotals } from './storage-store.ts'
+
+const Storage = z
+  .object({
+    counted_at: Timestamp.optional(),
+    files: Int,
+    bytes: Int,
+    apps: z
+      .array(
+        z.object({
+          app: z.object({
+            id: Int,
+            uid: z.string().optional(),
+            name: z.string().optional(),
+            type: z.string().optional(),
+          }),
+          files: Int.describe('With their versions'),
+          bytes: Int,
+        }),
+      )
+      .optional(),
+  })
+  .meta({ id: 'Storage' })
+
+const show = route({
+  method: 'GET',
+  path: '/api/admin/storage',
+  summary: 'Get what files take up, by app, the largest hundred; counted once an hour at most',
+  auth: 'key',
+  replies: { 200: Storage },
+  async handle({ sql, now }) {
+    await countStorage(sql, now())
+    const [total, rows] = await Promise.all([sumTotals(sql), listTotals(sql, 100)])
+    const apps = rows.map(({ app_id, uid, name, type, files, bytes }) => ({
+      app: { id: app_id, uid, name, type },
+      files,
+      bytes,
+    }))
+    return reply(200, { ...total, apps })
+  },
+})
+
+export const storageRoutes = [show]
