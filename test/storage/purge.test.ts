@@ -34,7 +34,7 @@ const unrelated = new Set([
   ],
   ...['agents', 'agent_functions', 'agent_servers', 'webhooks', 'deliveries', 'idempotency'],
   ...['deleted_users', 'notification_terms_cursor', 'directory_counts', 'directory_count_changes'],
-  ...['admin_sessions', 'audit'],
+  ...['admin_sessions', 'audit', 'nodes', 'samples', 'storage_totals'],
 ])
 
 /** What is there for a moment only, while something is being done, or some time after it. */
