@@ -1,14 +1,20 @@
 import { directCommand, type DirectWork } from '../../../actors/direct.ts'
+import { audit, differences } from '../../../audit/audit.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { sealHeaders } from '../headers.ts'
 import { requireActive } from '../lock.ts'
 import type { ChildKind, ChildRow, ChildUpdate, StoredChild } from './kind.ts'
+
+/** What the audit log tells of them; headers may be secret, and parameters are long. */
+const shown = ['name', 'description', 'method', 'url', 'allowed_tools', 'approval_mode'] as never[]
 
 /** The commands that keep the children of one kind. The agent's user is locked: nobody adds or renames at the same time. */
 export function childCommands<Row extends ChildRow, New extends Update & { name: string }, Update extends ChildUpdate>(
   kind: ChildKind<Row, New, Update>,
 ) {
   const { noun, store, most, table } = kind
+  /** What the audit log calls them. */
+  const logged = table === 'agent_functions' ? 'function' : 'tool_server'
   const isTaken = () => invalid({ name: [`is taken by another ${noun.one}`] })
 
   async function insert(work: DirectWork, agent: number, given: New): Promise<StoredChild<Row>> {
@@ -17,6 +23,7 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
     if (present.length >= most) throw invalid({ name: [`an agent has at most ${most} ${noun.many}`] })
     const [row] = await store.toStored(work.sql, work.vault, [kind.toRow(given)])
     await store.insert(work.sql, agent, [row!])
+    audit(work, { action: `${logged}_added`, target: { type: 'agent', id: agent, name: given.name } })
     work.changed('agent_changed', 'user', agent)
     return row!
   }
@@ -28,6 +35,9 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
     const headers = given.headers === undefined ? before.headers : sealHeaders(work.vault, given.headers, { table, id })
     const row = { ...kind.change(before, given), name, headers }
     await store.update(work.sql, agent, before.name, row)
+    const changed = differences<object>(before, row, shown)
+    if (changed !== null)
+      audit(work, { action: `${logged}_updated`, target: { type: 'agent', id: agent, name }, ...changed })
     work.changed('agent_changed', 'user', agent)
     return row
   }
@@ -65,6 +75,7 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
       async (work: DirectWork, { agent, name }: { agent: string; name: string }) => {
         const id = await requireActive(work, agent)
         if (!(await store.remove(work.sql, id, name))) throw NotFound()
+        audit(work, { action: `${logged}_removed`, target: { type: 'agent', id, name } })
         work.changed('agent_changed', 'user', id)
       },
     ),
