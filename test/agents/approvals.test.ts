@@ -113,3 +113,16 @@ test('what was approved is not called after its server’s address has changed, 
   expect([...called(tools), ...called(other)]).toEqual([])
   expect(answer.text).toContain('changed since')
 })
+
+test('an agent that goes to the trash while it waits for approval makes no call, and nothing is left to decide', async () => {
+  await using tools = await serve()
+  await using server = await startServer()
+  const { ann, question } = await askFor(server, tools)
+  const { id } = question.metadata.tool_approval
+
+  await server.admin.post('/api/agents/assistant/trash')
+
+  await eventually(async () => expect((await ann.get(`/api/approvals/${id}`)).body.state).toBe('declined'))
+  expect(await ann.post(`/api/approvals/${id}`, { approved: true })).toMatchObject({ status: 409 })
+  expect(called(tools)).toEqual([])
+})

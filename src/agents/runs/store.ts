@@ -76,6 +76,13 @@ export const cancelRunsOfApps = batch<{ app_id: number; at: Date }>({
     from ${rows} r where a.app_id = r.app_id and a.state in ('queued', 'running', 'waiting')`,
 })
 
+/** The same for an agent that is not to answer any more. Served by agent_runs_open. */
+export async function cancelRunsOfAgent(db: Db, agent: number, at: Date): Promise<void> {
+  await db`
+    update agent_runs set state = 'cancelled', ended_at = ${at}, leased_by = null, leased_until = null
+    where agent_id = ${agent} and state in ('queued', 'running', 'waiting')`
+}
+
 /** How a run ended, written by the commit of its reply. */
 export interface RunEnd {
   id: number

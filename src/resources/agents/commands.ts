@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { cancelRunsOfAgent } from '../../agents/runs/store.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { requireUid, type Saved } from '../users/commands.ts'
@@ -59,11 +60,12 @@ export const upsertAgent = directCommand(
   },
 )
 
-/** Takes an agent out of sight; its tokens stop being valid. Answers its id. Repeating changes nothing. */
+/** Takes an agent out of sight; its tokens stop being valid, and it answers nothing any more. Answers its id. Repeating changes nothing. */
 export const trashAgent = directCommand('trashAgent', async (work: DirectWork, agent: string): Promise<number> => {
   const stored = await requireAgent(work, agent)
   if (stored.trashed_at !== null) return stored.id
   await updateTrashed(work.sql, stored.id, work.now)
+  await cancelRunsOfAgent(work.sql, stored.id, work.now)
   audit(work, { action: 'agent_trashed', target: toTarget(stored) })
   work.changed('user_trashed', 'user', stored.id)
   return stored.id
