@@ -1,9 +1,19 @@
 import { overloaded } from '../lib/errors.ts'
-import { isFenced, type Fence, type StatementTexts, type WriteStatement } from '../storage/batch.ts'
+import { isFenced, type StatementTexts, type WriteStatement } from '../storage/batch.ts'
 import { statementLimit } from '../storage/pool.ts'
 import { isCollision, openConnection, pauseMs, type Db, type Sql } from '../storage/sql.ts'
-import { drawnAtOnce, IdPool, usableMs, type Drawn } from './id-pool.ts'
-import { isKeyTaken, saveApps, saveHeads } from './store.ts'
+import {
+  drawsFor,
+  movesAll,
+  toBytesArray,
+  toFence,
+  toIdArray,
+  type AppRev,
+  type Attempt,
+  type Known,
+} from './commit-fence.ts'
+import { drawnAtOnce, IdPool, type Drawn } from './id-pool.ts'
+import { isKeyTaken } from './store.ts'
 
 /** Set when nobody can say whether a commit took place: the connection broke after it was sent. */
 export class OutcomeUnknown extends Error {}
@@ -22,26 +32,6 @@ export interface Locked {
   environment: number
   /** Hex of the idempotency keys found → what was stored for them. */
   once: Map<string, { request: Buffer; result: unknown }>
-}
-
-/** What was known when a flush was decided without a lock. */
-export interface Known {
-  /** The apps that the statement moves: it does so only from the rev that they were known to have. */
-  moved: AppRev[]
-  /** The other apps that something was decided about. */
-  still: AppRev[]
-  /** Idempotency keys that it stores: nobody was known to have stored them. */
-  keys: Buffer[]
-  environment: number
-  /** When the numbers that it uses were drawn. */
-  drawnAtMs: number
-  /** How many of them it could take. */
-  count: number
-}
-
-interface AppRev {
-  id: number
-  head_rev: number
 }
 
 /** Why nothing was written; where nothing of this is the case, the numbers were too old. */
@@ -303,99 +293,10 @@ export class CommitConnection {
   }
 }
 
-/** What an optimistic statement answers. */
-interface Attempt {
-  holds: boolean
-  now_ms: number
-  numbers: string | null
-  environment: number
-  /** Where it does not hold: ids of the apps that were not in the way. */
-  held: string | null
-  /** Hex of the idempotency keys that were there. */
-  keys: string | null
-}
-
-const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
-
-/**
- * Lets a statement write only where everything still is as it was known to be. A single app is named by values instead
- * of arrays, and nothing is asked that need not be: PostgreSQL then spends a fifth less on a lone message (measured).
- */
-function toFence(
-  statement: WriteStatement,
-  known: Known,
-  { refill, locks }: { refill: number; locks: boolean },
-): Fence {
-  const { moved, still, keys, environment, drawnAtMs } = known
-  const isOne = moved.length === 1
-  const draws = drawsFor(refill)
-  const { shape, write } = movesAll(statement)
-  const params: Fence['params'] = [environment, drawnAtMs, moved.length]
-  if (isOne) params.push(moved[0]!.id, moved[0]!.head_rev)
-  else if (moved.length > 0) params.push(toIdArray(moved.map(idOf)), toIdArray(moved.map(revOf)))
-  if (moved.length > 0 && draws > 1) params.push(draws)
-  const stillAt = params.length
-  if (still.length > 0) params.push(toIdArray(still.map(idOf)), toIdArray(still.map(revOf)))
-  if (keys.length > 0) params.push(toBytesArray(keys))
-  const has = { moved: moved.length > 0, still: still.length > 0, keys: keys.length > 0, draws: draws > 1 }
-  return {
-    shape: `known ${isOne} ${locks} ${Object.values(has)} ${shape}`,
-    params,
-    write: places => {
-      const [known, drawn, count, ids, revs, drawsPlace] = places
-      const taken = `idempotency where key = any(${places.at(-1)}::bytea[])`
-      const free = isOne
-        ? `select a.id from apps a where a.id = ${ids}::bigint and a.head_rev = ${revs}::bigint`
-        : `select a.id from unnest(${ids}::bigint[], ${revs}::bigint[]) as k (id, head_rev)
-          join apps a on a.id = k.id and a.head_rev = k.head_rev order by a.id`
-      const conditions = [
-        has.moved && `(select count(*) from held) = ${count}::int`,
-        has.still &&
-          `not exists (select from unnest(${places[stillAt]}::bigint[], ${places[stillAt + 1]}::bigint[]) as k (id, head_rev)
-          left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)`,
-        has.keys && `not exists (select from ${taken})`,
-        `head_rev = ${known}::bigint`,
-      ]
-      const next = has.draws
-        ? `(select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsPlace}::int))`
-        : `nextval('numbers')::text`
-      return {
-        before: has.moved
-          ? [`held as materialized (${free}${locks ? ' for no key update of a skip locked' : ''})`]
-          : [],
-        // In this order: the age of numbers counts once the transaction has its place in the order of transactions.
-        columns: `head_rev as environment, case when ${conditions.filter(Boolean).join(' and ')}
-          then ${nowMs} - ${drawn}::bigint < ${usableMs} else false end as holds from environment`,
-        // Division by zero: each app that was locked was moved, or something is wrong with the statement itself.
-        returning: `holds, environment, ${nowMs} as now_ms,
-          1 / (not holds or ${write(count!)})::int as whole,
-          ${has.moved ? `case when holds then ${next} end` : 'null'} as numbers,
-          ${has.moved ? `case when not holds then (select string_agg(id::text, ',') from held) end` : 'null'} as held,
-          ${has.keys ? `case when not holds then (select string_agg(encode(key, 'hex'), ',') from ${taken}) end` : 'null'} as keys
-          from fence`,
-      }
-    },
-  }
-}
-
-const idOf = ({ id }: AppRev) => id
-const revOf = ({ head_rev }: AppRev) => head_rev
-
-/** A condition: each app was moved, from the rev that it was known to have, and by nobody else in this statement. */
-function movesAll(statement: WriteStatement) {
-  const names = [saveHeads, saveApps].filter(batch => statement.has(batch)).map(({ name }) => name)
-  const counts = names.map(name => `(select count(*) from ${name})`)
-  return { shape: names.join(), write: (moved: string) => `${[0, ...counts].join(' + ')} = ${moved}::int` }
-}
-
 /** True where PostgreSQL answered with an error: then it rolled back. Its own end (57P…) is no such answer. */
 export function isAnswer(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   return (error as Error).name === 'PostgresError' && typeof code === 'string' && !code.startsWith('57P')
-}
-
-function drawsFor(numbers: number): number {
-  return Math.ceil(numbers / drawnAtOnce)
 }
 
 /** All that were drawn, ascending, from the first of each draw. */
@@ -407,14 +308,4 @@ function toNumbers(firsts: string | null): number[] {
 function findOnce(sql: Sql, keys: Buffer[]): Promise<{ key: Buffer; request: Buffer; result: unknown }[]> {
   return sql<{ key: Buffer; request: Buffer; result: unknown }[]>`
     select key, request, result from idempotency where key = any(${toBytesArray(keys)}::bytea[])`
-}
-
-/** The same for bytes: of these, postgres.js would make a single value instead of an array. */
-function toBytesArray(keys: Buffer[]): string {
-  return `{${keys.map(key => `"\\\\x${key.toString('hex')}"`).join(',')}}`
-}
-
-/** An array literal, which postgres.js passes on as it is. */
-function toIdArray(ids: number[]): string {
-  return `{${ids.join(',')}}`
 }
