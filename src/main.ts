@@ -86,7 +86,7 @@ export interface Node extends Running {
   url: string
   /** The API key, if one was made at this start. It is not known at any other time. */
   apiKey: string | null
-  /** Where the administration page is; null where it is turned off. */
+  /** Where owners sign in, see docs/administration.md; null where that is turned off. */
   adminUrl: string | null
 }
 
@@ -536,9 +536,8 @@ async function closeAll(connections: CommitConnection[]): Promise<void> {
 }
 
 /** What whoever started the node wants to know first. */
-function announce({ url, apiKey, adminUrl }: Node, version: string): void {
+function announce({ url, apiKey }: Node, version: string): void {
   const lines = [`Parley ${version} listens on ${url}`]
-  if (adminUrl !== null) lines.push(`Administration: ${adminUrl}`)
   if (apiKey !== null) {
     const call = `curl ${url}/api/users -H 'Authorization: Bearer ${apiKey}'`
     lines.push('', 'Your API key, shown this once:', '', apiKey, '', 'Try it:', '', call, '')

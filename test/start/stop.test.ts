@@ -104,7 +104,8 @@ test('a second signal ends the node at once', async () => {
 test('a node that stops waits for what it does in the background, and has nothing to complain of', async () => {
   await using dir = createDirectory()
   await using database = await createDatabase()
-  const program = await startProgram(dir, { DATABASE_URL: database.url })
+  const keys = Buffer.alloc(32, 1).toString('base64')
+  const program = await startProgram(dir, { DATABASE_URL: database.url, SECRET_KEYS: keys })
   const blocker = await database.sql.reserve()
   await blocker`begin`
   await blocker`lock table environment`
