@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import sharp from 'sharp'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { createDirectory, startProgram } from '../support/process.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -64,7 +65,9 @@ test('an archive that lacks a file is cut, and the log says which bytes are miss
   const reading = fetch(app.archive_url).then(answer => answer.arrayBuffer())
 
   await expect(reading).rejects.toThrow()
-  expect(program.output()).toMatch(/"level":"error".*A download was cut.*The bytes of a file are missing/)
+  await eventually(() =>
+    expect(program.output()).toMatch(/"level":"error".*The bytes of a file are missing.*A download was cut/),
+  )
 })
 
 test('a file that was deleted while its link was opened is not there', async () => {
