@@ -74,7 +74,7 @@ const people = (by: Principal, query: Query) => (db: Db) =>
 
 const ordinary = size.users
 
-/** Each with the pages that it may take; measured, and a half more. */
+/** Each with the pages that it may take; guesses that hold with room to spare. */
 const lists: [string, (db: Db) => Promise<unknown>, number][] = [
   ['notifications of somebody with many', notifications(1, {}), 3_000],
   ['their unread ones', notifications(1, {}, { isUnread: true }), 3_000],
