@@ -5,6 +5,7 @@ import { isCollision, openConnection, pauseMs, type Db, type Sql } from '../stor
 import {
   drawsFor,
   movesAll,
+  nowMs,
   toBytesArray,
   toFence,
   toIdArray,
@@ -140,7 +141,7 @@ export class CommitConnection {
           select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update ${waiting}`,
         sql<{ numbers: string; transaction: string; environment: number; now_ms: number }[]>`
           select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsFor(count + ahead)}::int)) as numbers,
-            (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
+            ${sql.unsafe(nowMs)} as now_ms,
             pg_current_xact_id()::text as transaction, (select head_rev from environment) as environment`,
         keys.length === 0 ? [] : findOnce(sql, keys),
       ]),
@@ -188,8 +189,9 @@ export class CommitConnection {
    *
    * The commit takes effect at one moment, in which the apps and the environment were as they were known to be. Where
    * apps moved elsewhere lately, the rows of the apps are locked as they are looked at. Then it waits for no other commit:
-   * an app that somebody else has locked is about to move, and counts as moved. So it is never part of a deadlock over
-   * apps, and holds up nobody's other apps. While nobody else writes to the apps it does without these locks, and waits for nobody for longer than a moment.
+   * an app that another node has locked is about to move, and counts as moved. So it is never part of a deadlock over
+   * apps, and never delays other apps. Where no other node writes to the apps it does without these locks; a lock of another
+   * node then delays it by at most `lockWaitMs`.
    */
   async commitOptimistic(statement: WriteStatement, known: Known): Promise<Conflict | null> {
     this.#renew()

@@ -8,7 +8,7 @@ export interface Known {
   moved: AppRev[]
   /** The other apps that something was decided about. */
   still: AppRev[]
-  /** Idempotency keys that it stores: nobody was known to have stored them. */
+  /** Idempotency keys that it stores, none of which was known to be stored. */
   keys: Buffer[]
   environment: number
   /** When the numbers that it uses were drawn. */
@@ -34,7 +34,8 @@ export interface Attempt {
   keys: string | null
 }
 
-const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
+/** PostgreSQL's clock at this moment, in whole milliseconds. */
+export const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
 /**
  * Lets a statement write only where everything still is as it was known to be. A single app is named by values instead
@@ -61,7 +62,7 @@ export function toFence(
     shape: `known ${isOne} ${locks} ${Object.values(has)} ${shape}`,
     params,
     write: places => {
-      const [known, drawn, count, ids, revs, drawsPlace] = places
+      const [known, , count, ids, revs, drawsPlace] = places
       const taken = `idempotency where key = any(${places.at(-1)}::bytea[])`
       const free = isOne
         ? `select a.id from apps a where a.id = ${ids}::bigint and a.head_rev = ${revs}::bigint`
@@ -75,6 +76,7 @@ export function toFence(
         has.keys && `not exists (select from ${taken})`,
         `head_rev = ${known}::bigint`,
       ]
+      const isFresh = `${nowMs} - ${places[1]}::bigint < ${usableMs}`
       const next = has.draws
         ? `(select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsPlace}::int))`
         : `nextval('numbers')::text`
@@ -82,9 +84,11 @@ export function toFence(
         before: has.moved
           ? [`held as materialized (${free}${locks ? ' for no key update of a skip locked' : ''})`]
           : [],
-        // In this order: the age of numbers counts once the transaction has its place in the order of transactions.
+        // One after the other: a transaction takes its id, in the order of transactions, before the age of its ids is looked at.
+        // A commit that stalls in between would else write ids that the poller of changed apps has given up as unused.
         columns: `head_rev as environment, case when ${conditions.filter(Boolean).join(' and ')}
-          then ${nowMs} - ${drawn}::bigint < ${usableMs} else false end as holds from environment`,
+          then ${has.moved ? `case when pg_current_xact_id() is not null then ${isFresh} end` : isFresh}
+          else false end as holds from environment`,
         // Division by zero: each app that was locked was moved, or something is wrong with the statement itself.
         returning: `holds, environment, ${nowMs} as now_ms,
           1 / (not holds or ${write(count!)})::int as whole,
@@ -100,7 +104,7 @@ export function toFence(
 const idOf = ({ id }: AppRev) => id
 const revOf = ({ head_rev }: AppRev) => head_rev
 
-/** A condition: each app was moved, from the rev that it was known to have, and by nobody else in this statement. */
+/** A condition: each app was moved, from the rev that it was known to have, and once only in this statement. */
 export function movesAll(statement: WriteStatement) {
   const names = [saveHeads, saveApps].filter(batch => statement.has(batch)).map(({ name }) => name)
   const counts = names.map(name => `(select count(*) from ${name})`)

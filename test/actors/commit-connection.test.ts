@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { CommitConnection, OutcomeUnknown } from '../../src/actors/commit-connection.ts'
 import { usableMs } from '../../src/actors/id-pool.ts'
+import { saveHeads } from '../../src/actors/store.ts'
 import { batch, WriteStatement } from '../../src/storage/batch.ts'
 import { statementLimit } from '../../src/storage/pool.ts'
 import { openConnection } from '../../src/storage/sql.ts'
@@ -195,5 +196,44 @@ test('however many statements there are, PostgreSQL keeps no more than a connect
   }
 
   expect(Math.max(...counts)).toBe(statementLimit)
+  await connection.close()
+})
+
+test('a commit has its place among the transactions before it looks at the age of its ids', async () => {
+  await using database = await openRooms(1)
+  const { sql, rooms } = database
+  const room = rooms[0]!
+  await sql.unsafe(`
+    create function refuse_without_place() returns trigger language plpgsql as $$
+    begin
+      if pg_current_xact_id_if_assigned() is null then raise 'the age was looked at before'; end if;
+      return null;
+    end $$;
+    create trigger refuse_without_place before update on apps
+      for each statement execute function refuse_without_place()`)
+  const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
+  const connection = new CommitConnection({ open, deadlineMs: 10_000 })
+  const { environment, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
+  await connection.rollback()
+  const statement = new WriteStatement()
+  const move = batch<{ id: number }>({
+    name: saveHeads.name,
+    columns: { id: 'bigint' },
+    sql: rows => `update apps a set head_rev = 7 from ${rows} r where a.id = r.id returning a.id`,
+  })
+  statement.add(move, [{ id: room }])
+
+  const moved = [{ id: room, head_rev: 1 }]
+  const conflict = await connection.commitOptimistic(statement, {
+    moved,
+    still: [],
+    keys: [],
+    environment,
+    drawnAtMs: ahead.atMs,
+    count: 1,
+  })
+
+  expect(conflict).toBeNull()
+  expect(await sql`select from apps where head_rev = 7`).toHaveLength(1)
   await connection.close()
 })
