@@ -3,15 +3,6 @@ import type { EventRow } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
 
 /**
- * The largest rev there is. Served by events_rev. What the sequence of revs says could be more than it is after a crash
- * of PostgreSQL.
- */
-export async function findNewestRev(sql: Sql): Promise<number> {
-  const [row] = await sql<{ rev: number }[]>`select coalesce(max(rev), 0) as rev from events`
-  return row!.rev
-}
-
-/**
  * The apps with events after `rev`, and the newest rev of each. Served by events_rev; the time keeps it from looking
  * into the partitions of other days, and is longer than any clocks differ.
  */
