@@ -36,6 +36,7 @@ import { Realtime } from './realtime/realtime.ts'
 import { path as hubPath } from './realtime/hub/door.ts'
 import { path as realtimePath } from './realtime/native-door.ts'
 import { anyOrigin } from './realtime/protocol.ts'
+import { SessionDirectory } from './realtime/session-directory.ts'
 import { ensureAssistant } from './resources/agents/assistant.ts'
 import { KnownAgents } from './resources/agents/runs/known-agents.ts'
 import { MaterialReader } from './resources/agents/runs/materials.ts'
@@ -112,6 +113,7 @@ export async function startNode(config: Config): Promise<Node> {
   const clock = systemClock
   const now = () => new Date(clock.now())
   const failed = Promise.withResolvers<Error>()
+  const node = randomUUID()
   const teardown = new Teardown(log)
   const stop = () => teardown.run(config.drainSeconds * 1000)
   teardown.add('log', () => log.info({}, 'The node has stopped'))
@@ -219,7 +221,6 @@ export async function startNode(config: Config): Promise<Node> {
       metrics.gauge('parley_bus_connected', 'Whether Redis can be used: 1 or 0.', () => (bus.isConnected ? 1 : 0))
       const talking = new AbortController()
       teardown.add('news', () => talking.abort())
-      const node = randomUUID()
       const lastWriters = new LastWriters(() => performance.now())
       const forwarding = new Forwarding({ bus, node, apps, lastWriters, commands: forwardedCommands, clock })
       apps.forwardTo(forwarding)
@@ -385,6 +386,7 @@ export async function startNode(config: Config): Promise<Node> {
     ]
     const requests = new RequestWindow(metrics.requests)
     const monitor: Monitor = new Monitor({
+      id: node,
       sql,
       version: config.version,
       beat: () => ({ sessions: realtime.figures.sessions, waiting: apps.waiting, rss: process.memoryUsage.rss() }),
@@ -415,6 +417,14 @@ export async function startNode(config: Config): Promise<Node> {
       await Promise.all(kept.map(end => end()))
     })
 
+    const sessionDirectory = new SessionDirectory({
+      bus,
+      node,
+      otherNodes: () => monitor.otherNodes(),
+      listHere: (filter, limit) => realtime.listSessions(filter, limit),
+      clock,
+    })
+
     // The edge.
     const edge = await createEdge({
       routes: resources.flatMap(({ routes }) => routes),
@@ -438,6 +448,7 @@ export async function startNode(config: Config): Promise<Node> {
         agents: control,
         toolServers: tools,
         pings,
+        liveSessions: sessionDirectory,
         monitor,
         settings: describeSettings(config),
         vault,
@@ -451,6 +462,7 @@ export async function startNode(config: Config): Promise<Node> {
     })
     teardown.add('edge', deadlineMs => edge.close(deadlineMs))
     const realtime = new Realtime({
+      node,
       sql,
       apps,
       direct,
@@ -474,15 +486,19 @@ export async function startNode(config: Config): Promise<Node> {
       origin: originInFrames,
       agentAudience: (app, isThere) => runFrames.audience(app, isThere),
       addresses: { of: req => edge.originOf(req), fallback: origin },
+      ipOf: (res, req) => edge.ipOf(res, req),
       settings: toRealtimeSettings(config),
     })
     await realtime.start()
+    const stopAnswering = sessionDirectory.start()
     onMoved(moved => realtime.hearOf(moved))
     await feed.start()
     const looks = [() => lookAround(environment, apps), () => realtime.look(), () => feed.look()]
     kept.push(keepHouse([commitPoll(sql, looks), ...monitor.chores], housekeepingOptions))
+    await monitor.arrive()
     realtime.attach(edge.uws)
     teardown.add('sessions', () => realtime.close())
+    teardown.add('lists of sessions', async () => stopAnswering())
     metrics.gauge('parley_sessions', 'Realtime connections.', () => realtime.figures.sessions)
     metrics.gauge('parley_channels', 'Apps that somebody is subscribed to.', () => realtime.figures.channels)
     const listening = await edge.listen(config.port, config.host)

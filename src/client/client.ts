@@ -1,4 +1,4 @@
-import { codes, toDelayMs } from './delays.ts'
+import { codes, finalCodes, toDelayMs } from './delays.ts'
 import { Drafts } from './drafts.ts'
 import type { AgentDelta, AgentRun, Incoming, PersonalFrame, RealtimeEvent, Typing } from './events.ts'
 import { Line, type SocketType } from './line.ts'
@@ -136,7 +136,7 @@ export class RealtimeClient {
     if (this.#isClosed) return
     this.#line = null
     clearTimeout(this.#renewal)
-    if (code === codes.malformed || code === codes.forbidden) return this.#finish(code)
+    if (finalCodes.includes(code)) return this.#finish(code)
     // Until there is another token, whatever else goes wrong meanwhile.
     if (code === codes.unauthorized) this.#isRefused = true
     const delayMs = toDelayMs(code, this.#failures, Math.random)

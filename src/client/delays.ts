@@ -10,7 +10,17 @@ const restartMs = 5_000
 const leastWhenTooMuchMs = 5_000
 
 /** Close codes of the server that a client acts on. */
-export const codes = { restarting: 1012, malformed: 4400, unauthorized: 4401, forbidden: 4403, tooMany: 4429 } as const
+export const codes = {
+  restarting: 1012,
+  malformed: 4400,
+  unauthorized: 4401,
+  forbidden: 4403,
+  ended: 4410,
+  tooMany: 4429,
+} as const
+
+/** After these a client stays away: connecting again would lead to the same, or is not wanted. */
+export const finalCodes: readonly number[] = [codes.malformed, codes.forbidden, codes.ended]
 
 /**
  * How long to wait before connecting again. All of it is random, so that clients that were cut together do not come

@@ -264,7 +264,7 @@ function requireSafe(name: string, value: string): void {
 }
 
 /** 4 or 16 bytes; IPv4 that arrives on an IPv6 socket is written as IPv4. */
-function toAddress(bytes: Buffer): string {
+export function toAddress(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.')
   if (bytes.readBigUInt64BE(0) === 0n && bytes.readUInt32BE(8) === 0xffff) return bytes.subarray(12).join('.')
   const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':')

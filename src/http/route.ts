@@ -23,6 +23,7 @@ import type { Sql } from '../storage/sql.ts'
 import type { Entry } from './admin/door.ts'
 import type { AgentControl } from './agents.ts'
 import type { Errands } from './errands.ts'
+import type { LiveSessions } from './live-sessions.ts'
 import type { Outside } from './outside.ts'
 import type { Pings } from './pings.ts'
 import type { SettingInfo } from './setting-info.ts'
@@ -62,6 +63,8 @@ export interface Parts {
   agents: AgentControl
   toolServers: ToolServers
   pings: Pings
+  /** The realtime connections of all nodes. */
+  liveSessions: LiveSessions
   /** What nodes say of themselves. */
   monitor: Monitor
   /** The settings of this node, without secrets. */

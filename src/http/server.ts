@@ -14,7 +14,7 @@ import { Calls } from './calls.ts'
 import { Cors, type AllowedOrigins } from './cors.ts'
 import type { RouteDurations } from './durations.ts'
 import { Endpoint } from './endpoint.ts'
-import { Exchange, type ExchangeHost, type PortKind } from './exchange.ts'
+import { Exchange, toAddress, type ExchangeHost, type PortKind } from './exchange.ts'
 import { createApp, openPort, portOf } from './listening.ts'
 import type { Metrics } from './metrics.ts'
 import { Callers } from './request/caller.ts'
@@ -187,6 +187,12 @@ export class Edge implements ExchangeHost {
   /** Scheme and host under which the client of a request to one of the `webSockets` reaches this server. */
   originOf(req: HttpRequest): string {
     return this.#callers.originOf({ header: name => req.getHeader(name) })
+  }
+
+  /** The IP address of that client. */
+  ipOf(res: HttpResponse, req: HttpRequest): string {
+    const forwarded = this.#callers.forwardedAddressOf({ header: name => req.getHeader(name) })
+    return forwarded ?? toAddress(Buffer.from(res.getRemoteAddress()))
   }
 
   /** The address for clients on this machine; without its port before `listen`. */

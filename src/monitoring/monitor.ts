@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Clock } from '../lib/clock.ts'
 import type { Chore, ChoreTurn } from '../storage/housekeeping.ts'
@@ -23,6 +22,8 @@ const sampleDays = 8
 const lagProbeMs = 50
 
 interface MonitorParts {
+  /** The name of this node among the others. */
+  id: string
   sql: Sql
   version: string
   /** What charts are drawn of, and how the node is. */
@@ -38,7 +39,7 @@ interface MonitorParts {
  */
 export class Monitor {
   /** This node, among the others. */
-  readonly id = randomUUID()
+  readonly id: string
   readonly #parts: MonitorParts
   readonly #startedAt: Date
   readonly #jobs = new Map<string, JobRow>()
@@ -47,6 +48,7 @@ export class Monitor {
 
   constructor(parts: MonitorParts) {
     this.#parts = parts
+    this.id = parts.id
     this.#startedAt = new Date(parts.clock.now())
   }
 
@@ -76,9 +78,18 @@ export class Monitor {
     })
   }
 
+  /** From now on the others know of this node. */
+  async arrive(): Promise<void> {
+    await this.#save()
+  }
+
   async beat(): Promise<void> {
-    const { sql, version, beat } = this.#parts
     this.#lagMs = await this.#probeLag()
+    await this.#save()
+  }
+
+  async #save(): Promise<void> {
+    const { sql, version, beat } = this.#parts
     const figures = { ...beat(), lag_ms: this.#lagMs }
     await nodes.saveNode(sql, { id: this.id, host: hostname(), version, started_at: this.#startedAt, figures })
   }
@@ -104,6 +115,12 @@ export class Monitor {
   async listNodes(): Promise<NodeRow[]> {
     await this.beat()
     return nodes.listNodes(this.#parts.sql, aliveSeconds)
+  }
+
+  /** The ids of the nodes that run beside this one. */
+  async otherNodes(): Promise<string[]> {
+    const ids = (await nodes.listNodes(this.#parts.sql, aliveSeconds)).map(({ id }) => id)
+    return ids.filter(id => id !== this.id)
   }
 
   /** What nodes do again and again: of this one as it is, of others as of a minute ago. */

@@ -16,6 +16,7 @@ export const ProtocolUnknown = problem(
 export function nativeDoor(native: Native): Door {
   return {
     path,
+    kind: 'native',
     readWish,
     open(session, principal) {
       if (principal !== null) native.welcome(session, principal)

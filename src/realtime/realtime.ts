@@ -28,7 +28,8 @@ import { Personal, type PersonalParts } from './personal.ts'
 import { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
 import type { Frame } from './protocol.ts'
-import { serve, type Refuse } from './socket.ts'
+import { listSessions, type SessionFilter, type SessionPage } from './session-list.ts'
+import { serve, type Refuse, type SocketParts } from './socket.ts'
 import { Tails } from './channels/tail.ts'
 import { Typists } from './typists.ts'
 
@@ -40,6 +41,8 @@ export interface SessionCredentials {
 }
 
 export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnread' | 'isRemovable'> {
+  /** The id of this node among all. */
+  node: string
   sql: Sql
   apps: Apps
   direct: Direct
@@ -60,6 +63,7 @@ export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnr
   /** Scheme and host for the absolute URLs in events, or what stands for them until these are encoded. */
   origin: () => string
   addresses: AddressesParts
+  ipOf: SocketParts['ipOf']
   settings: RealtimeSettings
   /** Told when the first one here wants to see agents at work in an app, and when nobody does any more. */
   agentAudience?: (app: number, isThere: boolean) => void
@@ -142,6 +146,11 @@ export class Realtime {
     return { sessions: this.#sessions.size, channels: this.#fanOut.size, tailBytes: this.#tails.bytes }
   }
 
+  /** The sessions of this node that match, newest first, at most so many. */
+  listSessions(filter: SessionFilter, limit: number): SessionPage {
+    return listSessions(this.#sessions, filter, limit)
+  }
+
   /** True where somebody here wants to see agents at work in the app. */
   seesAgents(app: number): boolean {
     return this.#fanOut.seesAgents(app)
@@ -183,7 +192,7 @@ export class Realtime {
 
   /** Opens /api/realtime and /hubs/rtm on a server that does not listen yet. */
   attach(server: TemplatedApp): void {
-    const { settings, refuse, clock, log } = this.#options
+    const { settings, ipOf, refuse, clock, log } = this.#options
     const { signal } = this.#closed
     const streams = this.#streams
     const sessions = this.#sessions
@@ -196,7 +205,7 @@ export class Realtime {
     const publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => this.#publish(topic, bytes, isBinary)
     const hub = new Hub({ ...this.#options, admission, sessions, fanOut, streams, online, publish, signal })
     for (const door of [nativeDoor(native), hubDoor(hub)]) {
-      serve(server, door, { addresses, sessions, fanOut, admission, settings, refuse, now })
+      serve(server, door, { addresses, ipOf, sessions, fanOut, admission, settings, refuse, now })
     }
     this.#server = server
   }
@@ -234,6 +243,10 @@ export class Realtime {
   /** Rights may hang on what belongs to no app: who is in which directory. */
   async #hear({ type, entity_type, entity_id, facts }: EventRow): Promise<void> {
     if (type === 'everything') return this.#sessions.restart()
+    if (type === 'realtime_session_ended') {
+      if ((facts as { node: string }).node === this.#options.node) this.#sessions.end(entity_id)
+      return
+    }
     const named = (facts as { users?: number[] } | null)?.users
     if (entity_type === 'user') await this.#review([entity_id])
     else if (named !== undefined) await this.#review(named)

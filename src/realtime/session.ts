@@ -29,11 +29,25 @@ export const closeCodes = {
   restarting: 1012,
   malformed: 4400,
   unauthorized: 4401,
+  /** An owner has ended it: the client is not to come back by itself. */
+  ended: 4410,
   tooMany: 4429,
 } as const
 
 /** The close code for a refusal: 401 is 4401. */
 export const toCloseCode = (status: number) => 4_000 + status
+
+/** What a client speaks: the protocols of docs/realtime.md, or SignalR. */
+export type SessionKind = 'native' | 'hub'
+
+/** What is known of a connection when its socket opens. */
+interface SessionStart {
+  form: Form
+  address: Address
+  kind?: SessionKind
+  ip?: string
+  since?: number
+}
 
 const closed: SessionState = { state: 'closed' }
 
@@ -50,6 +64,13 @@ const introductionBytes = 4 * 1024
  */
 export class Session {
   state: SessionState
+  /** Tells it from the others of this node; 0 before it is among them. */
+  number = 0
+  readonly kind: SessionKind
+  /** The client's IP address. */
+  readonly ip: string
+  /** When its socket opened, in milliseconds. */
+  readonly since: number
   /** By app. */
   readonly subscriptions = new Map<number, Subscription>()
   /** Whose session it is or was; undefined before anybody said so. */
@@ -64,8 +85,11 @@ export class Session {
   #allowance = 0
   #countedAt = Number.NEGATIVE_INFINITY
 
-  constructor(wire: Wire, { form, address }: { form: Form; address: Address }, helloUntil: number) {
+  constructor(wire: Wire, { form, address, kind = 'native', ip = '', since = 0 }: SessionStart, helloUntil: number) {
     this.#wire = wire
+    this.kind = kind
+    this.ip = ip
+    this.since = since
     this.#address = address
     this.#plain = form
     this.#form = address.form(form)

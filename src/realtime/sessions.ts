@@ -25,6 +25,8 @@ export class Sessions {
   readonly #byUser = new Map<number, Set<Session>>()
   readonly #closed = new AbortController()
   #owned = 0
+  /** How many there were so far. */
+  #added = 0
 
   constructor(options: SessionsOptions) {
     this.#options = options
@@ -54,6 +56,7 @@ export class Sessions {
   }
 
   add(session: Session): void {
+    session.number = ++this.#added
     this.#all.add(session)
   }
 
@@ -87,6 +90,13 @@ export class Sessions {
       if (session.state.state === 'open' && isRevoked(session.state.principal)) {
         session.close(closeCodes.unauthorized, 'token revoked')
       }
+    }
+  }
+
+  /** Ends a session because an owner wants it; nothing happens where it has ended. */
+  end(number: number): void {
+    for (const session of this.#all) {
+      if (session.number === number) session.close(closeCodes.ended, 'ended by the owner')
     }
   }
 

@@ -5,7 +5,7 @@ import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Form } from './protocol.ts'
 import { Arrival, Lobby } from './arrival.ts'
-import { Session } from './session.ts'
+import { Session, type SessionKind } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
 
@@ -15,6 +15,7 @@ export type Refuse = (res: HttpResponse, req: HttpRequest, error: unknown) => vo
 /** One address for WebSockets, and what is spoken there. */
 export interface Door {
   readonly path: string
+  readonly kind: SessionKind
   /** Reads what an upgrade request asks for before it is freed. Refuses what cannot be had. */
   readWish(req: HttpRequest): Wish
   /** A session begins; the principal is null where the first frame is to say who it is. */
@@ -39,6 +40,8 @@ export interface Wish {
 
 export interface SocketParts {
   addresses: Addresses
+  /** The IP address of the client of an upgrade request. */
+  ipOf: (res: HttpResponse, req: HttpRequest) => string
   sessions: Sessions
   fanOut: FanOut
   admission: Admission
@@ -56,6 +59,8 @@ interface UserData {
 interface Opening {
   readonly form: Form
   readonly origin: string
+  /** The client's IP address. */
+  readonly ip: string
   /** Null where the first frame is to say who it is; a promise while its token is being looked up. */
   readonly principal: Principal | null | Promise<Principal>
 }
@@ -74,10 +79,12 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
     // No compression: by far the most of an idle connection's memory would go there.
     upgrade: (res, req, context) => upgrade(door, parts, res, req, context),
     open(socket) {
-      const { form, origin, principal } = openingOf(socket)
+      const { form, origin, ip, principal } = openingOf(socket)
       // Its own until the session is opened: nothing is published to it before.
       const address = new Address(origin, 0)
-      const session = new Session(socket, { form, address }, now() + settings.helloTimeoutMs)
+      const since = now()
+      const start = { form, address, kind: door.kind, ip, since }
+      const session = new Session(socket, start, since + settings.helloTimeoutMs)
       sessions.add(session)
       if (principal instanceof Promise) return arrive(door, socket, new Arrival(session, lobby), principal)
       socket.getUserData().session = session
@@ -109,7 +116,7 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
  */
 function upgrade(
   door: Door,
-  { addresses, admission, refuse }: SocketParts,
+  { addresses, ipOf, admission, refuse }: SocketParts,
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
@@ -121,7 +128,7 @@ function upgrade(
     // Its refusal is told when the socket is open; should that fail, nobody is left to be told.
     if (principal instanceof Promise) principal.catch(() => {})
     res.upgrade<UserData>(
-      { session: { form, origin: addresses.of(req), principal } },
+      { session: { form, origin: addresses.of(req), ip: ipOf(res, req), principal } },
       key,
       protocol,
       extensions,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { describeSettings, readConfig } from '../../src/config.ts'
 import { figureNames, type FigureName } from '../../src/monitoring/figures.ts'
@@ -13,11 +14,9 @@ import { upload } from '../support/uploads.ts'
 test('each node knows of the others, without Redis', async () => {
   await using pair = await startPair({ hasRedis: false })
 
-  const { body: alone } = await pair.there.admin.get('/api/admin/nodes')
   const { status, body: both } = await pair.here.admin.get('/api/admin/nodes')
 
   expect(status).toBe(200)
-  expect(alone).toHaveLength(1)
   expect(both.map(({ is_current }: Body) => is_current).sort()).toEqual([false, true])
   expect(both[0]).toMatchObject({ version: '32.1.0', host: expect.any(String), sessions: '0', waiting: '0' })
   expect(Number(both[0].rss)).toBeGreaterThan(10_000_000)
@@ -26,7 +25,6 @@ test('each node knows of the others, without Redis', async () => {
 
 test('a node that has stopped, or was not heard of for half a minute, is none any more', async () => {
   await using pair = await startPair({ hasRedis: false })
-  await pair.there.admin.get('/api/admin/nodes')
   const count = async () => (await pair.here.admin.get('/api/admin/nodes')).body.length
   expect(await count()).toBe(2)
 
@@ -40,7 +38,14 @@ test('a sample is how much a counter grew, and what a gauge is', async () => {
   const clock = new ManualClock()
   const now = Object.fromEntries(figureNames.map(name => [name, 0])) as Record<FigureName, number>
   const beat = () => ({ sessions: 0, waiting: 0, rss: 0 })
-  const monitor = new Monitor({ sql: database.sql, version: '1.0.0', read: () => ({ ...now }), beat, clock })
+  const monitor = new Monitor({
+    id: randomUUID(),
+    sql: database.sql,
+    version: '1.0.0',
+    read: () => ({ ...now }),
+    beat,
+    clock,
+  })
 
   Object.assign(now, { commits: 100, sessions: 7, request_p50_ms: Number.NaN })
   await monitor.sample()

@@ -11,6 +11,7 @@ const TokenMissing = problem(401, 'unauthorized', 'A valid access token is neede
 export function hubDoor(hub: Hub): Door {
   return {
     path,
+    kind: 'hub',
     readWish(req) {
       const token = bearerIn(req) ?? (req.getQuery('access_token') || null)
       if (token === null) throw TokenMissing()

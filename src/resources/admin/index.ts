@@ -2,9 +2,10 @@ import { resource } from '../resource.ts'
 import { jobRoutes } from './jobs.ts'
 import { nodeRoutes } from './nodes.ts'
 import { seriesRoutes } from './series.ts'
+import { sessionRoutes } from './sessions.ts'
 import { settingRoutes } from './settings.ts'
 import { storageRoutes } from './storage.ts'
 
 export const admin = resource({
-  routes: [...nodeRoutes, ...seriesRoutes, ...settingRoutes, ...jobRoutes, ...storageRoutes],
+  routes: [...nodeRoutes, ...seriesRoutes, ...settingRoutes, ...jobRoutes, ...storageRoutes, ...sessionRoutes],
 })
