@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { RouteDurations } from './durations.ts'
+import { isClearlyFramed } from './request/framing.ts'
 
 /** Takes the body of a request as it arrives. */
 export interface BodyTaker {
@@ -91,6 +92,12 @@ export class Exchange {
   header(name: string): string {
     if (this.#req === null) throw new Error(`The header ${name} was asked for after the request was freed`)
     return this.#req.getHeader(name)
+  }
+
+  /** Whether it is clear where the request ends and which host it is for. Only before `detach`. */
+  get isClearlyFramed(): boolean {
+    if (this.#req === null) throw new Error('The headers were asked for after the request was freed')
+    return isClearlyFramed(this.#req)
   }
 
   /** The IP address of the other end of the connection, empty once the exchange is over. */
@@ -203,6 +210,11 @@ export class Exchange {
   #write(res: HttpResponse, answer: Answer): boolean {
     const { status, body = '' } = answer
     this.#writeHead(res, answer)
+    if (this.isLast && this.method === 'HEAD') {
+      // What follows on this connection must not be read, whatever length the answer gives for a body that it lacks.
+      res.end('', true)
+      return true
+    }
     if (status !== 204 && status !== 304 && this.method !== 'HEAD') {
       if (body.length > corkBytes) return this.#writeAsTaken(res, body, status)
       res.end(body, this.#endsConnection)

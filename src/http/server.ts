@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
 import type { Clock } from '../lib/clock.ts'
+import type { Problem } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
 import { rangeCheck } from '../lib/address-ranges.ts'
@@ -18,6 +19,7 @@ import { Exchange, toAddress, type ExchangeHost, type PortKind } from './exchang
 import { createApp, openPort, portOf } from './listening.ts'
 import type { Metrics } from './metrics.ts'
 import { Callers } from './request/caller.ts'
+import { AmbiguousRequest } from './request/framing.ts'
 import { RequestIds } from './request-id.ts'
 import { Router } from './router.ts'
 import type { Parts, Route } from './route.ts'
@@ -296,11 +298,22 @@ export class Edge implements ExchangeHost {
     try {
       const standing = isAdminPath(exchange.path) ? adminHeaders : this.#cors.headersFor(exchange.header('origin'))
       exchange.standing = `${standing}\r\nX-Request-Id: ${exchange.id}`
-      begin(exchange)
+      if (exchange.isClearlyFramed) begin(exchange)
+      else void this.#refuseForGood(exchange, AmbiguousRequest())
     } catch (error) {
       this.#calls.refuse(exchange, error)
     }
     exchange.detach()
+  }
+
+  /**
+   * Ends the connection with the answer. That is given in a later turn: while a request is unanswered uWebSockets.js cuts
+   * a connection on which another one follows, and what came with this one may be what a client smuggles past a proxy.
+   */
+  async #refuseForGood(exchange: Exchange, problem: Problem): Promise<void> {
+    exchange.isLast = true
+    await nextTurn()
+    this.#calls.refuse(exchange, problem)
   }
 
   onEnd(exchange: Exchange, status: number): void {

@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../actors/principal.ts'
 import { Address, type Addresses } from './addresses.ts'
+import { AmbiguousRequest, isClearlyFramed } from '../http/request/framing.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Form } from './protocol.ts'
@@ -122,6 +123,7 @@ function upgrade(
   context: us_socket_context_t,
 ): void {
   try {
+    if (!isClearlyFramed(req)) throw AmbiguousRequest()
     const { form, protocol, token, key, extensions } = door.readWish(req)
     admission.requireRoom(token === null)
     const principal = token === null ? null : admission.authenticate(token)

@@ -162,3 +162,55 @@ test('a body that is as much as it may be is taken, and what its texts hold does
     expect([status, body.text === JSON.stringify({ free })]).toEqual([200, true])
   }
 })
+
+const chunkedBody = '2\r\n{}\r\n0\r\n\r\n'
+
+test.each([
+  ['two lengths that differ', 'POST', 'Content-Length: 2\r\nContent-Length: 3\r\n', '{}'],
+  ['one length twice', 'POST', 'Content-Length: 2\r\nContent-Length: 2\r\n', '{}'],
+  ['an empty length', 'POST', 'Content-Length:\r\n', ''],
+  ['an empty transfer coding', 'POST', 'Transfer-Encoding:\r\n', chunkedBody],
+  ['a coding other than chunked', 'POST', 'Transfer-Encoding: gzip\r\n', chunkedBody],
+  ['a coding before chunked', 'POST', 'Transfer-Encoding: gzip, chunked\r\n', chunkedBody],
+  ['chunked twice', 'POST', 'Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n', chunkedBody],
+  ['two hosts', 'GET', 'Host: b.example\r\n', ''],
+  ['two hosts and no body in the answer', 'HEAD', 'Host: b.example\r\n', ''],
+  ['two hosts of a preflight', 'OPTIONS', 'Host: b.example\r\n', ''],
+])('a request with %s is 400, and ends its connection', async (_, method, headers, body) => {
+  await using edge = await startEdge([take('POST'), take('GET')])
+  const wire = await Wire.open(edge.port)
+
+  await wire.send(
+    `${method} /api/things/1 HTTP/1.1\r\nHost: a.example\r\nContent-Type: application/json\r\n${headers}\r\n${body}`,
+  )
+
+  const answer = await wire.answer({ isHead: method === 'HEAD' })
+  expect([answer.status, answer.headers.connection]).toEqual([400, 'close'])
+  expect(await wire.closed()).toBe('closed')
+})
+
+test('what follows a request without a clear end on its connection is not served', async () => {
+  let served = 0
+  const count = { ...take('GET'), handle: () => reply(200, { served: ++served }) }
+  await using edge = await startEdge([take('POST'), count])
+  const wire = await Wire.open(edge.port)
+
+  await wire.send(
+    'POST /api/things/1 HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 2\r\n' +
+      'Content-Length: 52\r\n\r\n{}GET /api/things/1 HTTP/1.1\r\nHost: a.example\r\n\r\n',
+  )
+
+  expect(await wire.closed()).toBe('closed')
+  expect(served).toBe(0)
+})
+
+test('chunked is known in capitals, too', async () => {
+  await using edge = await startEdge([take('POST')])
+  const wire = await Wire.open(edge.port)
+
+  await wire.send(
+    `POST /api/things/1 HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nTransfer-Encoding: Chunked\r\n\r\n${chunkedBody}`,
+  )
+
+  expect((await wire.answer()).status).toBe(200)
+})

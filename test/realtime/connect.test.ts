@@ -166,6 +166,22 @@ test.each([
   expect(JSON.parse(answer.body)).toMatchObject({ status, instance: address.split('?')[0] })
 })
 
+test('a connection whose host is not clear is refused', async () => {
+  await using server = await startServer()
+  const wire = await Wire.open(Number(new URL(server.url).port))
+  const upgrade = {
+    Upgrade: 'websocket',
+    Connection: 'Upgrade',
+    'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'Sec-WebSocket-Version': '13',
+  }
+
+  await wire.send(requestText('GET', '/api/realtime', { ...upgrade, host: 'other.example' }))
+
+  expect((await wire.answer()).status).toBe(400)
+  expect(await wire.closed()).toBe('closed')
+})
+
 test('a node that stops asks its clients to connect again', async () => {
   const server = await startServer()
   const ann = await server.person('Ann')
