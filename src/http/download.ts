@@ -78,7 +78,7 @@ export async function sendDownload(
 
 /** Null where everything is wanted: no range, several (which may be ignored), or none that can be read. */
 function toRange(text: string, sizeBytes: number): ByteRange | 'outside' | null {
-  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(text.trim())
+  const match = /^bytes=(\d*)-(\d*)$/i.exec(text.trim())
   if (match === null || (match[1] === '' && match[2] === '')) return null
   if (match[1] === '') {
     const lastBytes = Math.min(Number(match[2]), sizeBytes)

@@ -48,6 +48,22 @@ test('provider and code follow from what is given', async () => {
   ])
 })
 
+test('a meeting keeps the metadata that it was given, wherever it is shown', async () => {
+  await using server = await startServer()
+  const {
+    app,
+    people: [ann],
+  } = await server.chatWith(1)
+  const metadata = { topic: 'Garden', attendees: [1, null, { name: 'Ben' }] }
+
+  const made = await create(ann, '/api/meetings', { join_url: 'https://zoom.us/j/1', metadata })
+  const sent = await create(ann, `/api/apps/${app}/messages`, { meeting_id: made.id })
+
+  expect(made.metadata).toEqual(metadata)
+  expect(sent.meeting.metadata).toEqual(metadata)
+  expect((await ann.get(`/api/messages/${sent.id}`)).body.meeting.metadata).toEqual(metadata)
+})
+
 test('what is no meeting is refused', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')
@@ -59,6 +75,8 @@ test('what is no meeting is refused', async () => {
     { join_url: `https://zoom.us/${'1'.repeat(2_048)}` },
     { join_url: 'https://zoom.us/j/1', provider: 'Zoom' },
     { join_url: 'https://zoom.us/j/1', provider: 'z'.repeat(65) },
+    { join_url: 'https://zoom.us/j/1', metadata: 'free' },
+    { join_url: 'https://zoom.us/j/1', metadata: { long: 'x'.repeat(65_536) } },
   ]
 
   for (const body of bodies) expect([body, (await ann.post('/api/meetings', body)).status]).toEqual([body, 422])

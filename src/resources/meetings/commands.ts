@@ -6,7 +6,7 @@ import { insertMeeting } from './store.ts'
 /** Keeps a meeting that was made at its provider, so that items can carry it. */
 export const createMeeting = directCommand(
   'createMeeting',
-  ({ sql, by, now }: DirectWork, { provider, provider_id = null, join_url }: NewMeeting): Promise<MeetingRow> =>
+  ({ sql, by, now }: DirectWork, { provider, provider_id = null, join_url, metadata = null }: NewMeeting): Promise<MeetingRow> =>
     insertMeeting(sql, {
       provider,
       provider_id,
@@ -14,5 +14,6 @@ export const createMeeting = directCommand(
       code: codeOf(provider, provider_id, join_url),
       created_at: now,
       created_by: by.user,
+      metadata,
     }),
 )

@@ -1,5 +1,5 @@
 import type { MeetingRow } from './schema.ts'
 
-export function showMeeting({ id, provider, provider_id, join_url, code, created_at }: MeetingRow) {
-  return { id, provider, provider_id, join_url, code, created_at }
+export function showMeeting({ id, provider, provider_id, join_url, code, created_at, metadata }: MeetingRow) {
+  return { id, provider, provider_id, join_url, code, created_at, metadata }
 }

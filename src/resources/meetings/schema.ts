@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalid } from '../../lib/errors.ts'
-import { Int, LineInput, Metadata, Timestamp } from '../../lib/shape.ts'
+import { Int, LineInput, Metadata, MetadataInput, Timestamp } from '../../lib/shape.ts'
 import { inferProvider } from './provider.ts'
 
 const isHttps = (text: string) => URL.parse(text)?.protocol === 'https:'
@@ -18,6 +18,7 @@ export const NewMeeting = z
       .describe('zoom, microsoft, google or another name; absent, it is told from join_url'),
     provider_id: LineInput(256).nullish(),
     join_url: z.string().trim().max(2048).refine(isHttps, 'must be an absolute https URL'),
+    metadata: MetadataInput.nullish(),
   })
   .transform(meeting => ({ ...meeting, provider: meeting.provider ?? inferProvider(meeting.join_url) }))
 export type NewMeeting = z.output<typeof NewMeeting>
@@ -30,7 +31,7 @@ export const Meeting = z
     join_url: z.string(),
     code: z.string().optional().describe('What people type to join'),
     created_at: Timestamp,
-    metadata: Metadata.optional().describe('What a provider adds; a meeting that is only linked to has none'),
+    metadata: Metadata.optional(),
   })
   .meta({ id: 'Meeting' })
 
@@ -43,6 +44,7 @@ export interface MeetingRow {
   code: string | null
   created_at: Date
   created_by: number
+  metadata: Record<string, unknown> | null
 }
 
 export const UnknownMeeting = () => invalid({ meeting_id: ['there is no such meeting'] })

@@ -4,9 +4,9 @@ import type { MeetingRow } from './schema.ts'
 
 export async function insertMeeting(tx: Tx, row: Omit<MeetingRow, 'id'>): Promise<MeetingRow> {
   const [inserted] = await tx<MeetingRow[]>`
-    insert into meetings (provider, provider_id, join_url, code, created_at, created_by, checked_at)
+    insert into meetings (provider, provider_id, join_url, code, created_at, created_by, checked_at, metadata)
     values (${row.provider}, ${row.provider_id}, ${row.join_url}, ${row.code}, ${row.created_at}, ${row.created_by},
-      ${row.created_at})
+      ${row.created_at}, ${row.metadata === null ? null : JSON.stringify(row.metadata)}::text::jsonb)
     returning *`
   return inserted!
 }
