@@ -54,7 +54,7 @@ test('a meeting keeps the metadata that it was given, wherever it is shown', asy
     app,
     people: [ann],
   } = await server.chatWith(1)
-  const metadata = { topic: 'Garden', attendees: [1, null, { name: 'Ben' }] }
+  const metadata = { topic: 'Garden', attendees: ['1', null, { name: 'Ben' }] }
 
   const made = await create(ann, '/api/meetings', { join_url: 'https://zoom.us/j/1', metadata })
   const sent = await create(ann, `/api/apps/${app}/messages`, { meeting_id: made.id })

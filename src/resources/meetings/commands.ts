@@ -6,7 +6,10 @@ import { insertMeeting } from './store.ts'
 /** Keeps a meeting that was made at its provider, so that items can carry it. */
 export const createMeeting = directCommand(
   'createMeeting',
-  ({ sql, by, now }: DirectWork, { provider, provider_id = null, join_url, metadata = null }: NewMeeting): Promise<MeetingRow> =>
+  (
+    { sql, by, now }: DirectWork,
+    { provider, provider_id = null, join_url, metadata = null }: NewMeeting,
+  ): Promise<MeetingRow> =>
     insertMeeting(sql, {
       provider,
       provider_id,
