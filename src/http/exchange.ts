@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { RouteDurations } from './durations.ts'
-import { isClearlyFramed } from './request/framing.ts'
+import { isClearlyFramed } from '../lib/framing.ts'
 
 /** Takes the body of a request as it arrives. */
 export interface BodyTaker {

@@ -19,7 +19,7 @@ import { Exchange, toAddress, type ExchangeHost, type PortKind } from './exchang
 import { createApp, openPort, portOf } from './listening.ts'
 import type { Metrics } from './metrics.ts'
 import { Callers } from './request/caller.ts'
-import { AmbiguousRequest } from './request/framing.ts'
+import { AmbiguousRequest } from '../lib/framing.ts'
 import { RequestIds } from './request-id.ts'
 import { Router } from './router.ts'
 import type { Parts, Route } from './route.ts'

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../actors/principal.ts'
 import { Address, type Addresses } from './addresses.ts'
-import { AmbiguousRequest, isClearlyFramed } from '../http/request/framing.ts'
+import { AmbiguousRequest, isClearlyFramed } from '../lib/framing.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
 import type { Form } from './protocol.ts'

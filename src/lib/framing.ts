@@ -1,4 +1,4 @@
-import { problem } from '../../lib/errors.ts'
+import { problem } from './errors.ts'
 
 export const AmbiguousRequest = problem(
   400,
