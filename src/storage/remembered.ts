@@ -1,7 +1,7 @@
 import type { Sql } from './sql.ts'
 
-/** Answers that are remembered for one database at most. A guess: some hundred KiB. */
-const limit = 10_000
+/** Answers that are remembered for one database at most, where they are numbers. A guess: some hundred KiB. */
+const usualLimit = 10_000
 
 interface Remembered<Value> {
   answer: Promise<Value>
@@ -10,11 +10,13 @@ interface Remembered<Value> {
 
 /**
  * Makes a question that is answered for `ttlMs` with what it was answered before: for totals that take long to count and
- * may be a little old. Callers who ask the same at once share one query. A question that fails is asked again.
+ * may be a little old. Callers who ask the same at once share one query. A question that fails is asked again. `limit`:
+ * how many answers are kept.
  */
 export function remembered<Key, Value>(
   ttlMs: number,
   ask: (sql: Sql, key: Key) => Promise<Value>,
+  limit = usualLimit,
 ): (sql: Sql, key: Key) => Promise<Value> {
   const databases = new WeakMap<Sql, Map<string, Remembered<Value>>>()
 

@@ -360,6 +360,30 @@ test('a username is shown to API keys and to its user, and to nobody else', asyn
   expect(listed.data[0]).not.toHaveProperty('username')
 })
 
+test('people find others by what they may read of them, API keys by mail addresses and usernames as well', async () => {
+  await using server = await startServer()
+  const ben = await server.person('ben')
+  await server.admin.post('/api/users', {
+    uid: 'crew-7',
+    name: 'Ann Lee',
+    given_name: 'Anna',
+    middle_name: 'Maria',
+    family_name: 'Leeson',
+    nickname: 'Zoe',
+    email: 'secret.mail@example.com',
+    username: 'hidden.login',
+  })
+  const words = ['ann', 'lee', 'crew', 'maria', 'leeson', 'zoe', 'secret', 'example', 'hidden', 'h', 'login']
+
+  const find = async (caller: { get: typeof ben.get }, q: string) =>
+    (await caller.get(`/api/users?q=${q}`)).body.count as string
+  const byBen = await Promise.all(words.map(q => find(ben, q)))
+  const byKey = await Promise.all(words.map(q => find(server.admin, q)))
+
+  expect(words.filter((_, at) => byBen[at] === '1')).toEqual(['ann', 'lee', 'crew', 'maria', 'leeson', 'zoe'])
+  expect(words.filter((_, at) => byKey[at] === '1')).toEqual(words)
+})
+
 test('people are active once they have asked for something, and away before', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]

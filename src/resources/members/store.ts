@@ -2,7 +2,8 @@ import type { Principal } from '../../actors/principal.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment, Sql } from '../../storage/sql.ts'
 import { asksNothing, findEverybody, listCrowd, type Crowd } from '../users/crowd.ts'
-import { restrictTo, toFound, toVisible } from '../users/pages.ts'
+import { toVisible } from '../users/extent.ts'
+import { restrictTo, toFound } from '../users/pages.ts'
 import { listUserIds, toOthers } from '../users/user-ids.ts'
 import { isAmong } from '../users/visible.ts'
 
@@ -42,7 +43,7 @@ export async function listMemberIds(
     const whole = crowd === null ? null : await listCrowd(sql, asked, crowd, page)
     if (whole !== null) return whole
   }
-  const found = await restrictTo(sql, toFound(sql, page.q, isPrefix))
+  const found = await restrictTo(sql, toFound(sql, page.q, isPrefix, by))
   const isIn = found.isNarrow
     ? sql`exists (select ${isOne})`
     : isMember

@@ -4,9 +4,11 @@ import { toReference } from '../../lib/reference.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Fragment } from '../../storage/sql.ts'
 import { asksNothing, findEverybody, listCrowd, type Crowd } from './crowd.ts'
+import { toVisible } from './extent.ts'
+import { hasWordsOf, listOften } from './named.ts'
 import { listSeen } from './seen.ts'
 import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
-import { fewLimit, findExtent, isAmong, isVisibleTo, visibleTo } from './visible.ts'
+import { fewLimit, isAmong } from './visible.ts'
 
 export interface PersonFilter {
   by: Principal
@@ -58,15 +60,19 @@ async function findWhole(db: Db, crowds: Crowd[], { by, system, directories }: P
 async function listAmong(
   db: Db,
   crowds: Gathered[],
-  { by, agent, system, autocomplete, directories }: PersonFilter,
+  filter: PersonFilter,
   page: Page<PersonOrder>,
 ): Promise<{ ids: number[]; count: number }> {
+  const { by, agent, system, autocomplete, directories } = filter
   const agents = agent === true ? [db`select a.id from users a where a.is_agent`] : []
-  const sets = [...crowds.map(({ ids }) => ids), ...agents, ...toFound(db, page.q, autocomplete ?? true)]
-  const { where, isNarrow } = await restrictTo(db, sets)
+  const found = await restrictTo(db, toFound(db, page.q, autocomplete ?? true, by))
+  const isOften = page.q !== undefined && !found.isNarrow && crowds.length === 0 && agents.length === 0
+  if (isOften) return listOften(db, { ...filter, q: page.q! }, page)
+  const others = await restrictTo(db, [...crowds.map(({ ids }) => ids), ...agents])
+  const isNarrow = found.isNarrow || others.isNarrow
   const { isSeen } = directories.length > 0 ? { isSeen: db`true` } : await toVisible(db, by, isNarrow)
-  const others = toOthers(db, by, page, agent)
-  return listUserIds(db, db`${where} and u.id >= ${system === true ? 0 : 1} ${others} and ${isSeen}`, page)
+  const where = db`${found.where} and ${others.where} and u.id >= ${system === true ? 0 : 1}`
+  return listUserIds(db, db`${where} ${toOthers(db, by, page, agent)} and ${isSeen}`, page)
 }
 
 /** What a list is restricted to. */
@@ -93,9 +99,9 @@ function toMembers(db: Db, directory: string, { kind, user }: Principal): Gather
   return { ids: db`select m.user_id ${from}`, isIn: db`(select true ${from} and m.user_id = u.id)` }
 }
 
-/** Those in whom all words of `q` are found. Served by users_search. */
-export function toFound(db: Db, q: string | undefined, isPrefix: boolean): Fragment[] {
-  return q === undefined ? [] : [db`select s.id from users s where s.search @@ name_query(${q}, ${isPrefix}, false)`]
+/** Those in whom the caller finds all words of `q`. Served by users_search and users_readable. */
+export function toFound(db: Db, q: string | undefined, isPrefix: boolean, by: Principal): Fragment[] {
+  return q === undefined ? [] : [db`select u.id from users u where ${hasWordsOf(db, q, isPrefix, by)}`]
 }
 
 /**
@@ -112,9 +118,4 @@ export async function restrictTo(db: Db, sets: Fragment[]): Promise<{ where: Fra
     isNarrow ||= isFew
   }
   return { where, isNarrow }
-}
-
-/** A condition on `u`: the caller can see it. */
-export async function toVisible(db: Db, by: Principal, isNarrow: boolean): Promise<{ isSeen: Fragment }> {
-  return { isSeen: isNarrow ? isVisibleTo(db, by) : visibleTo(db, by, await findExtent(db, by)) }
 }

@@ -8,7 +8,12 @@ export type PersonOrder = 'id' | 'name' | 'created_at'
 const columns: Record<PersonOrder, string> = { id: 'u.id', name: 'u.sort_name', created_at: 'u.created_at' }
 
 /** Trashed people show themselves to API keys, which may restore them. */
-export function toOthers(db: Db, { kind }: Principal, { trashed, tags }: Page, isAgent: boolean | undefined): Fragment {
+export function toOthers(
+  db: Db,
+  { kind }: Principal,
+  { trashed, tags }: Pick<Page, 'trashed' | 'tags'>,
+  isAgent: boolean | undefined,
+): Fragment {
   const hidesTrashed = trashed === false || kind !== 'key'
   return db`
     ${hidesTrashed ? db`and u.trashed_at is null` : trashed === null ? db`` : db`and u.trashed_at is not null`}
@@ -32,7 +37,7 @@ export async function listUserIds(
 export async function selectUserIds(
   db: Db,
   where: Fragment,
-  page: Page<PersonOrder>,
+  page: Pick<Page<PersonOrder>, 'order' | 'skip' | 'take'>,
   count: number,
 ): Promise<number[]> {
   const walk = fromNearerEnd(page, count)
