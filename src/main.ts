@@ -1,5 +1,6 @@
 import './require-runtime.ts'
 import { randomUUID } from 'node:crypto'
+import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Apps } from './actors/apps.ts'
 import { broadcastChanges, type MovedListener } from './actors/change-broadcast.ts'
@@ -99,6 +100,9 @@ const commitsApart = 2
 
 /** Commands in one commit. A guess: beyond it, those who came first would wait for those who came last. */
 const flushLimit = 1000
+
+/** Time for the sample of a node that stops, out of what it has for all that is under way. A guess: it takes some ms. */
+const lastSampleMs = 1_000
 
 /** Pages that are looked at for one user, as the API says, and for all together: each holds a connection. A guess. */
 const errandsPerMinute = 60
@@ -202,10 +206,11 @@ export async function startNode(config: Config): Promise<Node> {
     })
     teardown.add('mailboxes', () => apps.idle())
     metrics.gauge('parley_mailbox_commands', 'Commands that wait or are being committed.', () => apps.waiting)
+    const collisions = () => connections.reduce((sum, { collisions }) => sum + collisions, 0)
     metrics.counter(
       'parley_commit_conflicts_total',
       'Commits that were decided again, because others had written.',
-      () => connections.reduce((sum, { collisions }) => sum + collisions, 0),
+      collisions,
     )
     metrics.counter('parley_replica_reads_total', 'Reads that the replica has answered.', () => replica?.reads ?? 0)
     metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
@@ -215,6 +220,7 @@ export async function startNode(config: Config): Promise<Node> {
 
     // What nodes tell each other. Without Redis they look for it themselves, below.
     const bus = await connectBus(config, sql, log)
+    let forwarding: Forwarding | null = null
     let onMoved: (listener: MovedListener) => void = () => {}
     if (bus !== null) {
       teardown.add('bus', () => bus.close())
@@ -222,13 +228,14 @@ export async function startNode(config: Config): Promise<Node> {
       const talking = new AbortController()
       teardown.add('news', () => talking.abort())
       const lastWriters = new LastWriters(() => performance.now())
-      const forwarding = new Forwarding({ bus, node, apps, lastWriters, commands: forwardedCommands, clock })
-      apps.forwardTo(forwarding)
-      teardown.add('commands of other nodes', () => forwarding.stop())
+      const elsewhere = new Forwarding({ bus, node, apps, lastWriters, commands: forwardedCommands, clock })
+      forwarding = elsewhere
+      apps.forwardTo(elsewhere)
+      teardown.add('commands of other nodes', () => elsewhere.stop())
       metrics.counter(
         'parley_commands_forwarded_total',
         'Commands that were sent to another node.',
-        () => forwarding.forwarded,
+        () => elsewhere.forwarded,
       )
       onMoved = broadcastChanges({
         bus,
@@ -385,28 +392,54 @@ export async function startNode(config: Config): Promise<Node> {
       { name: 'forget sessions of administration', periodMs: 600_000, run: () => forgetSessions(sql, now()) },
     ]
     const requests = new RequestWindow(metrics.requests)
+    const readLoopLoad = watchLoop()
     const monitor: Monitor = new Monitor({
       id: node,
       sql,
       version: config.version,
       beat: () => ({ sessions: realtime.figures.sessions, waiting: apps.waiting, rss: process.memoryUsage.rss() }),
-      read: () => ({
-        ...requests.look(),
-        commits: metrics.commits,
-        commands: metrics.commands,
-        collisions: connections.reduce((sum, { collisions }) => sum + collisions, 0),
-        mailbox: apps.waiting,
-        apps: apps.size,
-        sessions: realtime.figures.sessions,
-        channels: realtime.figures.channels,
-        deliveries_success: deliverer.attempts.success,
-        deliveries_failure: deliverer.attempts.failure,
-        deliveries_queued: deliverer.waiting,
-        lag_ms: monitor.lagMs,
-        cpu_seconds: cpuSeconds(),
-        rss_bytes: process.memoryUsage.rss(),
-        heap_bytes: process.memoryUsage().heapUsed,
-      }),
+      read: () => {
+        const { sessions, hubSessions, users, channels } = realtime.figures
+        const { rss, heapUsed, external } = process.memoryUsage()
+        const commitTimes = metrics.commitTimes.look()
+        return {
+          ...requests.look(),
+          commits: metrics.commits,
+          commands: metrics.commands,
+          collisions: collisions(),
+          commit_p50_ms: commitTimes.p50Ms,
+          commit_p99_ms: commitTimes.p99Ms,
+          commands_forwarded: forwarding?.forwarded ?? 0,
+          mailbox: apps.waiting,
+          apps: apps.size,
+          sessions,
+          sessions_native: sessions - hubSessions,
+          sessions_hub: hubSessions,
+          users_connected: users,
+          channels,
+          deliveries_success: deliverer.attempts.success,
+          deliveries_failure: deliverer.attempts.failure,
+          deliveries_queued: deliverer.waiting,
+          background_waiting: notifier.waiting,
+          background_lag_ms: notifier.lagSeconds * 1000,
+          notification_terms_waiting: termsWaiting,
+          agent_runs_done: runCounts.totals.done,
+          agent_runs_failed: runCounts.totals.failed,
+          agent_runs_open: runCounts.open,
+          agent_tokens_in: runCounts.totals.input,
+          agent_tokens_out: runCounts.totals.output,
+          bus_down: bus === null ? Number.NaN : Number(!bus.isConnected),
+          pool_waits: metrics.poolWaits.total,
+          pool_wait_p99_ms: metrics.poolWaits.look().p99Ms,
+          replica_reads: replica?.reads ?? 0,
+          lag_ms: monitor.lagMs,
+          loop_busy_percent: readLoopLoad(),
+          cpu_seconds: cpuSeconds(),
+          rss_bytes: rss,
+          heap_bytes: heapUsed,
+          external_bytes: external,
+        }
+      },
       clock,
     })
     teardown.add('node', () => monitor.leave())
@@ -503,6 +536,7 @@ export async function startNode(config: Config): Promise<Node> {
     metrics.gauge('parley_channels', 'Apps that somebody is subscribed to.', () => realtime.figures.channels)
     const listening = await edge.listen(config.port, config.host)
     teardown.add('port', () => edge.stopListening())
+    teardown.add('last sample', () => lastSample(monitor))
 
     const assistant = toAssistantSettings(config)
     if (assistant !== null) await ensureAssistant(direct, assistant)
@@ -539,6 +573,23 @@ async function connectBus(
 function cpuSeconds(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1_000_000
+}
+
+/** Stores what was counted since the last sample, while there is still something to be seen. Without PostgreSQL it is lost. */
+async function lastSample(monitor: Monitor): Promise<void> {
+  const stored = monitor.sample().catch(() => {})
+  await Promise.race([stored, delay(lastSampleMs, undefined, { ref: false })])
+}
+
+/** How much of the time since the last call, in percent, this process had something to do. */
+function watchLoop(): () => number {
+  let last = performance.eventLoopUtilization()
+  return () => {
+    const now = performance.eventLoopUtilization()
+    const { utilization } = performance.eventLoopUtilization(now, last)
+    last = now
+    return utilization * 100
+  }
 }
 
 /** Finds what other nodes did. */

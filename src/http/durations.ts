@@ -65,19 +65,28 @@ export class RequestDurations {
     return durations
   }
 
-  /** Of all routes together: how many by the hundreds of their status, and how many fell under each bound. */
-  totals(): { byClass: number[]; counts: number[]; boundsSeconds: readonly number[] } {
+  /** Of all routes together: how many by their status and its hundreds, and how many fell under each bound. */
+  totals(): {
+    byClass: number[]
+    byStatus: Map<number, number>
+    counts: number[]
+    boundsSeconds: readonly number[]
+  } {
     const byClass = [0, 0, 0, 0, 0, 0]
+    const byStatus = new Map<number, number>()
     const counts = Array.from({ length: boundsSeconds.length + 1 }, () => 0)
     for (const route of this.#routes) {
       route.each((status, own) => {
+        let ofStatus = 0
         for (const [i, count] of own.entries()) {
           counts[i]! += count
-          byClass[Math.floor(status / 100)]! += count
+          ofStatus += count
         }
+        byClass[Math.floor(status / 100)]! += ofStatus
+        byStatus.set(status, (byStatus.get(status) ?? 0) + ofStatus)
       })
     }
-    return { byClass, counts, boundsSeconds }
+    return { byClass, byStatus, counts, boundsSeconds }
   }
 
   text(): string {

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { DurationWindow } from '../monitoring/duration-window.ts'
 import { RequestDurations } from './durations.ts'
 
 /** Reads a present value when the metrics are asked for; an object gives one value for each of its keys. */
@@ -23,6 +24,9 @@ export class Metrics {
   /** Group commits so far, and the commands in them. */
   commits = 0
   commands = 0
+  /** How long commits took, and queries waited for a connection, for samples. */
+  readonly commitTimes = new DurationWindow(waitSeconds)
+  readonly poolWaits = new DurationWindow(waitSeconds)
   readonly #registry = new Registry()
   readonly #commits: Histogram
   readonly #commitSeconds: Histogram
@@ -70,11 +74,13 @@ export class Metrics {
   /** Such a commit has ended. */
   observeCommitTime(ms: number): void {
     this.#commitSeconds.observe(ms / 1000)
+    this.commitTimes.observe(ms / 1000)
   }
 
   /** A query got a connection for which it had to wait. */
   observePoolWait(ms: number): void {
     this.#poolWaits.observe(ms / 1000)
+    this.poolWaits.observe(ms / 1000)
   }
 
   /** A figure that goes up and down: commands that wait, open sessions. `label` names the keys of an object. */

@@ -1,3 +1,4 @@
+import { quantileOf } from '../monitoring/duration-window.ts'
 import type { RequestDurations } from './durations.ts'
 
 /** What requests were like since the last look: how many by the class of their status, in all; and how long they took. */
@@ -6,6 +7,8 @@ export interface RequestFigures {
   requests_3xx: number
   requests_4xx: number
   requests_5xx: number
+  requests_429: number
+  requests_503: number
   /** Of those since the last look; not a number where there were none. */
   request_p50_ms: number
   request_p99_ms: number
@@ -21,7 +24,7 @@ export class RequestWindow {
   }
 
   look(): RequestFigures {
-    const { byClass, counts, boundsSeconds } = this.#requests.totals()
+    const { byClass, byStatus, counts, boundsSeconds } = this.#requests.totals()
     const since = counts.map((count, i) => count - (this.#last[i] ?? 0))
     this.#last = counts
     return {
@@ -29,17 +32,10 @@ export class RequestWindow {
       requests_3xx: byClass[3] ?? 0,
       requests_4xx: byClass[4] ?? 0,
       requests_5xx: byClass[5] ?? 0,
-      request_p50_ms: quantileMs(since, boundsSeconds, 0.5),
-      request_p99_ms: quantileMs(since, boundsSeconds, 0.99),
+      requests_429: byStatus.get(429) ?? 0,
+      requests_503: byStatus.get(503) ?? 0,
+      request_p50_ms: 1000 * quantileOf(since, boundsSeconds, 0.5),
+      request_p99_ms: 1000 * quantileOf(since, boundsSeconds, 0.99),
     }
   }
-}
-
-/** The upper bound of the bucket in which the quantile is; of those above all bounds the last one. */
-function quantileMs(counts: readonly number[], boundsSeconds: readonly number[], quantile: number): number {
-  const total = counts.reduce((sum, count) => sum + count, 0)
-  if (total === 0) return Number.NaN
-  let below = 0
-  const at = counts.findIndex(count => (below += count) >= quantile * total)
-  return 1000 * (boundsSeconds[at] ?? boundsSeconds.at(-1)!)
 }

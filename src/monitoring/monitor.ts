@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import type { Clock } from '../lib/clock.ts'
 import type { Chore, ChoreTurn } from '../storage/housekeeping.ts'
 import type { Sql } from '../storage/sql.ts'
-import { figures, type FigureName, type ReadFigures } from './figures.ts'
+import { figures, type NodeFigureName, type ReadFigures } from './figures.ts'
 import * as nodes from './node-store.ts'
 import type { JobRow, NodeFigures, NodeRow } from './node-store.ts'
 import * as samples from './sample-store.ts'
@@ -44,7 +44,7 @@ export class Monitor {
   readonly #startedAt: Date
   readonly #jobs = new Map<string, JobRow>()
   #lagMs = 0
-  #last: Record<FigureName, number> | null = null
+  #last: Record<NodeFigureName, number> | null = null
 
   constructor(parts: MonitorParts) {
     this.#parts = parts
@@ -101,8 +101,8 @@ export class Monitor {
     const last = this.#last
     this.#last = now
     const values = new Map<string, number>()
-    for (const [name, kind] of Object.entries(figures) as [FigureName, string][]) {
-      const value = kind === 'counter' ? now[name] - (last?.[name] ?? 0) : now[name]
+    for (const name of Object.keys(now) as NodeFigureName[]) {
+      const value = figures[name] === 'counter' ? now[name] - (last?.[name] ?? 0) : now[name]
       // What is not known yet.
       if (Number.isFinite(value)) values.set(name, value)
     }

@@ -1,14 +1,23 @@
 import type { Db } from '../storage/sql.ts'
 import { figures, type FigureName } from './figures.ts'
 
-/** Writes the figures of one minute, all in one statement. */
+const counters = Object.entries(figures).flatMap(([name, kind]) => (kind === 'counter' ? [name] : []))
+
+/**
+ * Writes the figures of one minute, and the size of the database, all in one statement. What was counted is added to what
+ * the minute has already.
+ */
 export async function insertSamples(db: Db, node: string, minute: Date, values: Map<string, number>): Promise<void> {
   const rows = Array.from(values, ([name, value]) => ({ name, value }))
   await db`
     insert into samples (name, minute, node, value)
     select r.name, ${minute}, ${node}, r.value
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(name text, value double precision)
-    on conflict do nothing`
+    from (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(name text, value double precision)
+      union all select 'database_bytes', pg_database_size(current_database())
+    ) r
+    on conflict (name, minute, node) do update set
+      value = excluded.value + case when excluded.name = any(${counters}::text[]) then samples.value else 0 end`
 }
 
 interface SeriesRequest {

@@ -74,6 +74,10 @@ export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnr
 /** What a node does in realtime, for its metrics. */
 export interface RealtimeFigures {
   sessions: number
+  /** Of these, those of clients of the hub. */
+  hubSessions: number
+  /** Users with a session on this node. */
+  users: number
   channels: number
   tailBytes: number
 }
@@ -143,7 +147,13 @@ export class Realtime {
   }
 
   get figures(): RealtimeFigures {
-    return { sessions: this.#sessions.size, channels: this.#fanOut.size, tailBytes: this.#tails.bytes }
+    return {
+      sessions: this.#sessions.size,
+      hubSessions: this.#sessions.ofHub,
+      users: this.#sessions.users.size,
+      channels: this.#fanOut.size,
+      tailBytes: this.#tails.bytes,
+    }
   }
 
   /** The sessions of this node that match, newest first, at most so many. */

@@ -27,6 +27,7 @@ export class Sessions {
   #owned = 0
   /** How many there were so far. */
   #added = 0
+  #ofHub = 0
 
   constructor(options: SessionsOptions) {
     this.#options = options
@@ -35,6 +36,11 @@ export class Sessions {
 
   get size(): number {
     return this.#all.size
+  }
+
+  /** Those of clients of the hub. */
+  get ofHub(): number {
+    return this.#ofHub
   }
 
   /** Those that have not said who they are yet. */
@@ -57,6 +63,7 @@ export class Sessions {
 
   add(session: Session): void {
     session.number = ++this.#added
+    if (session.kind === 'hub') this.#ofHub++
     this.#all.add(session)
   }
 
@@ -74,7 +81,7 @@ export class Sessions {
   }
 
   remove(session: Session): void {
-    this.#all.delete(session)
+    if (this.#all.delete(session) && session.kind === 'hub') this.#ofHub--
     if (session.owner === undefined) return
     this.#owned--
     this.#options.presence.leave(session.owner)

@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { describeSettings, readConfig } from '../../src/config.ts'
-import { figureNames, type FigureName } from '../../src/monitoring/figures.ts'
+import { figureNames, type NodeFigureName } from '../../src/monitoring/figures.ts'
+import { DurationWindow } from '../../src/monitoring/duration-window.ts'
 import { Monitor } from '../../src/monitoring/monitor.ts'
 import type { Body } from '../support/client.ts'
+import { create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { joinHub } from '../support/hub.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 import { startPair } from '../support/pair.ts'
+import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -33,10 +37,11 @@ test('a node that has stopped, or was not heard of for half a minute, is none an
   expect(await count()).toBe(1)
 })
 
-test('a sample is how much a counter grew, and what a gauge is', async () => {
+test('a sample is how much a counter grew in a minute, and what a gauge was at its end', async () => {
   await using database = await createDatabase()
   const clock = new ManualClock()
-  const now = Object.fromEntries(figureNames.map(name => [name, 0])) as Record<FigureName, number>
+  const known = figureNames.filter(name => name !== 'database_bytes')
+  const now = Object.fromEntries(known.map(name => [name, 0])) as Record<NodeFigureName, number>
   const beat = () => ({ sessions: 0, waiting: 0, rss: 0 })
   const monitor = new Monitor({
     id: randomUUID(),
@@ -52,16 +57,59 @@ test('a sample is how much a counter grew, and what a gauge is', async () => {
   Object.assign(now, { commits: 130, sessions: 5, request_p50_ms: 2.5 })
   clock.advance(60_000)
   await monitor.sample()
+  Object.assign(now, { commits: 131, sessions: 4, request_p50_ms: Number.NaN })
+  await monitor.sample()
 
   const rows = await database.sql<{ name: string; value: number }[]>`
     select name, value from samples where name in ('commits', 'sessions', 'request_p50_ms') order by name, minute`
   expect(rows.map(({ name, value }) => [name, value])).toEqual([
     ['commits', 100],
-    ['commits', 30],
+    ['commits', 31],
     ['request_p50_ms', 2.5],
     ['sessions', 7],
-    ['sessions', 5],
+    ['sessions', 4],
   ])
+})
+
+test('the samples of a node tell what it did, how long that took, and what it takes up, to its last moment', async () => {
+  await using database = await createDatabase()
+  const server = await startServer({ DATABASE_URL: database.url })
+  const { app, people } = await server.chatWith(2)
+  const native = await listen(server.url, { token: people[0].token })
+  const hub = await joinHub(server.url, { token: () => people[1].token })
+  await create(people[0], `/api/apps/${app}/messages`, { text: 'hello' })
+  await server.request('GET', '/api/apps')
+
+  await server[Symbol.asyncDispose]()
+  await Promise.all([native, hub].map(client => client[Symbol.asyncDispose]()))
+
+  const rows = await database.sql<{ name: string; value: number }[]>`select name, value from samples`
+  const figure = Object.fromEntries(rows.map(({ name, value }) => [name, value]))
+  // What is not known is not stored: there is no Redis, and nothing had to wait.
+  expect(figureNames.filter(name => !(name in figure) && name !== 'pool_wait_p99_ms')).toEqual(['bus_down'])
+  expect(figure).toMatchObject({
+    sessions: 2,
+    sessions_native: 1,
+    sessions_hub: 1,
+    users_connected: 2,
+    requests_5xx: 0,
+  })
+  expect(figure.commands).toBeGreaterThan(0)
+  expect(figure.requests_4xx).toBeGreaterThan(0)
+  expect(figure.commit_p99_ms).toBeGreaterThanOrEqual(figure.commit_p50_ms!)
+  expect(figure.database_bytes).toBeGreaterThan(1_000_000)
+  expect(figure.loop_busy_percent).toBeGreaterThan(0)
+})
+
+test('of durations, a sample tells between which bounds the median and the 99th percentile were since the last', () => {
+  const window = new DurationWindow([0.001, 0.01, 0.1])
+  for (let i = 0; i < 98; i++) window.observe(0.0005)
+  window.observe(0.05)
+  window.observe(7)
+
+  expect(window.look()).toEqual({ p50Ms: 1, p99Ms: 100 })
+  expect(window.look()).toEqual({ p50Ms: Number.NaN, p99Ms: Number.NaN })
+  expect(window.total).toBe(100)
 })
 
 test('a series adds up what is counted, over nodes and minutes, and takes the worst of what is none the better for it', async () => {

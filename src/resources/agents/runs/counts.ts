@@ -21,6 +21,8 @@ export class RunCounts implements AnsweringCounts {
   readonly #calls
   readonly #leases
   readonly #approvals
+  /** What ended on this node and what models charged for, since it started. */
+  readonly totals = { done: 0, failed: 0, input: 0, output: 0 }
   /** Of all nodes, when they were last looked at. */
   #open: Record<string, number> = {}
   #oldestSeconds = 0
@@ -45,7 +47,14 @@ export class RunCounts implements AnsweringCounts {
     metrics.gauge('parley_knowledge_files', 'Files that agents search, on all nodes.', () => this.#files, 'state')
   }
 
+  /** Runs that are open, on all nodes, when they were last counted. */
+  get open(): number {
+    return Object.values(this.#open).reduce((sum, count) => sum + count, 0)
+  }
+
   tokens(provider: string, { in: input, out, cached }: Usage): void {
+    this.totals.input += input
+    this.totals.output += out
     for (const [kind, count] of Object.entries({ input, output: out, cached })) {
       if (count > 0) this.#tokens.inc({ provider, kind }, count)
     }
@@ -73,6 +82,7 @@ export class RunCounts implements AnsweringCounts {
 
   ended(run: RunRow, { state }: EndedRun, ms: number): void {
     this.#runs.inc({ state })
+    if (state === 'done' || state === 'failed') this.totals[state]++
     if (state === 'done' || state === 'failed') this.#seconds.observe(ms / 1000)
     if (run.first_text_at !== null) {
       this.#firstText.observe((run.first_text_at.getTime() - run.created_at.getTime()) / 1000)
