@@ -54,6 +54,15 @@ export async function untilDone(parley: Parley, load: number, isTrial: boolean):
   throw new Error(`Server and database were not done after ${deadlineSeconds} s`)
 }
 
+/** Waits until the servers, by their own account, have nothing left to do of what was put off. */
+export async function untilNothingWaits(parley: Parley): Promise<void> {
+  const endMs = performance.now() + deadlineSeconds * 1000
+  while ((await countWaiting(parley)) > 0) {
+    if (performance.now() > endMs) throw new Error(`Something waited for more than ${deadlineSeconds} s`)
+    await delay(periodMs)
+  }
+}
+
 /** What waits, over all nodes. */
 async function countWaiting({ origins }: Parley): Promise<number> {
   const texts = await Promise.all(

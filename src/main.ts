@@ -328,6 +328,7 @@ export async function startNode(config: Config): Promise<Node> {
     )
     teardown.add('feed', () => feed.stop())
     teardown.add('notifications', () => notifier.stop())
+    void notifier.start()
 
     // Answers of agents, and what they are made with.
     const knowledge = new PassageSearch(sql)

@@ -1,3 +1,4 @@
+import { untilNothingWaits } from '../drain.ts'
 import { cpuTarget, medians, ratioOf, type Measurement, type Target } from '../figures.ts'
 import { measureExchange, measureUntilDone } from '../measure.ts'
 import { insert, Pgbench } from '../pgbench.ts'
@@ -37,6 +38,8 @@ export const send: Scenario = {
       // Every other round the other way round, so that what one leaves behind does not always meet the same.
       for (const step of round % 2 === 0 ? steps : steps.reverse()) {
         const measurement = await step()
+        // What a step has put off is its own cost (all done, below), and not that of the next.
+        await untilNothingWaits(stage.parley)
         if (measurement === null) continue
         measurements.push(measurement)
         say(`${measurement.label}: ${Math.round(measurement.perSecond ?? 0)}/s`)

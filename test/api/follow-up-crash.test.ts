@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { allFollowed } from '../support/followed.ts'
 import { createDirectory, startProgram } from '../support/process.ts'
 
 test('of what a killed process had still to work off, the next one loses nothing and does nothing twice', async () => {
@@ -26,7 +27,7 @@ test('of what a killed process had still to work off, the next one loses nothing
   await first.ended
   await using second = await startProgram(dir, environment)
 
-  await eventually(async () => expect(await sql`select from notifiable`).toHaveLength(0), { timeoutMs: 15_000 })
+  await allFollowed(sql, { timeoutMs: 15_000 })
   const [mentions, terms, rolled] = await Promise.all([
     sql`select m.id from messages m where strpos(m.html, ${`data-eid="u${ben}"`}) > 0 except
       select link_id from notifications where type = 'mention'`,

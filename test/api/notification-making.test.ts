@@ -3,6 +3,7 @@ import type { Body } from '../support/client.ts'
 import { create } from '../support/content.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { allFollowed } from '../support/followed.ts'
 import { count, heard } from '../support/notifications.ts'
 import { listen } from '../support/realtime.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -151,7 +152,7 @@ test('whoever subscribes is not told of what came before, however late notificat
 
   await using second = await startServer({ DATABASE_URL: database.url })
 
-  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await allFollowed(database.sql)
   const { body } = await second.request('GET', '/api/notifications', { token: ben.token })
   expect(body.data.map((one: Body) => one.args)).toEqual([
     ['Ann', 'after', expect.any(String)],
@@ -167,14 +168,14 @@ test('whoever joins is not told of what came before, however late notifications 
   await ann.post(`/api/apps/${app}/messages`, { text: 'before' })
   await first.admin.put(`/api/apps/${app}/members/${stranger.id}`, { access: 'write' })
   await ann.post(`/api/apps/${app}/messages`, { text: 'after' })
-  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await allFollowed(database.sql)
   await heard(ben, 1)
   await first[Symbol.asyncDispose]()
   await forgetNotifications(database)
 
   await using second = await startServer({ DATABASE_URL: database.url })
 
-  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await allFollowed(database.sql)
   const { body } = await second.request('GET', '/api/notifications', { token: stranger.token })
   expect(body).toMatchObject({ count: '1', data: [{ args: ['Ann', expect.any(String), 'after'] }] })
 })
@@ -186,13 +187,13 @@ test('who changes a reaction before it was notified of is told of once', async (
   const [ann, ben] = people
   const { body: message } = await ann.post(`/api/apps/${app}/messages`, { text: 'Lunch?' })
   for (const content of ['👍', '🎉']) await ben.post(`/api/messages/${message.id}/reactions`, { content })
-  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await allFollowed(database.sql)
   await first[Symbol.asyncDispose]()
   await forgetNotifications(database)
 
   await using second = await startServer({ DATABASE_URL: database.url })
 
-  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await allFollowed(database.sql)
   const { body } = await second.request('GET', '/api/notifications', { token: ann.token })
   expect(body).toMatchObject({ count: '1', data: [{ args: ['Ben', '🎉', 'Lunch?'] }] })
 })
@@ -213,7 +214,7 @@ test('what was committed before a crash is notified of by the next node', async 
     const answer = await second.request('GET', '/api/notifications', { token: ben.token })
     expect(answer.body).toMatchObject({ count: '1', data: [{ args: ['Ann', 'Ann', 'Hello'] }] })
   })
-  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await allFollowed(database.sql)
 })
 
 test('whoever reads before notifications are made has read them too, and webhooks hear of that once for each', async () => {
@@ -231,14 +232,14 @@ test('whoever reads before notifications are made has read them too, and webhook
   const four = await send()
   // Back again: what was read stays read.
   await read(ben, one)
-  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await allFollowed(database.sql)
   await register(first, receiver.url, { triggers: ['notifications'] })
   await first[Symbol.asyncDispose]()
   await forgetNotifications(database)
 
   await using _ = await startServer({ DATABASE_URL: database.url })
 
-  await eventually(async () => expect(await database.sql`select from notifiable`).toHaveLength(0))
+  await allFollowed(database.sql)
   const unread = await database.sql<{ user: string; links: string[] }[]>`
     select user_id::text as user, array_agg(link_id::text order by link_id) as links from notifications
     where is_unread group by user_id`
@@ -278,7 +279,7 @@ test('a crowd is told a stretch at a time, and whoever is left after a crash onc
   await using second = await startServer({ DATABASE_URL: database.url })
 
   await everybody()
-  await eventually(async () => expect(await sql`select from notifiable`).toHaveLength(0))
+  await allFollowed(sql)
   const { body } = await second.request('GET', '/api/notifications', { token: people[249]!.token })
   expect(body).toMatchObject({ count: '1', data: [{ args: ['Ann', expect.any(String), 'Hello'] }] })
   expect(await listTold()).toHaveLength(told.length)
@@ -288,5 +289,5 @@ test('a crowd is told a stretch at a time, and whoever is left after a crash onc
 async function forgetNotifications({ sql }: Database): Promise<void> {
   await sql`delete from notifications`
   await sql`update notification_cursors set rev = 0`
-  await sql`insert into notifiable select id, head_rev from apps`
+  await sql`update followed_position set rev = 0, at = 'epoch'`
 }

@@ -1,23 +1,30 @@
 import { expect, test } from 'vitest'
-import { gatherMs, Others, toRestMs } from '../../src/resources/notifications/pace.ts'
+import { Others, toRestMs } from '../../src/resources/notifications/pace.ts'
 
-const quiet = { waiting: 0, telling: 5, told: 35, tookMs: 20, lateMs: 0, others: 1 }
+const quiet = { waiting: 0, isFull: false, telling: 5, told: 35, tookMs: 20, lateMs: 0, others: 1 }
 const much = { ...quiet, telling: 70, told: 490 }
 const crowd = { ...quiet, telling: 1, told: 999 }
 const rush = { ...much, waiting: 100 }
 const shareOf = (worked: typeof quiet) => worked.tookMs / (worked.tookMs + toRestMs(worked))
 
-test('where little is to be told, more is gathered meanwhile', () => {
-  expect(toRestMs(quiet)).toBe(gatherMs - quiet.tookMs)
-  expect(toRestMs({ ...quiet, tookMs: 2 * gatherMs })).toBe(0)
+test('where little is to be told, there is no rest but that in which more is gathered', () => {
+  expect(toRestMs(quiet)).toBe(0)
 })
 
 test('while many write all of it waits for them, until it is some seconds late', () => {
   const written = { ...quiet, telling: 0, told: 0, waiting: 100, tookMs: 40 }
   expect(shareOf(written)).toBeCloseTo(0.05)
   expect(shareOf({ ...written, lateMs: 5_000 })).toBeCloseTo(0.1, 1)
-  expect(toRestMs({ ...written, lateMs: 10_000 })).toBe(gatherMs - written.tookMs)
+  expect(toRestMs({ ...written, lateMs: 10_000 })).toBe(0)
   expect(toRestMs({ ...written, tookMs: 600 })).toBe(1_000)
+})
+
+test('what a rush has left is done as fast as it may be felt, and half of the time in one that lasts', () => {
+  const left = { ...quiet, isFull: true, telling: 0, told: 0 }
+  expect(shareOf({ ...left, others: 0.05 })).toBeCloseTo(0.8)
+  expect(shareOf({ ...left, others: 1 })).toBeCloseTo(0.2)
+  expect(shareOf({ ...left, waiting: 100, lateMs: 5_000 })).toBeCloseTo(0.1, 1)
+  expect(shareOf({ ...left, waiting: 100, lateMs: 20_000 })).toBeCloseTo(0.5)
 })
 
 test('many take a fifth of the time, a twentieth where a crowd is told of one event, or many people write', () => {

@@ -13,6 +13,7 @@ import type { Body } from '../support/client.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { allFollowed } from '../support/followed.ts'
 import { startReceiver, type Receiver } from '../support/receiver.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
@@ -33,7 +34,7 @@ const unrelated = new Set([
     'migrations',
   ],
   ...['agents', 'agent_functions', 'agent_servers', 'webhooks', 'deliveries', 'idempotency'],
-  ...['deleted_users', 'notification_terms_cursor', 'directory_counts', 'directory_count_changes'],
+  ...['deleted_users', 'notification_terms_cursor', 'followed_position', 'directory_counts', 'directory_count_changes'],
   ...['admin_sessions', 'audit', 'nodes', 'samples', 'storage_totals'],
 ])
 
@@ -294,10 +295,8 @@ type Counts = Record<string, number>
 
 /** Rows in every table that there is, when notifications have been made of all that was done. */
 async function settledCounts({ sql }: House): Promise<Counts> {
-  return eventually(async () => {
-    expect(await sql`select from notifiable`).toHaveLength(0)
-    return count(sql)
-  })
+  await allFollowed(sql)
+  return count(sql)
 }
 
 async function count(sql: Sql): Promise<Counts> {

@@ -7,7 +7,7 @@ export interface Notifiable {
   rev: number
 }
 
-/** Notes that apps have events to notify of; of one flush, only the newest of each app. */
+/** Notes that apps have events to look at one by one; of one flush, only the newest of each app. */
 export const saveNotifiable = batch<Notifiable>({
   name: 'save_notifiable',
   columns: { app_id: 'bigint', rev: 'bigint' },
@@ -17,13 +17,57 @@ export const saveNotifiable = batch<Notifiable>({
     on conflict (app_id) do update set rev = excluded.rev`,
 })
 
-/** Apps with events to notify of, or with messages that may have been unread for long enough. */
-export async function listWaiting(db: Db, now: Date, limit: number): Promise<number[]> {
-  const rows = await db<{ app_id: number }[]>`
-    (select app_id from notifiable limit ${limit})
-    union
-    (select app_id from notification_cursors where due_at <= ${now} order by due_at limit ${limit})`
-  return rows.map(({ app_id }) => app_id)
+/** Up to where everything that follows from events is done, in every app; at `at` no event behind it was made yet. */
+export interface Position {
+  rev: number
+  at: Date
+}
+
+export async function findPosition(db: Db): Promise<Position> {
+  const [row] = await db<Position[]>`select rev, at from followed_position`
+  return row!
+}
+
+/** Never moves it back: several nodes may do it at once. */
+export async function movePosition(db: Db, { rev, at }: Position): Promise<void> {
+  await db`update followed_position set rev = ${rev}, at = ${at} where rev < ${rev}`
+}
+
+/** An app with events that nothing was done about yet: the first of them. */
+export interface Unfollowed {
+  app_id: number
+  rev: number
+  created_at: Date
+}
+
+/**
+ * The apps with events of some types behind the position that their cursors have not passed, those first that have waited
+ * for longest. Served by events_rev; the time keeps it from looking into the partitions of other days, and is longer than
+ * any clocks differ.
+ */
+export function listUnfollowed(db: Db, { rev, at }: Position, types: string[], limit: number): Promise<Unfollowed[]> {
+  return db<Unfollowed[]>`
+    select * from (
+      select e.app_id, min(e.rev) as rev, min(e.created_at) as created_at
+      from events e left join notification_cursors c on c.app_id = e.app_id
+      where e.rev > ${rev} and e.created_at > ${at}::timestamptz - interval '5 minutes' and e.app_id > 0
+        and e.type = any(${types}::text[]) and e.rev > coalesce(c.rev, 0)
+      group by e.app_id
+    ) u
+    where exists (select from apps a where a.id = u.app_id and a.deleted_at is null)
+    order by rev limit ${limit}`
+}
+
+/** Apps with events that were noted, and apps with messages that may have been unread for long enough. */
+export async function findWaiting(db: Db, now: Date, limit: number): Promise<{ noted: number[]; due: number[] }> {
+  const rows = await db<{ app_id: number; is_noted: boolean }[]>`
+    (select app_id, true as is_noted from notifiable limit ${limit})
+    union all
+    (select app_id, false from notification_cursors where due_at <= ${now} order by due_at limit ${limit})`
+  const [noted, due] = [true, false].map(isNoted =>
+    rows.filter(({ is_noted }) => is_noted === isNoted).map(({ app_id }) => app_id),
+  )
+  return { noted: noted!, due: due! }
 }
 
 /** How far an app's events have been worked through. */
@@ -166,14 +210,17 @@ export async function removeNotifiable(sql: Sql, seen: Notifiable[]): Promise<vo
   )
 }
 
-/** Of apps that are gone nothing is to be told. What was told goes with their content. */
-export async function forgetGone(db: Db, apps: number[]): Promise<void> {
-  await db`
+/** Of apps that are gone nothing is to be told: which of these are. What was told goes with their content. */
+export async function forgetGone(db: Db, apps: number[]): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
     with gone as materialized (
       select t.id from unnest(${apps}::bigint[]) t(id)
       where not exists (select from apps a where a.id = t.id and a.deleted_at is null)
     ), cursors_gone as (
       delete from notification_cursors c using gone g where c.app_id = g.id
+    ), notes_gone as (
+      delete from notifiable n using gone g where n.app_id = g.id
     )
-    delete from notifiable n using gone g where n.app_id = g.id`
+    select id from gone`
+  return rows.map(({ id }) => id)
 }

@@ -34,6 +34,8 @@ export interface FollowedUp {
   /** Where the apps are that were worked on; those of which something is left are in `more`. */
   cursors: Cursor[]
   more: number[]
+  /** There was more than one transaction takes: of these apps, or apps for which there was no room. */
+  isFull: boolean
   hasTold: boolean
   /** Events that were looked at one by one, and how many notifications are new. */
   telling: number
@@ -60,6 +62,8 @@ export class FollowUp {
   readonly #outgoing: Outgoing
   readonly #states = new Map<number, AppState>()
   #telling = 0
+  /** There was no room for some of the apps. */
+  #isCut = false
 
   constructor(tx: Tx, parts: FollowUpParts, now: Date) {
     this.#tx = tx
@@ -100,7 +104,10 @@ export class FollowUp {
     for (const next of upcoming) {
       events += next.events
       toTell += next.telling
-      if (parts.length > 0 && (events > limits.events || toTell > limits.telling)) break
+      if (parts.length > 0 && (events > limits.events || toTell > limits.telling)) {
+        this.#isCut = true
+        break
+      }
       parts.push({ upcoming: next, cursor: cursors.get(next.app_id)! })
     }
     return parts
@@ -196,6 +203,7 @@ export class FollowUp {
       rev < upcoming.rev || upcoming.events >= limits.ofApp || (due_at !== null && due_at <= this.#now)
     return {
       cursors,
+      isFull: this.#isCut || parts.some(({ upcoming }) => upcoming.events >= limits.ofApp),
       more: cursors.filter((cursor, at) => isLeft(cursor, parts[at]!)).map(({ app_id }) => app_id),
       hasTold: this.#outgoing.hasTold || hasMarked,
       telling: this.#telling,

@@ -1,8 +1,10 @@
 /**
  * How long what follows from commits is gathered before it is done, and between two times: long enough that the work of
- * many messages is done at once, and short enough that a mention seems to be told at once.
+ * many messages is done at once, and short enough that a mention seems to be told at once. Of messages that mention nobody,
+ * and of read markers, nobody hears that soon: a transaction for each quarter of a second took most of the processor time
+ * of a server with twenty messages a second.
  */
-export const gatherMs = 250
+export const gatherMs = { telling: 250, plain: 1_000 }
 
 /** While this many commands wait for commits, people who write come first. A guess. */
 export const busyCommands = 16
@@ -38,6 +40,8 @@ const longestRestMs = 1_000
 interface Worked {
   /** Commands that wait for commits now. */
   waiting: number
+  /** There was more than one transaction takes. */
+  isFull: boolean
   /** Events that may tell somebody, and notifications that are new. */
   telling: number
   told: number
@@ -65,18 +69,24 @@ export class Others {
 const rushMs = 10_000
 
 /**
- * How long the making of notifications rests after a transaction, so that nobody who writes feels it: while more is
- * gathered as a rule, and for longer at first where many write; where there was much to make, for long where many write
- * or a single event tells a whole crowd, and for less where the thread has little else to do.
+ * How long the making of notifications rests after a transaction, so that people who write do not feel it: for longer at
+ * first where many write; where there was much to make, for long where many write or a single event tells a whole crowd,
+ * and for less where the thread has little else to do. 0 where there was little: then more is gathered, see `gatherMs`.
  */
-export function toRestMs({ waiting, telling, told, tookMs, lateMs, others }: Worked): number {
+export function toRestMs({ waiting, isFull, telling, told, tookMs, lateMs, others }: Worked): number {
   const isBusy = waiting > busyCommands
-  if (told < manyTold) {
-    const rushRestMs = isBusy ? tookMs * restFactor.long * Math.min(1, Math.max(0, 1 - lateMs / rushMs)) : 0
-    return Math.min(longestRestMs, Math.max(gatherMs - tookMs, rushRestMs, 0))
+  const felt = isBusy ? 1 : between(0, (others - calm) / (lively - calm), 1)
+  if (told >= manyTold) {
+    const full = isBusy || told >= manyTold * telling ? restFactor.long : restFactor.short
+    const factor = Math.max(restFactor.least, full * felt)
+    return Math.min(longestRestMs, tookMs * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
   }
-  const full = isBusy || told >= manyTold * telling ? restFactor.long : restFactor.short
-  const felt = isBusy ? 1 : Math.min(1, Math.max(0, (others - calm) / (lively - calm)))
-  const factor = Math.max(restFactor.least, full * felt)
-  return Math.min(longestRestMs, tookMs * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
+  const rush = isBusy ? restFactor.long * between(0, 1 - lateMs / rushMs, 1) : 0
+  // What is left of a rush is done as fast as it may be felt; in a rush that lasts, half of the time.
+  const left = isBusy ? 1 : Math.max(restFactor.least, restFactor.short * felt)
+  return Math.min(longestRestMs, tookMs * (isFull ? Math.max(left, rush) : rush))
+}
+
+function between(least: number, value: number, most: number): number {
+  return Math.min(most, Math.max(least, value))
 }
