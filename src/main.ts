@@ -604,11 +604,12 @@ async function closeAll(connections: CommitConnection[]): Promise<void> {
 }
 
 /** What whoever started the node wants to know first. */
-function announce({ url, apiKey }: Node, version: string): void {
+function announce({ url, apiKey, adminUrl }: Node, version: string): void {
   const lines = [`Parley ${version} listens on ${url}`]
   if (apiKey !== null) {
     const call = `curl ${url}/api/users -H 'Authorization: Bearer ${apiKey}'`
     lines.push('', 'Your API key, shown this once:', '', apiKey, '', 'Try it:', '', call, '')
+    if (adminUrl !== null) lines.push('Or sign in with it:', '', adminUrl, '')
   }
   process.stdout.write(`${lines.join('\n')}\n`)
 }

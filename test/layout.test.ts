@@ -15,6 +15,7 @@ const tiers = [
   ['http', 'realtime', 'delivery'],
   ['agents'],
   ['resources'],
+  ['admin'],
   ['config.ts'],
   ['settings.ts'],
   ['require-runtime.ts'],
@@ -25,6 +26,8 @@ const tiers = [
 interface Import {
   from: string
   to: string
+  /** Nothing of it is there when the program runs. */
+  isType: boolean
 }
 
 test('imports point one way', () => {
@@ -49,12 +52,21 @@ test('what a resource answers and how it follows events is its own: no other res
   expect(intruding.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
 })
 
+test('the administration page takes types from the server, and no code but the names of app types', () => {
+  const inBundle = readImports().filter(
+    ({ from, to, isType }) => top(from) === 'admin' && top(to) !== 'admin' && !isType,
+  )
+
+  expect(new Set(inBundle.map(({ to }) => to))).toEqual(new Set(['resources/apps/kinds.ts']))
+})
+
 /** Every import of one source file by another, as paths under src/. */
 function readImports(): Import[] {
-  return globSync('**/*.ts', { cwd: src }).flatMap(from =>
+  return globSync('**/*.{ts,tsx}', { cwd: src }).flatMap(from =>
     [...readFileSync(join(src, from), 'utf8').matchAll(/^(?:import|export) [^'"]*from '(\.[^']+)'/gm)].map(match => ({
       from,
       to: relative(src, join(src, dirname(from), match[1]!)),
+      isType: /^(?:import|export) type /.test(match[0]),
     })),
   )
 }

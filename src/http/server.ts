@@ -9,6 +9,8 @@ import { AccessLog, type AccessLogging } from './access-log.ts'
 import { Health } from './about/health.ts'
 import { createAboutRoutes } from './about/routes.ts'
 import { AdminDoor, isAdminPath } from './admin/door.ts'
+import { AdminPage } from './admin/page.ts'
+import { createPageRoutes } from './admin/page-routes.ts'
 import { adminHeaders } from './admin/policy.ts'
 import { sessionRoutes } from './admin/session-routes.ts'
 import { Calls } from './calls.ts'
@@ -136,6 +138,7 @@ export class Edge implements ExchangeHost {
     }
     const health = new Health(parts.sql, parts.now, () => this.#isDraining)
     const adminRoutes = admin === null ? [] : sessionRoutes
+    const pageRoutes = admin === null ? [] : createPageRoutes(new AdminPage())
     const about = createAboutRoutes({ ...settings, health, metrics, routes: [...routes, ...adminRoutes] })
     const toRouter = (some: readonly Route[]) => {
       const router = new Router<Endpoint>()
@@ -148,7 +151,7 @@ export class Edge implements ExchangeHost {
     this.#calls = new Calls({
       ...options,
       router: toRouter([...routes, ...webSockets.map(upgradeOnly), ...about]),
-      adminRouter: toRouter(adminRoutes),
+      adminRouter: toRouter([...adminRoutes, ...pageRoutes]),
       door:
         admin === null
           ? null
@@ -296,7 +299,9 @@ export class Edge implements ExchangeHost {
     this.#lastRequestAt = exchange.startedAt
     this.#arrivals++
     try {
-      const standing = isAdminPath(exchange.path) ? adminHeaders : this.#cors.headersFor(exchange.header('origin'))
+      const standing = isAdminPath(exchange.path)
+        ? adminHeaders(exchange.path)
+        : this.#cors.headersFor(exchange.header('origin'))
       exchange.standing = `${standing}\r\nX-Request-Id: ${exchange.id}`
       if (exchange.isClearlyFramed) begin(exchange)
       else void this.#refuseForGood(exchange, AmbiguousRequest())

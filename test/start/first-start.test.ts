@@ -7,7 +7,7 @@ import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDirectory, launchProgram, startProgram } from '../support/process.ts'
 
-test('a fresh directory is ready within ten seconds, and prints a key that works', async () => {
+test('a fresh directory is ready within ten seconds, and prints a key that works, and where to sign in with it', async () => {
   await using dir = createDirectory()
   const startedAt = Date.now()
 
@@ -18,6 +18,8 @@ test('a fresh directory is ready within ten seconds, and prints a key that works
   expect(program.output()).toContain(`curl ${program.url}/api/users -H 'Authorization: Bearer ${key}'`)
   const answer = await client(program.url, key).get('/api/users')
   expect(answer.status).toBe(200)
+  expect(program.output()).toContain(`\n${program.url}/admin\n`)
+  expect(await (await fetch(`${program.url}/admin`)).text()).toContain('<title>Parley administration</title>')
 })
 
 test('what the database confirms outlives a power cut, and its log does not grow for ever', async () => {

@@ -44,10 +44,7 @@ export class Kit implements AsyncDisposable {
   #allowed: RegExp[] = []
 
   static async start(environment: Record<string, string> = {}): Promise<Kit> {
-    const [server, browser] = await Promise.all([
-      startServer({ VERSION: kitVersion, ...environment }),
-      chromium.launch({ executablePath, args: flags }),
-    ])
+    const [server, browser] = await Promise.all([startServer({ VERSION: kitVersion, ...environment }), launchBrowser()])
     const network = await createNetwork(server.url)
     const pages = await servePages({ server: network.url, key: server.key, port: 0, people: [] })
     return new Kit(server, network, browser, pages)
@@ -73,7 +70,7 @@ export class Kit implements AsyncDisposable {
   async visit(address: string): Promise<Page> {
     const page = await this.#browser.newPage({ viewport: { width: 800, height: 700 } })
     this.#open.push(page)
-    this.#watch(page)
+    watchFaults(page, fault => this.#faults.push(fault))
     page.setDefaultTimeout(10_000)
     await page.goto(address)
     return page
@@ -102,11 +99,7 @@ export class Kit implements AsyncDisposable {
    * were refused. If the test failed, what they showed is kept under test/artefacts.
    */
   async clear({ task }: Pick<TestContext, 'task'>): Promise<string[]> {
-    if (task.result?.state === 'fail') {
-      mkdirSync(artefacts, { recursive: true })
-      const name = join(artefacts, task.name.replace(/\W+/g, '-'))
-      await Promise.all(this.#open.map((page, index) => page.screenshot({ path: `${name}-${index + 1}.png` })))
-    }
+    if (task.result?.state === 'fail') await keepScreenshots(task.name, this.#open)
     const faults = this.#faults.filter(fault => !this.#allowed.some(allowed => allowed.test(fault)))
     await Promise.all(this.#open.splice(0).map(page => page.context().close()))
     this.#faults = []
@@ -120,26 +113,37 @@ export class Kit implements AsyncDisposable {
     await this.network[Symbol.asyncDispose]()
     await this.server[Symbol.asyncDispose]()
   }
+}
 
-  #watch(page: Page): void {
-    page.on('pageerror', error => void this.#faults.push(`${error}`))
-    page.on('console', message => {
-      // Of requests the browser says only that they failed; below is said which.
-      const isOfRequest = message.text().startsWith('Failed to load resource')
-      if (message.type() === 'error' && !isOfRequest) this.#faults.push(message.text())
-    })
-    page.on('response', response => {
-      const request = response.request()
-      const sent = request.postData() ?? ''
-      if (response.status() >= 400)
-        this.#faults.push(`${response.status()} ${request.method()} ${request.url()} ${sent}`)
-    })
-    page.on('requestfailed', request => {
-      const reason = request.failure()?.errorText
-      // The page itself gave it up.
-      if (reason !== 'net::ERR_ABORTED') this.#faults.push(`${reason} ${request.method()} ${request.url()}`)
-    })
-  }
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath, args: flags })
+}
+
+/** What pages show, to be looked at after a test has failed, under test/artefacts. */
+export async function keepScreenshots(name: string, pages: Page[]): Promise<void> {
+  mkdirSync(artefacts, { recursive: true })
+  const path = join(artefacts, name.replace(/\W+/g, '-'))
+  await Promise.all(pages.map((page, index) => page.screenshot({ path: `${path}-${index + 1}.png` })))
+}
+
+/** Tells what goes wrong in a page: errors in the console, and requests that fail or are refused. */
+export function watchFaults(page: Page, onFault: (fault: string) => void): void {
+  page.on('pageerror', error => onFault(`${error}`))
+  page.on('console', message => {
+    // Of requests the browser says only that they failed; below is said which.
+    const isOfRequest = message.text().startsWith('Failed to load resource')
+    if (message.type() === 'error' && !isOfRequest) onFault(message.text())
+  })
+  page.on('response', response => {
+    const request = response.request()
+    const sent = request.postData() ?? ''
+    if (response.status() >= 400) onFault(`${response.status()} ${request.method()} ${request.url()} ${sent}`)
+  })
+  page.on('requestfailed', request => {
+    const reason = request.failure()?.errorText
+    // The page itself gave it up.
+    if (reason !== 'net::ERR_ABORTED') onFault(`${reason} ${request.method()} ${request.url()}`)
+  })
 }
 
 /** While it loads, the kit makes its editor anew, with whatever was typed into it, and hears of nothing. */

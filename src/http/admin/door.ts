@@ -37,6 +37,8 @@ export interface Entry {
   isSecure: boolean
   /** The browser's name for itself. */
   agent: string
+  /** The content codings that the browser takes. */
+  acceptEncoding: string
   /** Who calls, at once or after a look into the database. Refuses with 401, 403. */
   authenticate(auth: Auth): Principal | Promise<Principal>
 }
@@ -81,6 +83,7 @@ export class AdminDoor {
       apiPath: path.startsWith(apiPrefix) ? `/api/${path.slice(apiPrefix.length)}` : null,
       isSecure,
       agent: exchange.header('user-agent').slice(0, 256),
+      acceptEncoding: exchange.header('accept-encoding'),
       authenticate: auth => {
         if (!isSafe && !(isOwn && isMarked)) throw OtherOrigin()
         return this.#authenticate(auth, cookie, path)

@@ -15,16 +15,28 @@ const contentPolicy = [
   "require-trusted-types-for 'script'",
 ].join('; ')
 
-/** Headers of every answer under /admin, refusals included: each `name: value` after a line end. No CORS is among them. */
-export const adminHeaders = Object.entries({
+const standing = {
   'Content-Security-Policy': contentPolicy,
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
-  'Cache-Control': 'no-store',
   Vary: 'Cookie, Origin',
-})
-  .map(([name, value]) => `\r\n${name}: ${value}`)
-  .join('')
+}
+
+const headers = toLines({ ...standing, 'Cache-Control': 'no-store' })
+
+/** Script and styles of the page tell nothing, and are asked for with each opening: a browser may keep them, if it asks. */
+const assetHeaders = toLines({ ...standing, 'Cache-Control': 'no-cache' })
+
+/** Headers of every answer under /admin, refusals included: each `name: value` after a line end. No CORS is among them. */
+export function adminHeaders(path: string): string {
+  return path.startsWith('/admin/assets/') ? assetHeaders : headers
+}
+
+function toLines(fields: Record<string, string>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `\r\n${name}: ${value}`)
+    .join('')
+}

@@ -13,7 +13,7 @@ export const WrongKey = problem(401, 'wrong-key', 'This is no valid API key.')
 
 const SignInInput = z.object({ api_key: z.string().max(512).describe('An API key') })
 
-const AdminSession = z
+export const AdminSession = z
   .object({
     id: Int,
     key: z.object({ id: Int, name: z.string() }).describe('The API key that was signed in with'),

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { reply, route } from '../../http/route.ts'
 import { Int, Timestamp } from '../../lib/shape.ts'
 
-const Job = z
+export const Job = z
   .object({
     node: z.uuid(),
     name: z.string(),

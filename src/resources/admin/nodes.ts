@@ -4,7 +4,7 @@ import { Int, Timestamp } from '../../lib/shape.ts'
 
 const Figure = z.union([z.string().regex(/^\d+(\.\d+)?$/), z.number()])
 
-const Node = z
+export const Node = z
   .object({
     id: z.uuid(),
     version: z.string(),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { reply, route } from '../../http/route.ts'
 
-const SettingShape = z
+export const SettingShape = z
   .object({
     name: z.string().describe('The environment variable'),
     value: z.string().optional().describe('`[set]` stands for a secret; absent where there is none'),

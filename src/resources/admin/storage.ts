@@ -3,7 +3,7 @@ import { reply, route } from '../../http/route.ts'
 import { Int, Timestamp } from '../../lib/shape.ts'
 import { countStorage, listTotals, sumTotals } from './storage-store.ts'
 
-const Storage = z
+export const Storage = z
   .object({
     counted_at: Timestamp.optional(),
     files: Int,

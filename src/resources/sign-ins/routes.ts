@@ -5,7 +5,7 @@ import { toId } from '../../lib/reference.ts'
 import { Int, pagedList, Timestamp } from '../../lib/shape.ts'
 import { Range, toPage, toPagedList } from '../../storage/page.ts'
 
-const SignIn = z
+export const SignIn = z
   .object({
     id: Int,
     key: z.object({ id: Int, name: z.string() }),

@@ -15,7 +15,7 @@ import { decide, findApproval, listApprovals, type ApprovalRow } from './store.t
 
 const states = ['pending', 'approved', 'declined', 'lapsed'] as const
 
-const Approval = z
+export const Approval = z
   .object({
     id: Int,
     run: Int,

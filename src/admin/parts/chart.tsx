@@ -1,0 +1,128 @@
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import UPlot from 'uplot'
+import { texts } from '../texts.ts'
+import { sayCompact } from './amount.ts'
+
+export interface Line {
+  label: string
+  /** A custom property of the styles: `--chart-1`. */
+  color: string
+  points: [time: string, value: number][]
+}
+
+interface ChartProps {
+  label: string
+  lines: Line[]
+  /** The span that is drawn, in seconds since 1970. */
+  from: number
+  to: number
+  /** Seconds that a point stands for: where one is missing, the line is broken. */
+  step: number
+  say?: (value: number) => string
+}
+
+const heightPx = 200
+
+const daySeconds = 86_400
+const inFull = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+const ofDay = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
+const ofWeek = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+
+/** A time below an axis: of more than a day, which day. */
+const sayTime = (time: number, seconds: number) => (seconds > daySeconds ? ofWeek : ofDay).format(time * 1000)
+
+/** Lines over time, in the colours of the styles, as wide as there is room. */
+export function Chart({ label, lines, from, to, step, say = sayCompact }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const plot = useRef<UPlot>(undefined)
+  const data = useMemo(() => align(lines, from, to, step), [lines, from, to, step])
+  const names = lines.map(({ label, color }) => `${label} ${color}`).join('\n')
+  const latest = useRef({ data, from, to })
+  latest.current = { data, from, to }
+
+  useEffect(() => {
+    const element = place.current!
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    const draw = () => {
+      plot.current?.destroy()
+      plot.current = new UPlot(toOptions(element, lines, latest, say), latest.current.data, element)
+    }
+    const resize = new ResizeObserver(() =>
+      plot.current?.setSize({ width: Math.floor(element.clientWidth), height: heightPx }),
+    )
+    draw()
+    resize.observe(element)
+    scheme.addEventListener('change', draw)
+    return () => {
+      scheme.removeEventListener('change', draw)
+      resize.disconnect()
+      plot.current?.destroy()
+      plot.current = undefined
+    }
+    // Drawn anew for other lines only; their points are set below.
+  }, [names])
+  useEffect(() => plot.current?.setData(data), [data])
+
+  return <div class="chart" ref={place} role="img" aria-label={`${label}: ${lines.map(sayLast(say)).join(', ')}`} />
+}
+
+/** The last value of a line, in words. */
+export function sayLast(say: (value: number) => string) {
+  return ({ label, points }: Line) => `${label} ${points.length === 0 ? '–' : say(points.at(-1)![1])}`
+}
+
+/** Points of all lines at the same times; null where one has none. */
+function align(lines: Line[], from: number, to: number, step: number): UPlot.AlignedData {
+  const first = Math.floor(from / step) * step
+  const times = Array.from({ length: Math.max(0, Math.floor((to - first) / step) + 1) }, (_, i) => first + i * step)
+  const values = lines.map(({ points }) => {
+    const known = new Map(points.map(([at, value]) => [Math.floor(Date.parse(at) / 1000 / step) * step, value]))
+    return times.map(time => known.get(time) ?? null)
+  })
+  return [times, ...values]
+}
+
+function toOptions(
+  element: HTMLElement,
+  lines: Line[],
+  latest: { current: { from: number; to: number } },
+  say: (value: number) => string,
+): UPlot.Options {
+  const style = getComputedStyle(element)
+  const color = (name: string) => style.getPropertyValue(name).trim()
+  const axis = {
+    stroke: color('--text-muted'),
+    font: `11px ${style.fontFamily}`,
+    grid: { stroke: color('--line'), width: 1 },
+    ticks: { show: false },
+  }
+  return {
+    width: Math.floor(element.clientWidth),
+    height: heightPx,
+    padding: [8, 8, 0, 0],
+    cursor: { y: false, points: { size: 6 } },
+    legend: { show: true, live: true },
+    scales: {
+      x: { range: () => [latest.current.from, latest.current.to] },
+      y: { range: (_, __, most) => [0, most || 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        space: 64,
+        values: (_, splits) => splits.map(time => sayTime(time, latest.current.to - latest.current.from)),
+      },
+      { ...axis, size: 52, values: (_, splits) => splits.map(value => say(value)) },
+    ],
+    series: [
+      { label: texts.metrics.time, value: (_, time) => (time === null ? '' : inFull.format(time * 1000)) },
+      ...lines.map(line => ({
+        label: line.label,
+        stroke: color(line.color),
+        width: 1.75,
+        points: { show: false },
+        value: (_: UPlot, value: number | null) => (value === null ? '–' : say(value)),
+      })),
+    ],
+  }
+}

@@ -1,0 +1,63 @@
+import { createContext, type ComponentChildren } from 'preact'
+import { useContext, useMemo, useRef, useState } from 'preact/hooks'
+import { texts } from '../texts.ts'
+import { Icon } from './icon.tsx'
+
+/** How long a notice stays: long enough to be read twice. */
+const noticeMs = 6_000
+
+/** What lies over the view: dialogs that ask, and notices of what was done. */
+export interface Desk {
+  /** Shows what `make` makes until it is closed. */
+  open(make: (close: () => void) => ComponentChildren): void
+  /** Says for a while what was done. */
+  notify(text: string): void
+}
+
+const DeskContext = createContext<Desk | null>(null)
+
+export function useDesk(): Desk {
+  return useContext(DeskContext)!
+}
+
+interface Piece {
+  id: number
+  content: ComponentChildren
+}
+
+export function DeskProvider({ children }: { children: ComponentChildren }) {
+  const [dialogs, setDialogs] = useState<Piece[]>([])
+  const [notices, setNotices] = useState<Piece[]>([])
+  const made = useRef(0)
+  const desk = useMemo<Desk>(() => {
+    const without = (id: number) => (pieces: Piece[]) => pieces.filter(piece => piece.id !== id)
+    return {
+      open(make) {
+        const id = ++made.current
+        const content = make(() => setDialogs(without(id)))
+        setDialogs(before => [...before, { id, content }])
+      },
+      notify(text) {
+        const id = ++made.current
+        setNotices(before => [...before.slice(-2), { id, content: text }])
+        window.setTimeout(() => setNotices(without(id)), noticeMs)
+      },
+    }
+  }, [])
+  return (
+    <DeskContext.Provider value={desk}>
+      {children}
+      {dialogs.map(({ id, content }) => (
+        <div key={id}>{content}</div>
+      ))}
+      <div class="notices" role="status" aria-label={texts.notices}>
+        {notices.map(({ id, content }) => (
+          <div class="notice" key={id}>
+            <Icon name="check" />
+            <span>{content}</span>
+          </div>
+        ))}
+      </div>
+    </DeskContext.Provider>
+  )
+}

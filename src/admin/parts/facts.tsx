@@ -1,0 +1,19 @@
+import type { ComponentChildren } from 'preact'
+
+export type Fact = [name: string, value: ComponentChildren] | false
+
+/** What is known of one thing: names and values. */
+export function Facts({ facts }: { facts: Fact[] }) {
+  return (
+    <dl class="facts">
+      {facts
+        .filter(fact => fact !== false)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value === undefined || value === '' ? <span class="muted">–</span> : value}</dd>
+          </div>
+        ))}
+    </dl>
+  )
+}

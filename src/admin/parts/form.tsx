@@ -1,0 +1,127 @@
+import { createContext, type ComponentChildren } from 'preact'
+import { useContext, useState } from 'preact/hooks'
+import { Refusal } from '../server/refusal.ts'
+import { texts } from '../texts.ts'
+import { Dialog } from './dialog.tsx'
+import { Failure } from './failure.tsx'
+
+/** What fields hold, by their names: text as it was typed, and of those that can be chosen together each. */
+export class Values {
+  readonly #data: FormData
+
+  constructor(data: FormData) {
+    this.#data = data
+  }
+
+  text(name: string): string {
+    return String(this.#data.get(name) ?? '')
+  }
+
+  /** Null where nothing was typed: the API clears by it. */
+  textOrNull(name: string): string | null {
+    const text = this.text(name).trim()
+    return text === '' ? null : text
+  }
+
+  all(name: string): string[] {
+    return this.#data.getAll(name).map(String)
+  }
+
+  /** Words with commas or lines between them. */
+  words(name: string): string[] {
+    return this.text(name)
+      .split(/[\s,]+/)
+      .filter(word => word !== '')
+  }
+
+  isOn(name: string): boolean {
+    return this.#data.has(name)
+  }
+}
+
+const ErrorsContext = createContext<Record<string, string[]>>({})
+
+/** What the server found wrong with a field of the form around it. */
+export function useFieldErrors(name: string): string[] {
+  const errors = useContext(ErrorsContext)
+  return Object.entries(errors).flatMap(([path, messages]) =>
+    path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`) ? messages : [],
+  )
+}
+
+interface FormProps {
+  submit: string
+  isDangerous?: boolean
+  isDisabled?: boolean
+  /** Does what is asked for. What it rejects with is shown; fields show what is wrong with them. */
+  onSubmit: (values: Values) => Promise<void>
+  onCancel?: () => void
+  class?: string
+  children: ComponentChildren
+}
+
+/** Fields, and a button that does something with them. */
+export function Form({ submit, isDangerous, isDisabled, onSubmit, onCancel, class: name = '', children }: FormProps) {
+  const [failure, setFailure] = useState<Refusal>()
+  const [isBusy, setBusy] = useState(false)
+  const send = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const values = new Values(new FormData(event.currentTarget as HTMLFormElement))
+    setBusy(true)
+    setFailure(undefined)
+    try {
+      await onSubmit(values)
+    } catch (error) {
+      setFailure(toRefusal(error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <form class={`form ${name}`} onSubmit={send}>
+      <ErrorsContext.Provider value={failure?.errors ?? {}}>{children}</ErrorsContext.Provider>
+      {failure && <Failure refusal={failure} />}
+      <footer class="actions">
+        {onCancel && (
+          <button type="button" class="button" onClick={onCancel}>
+            {texts.cancel}
+          </button>
+        )}
+        <button class={isDangerous ? 'button danger' : 'button primary'} disabled={isBusy || isDisabled}>
+          {isBusy ? texts.busy : submit}
+        </button>
+      </footer>
+    </form>
+  )
+}
+
+interface FormDialogProps extends FormProps {
+  title: string
+  close: () => void
+}
+
+/** A form in a dialog, which closes when it is done. */
+export function FormDialog({ title, close, onSubmit, ...form }: FormDialogProps) {
+  return (
+    <Dialog title={title} onClose={close}>
+      <Form
+        {...form}
+        onCancel={close}
+        onSubmit={async values => {
+          await onSubmit(values)
+          close()
+        }}
+      />
+    </Dialog>
+  )
+}
+
+/** What went wrong, as a refusal: also where the page itself could not read what was typed. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  return new Refusal(
+    422,
+    { title: texts.failure.title, detail: error instanceof Error ? error.message : `${error}` },
+    '',
+  )
+}

@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact'
+import { Link } from '../place.tsx'
+import { Icon } from './icon.tsx'
+
+interface HeadingProps {
+  title: string
+  /** What the view is about, in a sentence. */
+  hint?: ComponentChildren
+  /** The view that this one is a part of. */
+  back?: { to: string; title: string }
+  actions?: ComponentChildren
+}
+
+/** The top of a view. */
+export function Heading({ title, hint, back, actions }: HeadingProps) {
+  return (
+    <header class="heading">
+      {back && (
+        <Link to={back.to} class="back">
+          <Icon name="back" />
+          {back.title}
+        </Link>
+      )}
+      <div class="heading-line">
+        <h1>{title}</h1>
+        {actions && <div class="actions">{actions}</div>}
+      </div>
+      {hint && <p class="muted">{hint}</p>}
+    </header>
+  )
+}

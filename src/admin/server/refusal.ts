@@ -1,0 +1,48 @@
+import { texts } from '../texts.ts'
+
+interface ProblemDetails {
+  title?: string
+  detail?: string
+  code?: string
+  errors?: Record<string, string[]>
+  trace_id?: string
+}
+
+/** Why a call was not done: the server's problem details, or that there was no answer at all. */
+export class Refusal extends Error {
+  /** 0 where there was no answer. */
+  readonly status: number
+  readonly title: string
+  readonly code: string
+  /** What is wrong with which field. */
+  readonly errors: Record<string, string[]>
+  /** Finds the request in the server's log; empty where there was no answer. */
+  readonly requestId: string
+
+  constructor(status: number, { title, detail, code, errors }: ProblemDetails, requestId: string) {
+    super(detail ?? title ?? texts.failure.unknown)
+    this.status = status
+    this.title = title ?? texts.failure.title
+    this.code = code ?? ''
+    this.errors = errors ?? {}
+    this.requestId = requestId
+  }
+
+  static async read(response: Response): Promise<Refusal> {
+    // A proxy between may answer with something else.
+    const details = await response.json().catch(() => ({ title: `${response.status} ${response.statusText}` }))
+    return new Refusal(response.status, details as ProblemDetails, response.headers.get('x-request-id') ?? '')
+  }
+
+  static unreachable(): Refusal {
+    return new Refusal(0, { title: texts.failure.unreachable, detail: texts.failure.unreachableHint }, '')
+  }
+}
+
+/** What to do about a refusal, in a sentence; null where its own words say it. */
+export function remedyFor({ status }: Refusal): string | null {
+  if (status === 429) return texts.failure.tooMany
+  if (status >= 500) return texts.failure.ofServer
+  if (status === 404) return texts.failure.gone
+  return null
+}

@@ -1,0 +1,113 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import { base } from '../base.ts'
+import { Refusal } from './refusal.ts'
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export type Query = Record<string, string | number | boolean | undefined>
+
+interface CallOptions {
+  query?: Query
+  body?: unknown
+  signal?: AbortSignal
+}
+
+/**
+ * The server of this page. Calls go to `/admin/api`, where the session's cookie counts, and reject with a Refusal.
+ * `onSignedOut` is called where the session turns out to be over.
+ */
+export class Server {
+  readonly #onSignedOut: () => void
+
+  constructor(onSignedOut: () => void) {
+    this.#onSignedOut = onSignedOut
+  }
+
+  get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+    return this.#call('GET', path, { query, ...(signal && { signal }) })
+  }
+
+  post<T = void>(path: string, body: unknown = {}): Promise<T> {
+    return this.#call('POST', path, { body })
+  }
+
+  put<T = void>(path: string, body: unknown = {}): Promise<T> {
+    return this.#call('PUT', path, { body })
+  }
+
+  patch<T = void>(path: string, body: unknown): Promise<T> {
+    return this.#call('PATCH', path, { body })
+  }
+
+  remove(path: string, query: Query = {}): Promise<void> {
+    return this.#call('DELETE', path, { query })
+  }
+
+  /** Signs in; the session is then the browser's cookie, which no script can see. */
+  signIn(api_key: string): Promise<void> {
+    return send('POST', '/session', { body: { api_key } })
+  }
+
+  session<T>(): Promise<T> {
+    return send('GET', '/session', {})
+  }
+
+  async signOut(): Promise<void> {
+    await send('DELETE', '/session', {})
+    this.#onSignedOut()
+  }
+
+  /** A list as lines of JSON, to be saved. */
+  async download(path: string, query: Query): Promise<Blob> {
+    const response = await ask('GET', `/api${path}`, { query }, 'application/x-ndjson')
+    if (!response.ok) throw await Refusal.read(response)
+    return response.blob()
+  }
+
+  async #call<T>(method: Method, path: string, options: CallOptions): Promise<T> {
+    try {
+      return await send<T>(method, `/api${path}`, options)
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 401) this.#onSignedOut()
+      throw error
+    }
+  }
+}
+
+async function send<T>(method: Method, path: string, options: CallOptions): Promise<T> {
+  const response = await ask(method, path, options, 'application/json')
+  if (!response.ok) throw await Refusal.read(response)
+  // A call that answers nothing is declared with `void`.
+  return (response.status === 204 ? undefined : await response.json()) as T
+}
+
+async function ask(method: Method, path: string, { query = {}, body, signal }: CallOptions, accept: string) {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && value !== '') search.set(name, String(value))
+  }
+  const target = search.size === 0 ? `${base}${path}` : `${base}${path}?${search}`
+  try {
+    return await fetch(target, {
+      method,
+      headers: {
+        Accept: accept,
+        Prefer: 'scalars=number',
+        'X-Parley-Admin': '1',
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw Refusal.unreachable()
+  }
+}
+
+export const ServerContext = createContext<Server | null>(null)
+
+export function useServer(): Server {
+  return useContext(ServerContext)!
+}

@@ -1,0 +1,50 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { DeskProvider } from '../parts/desk.tsx'
+import { Refusal } from '../server/refusal.ts'
+import { Server, ServerContext } from '../server/server.ts'
+import type { AdminSession } from '../server/shapes.ts'
+import { texts } from '../texts.ts'
+import { Frame } from './frame.tsx'
+import { PlaceProvider } from '../place.tsx'
+import { SignIn } from './sign-in.tsx'
+
+type State =
+  | { state: 'opening' }
+  /** `hadSession`: it has ended while the page was open. */
+  | { state: 'signed-out'; hadSession: boolean; refusal?: Refusal }
+  | { state: 'signed-in'; session: AdminSession }
+
+/** The whole page: whoever has no session is asked for a key, at whatever address, and is then where that leads. */
+export function App() {
+  const [shown, setShown] = useState<State>({ state: 'opening' })
+  const server = useMemo(
+    () => new Server(() => setShown(({ state }) => ({ state: 'signed-out', hadSession: state === 'signed-in' }))),
+    [],
+  )
+
+  const open = useCallback(async () => {
+    try {
+      setShown({ state: 'signed-in', session: await server.session<AdminSession>() })
+    } catch (error) {
+      const isStranger = error instanceof Refusal && error.status === 401
+      const refusal = error instanceof Refusal ? error : Refusal.unreachable()
+      setShown({ state: 'signed-out', hadSession: false, ...(!isStranger && { refusal }) })
+    }
+  }, [server])
+  useEffect(() => void open(), [open])
+
+  if (shown.state === 'opening') return <p class="opening">{texts.opening}</p>
+  return (
+    <ServerContext.Provider value={server}>
+      <PlaceProvider>
+        {shown.state === 'signed-out' ? (
+          <SignIn hadSession={shown.hadSession} refusal={shown.refusal} onSignedIn={open} />
+        ) : (
+          <DeskProvider>
+            <Frame session={shown.session} />
+          </DeskProvider>
+        )}
+      </PlaceProvider>
+    </ServerContext.Provider>
+  )
+}

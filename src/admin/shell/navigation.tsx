@@ -1,0 +1,78 @@
+import { Icon, type IconName } from '../parts/icon.tsx'
+import { texts } from '../texts.ts'
+import { ReferenceLink } from './reference-link.tsx'
+import { Link } from '../place.tsx'
+
+interface Entry {
+  to: string
+  title: string
+  icon: IconName
+}
+
+const { navigation } = texts
+
+const groups: { title: string; entries: Entry[] }[] = [
+  { title: '', entries: [{ to: '/', title: texts.overview.title, icon: 'overview' }] },
+  {
+    title: navigation.people,
+    entries: [
+      { to: '/users', title: texts.users.title, icon: 'users' },
+      { to: '/directories', title: texts.directories.title, icon: 'directory' },
+    ],
+  },
+  {
+    title: navigation.content,
+    entries: [
+      { to: '/apps', title: texts.apps.title, icon: 'apps' },
+      { to: '/storage', title: texts.storage.title, icon: 'storage' },
+    ],
+  },
+  {
+    title: navigation.integration,
+    entries: [
+      { to: '/keys', title: texts.keys.title, icon: 'key' },
+      { to: '/agents', title: texts.agents.title, icon: 'agent' },
+      { to: '/webhooks', title: texts.webhooks.title, icon: 'webhook' },
+      { to: '/deliveries', title: texts.deliveries.title, icon: 'delivery' },
+    ],
+  },
+  {
+    title: navigation.operation,
+    entries: [
+      { to: '/realtime', title: texts.realtime.title, icon: 'realtime' },
+      { to: '/metrics', title: texts.metrics.title, icon: 'metrics' },
+      { to: '/audit', title: texts.audit.title, icon: 'audit' },
+      { to: '/jobs', title: texts.jobs.title, icon: 'jobs' },
+      { to: '/settings', title: texts.settings.title, icon: 'settings' },
+    ],
+  },
+]
+
+/** The way to all pages. */
+export function Navigation({ path }: { path: string }) {
+  const isWithin = (to: string) => path === to || (to !== '/' && path.startsWith(`${to}/`))
+  return (
+    <nav class="navigation" aria-label={navigation.label}>
+      {groups.map(({ title, entries }) => (
+        <div class="navigation-group" key={title}>
+          {title !== '' && <h2>{title}</h2>}
+          <ul>
+            {entries.map(({ to, title, icon }) => (
+              <li key={to}>
+                <Link to={to} isCurrent={isWithin(to)}>
+                  <Icon name={icon} />
+                  {title}
+                </Link>
+              </li>
+            ))}
+            {title === navigation.operation && (
+              <li>
+                <ReferenceLink />
+              </li>
+            )}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  )
+}

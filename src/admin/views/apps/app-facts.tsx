@@ -1,0 +1,56 @@
+import { sayCount } from '../../parts/amount.ts'
+import { Card } from '../../parts/card.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { kindName } from '../../parts/names.tsx'
+import type { App } from '../../server/shapes.ts'
+import { useResource } from '../../server/use-resource.ts'
+import { Link } from '../../place.tsx'
+import { texts } from '../../texts.ts'
+import { contentsOf } from './contents.ts'
+
+const { apps } = texts
+
+/** What is known of an app, and how much there is in it. */
+export function AppFacts({ of: app }: { of: App }) {
+  return (
+    <>
+      <div class="figures">
+        <Count name={apps.members} path={`/apps/${app.id}/members`} />
+        {contentsOf(kindName(app.type)).map(content => (
+          <Count key={content} name={apps.contents[content]} path={`/apps/${app.id}/${content}`} />
+        ))}
+      </div>
+      <Card>
+        <Facts
+          facts={[
+            [apps.id, app.id],
+            [apps.uid, app.uid && <code>{app.uid}</code>],
+            [apps.access, texts.access[app.access]],
+            [
+              apps.directory,
+              app.directory_id !== undefined && (
+                <Link to={`/directories/${app.directory_id}`}>#{app.directory_id}</Link>
+              ),
+            ],
+            [apps.description, app.description],
+            [apps.tags, (app.tags ?? []).join(', ')],
+            [apps.rev, sayCount(app.rev)],
+            [apps.created, <Moment at={app.created_at} />],
+            [apps.updated, <Moment at={app.updated_at} />],
+          ]}
+        />
+      </Card>
+    </>
+  )
+}
+
+function Count({ name, path }: { name: string; path: string }) {
+  const { data } = useResource<{ count: number }>(path, { query: { count_only: true, trashed: 'null' } })
+  return (
+    <div class="card">
+      <span class="muted small">{name}</span>
+      <strong>{data === undefined ? '–' : sayCount(data.count)}</strong>
+    </div>
+  )
+}

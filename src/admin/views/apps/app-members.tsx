@@ -1,0 +1,84 @@
+import { ActButton } from '../../parts/act-button.tsx'
+import { AskButton } from '../../parts/ask-button.tsx'
+import { Badge } from '../../parts/badge.tsx'
+import { useDesk } from '../../parts/desk.tsx'
+import { ChoiceField, TextField } from '../../parts/field.tsx'
+import { search } from '../../parts/filters.tsx'
+import { FormDialog, type Values } from '../../parts/form.tsx'
+import { Icon } from '../../parts/icon.tsx'
+import { List, useList } from '../../parts/list.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import { nameOf, UserLink } from '../../parts/names.tsx'
+import type { Column } from '../../parts/table.tsx'
+import { useServer } from '../../server/server.ts'
+import type { Member } from '../../server/shapes.ts'
+import { texts } from '../../texts.ts'
+
+const { apps } = texts
+const filters = [search()]
+const levels = (['read', 'write', 'admin', 'none'] as const).map(value => ({ value, title: texts.access[value] }))
+
+/** Who is a member of an app, and what they may do there. */
+export function AppMembers({ id }: { id: string }) {
+  const server = useServer()
+  const list = useList<Member>(`/apps/${id}/members`, filters)
+  const remove = async (user: number) => {
+    await server.remove(`/apps/${id}/members/${user}`)
+    list.reload()
+    return apps.memberRemovedNotice
+  }
+  const columns: Column<Member>[] = [
+    { title: apps.member, isName: true, show: member => <UserLink user={member} /> },
+    { title: apps.uid, show: ({ uid }) => uid && <code>{uid}</code> },
+    { title: apps.access, show: ({ access }) => <Badge>{texts.access[access]}</Badge> },
+    { title: apps.read, show: ({ marked_at }) => <Moment at={marked_at} /> },
+    {
+      title: texts.list.actions,
+      isActions: true,
+      show: member => (
+        <div class="actions">
+          <AskButton isSmall ask={close => <SetAccess {...{ id, member, close }} onDone={list.reload} />}>
+            {apps.changeAccess}
+          </AskButton>
+          <ActButton isSmall act={() => remove(member.id)}>
+            {apps.removeMember}
+          </ActButton>
+        </div>
+      ),
+    },
+  ]
+  return (
+    <List of={list} label={apps.members} columns={columns} filters={filters} empty={apps.noMembers}>
+      <AskButton ask={close => <SetAccess {...{ id, close }} onDone={list.reload} />}>
+        <Icon name="plus" />
+        {apps.addMember}
+      </AskButton>
+    </List>
+  )
+}
+
+interface SetAccessProps {
+  id: string
+  member?: Member
+  onDone: () => void
+  close: () => void
+}
+
+/** Lets somebody into an app, or changes what they may do there. */
+function SetAccess({ id, member, onDone, close }: SetAccessProps) {
+  const server = useServer()
+  const desk = useDesk()
+  const save = async (values: Values) => {
+    const user = member === undefined ? values.text('user').trim() : String(member.id)
+    await server.put(`/apps/${id}/members/${encodeURIComponent(user)}`, { access: values.text('access') })
+    desk.notify(apps.accessNotice)
+    onDone()
+  }
+  const title = member === undefined ? apps.addMember : nameOf(member)
+  return (
+    <FormDialog title={title} submit={texts.save} close={close} onSubmit={save}>
+      {member === undefined && <TextField name="user" label={apps.member} hint={apps.memberHint} isRequired />}
+      <ChoiceField name="access" label={apps.access} choices={levels} value={member?.access ?? 'write'} />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,25 @@
+import { Link } from '../../place.tsx'
+import type { AuditEntry } from '../../server/shapes.ts'
+
+type Target = NonNullable<AuditEntry['target']>
+
+/** Where each type of target is shown. */
+const places: Record<string, string> = {
+  user: '/users',
+  agent: '/agents',
+  app: '/apps',
+  directory: '/directories',
+  webhook: '/webhooks',
+}
+
+/** What was acted on, with the way there where it has a view. */
+export function TargetLink({ target: { type, id, name } }: { target: Target }) {
+  const title = name ?? (id === undefined ? type : `#${id}`)
+  const place = places[type]
+  return (
+    <>
+      {place !== undefined && id !== undefined ? <Link to={`${place}/${id}`}>{title}</Link> : title}
+      <span class="muted small block">{id === undefined ? type : `${type} #${id}`}</span>
+    </>
+  )
+}

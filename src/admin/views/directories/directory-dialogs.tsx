@@ -1,0 +1,65 @@
+import { Confirm } from '../../parts/confirm.tsx'
+import { useDesk } from '../../parts/desk.tsx'
+import { TextField } from '../../parts/field.tsx'
+import { FormDialog, type Values } from '../../parts/form.tsx'
+import { useServer } from '../../server/server.ts'
+import type { DirectoryRef } from '../../server/shapes.ts'
+import { texts } from '../../texts.ts'
+
+const { directories } = texts
+
+interface DialogProps {
+  onDone: () => void
+  close: () => void
+}
+
+/** Makes a directory, or gives one another name. */
+export function NameDirectory({ of: directory, onDone, close }: DialogProps & { of?: DirectoryRef }) {
+  const server = useServer()
+  const save = async (values: Values) => {
+    const body = { name: values.text('name') }
+    if (directory === undefined) await server.post('/directories', body)
+    else await server.patch(`/directories/${directory.id}`, body)
+    onDone()
+  }
+  const title = directory === undefined ? directories.create : directories.rename
+  return (
+    <FormDialog title={title} submit={texts.save} close={close} onSubmit={save}>
+      <TextField name="name" label={directories.name} hint={directories.nameHint} value={directory?.name} isRequired />
+    </FormDialog>
+  )
+}
+
+/** Deletes a directory. */
+export function DeleteDirectory({ of: { id, name }, onDone, close }: DialogProps & { of: DirectoryRef }) {
+  const server = useServer()
+  const desk = useDesk()
+  return (
+    <Confirm
+      title={directories.remove}
+      text={directories.removeHint}
+      submit={texts.remove}
+      typed={{ name, otherwise: String(id) }}
+      close={close}
+      onConfirm={async () => {
+        await server.remove(`/directories/${id}`)
+        desk.notify(directories.removedNotice)
+        onDone()
+      }}
+    />
+  )
+}
+
+/** Puts people into a directory. */
+export function AddMembers({ id, onDone, close }: DialogProps & { id: string }) {
+  const server = useServer()
+  const add = async (values: Values) => {
+    await server.put(`/directories/${id}/members`, values.words('members'))
+    onDone()
+  }
+  return (
+    <FormDialog title={directories.add} submit={directories.add} close={close} onSubmit={add}>
+      <TextField name="members" label={directories.members} hint={directories.addHint} isRequired />
+    </FormDialog>
+  )
+}

@@ -1,0 +1,124 @@
+import { sayBytes, sayCompact, sayDuration } from '../parts/amount.ts'
+import { Card } from '../parts/card.tsx'
+import { Chart } from '../parts/chart.tsx'
+import { Heading } from '../parts/heading.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import type { FigureName } from '../server/shapes.ts'
+import { spans, useSeries, type Span } from '../server/use-series.ts'
+import { usePlace } from '../place.tsx'
+import { texts } from '../texts.ts'
+
+const { metrics } = texts
+
+interface ChartEntry {
+  title: string
+  lines: Partial<Record<FigureName, { label: string; color: string }>>
+  say?: (value: number) => string
+}
+
+const [first, second, third, fourth] = ['--chart-1', '--chart-2', '--chart-3', '--chart-4'] as const
+
+/** What is drawn, what people look at first in front. */
+const charts: ChartEntry[] = [
+  {
+    title: metrics.requests,
+    lines: {
+      requests_2xx: { label: '2xx', color: second },
+      requests_4xx: { label: '4xx', color: third },
+      requests_5xx: { label: '5xx', color: fourth },
+    },
+  },
+  {
+    title: metrics.latency,
+    say: sayDuration,
+    lines: {
+      request_p50_ms: { label: metrics.half, color: first },
+      request_p99_ms: { label: metrics.most, color: third },
+    },
+  },
+  {
+    title: metrics.commits,
+    lines: {
+      commands: { label: metrics.commands, color: first },
+      commits: { label: metrics.commitCount, color: second },
+      collisions: { label: metrics.collisions, color: fourth },
+    },
+  },
+  {
+    title: metrics.deliveries,
+    lines: {
+      deliveries_success: { label: metrics.succeeded, color: second },
+      deliveries_failure: { label: metrics.failed, color: fourth },
+      deliveries_queued: { label: metrics.queued, color: third },
+    },
+  },
+  {
+    title: metrics.sessions,
+    lines: {
+      sessions: { label: metrics.connections, color: first },
+      channels: { label: metrics.subscribed, color: second },
+    },
+  },
+  { title: metrics.lag, say: sayDuration, lines: { lag_ms: { label: metrics.lagLine, color: third } } },
+  {
+    title: metrics.memory,
+    say: sayBytes,
+    lines: {
+      rss_bytes: { label: metrics.resident, color: first },
+      heap_bytes: { label: metrics.heap, color: second },
+    },
+  },
+  {
+    title: metrics.load,
+    lines: {
+      cpu_seconds: { label: metrics.cpu, color: third },
+      mailbox: { label: metrics.mailbox, color: fourth },
+      apps: { label: metrics.apps, color: first },
+    },
+  },
+]
+
+const names = charts.flatMap(({ lines }) => Object.keys(lines) as FigureName[])
+
+/** How the service has fared, over an hour, a day or a week. */
+export function MetricsView() {
+  const { query, filter } = usePlace()
+  const asked = query.get('span') ?? ''
+  const span: Span = asked in spans ? (asked as Span) : '1h'
+  const series = useSeries(names, span)
+  return (
+    <>
+      <Heading
+        title={metrics.title}
+        hint={metrics.hint}
+        actions={
+          <div class="segments" role="group" aria-label={metrics.span}>
+            {(Object.keys(spans) as Span[]).map(name => (
+              <button key={name} type="button" aria-pressed={name === span} onClick={() => filter({ span: name })}>
+                {metrics.spans[name]}
+              </button>
+            ))}
+          </div>
+        }
+      />
+      <Loaded of={series} rows={8}>
+        {({ byName, from, to, step }) => (
+          <div class="charts">
+            {charts.map(({ title, lines, say = sayCompact }) => (
+              <Card key={title} title={title}>
+                <Chart
+                  label={title}
+                  {...{ from, to, step, say }}
+                  lines={Object.entries(lines).map(([name, line]) => ({
+                    ...line,
+                    points: byName[name as FigureName] ?? [],
+                  }))}
+                />
+              </Card>
+            ))}
+          </div>
+        )}
+      </Loaded>
+    </>
+  )
+}

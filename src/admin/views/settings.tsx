@@ -1,0 +1,51 @@
+import { Badge } from '../parts/badge.tsx'
+import { Card } from '../parts/card.tsx'
+import { Filters, search } from '../parts/filters.tsx'
+import { Heading } from '../parts/heading.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Empty, Table, type Column } from '../parts/table.tsx'
+import type { Setting } from '../server/shapes.ts'
+import { useResource } from '../server/use-resource.ts'
+import { usePlace } from '../place.tsx'
+import { texts } from '../texts.ts'
+
+const { settings } = texts
+const filters = [search()]
+
+const columns: Column<Setting>[] = [
+  { title: settings.name, isName: true, show: ({ name }) => <code>{name}</code> },
+  {
+    title: settings.value,
+    show: ({ value }) => (value === undefined ? <span class="muted">{settings.none}</span> : <code>{value}</code>),
+  },
+  {
+    title: settings.source,
+    show: ({ source }) => <Badge tone={source === 'default' ? 'plain' : 'accent'}>{settings.sources[source]}</Badge>,
+  },
+  { title: settings.default, show: ({ default: usual }) => usual && <code>{usual}</code> },
+  { title: settings.meaning, show: ({ description }) => <span class="small">{description}</span> },
+]
+
+/** The settings of the node that answers. */
+export function SettingsView() {
+  const resource = useResource<Setting[]>('/admin/settings')
+  const words = (usePlace().query.get('q') ?? '').toLowerCase()
+  const isFound = ({ name, description }: Setting) => `${name} ${description}`.toLowerCase().includes(words)
+  return (
+    <>
+      <Heading title={settings.title} hint={settings.hint} />
+      <Card>
+        <div class="toolbar">
+          <Filters filters={filters} />
+        </div>
+        <Loaded of={resource} rows={12}>
+          {list => {
+            const rows = list.filter(isFound)
+            if (rows.length === 0) return <Empty text={texts.list.noMatch} />
+            return <Table label={settings.title} columns={columns} rows={rows} keyOf={({ name }) => name} />
+          }}
+        </Loaded>
+      </Card>
+    </>
+  )
+}

@@ -1,0 +1,80 @@
+import { ActButton } from '../../parts/act-button.tsx'
+import { AskButton } from '../../parts/ask-button.tsx'
+import { Confirm } from '../../parts/confirm.tsx'
+import { useDesk } from '../../parts/desk.tsx'
+import { SecretDialog } from '../../parts/secret.tsx'
+import { useServer } from '../../server/server.ts'
+import type { Delivery, RotatedWebhook, Webhook } from '../../server/shapes.ts'
+import { usePlace } from '../../place.tsx'
+import { texts } from '../../texts.ts'
+import { RedeliverFailed } from './redeliver-failed.tsx'
+import { EditWebhook } from './webhook-dialogs.tsx'
+
+const { webhooks, deliveries } = texts
+
+/** What can be done with a webhook. */
+export function WebhookActions({ of: webhook, onDone }: { of: Webhook; onDone: () => void }) {
+  const server = useServer()
+  const desk = useDesk()
+  const { go } = usePlace()
+  const path = `/webhooks/${webhook.id}`
+  const test = async () => {
+    const { status, status_code } = await server.post<Delivery>(`${path}/test`)
+    onDone()
+    return status === 'success' ? deliveries.pinged(status_code ?? 0) : deliveries.notPinged(status_code)
+  }
+  const turn = async () => {
+    await server.patch(path, { is_enabled: !webhook.is_enabled })
+    onDone()
+    return webhooks.savedNotice
+  }
+  const rotate = async () => {
+    const { secret } = await server.post<RotatedWebhook>(`${path}/rotate`)
+    desk.open(shut => <SecretDialog title={webhooks.secret} text={webhooks.rotatedHint} value={secret} close={shut} />)
+  }
+  const remove = async () => {
+    await server.remove(path)
+    desk.notify(webhooks.deletedNotice)
+    go('/webhooks')
+  }
+  return (
+    <>
+      <ActButton isDisabled={!webhook.is_enabled} act={test}>
+        {webhooks.test}
+      </ActButton>
+      <AskButton ask={close => <RedeliverFailed webhook={webhook.id} onDone={onDone} close={close} />}>
+        {webhooks.redeliverFailed}
+      </AskButton>
+      <AskButton ask={close => <EditWebhook of={webhook} onDone={onDone} close={close} />}>{texts.edit}</AskButton>
+      <ActButton act={turn}>{webhook.is_enabled ? webhooks.disable : webhooks.enable}</ActButton>
+      <AskButton
+        ask={close => (
+          <Confirm
+            title={webhooks.rotate}
+            text={webhooks.rotateHint}
+            submit={webhooks.rotate}
+            onConfirm={rotate}
+            close={close}
+          />
+        )}
+      >
+        {webhooks.rotate}
+      </AskButton>
+      <AskButton
+        isDangerous
+        ask={close => (
+          <Confirm
+            title={webhooks.remove}
+            text={webhooks.removeHint}
+            submit={texts.remove}
+            typed={{ name: webhook.payload_url, otherwise: String(webhook.id) }}
+            onConfirm={remove}
+            close={close}
+          />
+        )}
+      >
+        {texts.remove}
+      </AskButton>
+    </>
+  )
+}

@@ -1,0 +1,74 @@
+import { sayCount } from '../../parts/amount.ts'
+import { Badge } from '../../parts/badge.tsx'
+import { Card } from '../../parts/card.tsx'
+import { Facts } from '../../parts/facts.tsx'
+import { Heading } from '../../parts/heading.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Moment } from '../../parts/moment.tsx'
+import type { WebhookDetails } from '../../server/shapes.ts'
+import { livePeriodMs } from '../../server/use-load.ts'
+import { useResource } from '../../server/use-resource.ts'
+import { texts } from '../../texts.ts'
+import { DeliveryList } from './delivery-list.tsx'
+import { WebhookActions } from './webhook-actions.tsx'
+import { WebhookState } from './webhook-state.tsx'
+
+const { webhooks } = texts
+const back = { to: '/webhooks', title: webhooks.title }
+
+/** One webhook: how it fares, and what it was sent. */
+export function WebhookView({ id = '' }: { id?: string }) {
+  const webhook = useResource<WebhookDetails>(`/webhooks/${id}`, { everyMs: livePeriodMs })
+  return (
+    <>
+      <Loaded of={webhook}>
+        {of => (
+          <>
+            <Heading
+              title={of.payload_url}
+              back={back}
+              hint={<WebhookState of={of} />}
+              actions={<WebhookActions of={of} onDone={webhook.reload} />}
+            />
+            <div class="figures">
+              <Figure name={webhooks.queued} value={of.queued} />
+              <Figure name={webhooks.failures} value={of.failures_24h} />
+            </div>
+            <Card>
+              <Facts
+                facts={[
+                  [webhooks.lastSuccess, <Moment at={of.last_success_at} />],
+                  [webhooks.failingSince, <Moment at={of.failing_since} />],
+                  [webhooks.oldestQueued, <Moment at={of.oldest_queued_at} />],
+                  [webhooks.retries, of.retries],
+                  of.disabled_reason !== undefined && [webhooks.disabledReason, of.disabled_reason],
+                  [
+                    webhooks.triggers,
+                    <span class="badges">
+                      {of.triggers.map(trigger => (
+                        <Badge key={trigger}>{trigger}</Badge>
+                      ))}
+                    </span>,
+                  ],
+                ]}
+              />
+            </Card>
+          </>
+        )}
+      </Loaded>
+      <section class="stack">
+        <h2>{texts.deliveries.title}</h2>
+        <DeliveryList webhook={id} />
+      </section>
+    </>
+  )
+}
+
+function Figure({ name, value }: { name: string; value: number }) {
+  return (
+    <div class="card">
+      <span class="muted small">{name}</span>
+      <strong>{sayCount(value)}</strong>
+    </div>
+  )
+}

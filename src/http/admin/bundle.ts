@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+/** A file that was bundled; its bytes in base64. */
+export interface BundledFile {
+  path: string
+  base64: string
+}
+
+/** What the page is written for: browsers of the last three years, which have dialogs and `color-mix`. */
+const browsers = ['chrome120', 'firefox121', 'safari17.2']
+
+/** Bundles the page for browsers. */
+async function bundle(): Promise<BundledFile[]> {
+  const { outputFiles } = await build({
+    entryPoints: ['main.tsx', 'styles/page.css'],
+    absWorkingDir: fileURLToPath(new URL('../../admin/', import.meta.url)),
+    outdir: '/',
+    entryNames: '[name]',
+    write: false,
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: browsers,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    logLevel: 'silent',
+  })
+  return outputFiles.map(({ path, contents }) => ({ path, base64: Buffer.from(contents).toString('base64') }))
+}
+
+if (import.meta.main) process.stdout.write(JSON.stringify(await bundle()))

@@ -1,0 +1,61 @@
+import { Readable } from 'node:stream'
+import { z } from 'zod'
+import { NotFound } from '../../lib/errors.ts'
+import { Download } from '../download.ts'
+import { reply, route, type Reply, type Route } from '../route.ts'
+import type { AdminPage, PageFile } from './page.ts'
+
+/** Addresses of views have up to three segments: `/admin/agents/17/runs`. */
+const viewPaths = ['/admin', '/admin/', '/admin/{view}', '/admin/{view}/{id}', '/admin/{view}/{id}/{part}']
+
+const View = z.object({ view: z.string().optional(), id: z.string().optional(), part: z.string().optional() })
+
+/** The administration page: its files, and the document for whatever address a view has. */
+export function createPageRoutes(page: AdminPage): Route[] {
+  const views = viewPaths.map(path =>
+    route({
+      method: 'GET',
+      path,
+      summary: 'Open the administration page',
+      auth: 'none',
+      params: View,
+      isDownload: true,
+      replies: { 200: z.string() },
+      problems: [NotFound],
+      async handle({ params, admin }) {
+        const segments = Object.values(params).filter(segment => segment !== undefined)
+        // Names of files, and what is mistyped of the API, lead to no view.
+        if (segments.some(segment => segment.includes('.')) || ['assets', 'api'].includes(segments[0] ?? ''))
+          throw NotFound()
+        const depth = path.split('/').length - 2
+        return toReply(await page.document(depth, admin!.acceptEncoding))
+      },
+    }),
+  )
+  const asset = route({
+    method: 'GET',
+    path: '/admin/assets/{file}',
+    summary: 'Get a file of the administration page',
+    auth: 'none',
+    params: z.object({ file: z.string() }),
+    isDownload: true,
+    replies: { 200: z.string() },
+    problems: [NotFound],
+    async handle({ params, admin }) {
+      const file = await page.asset(params.file, admin!.acceptEncoding)
+      if (file === null) throw NotFound()
+      return toReply(file)
+    },
+  })
+  return [...views, asset]
+}
+
+function toReply({ type, etag, encoding, bytes }: PageFile): Reply<200> {
+  const open = (range?: { first: number; last: number }) =>
+    Readable.from([range === undefined ? bytes : bytes.subarray(range.first, range.last + 1)])
+  return reply(200, new Download({ sizeBytes: bytes.length, etag, open }), {
+    'Content-Type': type,
+    Vary: 'Accept-Encoding',
+    ...(encoding !== null && { 'Content-Encoding': encoding }),
+  })
+}
