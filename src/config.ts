@@ -57,6 +57,15 @@ const integer = (least: number, most: number) => {
     .refine(value => value >= least && value <= most, error)
 }
 
+const share = z
+  .string()
+  .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, 'must be a number from 0 to 1')
+  .transform(Number)
+
+function areHeaders(text: string): boolean {
+  return text.split(',').every(pair => /^\s*[\w.-]+=[!-~]*\s*$/.test(pair) && !/%(?![0-9a-f]{2})/i.test(pair))
+}
+
 const yesOrNo = z.enum(['true', 'false'], 'must be true or false').transform(value => value === 'true')
 
 const list = z.string().transform(value =>
@@ -194,6 +203,25 @@ export const settings = {
     null,
     secret(text.regex(/^[\w.~+/=-]{16,256}$/, 'must have at least 16 characters, without spaces')),
     'Bearer token that /metrics asks for; without it, whoever reaches the port may read it',
+  ),
+  otlpEndpoint: setting(
+    'OTEL_EXPORTER_OTLP_ENDPOINT',
+    null,
+    plainUrl,
+    'OpenTelemetry collector that traces are sent to, as in http://localhost:4318; without it, nothing is traced',
+  ),
+  otlpHeaders: setting(
+    'OTEL_EXPORTER_OTLP_HEADERS',
+    null,
+    secret(text.refine(areHeaders, 'must be name=value pairs, separated by commas, with values percent-encoded')),
+    'Headers for that collector, as in authorization=Bearer%20abc',
+  ),
+  otelServiceName: setting('OTEL_SERVICE_NAME', 'parley', text, 'What traces call this deployment'),
+  otelRatio: setting(
+    'OTEL_TRACES_SAMPLER_ARG',
+    '1',
+    share,
+    'Share of the traces that are kept, from 0 to 1; where a request says whether its trace is kept, that counts',
   ),
   tlsCertFile: setting('TLS_CERT_FILE', null, file, 'Certificate chain (PEM) to serve HTTPS with'),
   tlsKeyFile: setting('TLS_KEY_FILE', null, file, 'Private key (PEM) of that certificate'),

@@ -31,6 +31,7 @@ import { createLog, type Log } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
 import { Vault } from './lib/vault.ts'
 import { Monitor } from './monitoring/monitor.ts'
+import type { Traces } from './monitoring/traces.ts'
 import { openProviders } from './agents/providers/table.ts'
 import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
@@ -71,6 +72,7 @@ import {
   toRealtimeSettings,
   toRunSettings,
   toToolSettings,
+  toTraceSettings,
 } from './settings.ts'
 import { requireFolderOfDatabase } from './storage/blob-folder.ts'
 import { openBytes } from './storage/bytes-open.ts'
@@ -125,6 +127,9 @@ export async function startNode(config: Config): Promise<Node> {
   try {
     const metrics = new Metrics()
     metrics.version(config.version)
+
+    const tracer = await openTraces(config, node, log)
+    if (tracer !== null) teardown.add('traces', () => tracer.close())
 
     // The database, and its schema.
     const url = await prepareDatabase({
@@ -201,6 +206,7 @@ export async function startNode(config: Config): Promise<Node> {
       memoryBytes: config.actorMemoryMb * 1024 * 1024,
       observe: commands => metrics.observeCommit(commands),
       observeTime: ms => metrics.observeCommitTime(ms),
+      tracer,
       now,
       log,
     })
@@ -280,6 +286,7 @@ export async function startNode(config: Config): Promise<Node> {
       origin,
       vault,
       settings,
+      tracer,
       clock,
       log,
       signal: stopping.signal,
@@ -363,6 +370,7 @@ export async function startNode(config: Config): Promise<Node> {
       bus,
       secret: await findDeployment(sql),
       settings: runSettings,
+      tracer,
       clock,
       log,
     })
@@ -491,6 +499,7 @@ export async function startNode(config: Config): Promise<Node> {
       },
       settings: toEdgeSettings(config),
       metrics,
+      tracer,
       log,
       clock,
     })
@@ -558,6 +567,14 @@ export async function startNode(config: Config): Promise<Node> {
     await stop()
     throw error
   }
+}
+
+/** Null where nothing is traced: then what traces is not even loaded. */
+async function openTraces(config: Config, node: string, log: Log): Promise<Traces | null> {
+  const settings = toTraceSettings(config)
+  if (settings === null) return null
+  const { Traces } = await import('./monitoring/traces.ts')
+  return new Traces({ ...settings, version: config.version, node, log })
 }
 
 /** Null for a node that has no Redis. */

@@ -4,6 +4,7 @@ import { anthropicUrl, geminiUrl, kapaUrl, openaiUrl, type Config } from './conf
 import type { EdgeSettings } from './http/server.ts'
 import type { OutsideSettings } from './delivery/outside.ts'
 import type { Secret } from './lib/secret.ts'
+import type { TraceSettings } from './monitoring/traces.ts'
 import { realtimeDefaults, type RealtimeSettings } from './realtime/settings.ts'
 import type { AssistantSettings } from './resources/agents/assistant.ts'
 import type { ToolSettings } from './resources/agents/tools.ts'
@@ -122,4 +123,10 @@ export function toProviderSettings(config: Config): ProviderSettings {
     builtin: { url: config.builtinUrl, key: config.builtinApiKey, model: config.builtinModel },
     maxTokens: config.agentMaxTokens,
   }
+}
+
+/** Null where nothing is traced. */
+export function toTraceSettings(config: Config): TraceSettings | null {
+  const { otlpEndpoint: endpoint, otlpHeaders: headers, otelServiceName: serviceName, otelRatio: ratio } = config
+  return endpoint === null ? null : { endpoint, headers, serviceName, ratio }
 }

@@ -1,4 +1,5 @@
 import { Problem, overloaded } from '../lib/errors.ts'
+import type { Span } from '../lib/tracer.ts'
 import { applyMissed, type Missed } from './catch-up.ts'
 import type { Command } from './command.ts'
 import { Contention } from './contention.ts'
@@ -18,6 +19,8 @@ export interface Task {
   input: unknown
   by: Principal
   once: OnceKey | undefined
+  /** The span of the request that it came with, where that is traced. */
+  span?: Span | null
   resolve: (result: unknown) => void
   reject: (reason: unknown) => void
 }

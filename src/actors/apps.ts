@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { NotFound, overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { Tracer } from '../lib/tracer.ts'
 import type { Sql } from '../storage/sql.ts'
 import { together } from '../storage/together.ts'
 import { isUnavailable } from '../storage/unavailable.ts'
@@ -45,6 +46,7 @@ export interface Forwarder {
 export class Apps {
   readonly #options: AppsOptions
   readonly #committer: Committer
+  readonly #tracer: Tracer | null
   readonly #actors: Registry
   readonly #listeners: CommitListener[] = []
   /** Together, because whatever reads an app that has moved asks for it. */
@@ -58,6 +60,7 @@ export class Apps {
 
   constructor(options: AppsOptions) {
     this.#options = options
+    this.#tracer = options.tracer ?? null
     this.#actors = new Registry({
       ...options,
       loaded: actor => this.#loaded(actor),
@@ -134,6 +137,7 @@ export class Apps {
           reject(reason)
         },
       } as unknown as Task
+      if (this.#tracer !== null) task.span = this.#tracer.current()
       // Where an app is open to all, or to a directory, the command decides by who the caller is.
       const { people } = this.#options
       if (by.kind !== 'user' || people.find(by.user) !== undefined) put(task)

@@ -1,5 +1,6 @@
 import { overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { Tracer } from '../lib/tracer.ts'
 import { violatedConstraint } from '../storage/sql.ts'
 import { isUnavailable } from '../storage/unavailable.ts'
 import { Answers } from './answers.ts'
@@ -8,6 +9,7 @@ import type { Job } from './decision.ts'
 import { flush, flushApart, type FlushParts } from './flush.ts'
 import { isAnswer, OutcomeUnknown, type CommitConnection } from './commit-connection.ts'
 import { isKeyTaken } from './store.ts'
+import { startCommitSpan } from './commit-span.ts'
 
 export interface CommitterParts extends FlushParts {
   /** Connections for group commits. One is best on two cores: fewer, larger flushes win over more, smaller ones (measured). */
@@ -20,6 +22,8 @@ export interface CommitterParts extends FlushParts {
   observe: (commands: number) => void
   /** Called when a flush has ended, with the time that it took. */
   observeTime: (ms: number) => void
+  /** Null where commits are not traced. */
+  tracer?: Tracer | null
   log: Log
 }
 
@@ -159,10 +163,13 @@ export class Committer {
     this.#flights++
     this.#parts.observe(jobs.reduce((sum, { tasks }) => sum + tasks.length, 0))
     const startedAt = performance.now()
+    const { tracer } = this.#parts
+    const span = tracer ? startCommitSpan(tracer, kind, jobs) : null
     const run = kind === 'group' ? this.#runGroup(connection, jobs) : this.#run(connection, jobs)
     void run.finally(() => {
       this.#flights--
       this.#parts.observeTime(performance.now() - startedAt)
+      span?.end()
       this.#free[kind].push(connection)
       for (const { actor } of jobs) {
         actor.isBusy = false

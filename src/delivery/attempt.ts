@@ -1,3 +1,4 @@
+import type { Span, Tracer } from '../lib/tracer.ts'
 import { standardHeaders } from '../lib/standard-webhooks.ts'
 import type { Egress } from './egress.ts'
 import { EgressFailed } from './egress-failed.ts'
@@ -30,6 +31,8 @@ export interface AttemptOptions {
   /** Cuts the attempt short, which then counts for nothing. */
   signal: AbortSignal
   startedAt: Date
+  /** Null where attempts are not traced. */
+  tracer?: Tracer | null
 }
 
 /**
@@ -38,9 +41,47 @@ export interface AttemptOptions {
  * is then to be made once more.
  */
 export async function attempt(egress: Egress, shipment: Shipment, options: AttemptOptions): Promise<Outcome | null> {
+  const { tracer = null } = options
+  if (tracer === null) return send(egress, shipment, options, null)
+  const span = startSpan(tracer, shipment)
+  const outcome = await send(egress, shipment, options, span).catch((error: unknown) => {
+    span.end('fault')
+    throw error
+  })
+  span.add({ 'http.response.status_code': outcome?.status_code ?? undefined })
+  span.end(
+    outcome === null
+      ? 'stopped'
+      : outcome.status === 'success'
+        ? undefined
+        : String(outcome.status_code ?? 'no answer'),
+  )
+  return outcome
+}
+
+/** Names the host alone: addresses of receivers may hold secrets. */
+function startSpan(tracer: Tracer, { url, trigger, guid }: Shipment): Span {
+  return tracer.start('POST webhook', {
+    kind: 'client',
+    facts: {
+      'http.request.method': 'POST',
+      'server.address': URL.parse(url)?.hostname,
+      'parley.webhook.trigger': trigger,
+      'parley.webhook.delivery': guid,
+    },
+  })
+}
+
+async function send(
+  egress: Egress,
+  shipment: Shipment,
+  options: AttemptOptions,
+  span: Span | null,
+): Promise<Outcome | null> {
   const { url, body: text } = shipment
   const body = Buffer.from(text)
   const headers = toHeaders(shipment, body, options)
+  if (span !== null) headers.traceparent = span.traceparent
   const started = { delivered_at: options.startedAt, body: text, request: { url, method: 'POST', headers } }
   const startedMs = performance.now()
   const { deadlineMs, signal } = options

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import type { Tracer } from '../lib/tracer.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Sql } from '../storage/sql.ts'
 import { attempt } from './attempt.ts'
@@ -25,6 +26,8 @@ export interface QueueParts {
   deadlineMs: number
   /** Attempts that a webhook's receiver gets side by side: of different lanes, which are those of apps as a rule. */
   parallel: number
+  /** Null where attempts are not traced. */
+  tracer?: Tracer | null
   clock: Clock
 }
 
@@ -179,11 +182,11 @@ export class Queue {
   }
 
   async #attempt({ webhook_id, payload_url: url, guid, trigger, ...stored }: store.QueuedDelivery, body: string) {
-    const { egress, vault, deadlineMs, userAgent, cutting: signal } = this.#options
+    const { egress, vault, deadlineMs, userAgent, cutting: signal, tracer = null } = this.#options
     const secret = openSecret(vault, stored.secret, webhook_id)
     const oldSecret = openOldSecret(vault, stored.old_secret, webhook_id)
     const shipment = { url, secret, oldSecret, guid, trigger, body }
-    const outcome = await attempt(egress, shipment, { deadlineMs, userAgent, signal, startedAt: this.#now() })
+    const outcome = await attempt(egress, shipment, { deadlineMs, userAgent, signal, startedAt: this.#now(), tracer })
     if (outcome !== null) this.#options.observe(outcome)
     return outcome
   }

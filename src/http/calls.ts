@@ -2,6 +2,7 @@ import type { Principal } from '../actors/principal.ts'
 import { systemClock } from '../lib/clock.ts'
 import { NotFound, problem, type Problem } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
+import type { Tracer } from '../lib/tracer.ts'
 import { isAdminPath, type AdminDoor, type Entry } from './admin/door.ts'
 import { toAnswer } from './answer.ts'
 import { authenticate } from '../auth/authentication.ts'
@@ -74,8 +75,22 @@ export class Calls {
   readonly #bodies: Bodies
   readonly #rate: RateLimit | null
   readonly #toRequest: RequestMaker
+  readonly #tracer: Tracer | null
 
-  constructor({ router, adminRouter, door, callers, signal, parts, settings, log, clock = systemClock }: CallsOptions) {
+  constructor(options: CallsOptions) {
+    const {
+      router,
+      adminRouter,
+      door,
+      callers,
+      signal,
+      parts,
+      settings,
+      log,
+      tracer = null,
+      clock = systemClock,
+    } = options
+    this.#tracer = tracer
     this.#parts = parts
     this.#log = log
     this.#router = router
@@ -190,7 +205,11 @@ export class Calls {
         address,
         exchange,
       })
-      const reply = endpoint.route.handle(request)
+      const { span } = exchange
+      const reply =
+        span === null || this.#tracer === null
+          ? endpoint.route.handle(request)
+          : this.#tracer.within(span, () => endpoint.route.handle(request))
       if (!(reply instanceof Promise)) return this.#answer(call, reply)
       reply.then(
         settled => this.#answer(call, settled),

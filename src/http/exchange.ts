@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { Span } from '../lib/tracer.ts'
 import type { RouteDurations } from './durations.ts'
 import { isClearlyFramed } from '../lib/framing.ts'
 
@@ -63,6 +64,8 @@ export class Exchange {
   id = ''
   /** Where the time it takes is counted, once the route is known. */
   durations: RouteDurations | undefined
+  /** Null where requests are not traced. */
+  span: Span | null = null
   /** Ends the connection with the answer, whatever the server does. */
   isLast = false
   #req: HttpRequest | null

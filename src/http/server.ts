@@ -4,6 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Problem } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Secret } from '../lib/secret.ts'
+import type { Tracer } from '../lib/tracer.ts'
 import { rangeCheck } from '../lib/address-ranges.ts'
 import { AccessLog, type AccessLogging } from './access-log.ts'
 import { Health } from './about/health.ts'
@@ -23,6 +24,7 @@ import type { Metrics } from './metrics.ts'
 import { Callers } from './request/caller.ts'
 import { AmbiguousRequest } from '../lib/framing.ts'
 import { RequestIds } from './request-id.ts'
+import { endRequestSpan, startRequestSpan } from './request-span.ts'
 import { Router } from './router.ts'
 import type { Parts, Route } from './route.ts'
 import { upgradeOnly } from './upgrade.ts'
@@ -70,6 +72,8 @@ export interface EdgeOptions {
   parts: Parts
   settings: EdgeSettings
   metrics: Metrics
+  /** Null where requests are not traced. */
+  tracer?: Tracer | null
   log: Log
   clock?: Clock
 }
@@ -105,6 +109,7 @@ export class Edge implements ExchangeHost {
   readonly #stopped = new AbortController()
   readonly #quietMs: number
   readonly #requestIds = new RequestIds()
+  readonly #tracer: Tracer | null
   readonly #accessLog: AccessLog | null
   #isDraining = false
   #isEnding = false
@@ -120,6 +125,7 @@ export class Edge implements ExchangeHost {
   constructor(options: EdgeOptions, native: typeof import('uWebSockets.js')) {
     const { routes, webSockets = [], parts, settings, metrics } = options
     this.#native = native
+    this.#tracer = options.tracer ?? null
     this.uws = createApp(native, settings.tls)
     const { admin } = settings
     this.#adminSettings = admin
@@ -295,6 +301,7 @@ export class Edge implements ExchangeHost {
   #accept(res: HttpResponse, req: HttpRequest, begin: (exchange: Exchange) => void, port: PortKind = 'shared'): void {
     const exchange = new Exchange(res, req, this, port)
     exchange.id = this.#requestIds.of(exchange.header('x-request-id'))
+    if (this.#tracer !== null) exchange.span = startRequestSpan(this.#tracer, exchange)
     this.#open++
     this.#lastRequestAt = exchange.startedAt
     this.#arrivals++
@@ -326,6 +333,7 @@ export class Edge implements ExchangeHost {
     const durations = exchange.durations ?? this.#unrouted
     durations.observe(status, (performance.now() - exchange.startedAt) / 1000)
     this.#accessLog?.add(exchange, status)
+    if (exchange.span !== null) endRequestSpan(exchange.span, exchange, status)
     if (this.#open === 0) this.#onIdle?.()
   }
 }

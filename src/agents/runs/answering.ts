@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import type { Tracer } from '../../lib/tracer.ts'
 import { ProviderFailed, type ModelRequest, type Turn } from '../providers/provider.ts'
 import { cleanText, cutText, settleCitations, withSources } from './answer-text.ts'
 import { askModel, type ModelAnswer, type Usage } from './ask-model.ts'
@@ -18,6 +19,8 @@ const noMoreCalls = 'No more tools can be called. Answer with what you have.'
 const mostSearched = 5
 
 export interface AnsweringParts {
+  /** Null where runs are not traced. */
+  tracer: Tracer | null
   clock: Clock
   log: Log
   count: AnsweringCounts
@@ -180,13 +183,15 @@ function toRequest(briefing: Briefing, thread: Thread): Omit<ModelRequest, 'atte
 }
 
 async function ask(work: Work, briefing: Briefing, request: Omit<ModelRequest, 'attempt'>): Promise<ModelAnswer> {
-  const { journal, count, progress, signal, clock } = work
+  const { journal, count, progress, signal, clock, tracer } = work
   let isFirst = true
   progress.text = ''
   try {
     return await askModel({
       configured: briefing.provider!,
+      providerId: briefing.providerId,
       request,
+      tracer,
       clock,
       signal,
       onText(text) {

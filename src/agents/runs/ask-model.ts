@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import type { Tracer } from '../../lib/tracer.ts'
 import {
   ProviderFailed,
   type Call,
@@ -29,6 +30,9 @@ export interface Usage {
 
 interface Asking {
   configured: ConfiguredProvider
+  providerId: string
+  /** Null where requests are not traced. */
+  tracer: Tracer | null
   request: Omit<ModelRequest, 'attempt'>
   clock: Clock
   signal: AbortSignal
@@ -55,7 +59,7 @@ export async function askModel(asking: Asking): Promise<ModelAnswer> {
   for (let attempt = 0; ; attempt++) {
     const usage: Usage = { in: 0, out: 0, cached: 0 }
     try {
-      return await askOnce({ ...asking, request: { ...request, attempt }, usage })
+      return await askTraced({ ...asking, request: { ...request, attempt }, usage })
     } catch (error) {
       asking.signal.throwIfAborted()
       const failure = toFailure(error)
@@ -66,6 +70,31 @@ export async function askModel(asking: Asking): Promise<ModelAnswer> {
       if (bare === null) await pause(asking, failure.retryAfterMs ?? 1_000 + Math.random() * 1_000)
       else request = bare
     }
+  }
+}
+
+async function askTraced(asking: AskingOnce): Promise<ModelAnswer> {
+  const { tracer, request, providerId, usage } = asking
+  if (tracer === null) return askOnce(asking)
+  const { model, attempt } = request
+  const span = tracer.start(`chat ${model}`, {
+    kind: 'client',
+    facts: {
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': providerId,
+      'gen_ai.request.model': model,
+      'parley.attempt': attempt + 1,
+    },
+  })
+  let error: string | undefined
+  try {
+    return await tracer.within(span, () => askOnce(asking))
+  } catch (failure) {
+    error = toFailure(failure).code
+    throw failure
+  } finally {
+    span.add({ 'gen_ai.usage.input_tokens': usage.in, 'gen_ai.usage.output_tokens': usage.out })
+    span.end(error)
   }
 }
 

@@ -213,7 +213,7 @@ export class Runner {
     try {
       host.type(run)
       watcher.onChange(run, { state: 'running' })
-      await this.#answer(active)
+      await this.#answerTraced(active)
     } catch (error) {
       await this.#settle(active, aborting.signal.aborted ? aborting.signal.reason : error).catch((bug: unknown) => {
         log.warn({ run: run.id, error: bug }, 'A run could not be ended; its lease runs out')
@@ -221,6 +221,28 @@ export class Runner {
     } finally {
       for (const cancel of timers) cancel()
       watcher.onLeave(run)
+    }
+  }
+
+  async #answerTraced(active: Active): Promise<void> {
+    const { tracer } = this.#options
+    if (tracer === null) return this.#answer(active)
+    const { id, app_id, attempts } = active.run
+    const facts = {
+      'gen_ai.operation.name': 'invoke_agent',
+      'parley.run': id,
+      'parley.app': app_id,
+      'parley.attempt': attempts,
+    }
+    const span = tracer.start('invoke_agent', { kind: 'internal', facts })
+    let error: string | undefined
+    try {
+      await tracer.within(span, () => this.#answer(active))
+    } catch (failure) {
+      error = failure instanceof RunEnds ? (failure.error ?? failure.state) : 'broken off'
+      throw failure
+    } finally {
+      span.end(error)
     }
   }
 

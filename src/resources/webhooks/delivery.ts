@@ -13,6 +13,7 @@ import { server } from '../../actors/principal.ts'
 import type { Pings } from '../../http/pings.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import type { Tracer } from '../../lib/tracer.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Chore } from '../../storage/housekeeping.ts'
 import type { Sql } from '../../storage/sql.ts'
@@ -44,6 +45,8 @@ interface DeliveryParts {
   origin: () => string
   vault: Vault
   settings: DeliverySettings
+  /** Null where deliveries are not traced. */
+  tracer: Tracer | null
   clock: Clock
   log: Log
   /** Aborts when the node stops. */
@@ -55,7 +58,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
   deliverer: Deliverer
   pings: Pings
 } {
-  const { apps, environment, sql, vault, clock, log, signal } = parts
+  const { apps, environment, sql, vault, tracer, clock, log, signal } = parts
   const { version, ratePerSecond, parallel, deadlineMs, allow, deny } = settings
   const egress = new Egress({ isAllowed: addressCheck({ allowsPrivate: true, allow, deny }) })
   const userAgent = `ServiceBot/${version}`
@@ -68,6 +71,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
     userAgent,
     deadlineMs,
     parallel,
+    tracer,
     clock,
     log,
   })

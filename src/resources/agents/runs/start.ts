@@ -13,6 +13,7 @@ import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
 import type { AgentControl } from '../../../http/agents.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
+import type { Tracer } from '../../../lib/tracer.ts'
 import { inPortions, type Chore } from '../../../storage/housekeeping.ts'
 import type { Sql } from '../../../storage/sql.ts'
 import { removeContext } from '../../content/context-store.ts'
@@ -46,6 +47,8 @@ interface RunnerParts {
   /** A name of the database that nobody else knows. */
   secret: string
   settings: RunSettings
+  /** Null where runs are not traced. */
+  tracer: Tracer | null
   clock: Clock
   log: Log
 }
@@ -71,7 +74,13 @@ interface RunNews {
 export function startRunner(parts: RunnerParts): Started {
   const { sql, apps, triggers, settings, clock, log, counts, bus, providers } = parts
   const now = () => new Date(clock.now())
-  const answering = { clock, log, count: counts, conceal: (text: string) => providers.conceal(text) }
+  const answering = {
+    tracer: parts.tracer,
+    clock,
+    log,
+    count: counts,
+    conceal: (text: string) => providers.conceal(text),
+  }
   const testChat = new TestChat({ ...parts, ...answering })
   const runner = new Runner({
     ...answering,
