@@ -109,8 +109,13 @@ function matches(db: Db, filter: Filter, isUnread: Fragment): Fragment {
     ${app === undefined ? db`` : db`and n.app_id = ${app}`}
     ${directory === undefined ? db`` : db`and n.app_id in (select id from apps where directory_id = ${directory})`}
     ${action === undefined ? db`` : db`and n.action = ${action}`}
-    ${type === undefined ? db`` : db`and n.type = ${type}`}
+    ${type === undefined ? db`` : isOfType(db, type)}
     ${filter.isUnread === undefined ? db`` : filter.isUnread ? db`and ${isUnread}` : db`and not (${isUnread})`}`
+}
+
+/** Most are of one type; those of the others are in notifications_typed. */
+function isOfType(db: Db, type: string): Fragment {
+  return db`and n.type = ${type} ${type === 'activity' ? db`` : db`and n.type <> 'activity'`}`
 }
 
 /** Not an equation, from which PostgreSQL would take that the order is by id alone. */

@@ -1,4 +1,5 @@
 import { inPortions, type Chore } from '../../storage/housekeeping.ts'
+import { remembered } from '../../storage/remembered.ts'
 import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
 import { hasWords } from '../../storage/words.ts'
 import { busyCommands } from './pace.ts'
@@ -7,11 +8,23 @@ import { findNewestChange } from './store.ts'
 /** Notifications of somebody that are looked at one by one, where there are no more. Measured: 20 ms. */
 const askedNotifications = 4_000
 
-/** Texts that are gone out from; with more, each notification is looked at. A guess. */
-const fewTexts = 30_000
+/**
+ * Texts that are gone out from, for each notification that is looked at otherwise: to find who was told of one takes a
+ * fraction of what it takes to read one. A guess.
+ */
+const textsFor = 2
 
 /** Notifications whose ids are carried along; with more, each is looked at again for the total and the page. A guess. */
-const carriedIds = 500_000
+const carriedIds = 250_000
+
+/**
+ * How long it may be answered again in which notifications words are: to look at 200,000 of them takes some seconds. What
+ * is newer is looked at each time, so that all that can be old is what a text was before it was changed.
+ */
+const rememberedMs = 30_000
+
+/** Searches that are remembered: 2 MB each at most. A guess. */
+const rememberedSearches = 20
 
 /** Notifications in one transaction of the chore. Measured: 20 ms where all of them say something else. */
 const portionSize = 1_000
@@ -21,31 +34,61 @@ const portionSize = 1_000
  * of everybody.
  *
  * Those who have many are told by the words that a chore keeps; what is newer than these is looked at itself. Where a
- * word is in what nearly everybody is told, all of the user's are: 5 µs for each.
+ * word is in what nearly everybody is told, all of the user's are: 20 µs for each.
  */
 export async function toSaid(db: Db, user: number | null, q: string): Promise<{ isSaid: Fragment }> {
   const hasThem = hasWords(db, textOf(db), q)
   const isOf = user === null ? db`true` : db`n.user_id = ${user}`
-  const query = db`name_query(${q}, true, true)`
-  const isMore = async (rows: Fragment, most: number) => {
-    const [row] = await db<{ count: number }[]>`select count(*) as count from (${rows} limit ${most + 1}) r`
-    return row!.count > most
+  if (
+    (await countUpTo(db, db`select from notifications n where ${isOf}`, askedNotifications + 1)) <= askedNotifications
+  ) {
+    return { isSaid: hasThem }
   }
-  if (!(await isMore(db`select from notifications n where ${isOf}`, askedNotifications))) return { isSaid: hasThem }
-  const isCommon = await isMore(db`select from notification_terms where terms @@ ${query}`, fewTexts)
-  const selection = isCommon
-    ? db`select n.id from notifications n where ${isOf} and ${hasThem}`
-    : db`
-      with texts as materialized (select id, link_id from notification_terms where terms @@ ${query})
-      select n.id from texts t join notifications n on n.link_id = t.link_id where ${isOf} and ${hasThem}
-      union all
-      select n.id from texts t join notifications n on n.id = t.id where t.link_id is null and ${isOf} and ${hasThem}
-      union all
-      select n.id from notifications n
-      where ${isOf} and n.id > (select id from notification_terms_cursor) and ${hasThem}`
-  const found = await db<{ id: number }[]>`${selection} limit ${carriedIds + 1}`
-  if (found.length > carriedIds) return { isSaid: hasThem }
-  return { isSaid: db`n.id = any(${found.map(({ id }) => id)}::bigint[])` }
+  const { ids, upTo } = await gatherSaid(db as Sql, { user, q })
+  if (ids === null) return { isSaid: hasThem }
+  const fresh = await db<{ id: number }[]>`
+    select n.id from notifications n where ${isOf} and n.id > ${upTo} and ${hasThem} limit ${carriedIds}`
+  return { isSaid: db`n.id = any(${[...ids, ...fresh.map(({ id }) => id)]}::bigint[])` }
+}
+
+/** What was found in notifications up to an id. */
+interface Said {
+  /** Null: too many. */
+  ids: number[] | null
+  upTo: number
+}
+
+const gatherSaid = remembered(
+  rememberedMs,
+  async (sql: Sql, { user, q }: { user: number | null; q: string }): Promise<Said> => {
+    const hasThem = hasWords(sql, textOf(sql), q)
+    const isOf = user === null ? sql`true` : sql`n.user_id = ${user}`
+    const texts = sql`notification_terms where terms @@ name_query(${q}, true, true)`
+    const fewTexts = textsFor * (await countUpTo(sql, sql`select from notifications n where ${isOf}`, carriedIds))
+    const isCommon = (await countUpTo(sql, sql`select from ${texts}`, fewTexts + 1)) > fewTexts
+    const [cursor] = await sql<{ id: number }[]>`select id from notification_terms_cursor`
+    const upTo = cursor?.id ?? 0
+    const selection = isCommon
+      ? sql`select n.id from notifications n where ${isOf} and n.id <= ${upTo} and ${hasThem}`
+      : sql`
+        with texts as materialized (select id, link_id from ${texts})
+        select n.id from (
+          -- Told of the text beside it, PostgreSQL reads it first, in all that somebody has.
+          select n.id, n.template, n.args from notifications n
+          where n.link_id in (select link_id from texts) and ${isOf} and n.id <= ${upTo} offset 0
+        ) n where ${hasThem}
+        union all
+        select n.id from texts t join notifications n on n.id = t.id where t.link_id is null and ${isOf} and ${hasThem}`
+    const found = await sql<{ id: number }[]>`${selection} limit ${carriedIds + 1}`
+    return { ids: found.length > carriedIds ? null : found.map(({ id }) => id), upTo }
+  },
+  rememberedSearches,
+)
+
+/** How many rows there are, as far as that is less than `most`. */
+async function countUpTo(db: Db, rows: Fragment, most: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`select count(*) as count from (${rows} limit ${most}) r`
+  return row!.count
 }
 
 /** What `n` says, without its Markdown being read. */
