@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Scope } from '../../src/resources/content/lists/scope.ts'
 import { contentStore, type OrderField } from '../../src/resources/content/store.ts'
+import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import type { Page } from '../../src/storage/page.ts'
 import type { Tx } from '../../src/storage/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
@@ -55,6 +56,43 @@ test('nor does it matter in how many apps it is looked for', async () => {
   })
 
   expect({ count, reads }).toEqual({ count: 20, reads: 40 })
+})
+
+for (const [what, ids] of [
+  [{ q: 'message 300' }, [300, ...Array.from({ length: 10 }, (_, i) => 3_000 + i)]],
+  [{ q: 'saw 599', tags: ["it's urgent"] }, [599, 5_991, 5_993, 5_995, 5_997, 5_999]],
+] as const) {
+  test(`of all apps together, only what is found is read: ${JSON.stringify(what)}`, async () => {
+    let found: Awaited<ReturnType<typeof store.search>> | undefined
+
+    const reads = await rowsRead(database.sql, 'messages', async tx => {
+      found = await store.search(
+        tx,
+        { ...scopeOf(quiet), apps: null, administered: null },
+        { ...wholePage, q: what.q, tags: 'tags' in what ? [...what.tags] : [] },
+      )
+    })
+
+    expect(found!.rows.map(({ id }) => id)).toEqual(ids)
+    expect(reads).toBe(2 * ids.length)
+  })
+}
+
+test('of all apps together, what was written since terms were made last is found, and what it said before is not', async () => {
+  const { sql } = database
+  await prepareEvents(sql, new Date())
+  await sql`insert into messages (id, app_id, text, created_at, created_by) values (7001, ${quiet}, 'A walrus', now(), 1)`
+  await sql`insert into messages_terms values (7001, search_terms(${quiet}, 'An otter', '{}'))`
+  await sql`
+    insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, created_at)
+    values (${quiet}, 9, 0, 'message_updated', 1, 'message', 7001, now())`
+  await sql`insert into notifiable (app_id, rev) values (${quiet}, 9)`
+  const everywhere = { ...scopeOf(quiet), apps: null, administered: null }
+
+  const written = await store.search(sql, everywhere, { ...wholePage, q: 'walrus' })
+  const before = await store.search(sql, everywhere, { ...wholePage, q: 'otter' })
+
+  expect([written.rows.map(({ id }) => id), before.rows]).toEqual([[7001], []])
 })
 
 test.each(['custom', 'generic'])('what is looked for is worked out once for all apps: %s plan', async plan => {

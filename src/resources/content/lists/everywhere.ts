@@ -14,6 +14,7 @@ import { listFiltered, type ContentPage, type Narrowing, type Reader } from './l
 import { findMoment } from './moment.ts'
 import { centre } from './place-page.ts'
 import { walkLimit } from './position.ts'
+import { findsOften, searchOften } from './often.ts'
 import type { Scope } from './scope.ts'
 import { hasTerms, searchedApps } from './search.ts'
 import { toWalk } from './walk.ts'
@@ -42,6 +43,8 @@ export async function listEverywhere(
     if (isById) return listPlaced(kind.store, asked, sql)
     if (isFar) return listTimed(kind.store, asked, sql)
   }
+  const isRemembered = query.around === undefined && scope.apps === null && (await findsOften(sql, store.table, page))
+  if (isRemembered) return searchOften(store, scope, page, sql)
   return listFiltered(store, { scope, page, around: query.around, kept: count }, sql)
 }
 

@@ -95,7 +95,7 @@ export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page):
   const { apps, parent, hidden, followedBy, after, before, administered } = scope
   const mine = isRestorable(db, scope)
   return db`true
-    ${isSearch(apps, page) ? db`and ${isFoundIn(db, table, apps, page)}` : db`and ${isFound(db, page)} ${isIn(db, apps)}`}
+    ${isSearch(apps, page) ? db`and ${isFoundIn(db, table, apps, page)}` : db`${isFound(db, table, page)} ${isIn(db, apps)}`}
     ${administered === null ? db`and ${isInLiveApp(db)}` : db``}
     ${parent === undefined && table === 'comments' ? db`and ${hasVisibleParent(db)}` : db``}
     ${parent === undefined ? db`` : parent === null ? db`and t.parent_id is null` : isBelow(db, parent.id)}

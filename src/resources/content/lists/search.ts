@@ -79,13 +79,53 @@ export function isFoundIn(db: Db, table: ContentTable, apps: number[], { q, tags
 
 const entities: Record<ContentTable, string> = { messages: 'message', posts: 'post', comments: 'comment' }
 
-/** The same for items of any app; it looks at each of them. */
-export function isFound(db: Db, { q, tags }: Page): Fragment {
-  const words = toWords(q)
-  const hasTerms = db`search_terms(0, coalesce(t.plain, t.text), '{}') @@ search_query('{0}', ${toAsked(q)}, '{}')`
-  return db`true
-    ${tags.length === 0 ? db`` : db`and t.tags && ${tags}`}
-    ${words.length === 0 ? db`` : db`${isAsked(db, words)} and ${hasTerms}`}`
+/**
+ * The same for items of any app. Served by messages_terms_everywhere and its likes: what it costs depends on what all apps
+ * hold of the words.
+ */
+export function isFound(db: Db, table: ContentTable, page: Page): Fragment {
+  if (!hasTerms(page)) return db``
+  const { q, tags } = page
+  return db`and t.id = any(array(
+      with asked as materialized (
+        -- With less memory than this, PostgreSQL forgets which rows of a page an index has found, and reads all.
+        select set_config('work_mem', '64MB', true), query, ${withoutApps(db)} as words
+        from search_query('{0}', ${toAsked(q)}, ${tags}) query
+      ),
+      fresh as materialized (
+        select e.entity_id as id from notifiable o
+        left join notification_cursors c on c.app_id = o.app_id
+        cross join lateral (
+          select entity_id from events where app_id = o.app_id and rev > coalesce(c.rev, 0)
+            and type in (${`${entities[table]}_created`}, ${`${entities[table]}_updated`})
+        ) e
+      )
+      select k.id from asked join ${db(`${table}_terms`)} k on words_of(k.terms) @@ asked.words
+      where k.id not in (select id from fresh)
+      union all
+      select m.id from ${db(table)} m, asked
+      where m.id in (select id from fresh) and search_terms(0, coalesce(m.plain, m.text), m.tags) @@ asked.query
+    ))
+    ${isAsked(
+      db,
+      toWords(q).filter(word => !isTerm(word)),
+    )}`
+}
+
+/** At least so many items of any app have the words and tags, as far as it is less than `most`. */
+export async function countFound(db: Db, table: ContentTable, { q, tags }: Page, most: number): Promise<number> {
+  const [row] = await db<[{ count: number }]>`
+    select count(*) as count from (
+      select from search_query('{0}', ${toAsked(q)}, ${tags}) query
+      join ${db(`${table}_terms`)} k on words_of(k.terms) @@ ${withoutApps(db)}
+      limit ${most}
+    ) f`
+  return row.count
+}
+
+/** `query`, which asks in app 0, of the words alone. */
+function withoutApps(db: Db): Fragment {
+  return db`replace(replace(query::text, '''0 ', ''' '), '''0#', '''#')::tsquery`
 }
 
 /** What stands between the spaces of `q`. */
