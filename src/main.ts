@@ -210,6 +210,7 @@ export async function startNode(config: Config): Promise<Node> {
       now,
       log,
     })
+    direct.adopt(made => apps.adopt(made))
     teardown.add('mailboxes', () => apps.idle())
     metrics.gauge('parley_mailbox_commands', 'Commands that wait or are being committed.', () => apps.waiting)
     const collisions = () => connections.reduce((sum, { collisions }) => sum + collisions, 0)

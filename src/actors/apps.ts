@@ -10,6 +10,7 @@ import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
 import type { AnyCommand, Command } from './command.ts'
 import { Committer, type CommitterParts } from './committer.ts'
 import { fold, type AppEvent, type CommitListener } from './event.ts'
+import type { MadeApp } from './direct.ts'
 import type { Principal } from './principal.ts'
 import { Registry, type RegistryOptions } from './registry.ts'
 import type { AppState } from './state.ts'
@@ -154,6 +155,11 @@ export class Apps {
     const actor = this.#actors.find(app)
     if (actor === undefined) return this.#actors.load(app).then(({ state }) => state)
     return actor.isBehind ? this.#reach(app, actor.knownRev) : actor.state
+  }
+
+  /** Takes an app into memory that this node has made. */
+  adopt({ app, members }: MadeApp): void {
+    this.#actors.adopt(app, members)
   }
 
   /** The state if it is in memory; other nodes may have written to the app since. */

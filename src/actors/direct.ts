@@ -10,6 +10,7 @@ import type { Environment } from './environment.ts'
 import type { AppEvent, EventType } from './event.ts'
 import { KeyReused } from './decision.ts'
 import type { Principal } from './principal.ts'
+import type { AppRow, MemberRow } from './state.ts'
 import { reviveDates } from './revive.ts'
 import { drawnAtOnce } from './id-pool.ts'
 import { isKeyTaken } from './store.ts'
@@ -54,6 +55,7 @@ export class DirectWork {
   readonly changes: Change[] = []
   readonly events: AppEvent[] = []
   readonly writes: Write[] = []
+  readonly made: MadeApp[] = []
 
   constructor({ sql, by, now, vault }: Pick<DirectWork, 'sql' | 'by' | 'now' | 'vault'>) {
     this.sql = sql
@@ -78,6 +80,11 @@ export class DirectWork {
     return (await drawTogether(this.sql as unknown as Sql, [request])).get(request)!
   }
 
+  /** This command has made an app: this node takes it into memory as it is. */
+  makes(app: AppRow, members: MemberRow[]): void {
+    this.made.push({ app, members })
+  }
+
   /** The first event of an app that this command has made; `rev` is what the app's row holds. */
   emitFirst<Body>(kind: EventType<Body>, app: number, rev: number, body: Body): void {
     this.events.push({
@@ -93,6 +100,12 @@ export class DirectWork {
       body,
     })
   }
+}
+
+/** An app that a command has made, with everybody in it, in the order in which they joined. */
+export interface MadeApp {
+  app: AppRow
+  members: MemberRow[]
 }
 
 /** A command that waits for its transaction. */
@@ -123,6 +136,7 @@ export class Direct {
   readonly #now: () => Date
   readonly #vault: Vault
   readonly #listeners: ((event: AppEvent) => void)[] = []
+  readonly #adopters: ((made: MadeApp) => void)[] = []
   readonly #followers: ((command: DirectCommand<never, unknown>) => void)[] = []
   readonly #waiting: PendingCommand[] = []
   #isCommitting = false
@@ -138,6 +152,11 @@ export class Direct {
   /** Hears of the first event of every app made on this node. */
   listen(listener: (event: AppEvent) => void): void {
     this.#listeners.push(listener)
+  }
+
+  /** Gets every app made on this node after its commit, before anybody hears of it. */
+  adopt(adopter: (made: MadeApp) => void): void {
+    this.#adopters.push(adopter)
   }
 
   /** Hears of every command that was committed on this node, before its caller does. */
@@ -225,6 +244,7 @@ export class Direct {
     })
     await this.#environment.reach(rev)
     if (rev > 0) this.#watcher?.(rev)
+    for (const { work } of done) for (const made of work.made) for (const adopter of this.#adopters) adopter(made)
     for (const { work } of done)
       for (const event of work.events) for (const listener of this.#listeners) listener(event)
     for (const { command } of group) for (const follower of this.#followers) follower(command)

@@ -2,7 +2,7 @@ import { NotFound } from '../lib/errors.ts'
 import type { Db, Sql } from '../storage/sql.ts'
 import { AppActor } from './app-actor.ts'
 import { Recent, recentLimit, type Item } from './recent.ts'
-import { AppState, type AppRow } from './state.ts'
+import { AppState, copyOf, type AppRow, type MemberRow } from './state.ts'
 import { findApp, listMembers } from './store.ts'
 
 /** The newest visible items of an app, newest first, as its type keeps them. */
@@ -72,6 +72,15 @@ export class Registry {
     return loading
   }
 
+  /**
+   * Takes an app into memory that was made just now, as it was made. One that somebody has read since is in memory already,
+   * and no older.
+   */
+  adopt(app: AppRow, members: MemberRow[]): void {
+    if (this.#actors.has(app.id) || this.#loading.has(app.id)) return
+    this.#keep(new AppState(copyOf(app), members, new Recent([], true)))
+  }
+
   /** Drops this actor, whatever waits in it; false if another has taken its place. */
   drop(actor: AppActor): boolean {
     if (this.#actors.get(actor.id) !== actor) return false
@@ -105,7 +114,7 @@ export class Registry {
   }
 
   async #read(app: number): Promise<AppActor> {
-    const { sql, recent, mailboxLimit } = this.#parts
+    const { sql, recent } = this.#parts
     // One snapshot: members and items must be as old as the rev of the app's row.
     const state = await sql.begin('isolation level repeatable read read only', async tx => {
       const row = await findApp(tx, app)
@@ -113,9 +122,13 @@ export class Registry {
       const [members, items] = await Promise.all([listMembers(tx, app), recent(tx, row, recentLimit)])
       return new AppState(row, members, new Recent(items.reverse(), items.length < recentLimit))
     })
-    const actor = new AppActor(state, mailboxLimit)
+    return this.#keep(state)
+  }
+
+  #keep(state: AppState): AppActor {
+    const actor = new AppActor(state, this.#parts.mailboxLimit)
     actor.lastUse = ++this.#uses
-    this.#actors.set(app, actor)
+    this.#actors.set(actor.id, actor)
     this.#cost += state.cost()
     this.#makeRoomFor(actor)
     this.#parts.loaded(actor)

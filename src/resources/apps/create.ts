@@ -1,5 +1,5 @@
 import { directCommand, type DirectWork } from '../../actors/direct.ts'
-import type { Access, AppRow } from '../../actors/state.ts'
+import { blankMember, type Access, type AppRow } from '../../actors/state.ts'
 import { invalid } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../storage/sql.ts'
 import { conflicts, requireFit, UnknownPeople } from './commands.ts'
@@ -68,6 +68,10 @@ export const createApp = directCommand(
       return { app_id: app.id, user_id: user, access, joined_rev: joinedRevs[at]! }
     })
     await insertMembers(sql, joined)
+    work.makes(
+      app,
+      joined.map(row => ({ ...blankMember(row.app_id, row.user_id), ...row })),
+    )
     work.emitFirst(appCreated, app.id, rev, app)
     return { id: app.id, isNew: true }
   },

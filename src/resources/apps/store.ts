@@ -138,8 +138,9 @@ const insertMembersTogether = together<NewMemberRow, true>(async (sql, rows) => 
   await sql`
     insert into members (app_id, user_id, access, joined_rev)
     select app_id, user_id, access, joined_rev
-    from jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb) as r(
-      app_id bigint, user_id bigint, access text, joined_rev bigint)`
+    from unnest(${rows.map(row => row.app_id)}::bigint[], ${rows.map(row => row.user_id)}::bigint[],
+      ${rows.map(row => row.access)}::text[], ${rows.map(row => row.joined_rev)}::bigint[]
+    ) r(app_id, user_id, access, joined_rev)`
   return new Map()
 })
 
