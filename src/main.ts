@@ -103,6 +103,12 @@ const commitsApart = 2
 /** Commands in one commit. A guess: beyond it, those who came first would wait for those who came last. */
 const flushLimit = 1000
 
+/**
+ * How long a read marker waits to share the commit of a message. With 200 messages and as many markers a second, most find
+ * one, and a marker that moves so much later is not seen to. A guess.
+ */
+const sharingMs = 10
+
 /** Time for the sample of a node that stops, out of what it has for all that is under way. A guess: it takes some ms. */
 const lastSampleMs = 1_000
 
@@ -200,6 +206,7 @@ export async function startNode(config: Config): Promise<Node> {
       groupConnections: connections.slice(commitsApart),
       apartConnections: connections.slice(0, commitsApart),
       flushLimit,
+      sharingMs,
       mailboxLimit: config.mailboxLimit,
       totalLimit: config.mailboxTotal,
       isShared: config.redisUrl !== null,
@@ -537,7 +544,7 @@ export async function startNode(config: Config): Promise<Node> {
     const stopAnswering = sessionDirectory.start()
     onMoved(moved => realtime.hearOf(moved))
     await feed.start()
-    const looks = [() => lookAround(environment, apps), () => realtime.look(), () => feed.look()]
+    const looks = [() => lookAround(environment, apps), () => realtime.look(), () => feed.look(), () => notifier.poll()]
     kept.push(keepHouse([commitPoll(sql, looks), ...monitor.chores], housekeepingOptions))
     await monitor.arrive()
     realtime.attach(edge.uws)

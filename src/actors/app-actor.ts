@@ -58,6 +58,11 @@ export class AppActor {
     return this.#mailbox.length
   }
 
+  /** All that waits may wait a moment longer. */
+  get isPatient(): boolean {
+    return this.#mailbox.every(({ command }) => command.isPatient)
+  }
+
   put(task: Task): void {
     if (this.#mailbox.length >= this.#limit) throw overloaded()
     this.#mailbox.push(task)

@@ -26,6 +26,8 @@ export interface Command<Input, Result, Loaded = undefined> {
    * default; only commands that are listed for it are sent to another node at all.
    */
   travels?: (input: Input) => boolean
+  /** Its caller waits for nothing that it does: while others commit, it may wait a moment to share their commit. */
+  isPatient?: boolean
   /** Unique indexes and foreign keys that a write may run into, and the refusal that this means. */
   conflicts?: Record<string, () => Problem>
 }
@@ -35,6 +37,7 @@ export type AnyCommand = Command<unknown, unknown, unknown>
 
 interface CommandOptions<Input> {
   travels?: (input: Input) => boolean
+  isPatient?: boolean
   numbers?: (input: Input) => number
   conflicts?: Record<string, () => Problem>
 }

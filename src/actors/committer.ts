@@ -18,6 +18,11 @@ export interface CommitterParts extends FlushParts {
   apartConnections: CommitConnection[]
   /** Commands in one flush at most. */
   flushLimit: number
+  /**
+   * How long patient commands wait for a commit to share, and how long after one that was not theirs they expect the
+   * next, in milliseconds.
+   */
+  sharingMs: number
   /** Called with the number of commands of each flush. */
   observe: (commands: number) => void
   /** Called when a flush has ended, with the time that it took. */
@@ -48,6 +53,10 @@ export class Committer {
   readonly #answers = new Answers()
   readonly #onIdle: (() => void)[] = []
   #isScheduled = false
+  /** Set while only patient commands wait. */
+  #sharing: NodeJS.Timeout | null = null
+  /** When the last commit began that held others than patient commands. */
+  #committedAtMs = Number.NEGATIVE_INFINITY
   #isLoadsTurn = false
   #flights = 0
   /** Commands in the last group commit. */
@@ -63,6 +72,11 @@ export class Committer {
     if (actor.waiting === 0 || actor.isBusy) return
     this.#ready.add(actor)
     if (this.#isScheduled) return
+    const { sharingMs } = this.#parts
+    if (actor.isPatient && performance.now() - this.#committedAtMs < sharingMs) {
+      this.#sharing ??= setTimeout(() => this.#start(), sharingMs)
+      return
+    }
     this.#isScheduled = true
     // After this turn of the event loop: all requests that arrived in it share the flush.
     setImmediate(() => {
@@ -82,6 +96,8 @@ export class Committer {
   }
 
   #start(): void {
+    if (this.#sharing !== null) clearTimeout(this.#sharing)
+    this.#sharing = null
     while (this.#free.group.length > 0) {
       const jobs = this.#gather()
       if (jobs.length === 0) break
@@ -92,6 +108,13 @@ export class Committer {
       if (jobs.length === 0) break
       this.#fly('apart', jobs)
     }
+  }
+
+  /** True where something waits that is not waiting to share a commit. */
+  #hasUrgent(): boolean {
+    if (this.#sharing === null) return this.#ready.size > 0
+    for (const actor of this.#ready) if (!actor.isPatient) return true
+    return false
   }
 
   /** What loads rows and what is contended take turns, so that neither keeps all connections. */
@@ -165,6 +188,7 @@ export class Committer {
     const startedAt = performance.now()
     const { tracer } = this.#parts
     const span = tracer ? startCommitSpan(tracer, kind, jobs) : null
+    if (jobs.some(({ tasks }) => tasks.some(({ command }) => !command.isPatient))) this.#committedAtMs = startedAt
     const run = kind === 'group' ? this.#runGroup(connection, jobs) : this.#run(connection, jobs)
     void run.finally(() => {
       this.#flights--
@@ -175,7 +199,7 @@ export class Committer {
         actor.isBusy = false
         this.wake(actor)
       }
-      if (this.#ready.size > 0) this.#start()
+      if (this.#hasUrgent()) this.#start()
       if (this.#isIdle()) for (const resolve of this.#onIdle.splice(0)) resolve()
     })
   }

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { CommitConnection, OutcomeUnknown } from '../../src/actors/commit-connection.ts'
+import { markRead, markUnread } from '../../src/resources/apps/mark.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
 import { messageCommands } from '../../src/resources/messages/kind.ts'
 import { WriteStatement, batch } from '../../src/storage/batch.ts'
@@ -55,6 +56,37 @@ test('many that wait go in two commits of one size, a few in one', async () => {
   // Half of what waits, and of the 40 before.
   expect(await sendAll(12)).toEqual([68, 28])
   expect(await sendAll(4)).toEqual([32])
+})
+
+test('a read marker shares the commit of the next message, and is committed alone where none comes', async () => {
+  await using database = await openRooms(2)
+  const [busy, quiet] = database.rooms as [number, number]
+  await using first = await openActors(database.url, { sharingMs: 60_000 })
+  await send(first.apps, busy)
+  await send(first.apps, quiet)
+  const marked = first.apps.run(markRead, quiet, system, null)
+  await nextTurn()
+  await send(first.apps, busy)
+  await marked
+  expect(first.commits).toEqual([1, 1, 2])
+
+  await using second = await openActors(database.url, { sharingMs: 1 })
+  await send(second.apps, busy)
+  await second.apps.run(markUnread, quiet, system, undefined)
+  expect(second.commits).toEqual([1, 1])
+})
+
+test('only markers among messages wait: one alone, and what is sent to the same app before it, do not', async () => {
+  await using database = await openRooms(2)
+  const [busy, quiet] = database.rooms as [number, number]
+  await using node = await openActors(database.url, { sharingMs: 60_000 })
+  await node.apps.run(markRead, quiet, system, null)
+  await node.apps.run(markUnread, quiet, system, undefined)
+  expect(node.commits).toEqual([1, 1])
+
+  await send(node.apps, busy)
+  await Promise.all([send(node.apps, quiet), node.apps.run(markRead, quiet, system, null)])
+  expect(node.commits).toEqual([1, 1, 1, 2])
 })
 
 test('what waits for its app to be loaded counts among all that waits, and is refused beyond the limit', async () => {

@@ -18,6 +18,8 @@ interface ActorsOptions {
   statementTimeoutMs?: number
   /** Where commits go; the database, unless it is to be away for them. */
   commitUrl?: string
+  /** How long a read marker waits for another commit. */
+  sharingMs?: number
 }
 
 export interface Actors extends AsyncDisposable {
@@ -40,6 +42,7 @@ export async function openActors(
     connections = 2,
     statementTimeoutMs = 10_000,
     commitUrl = url,
+    sharingMs = 10,
   }: ActorsOptions = {},
 ): Promise<Actors> {
   const sql = openSql({ url, connections, statementTimeoutMs: 10_000 })
@@ -61,6 +64,7 @@ export async function openActors(
     groupConnections: commitConnections.slice(1),
     apartConnections: commitConnections.slice(0, 1),
     flushLimit: 100,
+    sharingMs,
     mailboxLimit: 100,
     totalLimit: 1_000,
     isShared: false,

@@ -100,6 +100,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     groupConnections: connections.slice(1),
     apartConnections: connections.slice(0, 1),
     flushLimit: 100,
+    sharingMs: 10,
     mailboxLimit: 1_000,
     totalLimit: 1_000,
     isShared: false,
