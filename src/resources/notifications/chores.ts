@@ -38,7 +38,6 @@ export function notificationChores({ notifier, apps, sql, past, observeTerms }: 
   return [
     { name: 'mark notifications', periodMs: 1_000, run: mark },
     { name: 'look for what follows from commits', periodMs: 1_000, run: () => notifier.look() },
-    { name: 'sweep for what was left behind', periodMs: 10_000, run: () => notifier.sweep() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
     termChore({ sql, waiting: () => apps.waiting, observe: observeTerms }),
   ]

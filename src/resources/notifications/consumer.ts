@@ -53,6 +53,9 @@ const appLimit = 100
 /** Apps that this node remembers to look at. The rest is found in the database when these are done. */
 const awakeLimit = 1_000
 
+/** An event is read about three times by sweeps, until nothing before it can still be committed. A guess. */
+const sweepMs = 3_000
+
 /** Nothing was to be done, or other nodes do it. */
 const idle: FollowedUp = { cursors: [], more: [], isFull: false, hasTold: false, telling: 0, told: 0, lateMs: 0 }
 
@@ -67,10 +70,10 @@ const idle: FollowedUp = { cursors: [], more: [], isFull: false, hasTold: false,
  *
  * Each node does what follows from its own commits. What a node leaves undone that stops or is killed, others find:
  * mentions and their likes within a second, because their commit notes the app in a row of its own, and messages and read
- * markers within some ten seconds, among the events behind a position of the whole deployment that is moved later. So
+ * markers some seconds later, among the events behind a position of the whole deployment that is moved later. So
  * nothing is written for them beside the event.
  *
- * Made by main, woken by what this node hears of, by `look` about once a second and by `sweep`. Any number of nodes may
+ * Made by main, woken by what this node hears of, and by `look` and `poll` about once a second. Any number of nodes may
  * work at once: the locked cursor gives an app to one of them. It cannot be too busy, what is to be done waits in the
  * database; `stop` waits for the transaction that is running.
  */
@@ -84,6 +87,7 @@ export class Notifier {
   #hasOverflown = false
   /** Of something that waits people are to hear soon. */
   #isUrgent = false
+  #sweptAtMs = Number.NEGATIVE_INFINITY
   readonly #others = new Others()
   readonly #wholeLooks: WholeLooks
   #running: Promise<void> | null = null
@@ -138,9 +142,18 @@ export class Notifier {
     for (const app of due) this.wake(app)
   }
 
-  /** Finds apps in which anything is left to do, and moves the position up to the first of it. */
-  async sweep(): Promise<void> {
+  /** Sweeps, but at most every few seconds. False where it is to be called again, though nothing may be committed. */
+  async poll(): Promise<boolean> {
+    return performance.now() - this.#sweptAtMs >= sweepMs && this.sweep()
+  }
+
+  /**
+   * Finds apps in which anything is left to do, and moves the position up to the first of it. True where nothing is left,
+   * and the position is that of the newest event.
+   */
+  async sweep(): Promise<boolean> {
     const { sql, clock } = this.#parts
+    this.#sweptAtMs = performance.now()
     const now = new Date(clock.now())
     const newest = await this.#watermark.advance()
     const position = await backlog.findPosition(sql)
@@ -151,6 +164,7 @@ export class Notifier {
     const rev = Math.min(this.#watermark.from, first.rev - 1)
     const at = first.created_at < now ? first.created_at : now
     if (rev > position.rev) await backlog.movePosition(sql, { rev, at })
+    return Math.max(rev, position.rev) >= newest
   }
 
   /** Takes up what was left when the last node stopped. Never rejects. */

@@ -66,7 +66,7 @@ export class Others {
  * While many write, all of it waits for them, but no longer than this: a rush of some seconds is over by then, and what
  * comes at such a rate for longer has to be kept up with. A guess.
  */
-const rushMs = 10_000
+const rushMs = 4_000
 
 /**
  * How long the making of notifications rests after a transaction, so that people who write do not feel it: for longer at
@@ -83,7 +83,7 @@ export function toRestMs({ waiting, isFull, telling, told, tookMs, lateMs, other
   }
   const rush = isBusy ? restFactor.long * between(0, 1 - lateMs / rushMs, 1) : 0
   // What is left of a rush is done as fast as it may be felt; in a rush that lasts, half of the time.
-  const left = isBusy ? 1 : Math.max(restFactor.least, restFactor.short * felt)
+  const left = between(restFactor.least, felt, 1)
   return Math.min(longestRestMs, tookMs * (isFull ? Math.max(left, rush) : rush))
 }
 
