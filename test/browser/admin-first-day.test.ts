@@ -17,7 +17,7 @@ describe.skipIf(!hasBrowser)('the first day of an owner, on the administration p
     for (const part of [receiver, admin]) await part[Symbol.asyncDispose]()
   })
 
-  test.for([375, 1280])('is done without a program, in a window of %i pixels', async width => {
+  test.for([375, 1280])('is done without a program, in a window of %i pixels', { timeout: 120_000 }, async width => {
     const { server } = admin
     for (const webhook of (await server.admin.get('/api/webhooks')).body.data ?? [])
       await server.admin.delete(`/api/webhooks/${webhook.id}`)

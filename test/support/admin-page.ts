@@ -26,9 +26,10 @@ export class AdminPage implements AsyncDisposable {
     this.#open.push(page)
     page.setDefaultTimeout(10_000)
     watchFaults(page, fault => {
-      // Whoever has no cookie yet is told so: by that the page knows that it has to ask for a key.
-      if (!/^401 GET \S+\/admin\/session $/.test(fault)) this.#faults.push(fault)
+      // Whoever has no session is told so: by that the page knows that it has to ask for a key.
+      if (!/^401 GET \S+\/admin\//.test(fault)) this.#faults.push(fault)
     })
+    page.on('dialog', dialog => this.#faults.push(`A script says ${dialog.message()}`))
     await page.exposeFunction('reportViolation', (what: string) => this.#faults.push(`The policy forbids ${what}`))
     await page.addInitScript(
       `addEventListener('securitypolicyviolation', event => reportViolation(event.violatedDirective + ' ' + event.blockedURI))`,
@@ -74,6 +75,13 @@ export async function follow(page: Page, title: string): Promise<void> {
   if (await menu.isVisible()) await menu.click()
   await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title, exact: true }).click()
   await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor()
+}
+
+/** Goes to an address within the page, as the browser's history does, and waits until what it shows has come. */
+export async function goTo(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', '/admin${path}'); dispatchEvent(new PopStateEvent('popstate'))`)
+  await page.locator('main h1').first().waitFor()
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' })
 }
 
 /** By how many pixels the document is wider than its window. */

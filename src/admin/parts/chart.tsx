@@ -110,6 +110,7 @@ function toOptions(
       {
         ...axis,
         space: 64,
+        size: 32,
         values: (_, splits) => splits.map(time => sayTime(time, latest.current.to - latest.current.from)),
       },
       { ...axis, size: 52, values: (_, splits) => splits.map(value => say(value)) },

@@ -22,7 +22,7 @@ export function Heading({ title, hint, back, actions }: HeadingProps) {
         </Link>
       )}
       <div class="heading-line">
-        <h1>{title}</h1>
+        <h1 title={title}>{title}</h1>
         {actions && <div class="actions">{actions}</div>}
       </div>
       {hint && <p class="muted">{hint}</p>}

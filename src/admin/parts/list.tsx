@@ -11,7 +11,7 @@ import { Pager, pageSize } from './pager.tsx'
 import { usePlace } from '../place.tsx'
 import { Empty, Table, type Column } from './table.tsx'
 
-export interface ListProps<Row extends { id: number }> {
+export interface ListProps<Row extends { id: number | string }> {
   /** What is listed, for readers of screens. */
   label: string
   columns: Column<Row>[]
@@ -22,23 +22,23 @@ export interface ListProps<Row extends { id: number }> {
 }
 
 /** The page of a list that the address asks for: filters are parameters of the API under their own names. */
-export function useList<Row>(
+export function useList<Row, Page extends Paged<Row> = Paged<Row>>(
   path: string | null,
   filters: Filter[] = [],
   { query = {}, everyMs }: { query?: Query; everyMs?: number } = {},
-): Resource<Paged<Row>> {
+): Resource<Page> {
   const place = usePlace()
   const chosen: Query = {}
   for (const filter of filters) chosen[filter.name] = filter.toQuery(place.query.get(filter.name) ?? '')
   const skip = Number(place.query.get('skip')) || 0
-  return useResource<Paged<Row>>(path, {
+  return useResource<Page>(path, {
     query: { ...query, ...chosen, skip, take: pageSize },
     ...(everyMs !== undefined && { everyMs }),
   })
 }
 
 /** A list of the API: filters, a page of rows, and the way to the other pages. */
-export function List<Row extends { id: number }>({
+export function List<Row extends { id: number | string }>({
   of,
   label,
   columns,

@@ -39,7 +39,7 @@ export function Table<Row>({ label, columns, rows, keyOf, isStale = false }: Tab
           <tr key={keyOf(row)}>
             {columns.map(column => (
               <td key={column.title} data-title={column.title} class={classOf(column)}>
-                {column.show(row)}
+                <div>{column.show(row)}</div>
               </td>
             ))}
           </tr>

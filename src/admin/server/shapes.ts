@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { AdminSession as AdminSessionShape } from '../../http/admin/session-routes.ts'
 import type { Job as JobShape } from '../../resources/admin/jobs.ts'
 import type { Node as NodeShape } from '../../resources/admin/nodes.ts'
+import type * as sessions from '../../resources/admin/sessions.ts'
 import type { SettingShape } from '../../resources/admin/settings.ts'
 import type { Storage as StorageShape } from '../../resources/admin/storage.ts'
 import type { Approval as ApprovalShape } from '../../resources/agents/approvals/routes.ts'
@@ -45,6 +46,8 @@ export type Member = Shape<typeof members.MemberItem>
 export type Node = Shape<typeof NodeShape>
 export type OfferedTool = Shape<typeof servers.OfferedTools>[number]
 export type Provider = Shape<typeof runs.AgentProviders>[number]
+export type RealtimeSession = Shape<typeof sessions.RealtimeSession>
+export type RealtimeSessions = Shape<typeof sessions.RealtimeSessions>
 export type RotatedWebhook = Shape<typeof webhooks.RotatedWebhook>
 export type Run = Shape<typeof runs.Run>
 export type RunDetails = Shape<typeof runs.RunDetails>

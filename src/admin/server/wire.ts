@@ -14,8 +14,6 @@ export type Wire<T> = unknown extends T
 
 /** A page of a list; an empty one has no `data`. */
 export interface Paged<Item> {
-  data?: Item[]
-  start?: number
-  end?: number
+  data?: Item[] | undefined
   count: number
 }

@@ -17,10 +17,12 @@ type State =
 /** The whole page: whoever has no session is asked for a key, at whatever address, and is then where that leads. */
 export function App() {
   const [shown, setShown] = useState<State>({ state: 'opening' })
-  const server = useMemo(
-    () => new Server(() => setShown(({ state }) => ({ state: 'signed-out', hadSession: state === 'signed-in' }))),
-    [],
-  )
+  const server = useMemo(() => {
+    // Several calls may find out at once.
+    const signedOut = (before: State): State =>
+      before.state === 'signed-in' ? { state: 'signed-out', hadSession: true } : before
+    return new Server(() => setShown(signedOut))
+  }, [])
 
   const open = useCallback(async () => {
     try {

@@ -59,6 +59,34 @@ const charts: ChartEntry[] = [
       channels: { label: metrics.subscribed, color: second },
     },
   },
+  {
+    title: metrics.agents,
+    lines: {
+      agent_runs_done: { label: metrics.runsDone, color: second },
+      agent_runs_failed: { label: metrics.runsFailed, color: fourth },
+      agent_runs_open: { label: metrics.runsOpen, color: third },
+    },
+  },
+  {
+    title: metrics.tokens,
+    lines: {
+      agent_tokens_in: { label: metrics.tokensIn, color: first },
+      agent_tokens_out: { label: metrics.tokensOut, color: second },
+    },
+  },
+  {
+    title: metrics.commitTime,
+    say: sayDuration,
+    lines: {
+      commit_p50_ms: { label: metrics.half, color: first },
+      commit_p99_ms: { label: metrics.most, color: third },
+    },
+  },
+  {
+    title: metrics.background,
+    say: sayDuration,
+    lines: { background_lag_ms: { label: metrics.backgroundLag, color: third } },
+  },
   { title: metrics.lag, say: sayDuration, lines: { lag_ms: { label: metrics.lagLine, color: third } } },
   {
     title: metrics.memory,
@@ -68,6 +96,7 @@ const charts: ChartEntry[] = [
       heap_bytes: { label: metrics.heap, color: second },
     },
   },
+  { title: metrics.database, say: sayBytes, lines: { database_bytes: { label: metrics.databaseLine, color: first } } },
   {
     title: metrics.load,
     lines: {

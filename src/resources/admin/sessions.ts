@@ -20,7 +20,7 @@ const SessionListing = Range.extend({
 
 const Named = z.object({ id: Int, uid: z.string().optional(), name: z.string().optional() })
 
-const RealtimeSession = z
+export const RealtimeSession = z
   .object({
     id: z.string(),
     node: z.uuid().describe('The node that it is connected to, see /api/admin/nodes'),
@@ -36,7 +36,7 @@ const RealtimeSession = z
   })
   .meta({ id: 'RealtimeSession' })
 
-const RealtimeSessions = pagedList(RealtimeSession)
+export const RealtimeSessions = pagedList(RealtimeSession)
   .extend({
     silent_nodes: z
       .array(z.uuid())

@@ -9,9 +9,10 @@ import { livePeriodMs } from '../../server/use-load.ts'
 import { useResource } from '../../server/use-resource.ts'
 import { useSeries } from '../../server/use-series.ts'
 import { texts } from '../../texts.ts'
+import { SessionList } from './session-list.tsx'
 
 const { realtime, nodes: nodeTexts } = texts
-const names = ['sessions', 'channels'] as const
+const names = ['sessions_native', 'sessions_hub', 'channels'] as const
 
 const columns: Column<Node>[] = [
   { title: nodeTexts.host, isName: true, show: ({ host }) => host },
@@ -33,7 +34,8 @@ export function RealtimeView() {
               label={realtime.overTime}
               {...{ from, to, step }}
               lines={[
-                { label: realtime.connections, color: '--chart-1', points: byName.sessions ?? [] },
+                { label: realtime.kinds.native, color: '--chart-1', points: byName.sessions_native ?? [] },
+                { label: realtime.kinds.hub, color: '--chart-3', points: byName.sessions_hub ?? [] },
                 { label: realtime.subscribed, color: '--chart-2', points: byName.channels ?? [] },
               ]}
             />
@@ -45,6 +47,7 @@ export function RealtimeView() {
           {list => <Table label={realtime.byNode} columns={columns} rows={list} keyOf={({ id }) => id} />}
         </Loaded>
       </Card>
+      <SessionList nodes={nodes.data ?? []} />
     </>
   )
 }

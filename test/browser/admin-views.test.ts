@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { AdminPage, goTo, overflowOf, signIn } from '../support/admin-page.ts'
+import { hasBrowser } from '../support/browser.ts'
+import { eventually } from '../support/eventually.ts'
+import { listen } from '../support/realtime.ts'
+import { answer, startReceiver, type Receiver } from '../support/receiver.ts'
+
+/** What would run, if it were taken for HTML, and has nowhere to break. */
+const hostile = `<img src=x onerror=alert(1)>${'W'.repeat(120)}`
+
+describe.skipIf(!hasBrowser)('the views of the administration page', () => {
+  let admin: AdminPage
+  let receiver: Receiver
+  let views: string[]
+  let connection: AsyncDisposable
+  beforeAll(async () => {
+    receiver = await startReceiver(answer(500, hostile))
+    admin = await AdminPage.start({ OPENAI_API_KEY: 'sk-test' })
+    ;({ views, connection } = await fill(admin, receiver))
+  })
+  afterEach(async context => {
+    expect(await admin.clear(context)).toEqual([])
+  })
+  afterAll(async () => {
+    for (const part of [connection, admin, receiver]) await part[Symbol.asyncDispose]()
+  })
+
+  test.for([375, 1280])(
+    'show what users wrote as text, and are no wider than a window of %i pixels',
+    { timeout: 120_000 },
+    async width => {
+      const page = await admin.enter('', width)
+
+      for (const view of views) {
+        await goTo(page, view)
+        expect([view, await overflowOf(page)]).toEqual([view, 0])
+        expect([view, await page.locator('main img').count()]).toEqual([view, 0])
+        expect([view, await page.locator('.failure').allInnerTexts()]).toEqual([view, []])
+      }
+    },
+  )
+
+  test('show the text of a message as it was written', async () => {
+    const page = await admin.enter('', 1280)
+
+    await goTo(
+      page,
+      views.find(view => view.endsWith('/messages'))!,
+    )
+
+    await page.getByText(hostile).first().waitFor()
+  })
+
+  test('have an address each, with their filters and their page', async () => {
+    await Promise.all(
+      Array.from({ length: 30 }, (_, i) =>
+        admin.server.admin.post('/api/users', { uid: `bulk-${i}`, name: `Bulk ${i}` }),
+      ),
+    )
+    const page = await admin.enter('/users?q=Bulk&skip=25', 1280)
+
+    await page.getByText('26–30 of 30').waitFor()
+    await page.getByRole('button', { name: 'Previous' }).click()
+    await page.getByText('1–25 of 30').waitFor()
+    expect(new URL(page.url()).search).toBe('?q=Bulk')
+    await page.goBack()
+
+    await page.getByText('26–30 of 30').waitFor()
+  })
+
+  test('say what is wrong with what was typed, at its field, and what to look for in the log', async () => {
+    const page = await admin.enter('/users', 375)
+
+    await page.getByRole('button', { name: 'Create user' }).click()
+    await page.getByLabel('Uid').fill('with space')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create user' }).click()
+
+    await page.locator('.field-error').getByText('must not contain whitespace').waitFor()
+    await page
+      .getByRole('alert')
+      .getByText(/^Request \S+$/)
+      .waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await admin.clear({ task: {} as never })).toEqual([expect.stringMatching(/^422 POST/)])
+  })
+
+  test('ask for the name of what is deleted for good', async () => {
+    const { server } = admin
+    const ann = await server.person('Ann')
+    const page = await admin.enter(`/users/${ann.id}`, 1280)
+
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const button = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
+    expect(await button.isDisabled()).toBe(true)
+    await page.getByRole('dialog').getByRole('textbox').fill('Ann')
+    await button.click()
+
+    await page.getByText('The user is deleted.').waitFor()
+    expect((await server.admin.get(`/api/users/${ann.id}`)).status).toBe(404)
+  })
+
+  test('can be reached by keyboard alone', async () => {
+    const page = await admin.enter('', 1280)
+
+    await page.reload()
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content')
+    await page.getByRole('link', { name: 'Jobs' }).focus()
+    await page.keyboard.press('Enter')
+
+    await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor()
+    expect(await page.evaluate('document.activeElement.id')).toBe('content')
+  })
+
+  test('end with the key that they were signed in with', async () => {
+    const { server } = admin
+    const { body: made } = await server.admin.post('/api/keys', { name: 'For a day' })
+    const page = await admin.visit('/webhooks', 1280)
+    await signIn(page, made.key)
+
+    await server.admin.delete(`/api/keys/${made.id}`)
+    await page.getByRole('link', { name: 'Jobs' }).click()
+
+    await page.getByText('Your session has ended.').waitFor()
+    await signIn(page, server.key)
+    await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor()
+  })
+
+  test('list connections, and end them', async () => {
+    const { server } = admin
+    const ben = await server.person('Ben')
+    const socket = await listen(server.url, { token: ben.token })
+    const page = await admin.enter(`/realtime?user=${ben.id}`, 375)
+
+    await page.getByRole('button', { name: 'End', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'End this connection' }).click()
+
+    await socket.closed
+    await page.getByText('Nothing fits these filters.').waitFor()
+  })
+})
+
+/** Something hostile for every view to show; the addresses of all of them. */
+async function fill(
+  { server }: AdminPage,
+  receiver: Receiver,
+): Promise<{ views: string[]; connection: AsyncDisposable }> {
+  const { admin } = server
+  const made = async (path: string, body: object) => {
+    const { status, body: answered } = await admin.post(path, body)
+    expect([path, status]).toEqual([path, 201])
+    return answered
+  }
+  const name = hostile
+  const directory = await made('/api/directories', { name: `<script>alert(1)</script>${'d'.repeat(90)}` })
+  const ann = await server.person('Ann')
+  await admin.patch(`/api/users/${ann.id}`, {
+    name,
+    comment: hostile,
+    tags: ['<b>tag</b>'],
+    directories: [directory.id],
+  })
+  const hook = await made('/api/webhooks', {
+    payload_url: `${receiver.url}?<b>${'y'.repeat(90)}`,
+    triggers: ['messages'],
+  })
+  const [chat, posts, files] = await Promise.all(
+    ['chat', 'posts', 'files'].map(type => made('/api/apps', { type, name, description: hostile, members: [ann.id] })),
+  )
+  await ann.post(`/api/apps/${chat.id}/messages`, { text: hostile })
+  await ann.post(`/api/apps/${posts.id}/posts`, { text: hostile })
+  const form = new FormData()
+  form.append('blob', new Blob(['text']), `${'f'.repeat(120)}.txt`)
+  const { body: blob } = await ann.request('POST', '/api/blobs', { body: form })
+  await ann.post(`/api/apps/${files.id}/files`, { blob_id: blob.id })
+  const endpoint = { name: 'look_up', description: hostile, url: 'https://example.com/{id}' }
+  const agent = await made('/api/agents', {
+    uid: 'helper',
+    name,
+    provider: 'openai',
+    model: hostile,
+    instructions: hostile,
+    functions: [endpoint],
+  })
+  await made(`/api/agents/${agent.id}/mcp`, { name: 'crm', url: 'https://example.com/mcp', description: hostile })
+  await made('/api/keys', { name })
+  const delivery = await eventually(async () => {
+    const { data } = (await admin.get(`/api/deliveries?webhook=${hook.id}`)).body
+    expect(data).toHaveLength(1)
+    return data[0]
+  })
+  const connection = await listen(server.url, { token: ann.token })
+  const views = [
+    ...['/', '/keys', '/keys/sign-ins', '/users', `/users/${ann.id}`, '/directories', `/directories/${directory.id}`],
+    ...['/apps', `/apps/${chat.id}`, `/apps/${chat.id}/members`, `/apps/${chat.id}/messages`],
+    ...[`/apps/${posts.id}/posts`, `/apps/${posts.id}/comments`, `/apps/${files.id}/files`],
+    ...[
+      '/agents',
+      `/agents/${agent.id}`,
+      ...['functions', 'servers', 'test', 'runs'].map(part => `/agents/${agent.id}/${part}`),
+    ],
+    ...['/agents/runs', '/agents/approvals', '/agents/usage', '/webhooks', `/webhooks/${hook.id}`],
+    ...[
+      '/deliveries',
+      `/deliveries/${hook.id}/${delivery.id}`,
+      '/storage',
+      '/realtime',
+      '/metrics',
+      '/audit',
+      '/settings',
+      '/jobs',
+    ],
+    '/no-such-page',
+  ]
+  return { views, connection }
+}
