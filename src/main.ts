@@ -77,7 +77,7 @@ import {
 import { requireFolderOfDatabase } from './storage/blob-folder.ts'
 import { openBytes } from './storage/bytes-open.ts'
 import { prepareDatabase } from './storage/database.ts'
-import { commitPoll } from './storage/commit-poll.ts'
+import { commitPoll, CommitWatch } from './storage/commit-poll.ts'
 import { earlierTime, keepHouse, prepareEvents, storageChores } from './storage/housekeeping.ts'
 import { migrate } from './storage/migrate.ts'
 import { Previews } from './storage/previews.ts'
@@ -460,7 +460,8 @@ export async function startNode(config: Config): Promise<Node> {
       clock,
     })
     teardown.add('node', () => monitor.leave())
-    const housekeepingOptions = { clock, log, signal: housekeeping.signal, onTurn: monitor.onTurn }
+    const commits = new CommitWatch(sql)
+    const housekeepingOptions = { clock, log, signal: housekeeping.signal, onTurn: monitor.onTurn, commits }
     const kept = [keepHouse(chores, housekeepingOptions)]
     teardown.add('housekeeping', async () => {
       housekeeping.abort()
@@ -545,7 +546,7 @@ export async function startNode(config: Config): Promise<Node> {
     onMoved(moved => realtime.hearOf(moved))
     await feed.start()
     const looks = [() => lookAround(environment, apps), () => realtime.look(), () => feed.look(), () => notifier.poll()]
-    kept.push(keepHouse([commitPoll(sql, looks), ...monitor.chores], housekeepingOptions))
+    kept.push(keepHouse([commitPoll(commits, looks), ...monitor.chores], housekeepingOptions))
     await monitor.arrive()
     realtime.attach(edge.uws)
     teardown.add('sessions', () => realtime.close())

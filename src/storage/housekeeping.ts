@@ -1,5 +1,6 @@
 import { every, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
+import type { CommitWatch } from './commit-poll.ts'
 import { addPartitions, dropPartitions } from './events.ts'
 import { removeForwardedKeys } from './idempotency.ts'
 import type { Db, Sql } from './sql.ts'
@@ -8,8 +9,13 @@ import type { Db, Sql } from './sql.ts'
 export interface Chore {
   name: string
   periodMs: number
+  /**
+   * It only finds what was committed since: its turn is left out where nothing was, unless its last one failed, or answered
+   * false because something will be due by time alone.
+   */
+  followsCommits?: boolean
   /** When the signal aborts, it ends soon: what takes long is done in portions, and the rest left for another time. */
-  run: (signal: AbortSignal) => Promise<void>
+  run: (signal: AbortSignal) => Promise<boolean | void>
 }
 
 /** How a turn of a chore went. */
@@ -28,6 +34,8 @@ interface Keeping {
   signal: AbortSignal
   /** Told of each turn when it is over. */
   onTurn?: (turn: ChoreTurn) => void
+  /** Without it, no turn is left out. */
+  commits?: Pick<CommitWatch, 'snapshot'>
 }
 
 /** Answers to a POST are kept for repetition this long. */
@@ -47,15 +55,20 @@ const rotationLock = 7_213_002
  * again, and has its next turn as usual. Nothing is lost if the process dies: every chore picks up what is left. The
  * function returned resolves when no chore is under way: before that, what they use must not be closed.
  */
-export function keepHouse(chores: Chore[], { clock, log, signal, onTurn }: Keeping): () => Promise<void> {
+export function keepHouse(chores: Chore[], { clock, log, signal, onTurn, commits }: Keeping): () => Promise<void> {
   const underWay = new Set<Promise<void>>()
-  for (const { name, periodMs, run } of chores) {
+  for (const { name, periodMs, run, followsCommits = false } of chores) {
     let hasFailed = false
+    /** How things stood before the last turn, where there is nothing to do before they change. */
+    let settledAt: string | null = null
     const take = async () => {
       const [startedAt, startedMs] = [clock.now(), performance.now()]
       let failure: Error | null = null
       try {
-        await run(signal)
+        const snapshot = followsCommits && commits !== undefined ? await commits.snapshot() : null
+        if (snapshot !== null && snapshot === settledAt) return
+        settledAt = null
+        if ((await run(signal)) !== false) settledAt = snapshot
         if (hasFailed) log.info({ chore: name }, 'A chore succeeds again')
         hasFailed = false
       } catch (error) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
-import { commitPoll } from '../../src/storage/commit-poll.ts'
+import { commitPoll, CommitWatch } from '../../src/storage/commit-poll.ts'
 import { EmbeddedPostgres } from '../../src/storage/embedded.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { createDirectory } from '../support/process.ts'
@@ -19,7 +19,7 @@ test('nobody looks again before something was committed, or where a look has fai
       found.push(Number((await sql`select count(*) from things`)[0]!.count))
       return outcomes.shift()?.()
     }
-    const { run } = commitPoll(sql, [look])
+    const { run } = commitPoll(new CommitWatch(sql, 0), [look])
     const poll = () => run(new AbortController().signal)
 
     await poll()

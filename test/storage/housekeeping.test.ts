@@ -124,6 +124,44 @@ test('a chore that fails is told once and tried again, and the signal ends it', 
   ])
 })
 
+test('a chore that follows commits rests until something is committed, unless it failed or has more to do', async () => {
+  const clock = new HandClock()
+  const stopping = new AbortController()
+  const outcomes: (() => boolean | void)[] = []
+  let turns = 0
+  let snapshot = 'one'
+  const run = async () => {
+    turns++
+    return outcomes.shift()?.()
+  }
+  const commits = { snapshot: async () => snapshot }
+  const turnsAfter = async (...next: (() => boolean | void)[]) => {
+    outcomes.push(...next)
+    const before = turns
+    for (let i = 0; i < 4; i++) await clock.tick()
+    return turns - before
+  }
+  const log = createLog('error')
+  const fail = () => {
+    throw new Error('away')
+  }
+
+  keepHouse([{ name: 'look', periodMs: 1000, followsCommits: true, run }], {
+    clock,
+    log,
+    signal: stopping.signal,
+    commits,
+  })
+
+  expect(await turnsAfter()).toBe(1)
+  expect(await turnsAfter()).toBe(0)
+  snapshot = 'two'
+  expect(await turnsAfter(() => false)).toBe(2)
+  snapshot = 'three'
+  expect(await turnsAfter(fail, fail)).toBe(3)
+  stopping.abort()
+})
+
 test('whoever ends the chores can wait for the one under way, which stops after its portion', async () => {
   const clock = new HandClock()
   const stopping = new AbortController()

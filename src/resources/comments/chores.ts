@@ -23,6 +23,6 @@ export function chores(parts: ChoreParts): Chore[] {
     await inPortions(batchSize, signal, () => removeBereaved(sql, batchSize))
     await inPortions(batchSize, signal, () => removeSettled(sql, batchSize))
   }
-  const bereaved = { name: 'remove comments of what was deleted', periodMs: 2_000, run }
+  const bereaved = { name: 'remove comments of what was deleted', periodMs: 2_000, followsCommits: true, run }
   return [bereaved, ...emptyCommentTrash(parts)]
 }

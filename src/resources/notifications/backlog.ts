@@ -70,6 +70,13 @@ export async function findWaiting(db: Db, now: Date, limit: number): Promise<{ n
   return { noted: noted!, due: due! }
 }
 
+/** Whether there are apps with messages that may be unread for long enough at some time. Served by notification_cursors_due. */
+export async function hasDueLater(db: Db): Promise<boolean> {
+  const [row] = await db<{ is_there: boolean }[]>`
+    select exists (select from notification_cursors where due_at is not null) as is_there`
+  return row!.is_there
+}
+
 /** How far an app's events have been worked through. */
 export interface Cursor {
   app_id: number

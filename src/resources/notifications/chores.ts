@@ -34,10 +34,11 @@ export function notificationChores({ notifier, apps, sql, past, observeTerms }: 
     const endMs = performance.now() + markingMs
     while (!signal.aborted && performance.now() < endMs && (await answerAudits(sql)));
     while (!signal.aborted && performance.now() < endMs && (await settleMark(sql)));
+    return performance.now() < endMs
   }
   return [
-    { name: 'mark notifications', periodMs: 1_000, run: mark },
-    { name: 'look for what follows from commits', periodMs: 1_000, run: () => notifier.look() },
+    { name: 'mark notifications', periodMs: 1_000, followsCommits: true, run: mark },
+    { name: 'look for what follows from commits', periodMs: 1_000, followsCommits: true, run: () => notifier.look() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
     termChore({ sql, waiting: () => apps.waiting, observe: observeTerms }),
   ]

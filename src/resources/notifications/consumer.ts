@@ -134,12 +134,16 @@ export class Notifier {
     this.wake(app)
   }
 
-  /** Finds what other nodes noted, or left behind, and where messages may have been unread for long enough. */
-  async look(): Promise<void> {
+  /**
+   * Finds what other nodes noted, or left behind, and where messages may have been unread for long enough. False where some
+   * may be later, though nothing is committed until then.
+   */
+  async look(): Promise<boolean> {
     const { sql, clock } = this.#parts
     const { noted, due } = await backlog.findWaiting(sql, new Date(clock.now()), awakeLimit)
     for (const app of noted) this.#wakeNoted(app)
     for (const app of due) this.wake(app)
+    return noted.length + due.length === 0 && !(await backlog.hasDueLater(sql))
   }
 
   /** Sweeps, but at most every few seconds. False where it is to be called again, though nothing may be committed. */

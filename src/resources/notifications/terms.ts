@@ -139,10 +139,13 @@ export function termChore({ sql, waiting, observe }: ChoreParts): Chore {
   return {
     name: 'keep the words of notifications',
     periodMs,
+    followsCommits: true,
     async run(signal) {
       const endMs = performance.now() + workMs
       await inPortions(portionSize, signal, async () => (performance.now() < endMs ? await portion() : 0))
-      observe(await countWaiting(sql))
+      const left = await countWaiting(sql)
+      observe(left)
+      return left === 0
     },
   }
 }
@@ -169,6 +172,8 @@ async function advance(tx: Tx): Promise<number> {
     from notification_terms_cursor for update skip locked`
   if (cursor === undefined) return 0
   if (!cursor.is_known) {
+    // Written by a server that has nothing to do, the cursor would itself be something that was committed.
+    if (cursor.id === cursor.next_id && cursor.id === (await findNewestChange(tx))) return 0
     // A turn after the ids were drawn: whoever drew them has begun to write.
     await tx`update notification_terms_cursor set next_xid = pg_snapshot_xmax(pg_current_snapshot())`
     return 0

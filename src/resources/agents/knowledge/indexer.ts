@@ -33,8 +33,13 @@ export class Indexer {
   get chores(): Chore[] {
     const { sql } = this.#options
     return [
-      { name: 'follow files that agents search', periodMs: 1_000, run: () => this.#follow() },
-      { name: 'read files that agents search', periodMs: 1_000, run: signal => this.#read(signal) },
+      { name: 'follow files that agents search', periodMs: 1_000, followsCommits: true, run: () => this.#follow() },
+      {
+        name: 'read files that agents search',
+        periodMs: 1_000,
+        followsCommits: true,
+        run: signal => this.#read(signal),
+      },
       { name: 'forget files that no agent searches', periodMs: 600_000, run: () => store.forgetUnused(sql) },
     ]
   }

@@ -159,7 +159,10 @@ interface ChoreParts {
 export function runChores({ runner, approvals, counts, sql, settings, past }: ChoreParts): Chore[] {
   const look = async () => {
     await approvals.settle()
-    if (await hasOpenRuns(sql)) await runner.look()
+    const isOpen = await hasOpenRuns(sql)
+    if (isOpen) await runner.look()
+    // Leases run out, and what waits becomes due.
+    return !isOpen
   }
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - settings.keepDays * 86_400_000)
@@ -169,7 +172,7 @@ export function runChores({ runner, approvals, counts, sql, settings, past }: Ch
     if (!settings.isTraced) await inPortions(batchSize, signal, () => emptyEnded(sql, batchSize))
   }
   return [
-    { name: 'look for runs of agents', periodMs: 1_000, run: look },
+    { name: 'look for runs of agents', periodMs: 1_000, followsCommits: true, run: look },
     { name: 'count runs of agents', periodMs: 15_000, run: () => counts.count(sql) },
     { name: 'forget runs of agents', periodMs: 60_000, run: forget },
   ]
