@@ -13,9 +13,8 @@ export default defineConfig({
     maxWorkers: 3,
     // Node's word for node:sqlite, which locks data directories.
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    // A machine that does much else meanwhile may cut a browser or a connection short; what is broken fails each time.
-    retry: 2,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // For machines that do much else meanwhile; what waits for something has shorter limits of its own.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
   },
 })

@@ -3,9 +3,10 @@ import { Direct, directCommand } from '../../src/actors/direct.ts'
 import { Environment } from '../../src/actors/environment.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import { environmentId } from '../../src/storage/events.ts'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
 import { system } from '../support/rooms.ts'
+import { openSql } from '../../src/storage/sql.ts'
+import { slowed } from '../support/slowed.ts'
 
 const touch = directCommand('touch', async (work, user: number) => work.changed('user_updated', 'user', user))
 
@@ -62,16 +63,3 @@ test('who waits for a change hears of it, also where somebody was reading who ca
   expect(heard).toEqual([1, 2])
   await earlier
 })
-
-/** The same database behind a line on which the first answer is late, until it is released. */
-function slowed(sql: Sql) {
-  const arrival = Promise.withResolvers<void>()
-  const gate = Promise.withResolvers<void>()
-  const late = async (strings: TemplateStringsArray, ...values: never[]) => {
-    const rows = await sql(strings, ...values)
-    arrival.resolve()
-    await gate.promise
-    return rows
-  }
-  return { slow: late as unknown as Sql, arrived: arrival.promise, release: gate.resolve }
-}

@@ -99,7 +99,7 @@ test('what fails when it is tried again leaves nothing behind for the next comma
   await using database = await openRooms(2)
   const { sql, rooms } = database
   const [app, elsewhere] = rooms as [number, number]
-  await using here = await openActors(database.url, { statementTimeoutMs: 500 })
+  await using here = await openActors(database.url)
   await using there = await openActors(database.url)
   const once = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
@@ -116,11 +116,18 @@ test('what fails when it is tried again leaves nothing behind for the next comma
   await send(there.apps, elsewhere, { once })
   await sql.begin(async tx => {
     const locked = tx`select from apps where id = ${app} for update`.execute()
-    const waiting = () => sql`
-      select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    const waiting = () => sql<{ pid: number }[]>`
+      select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     await eventually(async () => expect(await waiting()).toHaveLength(1))
     gate.resolve()
     await locked
+    // As PostgreSQL does with a statement that takes longer than it may.
+    const [second] = await eventually(async () => {
+      const found = await waiting()
+      expect(found).toHaveLength(1)
+      return found
+    })
+    await sql`select pg_cancel_backend(${second!.pid})`
     await expect(failing).rejects.toMatchObject({ code: '57014' })
   })
 

@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { answersAt } from '../support/agents.ts'
 import { eventually } from '../support/eventually.ts'
-import { startReceiver } from '../support/receiver.ts'
 import { startServer } from '../support/server.ts'
 import { serveTools } from '../support/tool-server.ts'
 
@@ -18,13 +17,14 @@ test('the commands of the page about agents work, one after the other, and so do
   const folder = mkdtempSync(join(tmpdir(), 'parley-docs-'))
   await using tools = await serveTools({ look: { description: 'Looks', answer: () => ({ content: [] }) } })
   await using server = await startServer({ FUNCTION_SECRET: secret })
-  const port = await freePort()
   const code = /```js\n([\s\S]*?)```/.exec(page)![1]!
-  writeFileSync(join(folder, 'function.mjs'), code)
+  const telling = "server.once('listening', () => console.log(server.address().port))"
+  writeFileSync(join(folder, 'function.mjs'), `${code}\n${telling}\n`)
   const receiver = spawn(process.execPath, ['function.mjs'], {
     cwd: folder,
-    env: { PORT: String(port), FUNCTION_SECRET: secret },
+    env: { PORT: '0', FUNCTION_SECRET: secret },
   })
+  const [port] = (await once(receiver.stdout, 'data')).map(chunk => String(chunk).trim())
   try {
     const blocks = Array.from(page.matchAll(/```sh\n([\s\S]*?)```/g), ([, block]) => block!)
     const script = blocks.filter(block => block.includes('curl')).join('')
@@ -64,9 +64,3 @@ test('the commands of the page about agents work, one after the other, and so do
 
 /** Fails where the server refuses, and shows nothing of its progress. */
 const quietCurl = 'curl() { command curl --silent --fail-with-body "$@"; }'
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  await using receiver = await startReceiver()
-  return receiver.port
-}

@@ -5,8 +5,9 @@ import type { Principal } from '../../src/actors/principal.ts'
 import { Credentials } from '../../src/auth/credentials.ts'
 import { issueToken, revokeTokens } from '../../src/resources/tokens/commands.ts'
 import { addPartitions } from '../../src/storage/events.ts'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
+import { openSql } from '../../src/storage/sql.ts'
+import { slowed } from '../support/slowed.ts'
 
 const key: Principal = { kind: 'key', user: 0, credential: '' }
 const now = () => new Date()
@@ -31,17 +32,3 @@ test('a token that is revoked while it is being looked up is not kept', async ()
   expect(await lookup).toBeNull()
   expect(await credentials.authenticate(token)).toBeNull()
 })
-
-/** The same database behind a line on which the first answer is late, until it is released. */
-function slowed(sql: Sql) {
-  const arrival = Promise.withResolvers<void>()
-  const gate = Promise.withResolvers<void>()
-  const late = async (strings: TemplateStringsArray, ...values: never[]) => {
-    const rows = await sql(strings, ...values)
-    arrival.resolve()
-    await gate.promise
-    return rows
-  }
-  // Credentials only ask queries, so answering these is all that it takes.
-  return { slow: late as unknown as Sql, arrived: arrival.promise, release: gate.resolve }
-}

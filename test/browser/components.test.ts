@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { hasBrowser, Kit } from '../support/browser.ts'
+import { hasBrowser, inBrowser, Kit } from '../support/browser.ts'
 import { create } from '../support/content.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Person } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
-describe.skipIf(!hasBrowser)('every component of the unmodified UI kit', () => {
+describe.skipIf(!hasBrowser)('every component of the unmodified UI kit', inBrowser, () => {
   let kit: Kit
   let ann: Person
   let ben: Person

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { makeAgent } from '../support/agents.ts'
-import { hasBrowser, Kit } from '../support/browser.ts'
+import { hasBrowser, inBrowser, Kit } from '../support/browser.ts'
 import { startFakeProvider, type FakeProvider } from '../support/fake-provider.ts'
 import { serveTools, type ToolServer } from '../support/tool-server.ts'
 
@@ -14,7 +14,7 @@ const cancelOrder = {
 /** The kit shows an agent as typing for 5 s; a while longer than a page takes to subscribe. */
 const thinkingMs = 4_000
 
-describe.skipIf(!hasBrowser)('the copilot of the unmodified UI kit, in a browser', () => {
+describe.skipIf(!hasBrowser)('the copilot of the unmodified UI kit, in a browser', inBrowser, () => {
   let kit: Kit
   let fake: FakeProvider
   let tools: ToolServer

@@ -2,13 +2,13 @@ import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { servePages } from '../../src/demo/pages.ts'
 import { seed } from '../../src/demo/workspace.ts'
-import { hasBrowser, Kit } from '../support/browser.ts'
+import { hasBrowser, inBrowser, Kit } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Person } from '../support/server.ts'
 
 const kinds = { chat: 'chat', feed: 'posts', files: 'files', comments: 'comments' } as const
 
-describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', () => {
+describe.skipIf(!hasBrowser)('the unmodified UI kit, in a browser', inBrowser, () => {
   let kit: Kit
   beforeAll(async () => {
     kit = await Kit.start()

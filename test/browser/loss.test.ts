@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { hasBrowser, Kit } from '../support/browser.ts'
+import { hasBrowser, inBrowser, Kit } from '../support/browser.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Person } from '../support/server.ts'
 
@@ -11,7 +11,7 @@ interface Seat {
   messenger: Page
 }
 
-describe.skipIf(!hasBrowser)('the unmodified UI kit, when its connection is lost', () => {
+describe.skipIf(!hasBrowser)('the unmodified UI kit, when its connection is lost', inBrowser, () => {
   let kit: Kit
   beforeAll(async () => {
     kit = await Kit.start()

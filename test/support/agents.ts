@@ -24,7 +24,7 @@ export async function chatWithAgent(person: Person, uid = 'assistant'): Promise<
 export async function answersIn(
   reader: Client,
   app: string,
-  { count = 1, agent = 'assistant', timeoutMs = 5_000 } = {},
+  { count = 1, agent = 'assistant', timeoutMs = 20_000 } = {},
 ): Promise<Body[]> {
   return answersAt(reader, `/api/apps/${app}/messages`, { count, agent, timeoutMs })
 }
@@ -33,7 +33,7 @@ export async function answersIn(
 export async function answersAt(
   reader: Client,
   path: string,
-  { count = 1, agent = 'assistant', timeoutMs = 5_000 } = {},
+  { count = 1, agent = 'assistant', timeoutMs = 20_000 } = {},
 ): Promise<Body[]> {
   return eventually(
     async () => {
@@ -47,7 +47,7 @@ export async function answersAt(
 }
 
 /** Resolves when no run of the server is open any more. */
-export async function allAnswered({ admin }: Pick<Server, 'admin'>, timeoutMs = 10_000): Promise<void> {
+export async function allAnswered({ admin }: Pick<Server, 'admin'>, timeoutMs = 20_000): Promise<void> {
   await eventually(
     async () => {
       const { body } = await admin.get('/api/runs?take=100')

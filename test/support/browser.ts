@@ -13,6 +13,9 @@ export const hasBrowser = existsSync(executablePath)
 if (!hasBrowser)
   process.stdout.write(`Browser tests are skipped: there is no ${executablePath} (apt install chromium)\n`)
 
+/** A machine that does much else meanwhile may cut a browser short: what is broken fails each time. */
+export const inBrowser = { retry: 2 }
+
 /** What the kit wants to hear of a server; it complains in the console otherwise. */
 const kitVersion = '32.2.0'
 

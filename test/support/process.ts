@@ -107,7 +107,7 @@ export async function startProgram(
       if (address === undefined && outcome === null) throw new Error(`not ready yet: ${program.output()}`)
       return address
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 90_000 },
   ).catch(async (error: unknown) => {
     // Nobody else knows of it.
     await program[Symbol.asyncDispose]()

@@ -65,7 +65,7 @@ export class Listener implements AsyncDisposable {
   }
 
   /** Waits for `count` frames of this type and takes them out, leaving all others. */
-  async take(count: number, type = 'event', timeoutMs = 10_000): Promise<Heard[]> {
+  async take(count: number, type = 'event', timeoutMs = 20_000): Promise<Heard[]> {
     const find = () => this.frames.filter(frame => frame.type === type)
     await this.#until(
       () => find().length >= count,
@@ -99,7 +99,7 @@ export class Listener implements AsyncDisposable {
     await this.closed
   }
 
-  async #until(isMet: () => boolean, complaint: () => string, timeoutMs = 5_000): Promise<void> {
+  async #until(isMet: () => boolean, complaint: () => string, timeoutMs = 20_000): Promise<void> {
     if (isMet()) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, timeoutMs)

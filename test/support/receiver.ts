@@ -82,7 +82,7 @@ export class Receiver implements AsyncDisposable {
   }
 
   /** Waits until `count` requests have arrived. */
-  async take<Count extends number>(count: Count, timeoutMs = 5_000): Promise<Arrived<Count>> {
+  async take<Count extends number>(count: Count, timeoutMs = 20_000): Promise<Arrived<Count>> {
     await eventually(
       () => {
         if (this.requests.length < count) throw new Error(`${this.requests.length} of ${count} requests have arrived`)
@@ -102,8 +102,15 @@ export class Receiver implements AsyncDisposable {
     const { socket } = request
     this.#inFlight++
     this.mostInFlight = Math.max(this.mostInFlight, this.#inFlight)
+    let isOpen = true
+    const answered = () => {
+      if (isOpen) this.#inFlight--
+      isOpen = false
+    }
+    // The sender may have the whole answer, and send the next request, before the response is closed.
+    response.on('finish', answered)
     response.on('close', () => {
-      this.#inFlight--
+      answered()
       this.sentBytes += socket.bytesWritten
     })
     let body = ''

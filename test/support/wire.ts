@@ -9,7 +9,8 @@ export interface WireAnswer {
   body: string
 }
 
-const deadlineMs = 5000
+/** For whatever is waited for: only what never comes takes as long. */
+const deadlineMs = 20_000
 
 /** A bare TCP connection, for requests that no HTTP client would make. */
 export class Wire {

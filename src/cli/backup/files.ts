@@ -45,7 +45,7 @@ export async function saveFiles(db: Db, bytes: Bytes, archive: ArchiveWriter, pr
   const ahead: { blob: StoredBlob; small: Promise<Buffer | null> }[] = []
   for await (const blob of storedBlobs(db)) {
     const small = blob.size <= smallBytes ? readWhole(bytes, blob.key) : Promise.resolve(null)
-    // It is awaited in its turn; until then its failure is nobody's.
+    // It is awaited in its turn; without this, a failure before that would end the process as unhandled.
     small.catch(() => {})
     ahead.push({ blob, small })
     if (ahead.length < atOnce) continue

@@ -23,11 +23,11 @@ const signIn = route({
     // By the account: PostgreSQL finds it by more spellings of its name than JavaScript takes for one.
     const name = found === null ? `name ${username.trim().toLowerCase()}` : `user ${found.id}`
     const user = await attempts.run([name, `address ${address}`], async () =>
-      // Takes as long for names that nobody has.
+      // Takes as long for names of no account: the time must not tell which names there are.
       (await isPassword(password, found?.password_hash ?? null)) ? found!.id : null,
     )
     if (user === null) throw NotFound()
-    // Whoever knows the password sees what the user itself sees.
+    // A caller that knows the password sees what the user itself sees.
     const by = { kind: 'user', user, credential: '' } as const
     const person = await findPerson(sql, String(user), by)
     if (person === null || person.trashed_at !== null) throw NotFound()

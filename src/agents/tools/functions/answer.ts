@@ -29,7 +29,7 @@ function decode(type: string | undefined, body: Buffer): string {
   try {
     return new TextDecoder(charset).decode(body)
   } catch {
-    // A character set that nobody knows.
+    // A character set that TextDecoder does not know.
     return body.toString()
   }
 }
