@@ -35,8 +35,8 @@ import type { Traces } from './monitoring/traces.ts'
 import { openProviders } from './agents/providers/table.ts'
 import { openOutside } from './delivery/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
-import { path as hubPath } from './realtime/hub/door.ts'
-import { path as realtimePath } from './realtime/native-door.ts'
+import { path as hubPath } from './realtime/hub/endpoint.ts'
+import { path as realtimePath } from './realtime/native-endpoint.ts'
 import { anyOrigin } from './realtime/protocol.ts'
 import { SessionDirectory } from './realtime/session-directory.ts'
 import { ensureAssistant } from './resources/agents/assistant.ts'
@@ -310,7 +310,7 @@ export async function startNode(config: Config): Promise<Node> {
       direct,
       people,
       here: () => realtime.users,
-      tell: (user, frame, change) => realtime.tell(user, frame, change),
+      tell: (user, frame, change) => realtime.sendToUser(user, frame, change),
       origin: originInFrames,
       nowMs: () => performance.now(),
       log,
@@ -416,7 +416,7 @@ export async function startNode(config: Config): Promise<Node> {
       version: config.version,
       beat: () => ({ sessions: realtime.figures.sessions, waiting: apps.waiting, rss: process.memoryUsage.rss() }),
       read: () => {
-        const { sessions, hubSessions, users, channels } = realtime.figures
+        const { sessions, hubSessions, users, topics } = realtime.figures
         const { rss, heapUsed, external } = process.memoryUsage()
         const commitTimes = metrics.commitTimes.look()
         return {
@@ -433,7 +433,7 @@ export async function startNode(config: Config): Promise<Node> {
           sessions_native: sessions - hubSessions,
           sessions_hub: hubSessions,
           users_connected: users,
-          channels,
+          channels: topics,
           deliveries_success: deliverer.attempts.success,
           deliveries_failure: deliverer.attempts.failure,
           deliveries_queued: deliverer.waiting,
@@ -522,7 +522,7 @@ export async function startNode(config: Config): Promise<Node> {
       environment,
       typing,
       presence,
-      lookAround: (users, active) => lookAmong({ sql, people, users, active }),
+      findVisible: (users, active) => lookAmong({ sql, people, users, active }),
       events,
       credentials,
       isListed,
@@ -537,22 +537,22 @@ export async function startNode(config: Config): Promise<Node> {
       refuse: (res, req, error) => edge.refuse(res, req, error),
       origin: originInFrames,
       agentAudience: (app, isThere) => runFrames.audience(app, isThere),
-      addresses: { of: req => edge.originOf(req), fallback: origin },
+      clientOrigins: { of: req => edge.originOf(req), fallback: origin },
       ipOf: (res, req) => edge.ipOf(res, req),
       settings: toRealtimeSettings(config),
     })
     await realtime.start()
     const stopAnswering = sessionDirectory.start()
-    onMoved(moved => realtime.hearOf(moved))
+    onMoved(moved => realtime.onAppsChanged(moved))
     await feed.start()
-    const looks = [() => lookAround(environment, apps), () => realtime.look(), () => feed.look(), () => notifier.poll()]
+    const looks = [() => lookAround(environment, apps), () => realtime.poll(), () => feed.look(), () => notifier.poll()]
     kept.push(keepHouse([commitPoll(commits, looks), ...monitor.chores], housekeepingOptions))
     await monitor.arrive()
     realtime.attach(edge.uws)
     teardown.add('sessions', () => realtime.close())
     teardown.add('lists of sessions', async () => stopAnswering())
     metrics.gauge('parley_sessions', 'Realtime connections.', () => realtime.figures.sessions)
-    metrics.gauge('parley_channels', 'Apps that somebody is subscribed to.', () => realtime.figures.channels)
+    metrics.gauge('parley_channels', 'Apps that somebody is subscribed to.', () => realtime.figures.topics)
     const listening = await edge.listen(config.port, config.host)
     teardown.add('port', () => edge.stopListening())
     teardown.add('last sample', () => lastSample(monitor))

@@ -7,7 +7,10 @@ import type { RealtimeSettings } from './settings.ts'
 export const TooManySessions = problem(429, 'too-many-sessions', 'You have too many realtime connections.')
 const TokenEnded = problem(401, 'unauthorized', 'The access token is no longer valid.')
 
-type Limits = Pick<RealtimeSettings, 'sessions' | 'strangers' | 'userSessions' | 'subscriptions' | 'userBytesPerSecond'>
+type Limits = Pick<
+  RealtimeSettings,
+  'sessions' | 'unauthenticatedSessions' | 'userSessions' | 'subscriptions' | 'userBytesPerSecond'
+>
 
 export interface AdmissionParts {
   /** The principal of an access token, at once where it is known. Refuses with 401 and 403, thrown or rejected. */
@@ -15,13 +18,13 @@ export interface AdmissionParts {
   /** When the principal's credential ends; 0 where it has ended. */
   expiryOf: (principal: Principal) => number
   sessions: Sessions
-  /** How many there may be: in all, of nobody known, and of one user; and what may be said. */
+  /** How many sessions there may be: in all, without authentication, and of one user; and what a user may send. */
   limits: Limits
   now: () => number
 }
 
 /** What a frame takes beside its bytes: even the smallest one has to be read and answered. A guess. */
-const frameBytes = 128
+const frameOverheadBytes = 128
 
 /** For each app of each session: to subscribe takes 250, on the hub for each kind of event. A guess. */
 const subscriptionBytes = 320
@@ -29,17 +32,17 @@ const subscriptionBytes = 320
 /** A session of the hub takes as much to subscribe to all that 500 apps have. */
 const leastSavedBytes = 2 * 1024 * 1024
 
-/** Who may have a session, until when, and how much they may say. */
+/** Decides who may have a session, until when, and how much it may send. */
 export class Admission {
   readonly #parts: AdmissionParts
-  /** Of users, not of sessions: whoever is sent away may come back at once. */
-  readonly #said: Allowances<number>
+  /** Of users, not of sessions: a client whose session is ended may reconnect at once. */
+  readonly #bytes: Allowances<number>
   #isClosed = false
 
   constructor(parts: AdmissionParts) {
     const { userSessions, subscriptions, userBytesPerSecond } = parts.limits
     this.#parts = parts
-    this.#said = new Allowances({
+    this.#bytes = new Allowances({
       perSecond: userBytesPerSecond,
       most: Math.max(leastSavedBytes, userSessions * subscriptions * subscriptionBytes),
       now: parts.now,
@@ -47,13 +50,13 @@ export class Admission {
   }
 
   /** Refuses with 503 where there is no room for one more connection, or for one that does not say whose it is. */
-  requireRoom(isStranger: boolean): void {
+  requireCapacity(isUnauthenticated: boolean): void {
     const { sessions, limits } = this.#parts
     const isFull = this.#isClosed || sessions.size >= limits.sessions
-    if (isFull || (isStranger && sessions.strangers >= limits.strangers)) throw overloaded(5)
+    if (isFull || (isUnauthenticated && sessions.unauthenticated >= limits.unauthenticatedSessions)) throw overloaded(5)
   }
 
-  /** Lets nobody in from now on. */
+  /** Admits no session from now on. */
   close(): void {
     this.#isClosed = true
   }
@@ -63,7 +66,7 @@ export class Admission {
     try {
       return this.#parts.authenticate(token)
     } catch (error) {
-      // Told when the connection is open, as of a key that has to be looked up: pages see no more than its end.
+      // Answered when the connection is open, as for a key that has to be looked up: pages see no more than its end.
       if (error instanceof Problem && error.status === 403) return Promise.reject(error)
       throw error
     }
@@ -84,15 +87,15 @@ export class Admission {
     if (sessions.of(user).size + coming >= limits.userSessions) throw TooManySessions()
   }
 
-  /** The same for a session that the user has. */
+  /** The instant at which a session must end that goes on with a new token. Refuses with 401. */
   renew(principal: Principal): number {
     const expiresAt = this.#parts.expiryOf(principal)
     if (expiresAt <= this.#parts.now()) throw TokenEnded()
     return expiresAt
   }
 
-  /** Counts a frame of a user; false where all of their sessions together say more than their share. */
-  hears(user: number, sizeBytes: number): boolean {
-    return this.#said.take(user, frameBytes + sizeBytes) === 0
+  /** Counts a frame of a user; false where all of their sessions together send more than their share. */
+  allowsBytes(user: number, sizeBytes: number): boolean {
+    return this.#bytes.take(user, frameOverheadBytes + sizeBytes) === 0
   }
 }

@@ -4,27 +4,27 @@ import type { People } from '../actors/people.ts'
 import type { AppRow, AppState } from '../actors/state.ts'
 import { NotFound, Problem } from '../lib/errors.ts'
 import { Turns } from '../lib/turns.ts'
-import { Channel, type ChannelParts } from './channels/channel.ts'
+import { AppTopic, type AppTopicParts } from './topics/app-topic.ts'
 import { refusal, unsubscribed, type Ending } from './frames.ts'
-import { Replays } from './channels/replay.ts'
+import { Replays } from './topics/replay.ts'
 import type { Frame } from './protocol.ts'
 import { closeCodes, type Session } from './session.ts'
-import { Subscription, type Asked } from './channels/subscription.ts'
-import { tellEach } from './telling.ts'
+import { Subscription, type SubscribeOptions } from './topics/subscription.ts'
+import { broadcast } from './broadcast.ts'
 
-/** Decides who may hear of an app; the person is in memory when it is asked. */
+/** Decides whether a user may receive the events of an app; the user is in memory when it is called. */
 export type CanRead = (state: AppState, user: number) => boolean
 
-/** The rev up to which an app's history is hidden from somebody; 0 for none of it. */
+/** The rev up to which an app's history is hidden from a user; 0 for none of it. */
 export type HiddenUntil = (state: AppState, user: number) => number
 
-export interface FanOutParts extends Omit<ChannelParts, 'moved'> {
+export interface FanOutParts extends Omit<AppTopicParts, 'onAdvance'> {
   apps: Apps
   people: People
   canRead: CanRead
   hiddenUntil: HiddenUntil
   replayBytes: number
-  /** Told when the first one here wants to see agents at work in an app, and when nobody does any more. */
+  /** Called when the first session here asks to see agents at work in an app, and when the last one has gone. */
   agentAudience?: ((app: number, isThere: boolean) => void) | undefined
 }
 
@@ -38,54 +38,54 @@ const readsAtOnce = 4
 const volatileBytes = 64 * 1024
 
 /**
- * Committed events → the sessions that may see them. A channel for each app with subscribers; rights are looked at
- * when a subscription starts, and again before anything is told that follows a change of them.
+ * Sends committed events to the sessions that may see them. It holds a topic for each app with subscribers. Rights are
+ * checked when a subscription starts, and again before anything is sent that follows a change of them.
  */
 export class FanOut {
   readonly #parts: FanOutParts
-  readonly #channels = new Map<number, Channel>()
-  /** Apps in which somebody wants to see agents at work, with how many do. */
+  readonly #topics = new Map<number, AppTopic>()
+  /** App → the number of subscriptions that ask to see agents at work there. */
   readonly #agentAudiences = new Map<number, number>()
-  readonly #turns = new Turns(readsAtOnce)
+  readonly #queue = new Turns(readsAtOnce)
   readonly #replays: Replays
 
   constructor(parts: FanOutParts) {
     this.#parts = parts
-    this.#replays = new Replays({ ...parts, turns: this.#turns, look: app => parts.apps.look([app]) })
+    this.#replays = new Replays({ ...parts, turns: this.#queue, catchUp: app => parts.apps.look([app]) })
   }
 
   /** Apps with subscribers. */
   get size(): number {
-    return this.#channels.size
+    return this.#topics.size
   }
 
-  /** Takes what was committed, as `Apps.listen` gives it. */
-  hear(state: AppState, events: readonly AppEvent[]): void {
-    const channel = this.#channels.get(state.app.id)
-    if (channel === undefined || !channel.isOpen) return
-    // Before the events are told: whoever has just lost the right to them must not see them.
-    this.#review(channel, state, events)
-    channel.hear(events, state)
+  /** Receives a commit, as `Apps.listen` gives it. */
+  onCommit(state: AppState, events: readonly AppEvent[]): void {
+    const appTopic = this.#topics.get(state.app.id)
+    if (appTopic === undefined || !appTopic.isOpen) return
+    // Before the events are sent: a subscriber that has just lost the right to them must not see them.
+    this.#review(appTopic, state, events)
+    appTopic.onCommit(events, state)
   }
 
   /**
-   * Starts telling a session of an app: what followed `after`, then what happens. Answers by one frame, `subscribed` or
+   * Subscribes a session to an app: it gets what followed `after`, then what happens. Answers with one frame, `subscribed` or
    * a refusal, unless it is ended before. A second subscription to the same app takes the place of the first.
    */
-  subscribe(session: Session, app: number, asked: Asked = {}): void {
+  subscribe(session: Session, app: number, asked: SubscribeOptions = {}): void {
     const before = session.subscriptions.get(app)
     if (before !== undefined) this.#end(before)
-    // Such clients hear of everything in the app, so the topic is the same for every event.
-    this.#start(new Subscription(session, app, { ...asked, topics: [session.form.topic(app, '')] }))
+    // Clients of the native protocol get all events of the app, under one topic.
+    this.#start(new Subscription(session, app, { ...asked, topics: [session.codec.topic(app, '')] }))
   }
 
   /**
-   * Starts telling a session of one kind of event of an app, from now on. True when it does, false where the app is
-   * not there or not visible. Answers at once where the session hears of the app already. It rests while the right is
+   * Subscribes a session to one kind of event of an app, from now on. True when it is subscribed, false where the app is
+   * not there or not visible. Answers at once where the session is subscribed to the app already. It rests while the right is
    * gone, for as long as the session lasts.
    */
-  follow(session: Session, app: number, event: string): boolean | Promise<boolean> {
-    const topic = session.form.topic(app, event)
+  subscribeToEvent(session: Session, app: number, event: string): boolean | Promise<boolean> {
+    const topic = session.codec.topic(app, event)
     const subscription = session.subscriptions.get(app)
     if (subscription === undefined) {
       const first = new Subscription(session, app, { topics: [topic], isLasting: true })
@@ -101,10 +101,10 @@ export class FanOut {
     return subscription.stage === 'opening' ? subscription.admission!.promise : true
   }
 
-  /** Ends what `follow` started. */
-  unfollow(session: Session, app: number, event: string): void {
+  /** Undoes `subscribeToEvent`. */
+  unsubscribeFromEvent(session: Session, app: number, event: string): void {
     const subscription = session.subscriptions.get(app)
-    const topic = session.form.topic(app, event)
+    const topic = session.codec.topic(app, event)
     const at = subscription?.topics.indexOf(topic) ?? -1
     if (subscription === undefined || at === -1) return
     if (subscription.topics.length === 1) return this.#end(subscription)
@@ -119,12 +119,12 @@ export class FanOut {
   }
 
   /** The session has ended. */
-  leave(session: Session): void {
+  onClose(session: Session): void {
     for (const subscription of session.subscriptions.values()) this.#end(subscription)
   }
 
   /** The client has taken some of what waited for it. */
-  drained(session: Session): void {
+  onDrain(session: Session): void {
     for (const subscription of session.subscriptions.values()) {
       if (subscription.stage === 'paused') this.#replays.resume(subscription)
     }
@@ -133,21 +133,21 @@ export class FanOut {
   /** Looks at the rights of a session again, for changes that belong to no app. The person is in memory. */
   review(session: Session): void {
     for (const subscription of session.subscriptions.values()) {
-      if (subscription.channel?.isOpen) this.#check(subscription, subscription.channel.state, [])
+      if (subscription.appTopic?.isOpen) this.#check(subscription, subscription.appTopic.state, [])
     }
   }
 
-  /** True where somebody is subscribed to the app. */
-  isHeard(app: number): boolean {
-    return this.#channels.get(app)?.isOpen === true
+  /** True where the app has subscribers on this node. */
+  hasSubscribers(app: number): boolean {
+    return this.#topics.get(app)?.isOpen === true
   }
 
-  /** Tells those who are live in an app what is no part of its history. */
-  mention(app: number, frame: Frame): void {
-    if (this.isHeard(app)) this.#channels.get(app)!.mention(frame)
+  /** Sends a frame that is no part of the history to the live subscribers of an app. */
+  broadcastEphemeral(app: number, frame: Frame): void {
+    if (this.hasSubscribers(app)) this.#topics.get(app)!.broadcastEphemeral(frame)
   }
 
-  /** True where somebody here wants to see agents at work in the app. */
+  /** True where a subscriber on this node asks to see agents at work in the app. */
   seesAgents(app: number): boolean {
     return this.#agentAudiences.has(app)
   }
@@ -159,14 +159,14 @@ export class FanOut {
   showAgents(app: number, frame: Frame): void {
     if (!this.seesAgents(app)) return
     const sessions: Session[] = []
-    for (const { hearsAgents, stage, session } of this.#channels.get(app)?.subscriptions ?? []) {
-      if (hearsAgents && stage === 'live' && session.bufferedBytes < volatileBytes) sessions.push(session)
+    for (const { wantsAgents, stage, session } of this.#topics.get(app)?.subscriptions ?? []) {
+      if (wantsAgents && stage === 'live' && session.bufferedBytes < volatileBytes) sessions.push(session)
     }
-    tellEach(sessions, frame, this.#parts.log)
+    broadcast(sessions, frame, this.#parts.log)
   }
 
   #start(subscription: Subscription): void {
-    if (subscription.hearsAgents) this.#countAgentAudience(subscription.app, 1)
+    if (subscription.wantsAgents) this.#countAgentAudience(subscription.app, 1)
     subscription.session.subscriptions.set(subscription.app, subscription)
     this.#admit(subscription).catch((error: unknown) => this.#refuse(subscription, error))
   }
@@ -174,11 +174,11 @@ export class FanOut {
   async #admit(subscription: Subscription): Promise<void> {
     const { apps, people, canRead, hiddenUntil } = this.#parts
     const { session, app, cursor } = subscription
-    const channel = this.#join(subscription)
-    if (!channel.isOpen) await this.#inTurn(subscription, () => channel.open())
+    const appTopic = this.#join(subscription)
+    if (!appTopic.isOpen) await this.#inTurn(subscription, () => appTopic.open())
     // What a client wants to follow may be ahead of this node: what it has seen, though it may be mistaken; or, where it
     // does not say, all that it may have read or heard elsewhere. Before the rights, so that these are as they are now.
-    const head = cursor === undefined || cursor > channel.sent ? await apps.head(app) : channel.sent
+    const head = cursor === undefined || cursor > appTopic.sent ? await apps.head(app) : appTopic.sent
     const { user } = session
     if (user !== undefined && people.find(user) === undefined) await people.load([user])
     if (apps.current(app) === undefined) await apps.state(app)
@@ -194,7 +194,7 @@ export class FanOut {
   /** What takes the database, while the subscription is still wanted; of each user behind what this one has asked before. */
   #inTurn<Result>(subscription: Subscription, read: () => Promise<Result>): Promise<Result | undefined> {
     const { session } = subscription
-    return this.#turns.add(session.owner ?? 0, async () => (subscription.stage === 'opening' ? read() : undefined))
+    return this.#queue.add(session.owner ?? 0, async () => (subscription.stage === 'opening' ? read() : undefined))
   }
 
   #countAgentAudience(app: number, change: 1 | -1): void {
@@ -204,25 +204,25 @@ export class FanOut {
     if (count === 0 || (count === 1 && change === 1)) this.#parts.agentAudience?.(app, count > 0)
   }
 
-  #join(subscription: Subscription): Channel {
+  #join(subscription: Subscription): AppTopic {
     const { app } = subscription
-    let channel = this.#channels.get(app)
-    if (channel === undefined) {
-      const moved = (channel: Channel) => this.#replays.moved(channel)
-      channel = new Channel(app, channel => this.#open(channel), { ...this.#parts, moved })
-      this.#channels.set(app, channel)
+    let appTopic = this.#topics.get(app)
+    if (appTopic === undefined) {
+      const onAdvance = (appTopic: AppTopic) => this.#replays.onAdvance(appTopic)
+      appTopic = new AppTopic(app, appTopic => this.#open(appTopic), { ...this.#parts, onAdvance })
+      this.#topics.set(app, appTopic)
     }
-    subscription.channel = channel
-    channel.subscriptions.add(subscription)
-    return channel
+    subscription.appTopic = appTopic
+    appTopic.subscriptions.add(subscription)
+    return appTopic
   }
 
-  async #open(channel: Channel): Promise<void> {
+  async #open(appTopic: AppTopic): Promise<void> {
     const { apps } = this.#parts
-    const unpin = await apps.pin(channel.app)
+    const unpin = await apps.pin(appTopic.app)
     try {
-      while (apps.peek(channel.app) === undefined) await apps.state(channel.app)
-      channel.start(apps.peek(channel.app)!, unpin)
+      while (apps.peek(appTopic.app) === undefined) await apps.state(appTopic.app)
+      appTopic.start(apps.peek(appTopic.app)!, unpin)
     } catch (error) {
       unpin()
       throw error
@@ -240,11 +240,11 @@ export class FanOut {
     this.#end(subscription)
   }
 
-  #review(channel: Channel, state: AppState, events: readonly AppEvent[]): void {
+  #review(appTopic: AppTopic, state: AppState, events: readonly AppEvent[]): void {
     const isForAll = events.length === 0 || !isSameGuard(state.told, state.app)
     const users = isForAll ? null : usersWithOtherAccess(state)
     if (users?.size === 0) return
-    for (const subscription of channel.subscriptions) {
+    for (const subscription of appTopic.subscriptions) {
       const { user } = subscription.session
       if (user !== undefined && (users === null || users.has(user))) this.#check(subscription, state, events)
     }
@@ -264,9 +264,9 @@ export class FanOut {
   }
 
   #release(subscription: Subscription, user: number): void {
-    const { stage, channel } = subscription
+    const { stage, appTopic } = subscription
     const isWaiting = stage === 'held' || stage === 'resting'
-    if (isWaiting && channel?.isOpen) this.#decide(subscription, channel.state, user, [])
+    if (isWaiting && appTopic?.isOpen) this.#decide(subscription, appTopic.state, user, [])
   }
 
   #decide(subscription: Subscription, state: AppState, user: number, events: readonly AppEvent[]): void {
@@ -284,20 +284,20 @@ export class FanOut {
   }
 
   #end(subscription: Subscription): void {
-    const { session, app, topics, stage, channel } = subscription
+    const { session, app, topics, stage, appTopic } = subscription
     if (stage === 'ended') return
     subscription.stage = 'ended'
-    if (subscription.hearsAgents) this.#countAgentAudience(app, -1)
+    if (subscription.wantsAgents) this.#countAgentAudience(app, -1)
     subscription.admission?.resolve(false)
     if (session.subscriptions.get(app) === subscription) session.subscriptions.delete(app)
-    if (channel === undefined) return
+    if (appTopic === undefined) return
     if (stage === 'live') for (const topic of topics) session.leave(topic)
-    if (stage !== 'opening') channel.dismiss(session.form)
-    channel.early.delete(subscription)
-    channel.subscriptions.delete(subscription)
-    if (channel.subscriptions.size > 0) return
-    channel.close()
-    this.#channels.delete(app)
+    if (stage !== 'opening') appTopic.removeListener(session.codec)
+    appTopic.early.delete(subscription)
+    appTopic.subscriptions.delete(subscription)
+    if (appTopic.subscriptions.size > 0) return
+    appTopic.close()
+    this.#topics.delete(app)
   }
 }
 
@@ -314,8 +314,8 @@ function isSameGuard(before: AppRow, after: AppRow): boolean {
 }
 
 /**
- * The rev up to which somebody had no right who has it now. Where several events are heard at once, the last of those that
- * could have given it counts.
+ * The rev up to which a user had no right that it has now. Where a commit has several events, the last one that could have
+ * given the right counts.
  */
 function endOfAbsence({ app }: AppState, user: number, events: readonly AppEvent[]): number {
   const giving = events.findLast(

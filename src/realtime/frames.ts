@@ -51,7 +51,7 @@ export const subscribed = ({ app, request }: Named, rev: number, head_rev: numbe
   head_rev,
 })
 
-/** Everything up to `rev` has been told. */
+/** Everything up to `rev` has been sent. */
 export const current = (app_id: number, rev: number): Frame => ({ type: 'current', app_id, rev })
 
 /** The history after the client's rev is not to be had: it must load the app anew; events after `rev` follow. */

@@ -30,23 +30,23 @@ export class Native {
     this.#parts = parts
   }
 
-  /** Takes a message from the client. Never throws: what cannot be understood is refused, and after a while ends it. */
-  hear(session: Session, message: ArrayBuffer, isBinary: boolean): void {
+  /** Handles a message of the client. Never throws: what cannot be parsed is refused, and after a while ends the session. */
+  onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void {
     const { framesPerSecond, subscriptions } = this.#parts.settings
     if (!session.admits(this.#parts.now(), framesPerSecond, framesPerSecond + subscriptions)) {
-      return this.#expel(session, TooManyFrames())
+      return this.#endWith(session, TooManyFrames())
     }
     const { user } = session
     const isHeard =
       user === undefined
-        ? session.introduces(message.byteLength)
-        : this.#parts.admission.hears(user, message.byteLength)
-    if (!isHeard) return this.#expel(session, TooManyFrames())
+        ? session.allowsBeforeHello(message.byteLength)
+        : this.#parts.admission.allowsBytes(user, message.byteLength)
+    if (!isHeard) return this.#endWith(session, TooManyFrames())
     const frame = read(session, message, isBinary)
-    if (frame === null) return this.#doubt(session, BadRequest())
+    if (frame === null) return this.#rejectFrame(session, BadRequest())
     if (frame.type === 'ping') return session.send(pong)
     if (frame.type === 'hello') return this.#hello(session, frame)
-    if (session.state.state === 'opening') return this.#doubt(session, HelloExpected())
+    if (session.state.state === 'opening') return this.#rejectFrame(session, HelloExpected())
     if (frame.type === 'subscribe') return this.#subscribe(session, frame)
     this.#parts.fanOut.unsubscribe(session, frame.app_id)
   }
@@ -65,7 +65,7 @@ export class Native {
 
   /** Ends a session that could not be opened, and says why. */
   refuse(session: Session, error: unknown): void {
-    if (error instanceof Problem) return this.#expel(session, error)
+    if (error instanceof Problem) return this.#endWith(session, error)
     this.#parts.log.warn({ error }, 'A session could not be opened')
     session.close(closeCodes.failed, 'reconnect')
   }
@@ -73,7 +73,7 @@ export class Native {
   #hello(session: Session, { access_token, scalars }: Extract<Incoming, { type: 'hello' }>): void {
     const accept = (principal: Principal) => {
       if (session.state.state === 'open') return this.#renew(session, principal)
-      if (scalars !== undefined) session.speak(withScalars(session.form, scalars))
+      if (scalars !== undefined) session.useCodec(withScalars(session.codec, scalars))
       this.welcome(session, principal)
     }
     try {
@@ -85,17 +85,17 @@ export class Native {
     }
   }
 
-  /** A fresh token for the same user keeps the session going; it does not count as another session. */
+  /** A fresh token for its user keeps the session going; it does not count as another session. */
   #renew(session: Session, principal: Principal): void {
-    if (principal.user !== session.user) return this.#expel(session, Forbidden())
+    if (principal.user !== session.user) return this.#endWith(session, Forbidden())
     session.open(principal, this.#parts.admission.renew(principal))
     this.#greet(session)
   }
 
   #greet(session: Session): void {
-    const { state, form } = session
+    const { state, codec } = session
     if (state.state !== 'open') return
-    session.send(welcome(state.principal.user, form.scalars, state.expiresAt, this.#parts.now()))
+    session.send(welcome(state.principal.user, codec.scalars, state.expiresAt, this.#parts.now()))
   }
 
   #subscribe(session: Session, { app_id, after, agents, request_id }: Extract<Incoming, { type: 'subscribe' }>): void {
@@ -107,12 +107,12 @@ export class Native {
     fanOut.subscribe(session, app_id, { after, agents, request: request_id })
   }
 
-  #doubt(session: Session, reason: Problem): void {
+  #rejectFrame(session: Session, reason: Problem): void {
     session.send(refusal(reason))
-    if (!session.forgives()) session.close(closeCodes.malformed, 'too many frames that make no sense')
+    if (!session.toleratesFault()) session.close(closeCodes.malformed, 'too many frames that make no sense')
   }
 
-  #expel(session: Session, reason: Problem): void {
+  #endWith(session: Session, reason: Problem): void {
     session.send(refusal(reason))
     session.close(toCloseCode(reason.status), reason.code)
   }
@@ -120,9 +120,9 @@ export class Native {
 
 function read(session: Session, message: ArrayBuffer, isBinary: boolean): Incoming | null {
   try {
-    return Incoming.parse(session.form.decode(message, isBinary))
+    return Incoming.parse(session.codec.decode(message, isBinary))
   } catch {
-    // Whatever a client sends, and however it breaks the parser: it is its fault, and it is told so.
+    // Whatever a client sends, and however it breaks the parser, is the fault of the client, and refused.
     return null
   }
 }

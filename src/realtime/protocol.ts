@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { writeJson, type Scalars } from '../lib/json.ts'
 import { packPlain, unpackPlain } from './message-pack.ts'
 
-/** No member of what is encoded: other clients are not told of it. */
+/** The name of an event on the hub. A symbol, because it is not encoded for other clients. */
 export const hubName = Symbol('hubName')
 
-/** Neither: clients of the hub are told each what it sees, in another frame. */
-export const isOwn = Symbol('isOwn')
+/** Marks an event of which clients of the hub each get what their user may see. A symbol, as it is not encoded. */
+export const perUser = Symbol('isOwn')
 
 /**
- * Stands in frames for the origin that their links begin with, until they are encoded: what is told is put together
- * once, also where clients know this server under several addresses. Nobody can guess it, so no text has it.
+ * Stands in frames for the origin that their links begin with, until they are encoded: a frame is made once, also where
+ * clients know this server under several origins. It cannot be guessed, so no text has it.
  */
 export const anyOrigin = `https://${randomUUID()}.invalid`
 
@@ -19,31 +19,31 @@ export interface Frame {
   readonly type: string
   /** What the event is called on the hub, where that is not what it is called elsewhere. */
   readonly [hubName]?: string
-  readonly [isOwn]?: boolean
+  readonly [perUser]?: boolean
   readonly [member: string]: unknown
 }
 
 /**
- * One way of writing frames: a protocol and a form of scalars, for clients of one `Address`. Sessions with the same form
- * share every encoded frame, so there is one object for each form, and no more than a handful for each address.
+ * One way of writing frames: a protocol and a form of scalars, for clients of one `ClientOrigin`. Sessions with one codec
+ * share every encoded frame, so there is one object for each, and no more than a handful for each origin.
  */
-export interface Form {
+export interface Codec {
   /** The subprotocol that clients ask for. */
   readonly protocol: string
   readonly scalars: Scalars
   readonly isBinary: boolean
-  /** True where its clients are told each what it sees, of the few events that are not the same for all. */
-  readonly isOwn: boolean
-  /** Null for a frame that clients of this form are not told of. */
+  /** True where clients each get what their user may see, of the few events that are not the same for all. */
+  readonly isPerUser: boolean
+  /** Null for a frame that clients of this codec do not get. */
   encode(frame: Frame, origin?: string): Uint8Array | null
   /** Reads what a client sent; throws on anything that is not in this protocol. */
   decode(message: ArrayBuffer, isBinary: boolean): unknown
-  /** The topic under which sessions of this form hear of such an event of an app, or of all that happens in it. */
+  /** The topic under which such an event of an app, or all of them, is published to sessions with this codec. */
   topic(app: number, event: string): string
 }
 
-/** A form of the native protocol, whose clients are told of everything. */
-interface NativeForm extends Form {
+/** A codec of the native protocol, whose clients get every frame. */
+interface NativeCodec extends Codec {
   encode(frame: Frame, origin?: string): Uint8Array
 }
 
@@ -52,11 +52,11 @@ export function writeFrame(frame: unknown, scalars: Scalars, origin: string): st
   return writeJson(frame, scalars).replaceAll(anyOrigin, origin)
 }
 
-const json = (scalars: Scalars): NativeForm => ({
+const json = (scalars: Scalars): NativeCodec => ({
   protocol: 'json',
   scalars,
   isBinary: false,
-  isOwn: false,
+  isPerUser: false,
   encode: (frame, origin = anyOrigin) => Buffer.from(writeFrame(frame, scalars, origin)),
   decode(message, isBinary) {
     if (isBinary) throw new TypeError('This protocol has text frames')
@@ -65,11 +65,11 @@ const json = (scalars: Scalars): NativeForm => ({
   topic: app => `a${app}:json:${scalars}`,
 })
 
-const msgpack = (scalars: Scalars): NativeForm => ({
+const msgpack = (scalars: Scalars): NativeCodec => ({
   protocol: 'msgpack',
   scalars,
   isBinary: true,
-  isOwn: false,
+  isPerUser: false,
   // By way of JSON, so that both protocols say the same: what is dropped, quoted and rounded is decided in one place.
   encode: (frame, origin = anyOrigin) => packPlain(JSON.parse(writeFrame(frame, scalars, origin))),
   decode(message, isBinary) {
@@ -79,14 +79,14 @@ const msgpack = (scalars: Scalars): NativeForm => ({
   topic: app => `a${app}:msgpack:${scalars}`,
 })
 
-const forms = [json('string'), json('number'), msgpack('string'), msgpack('number')]
+const codecs = [json('string'), json('number'), msgpack('string'), msgpack('number')]
 
 /** Undefined for a protocol that is not spoken here. */
-export function findForm(protocol: string, scalars: Scalars): NativeForm | undefined {
-  return forms.find(form => form.protocol === protocol && form.scalars === scalars)
+export function findCodec(protocol: string, scalars: Scalars): NativeCodec | undefined {
+  return codecs.find(codec => codec.protocol === protocol && codec.scalars === scalars)
 }
 
-/** The same protocol with another form of scalars. */
-export function withScalars(form: Form, scalars: Scalars): Form {
-  return findForm(form.protocol, scalars) ?? form
+/** The codec of a protocol with another form of scalars. */
+export function withScalars(codec: Codec, scalars: Scalars): Codec {
+  return findCodec(codec.protocol, scalars) ?? codec
 }

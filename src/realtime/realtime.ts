@@ -13,34 +13,34 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { EventRow } from '../storage/events.ts'
 import type { Sql } from '../storage/sql.ts'
-import { Addresses, type AddressesParts } from './addresses.ts'
+import { ClientOrigins, type ClientOriginsParts } from './client-origins.ts'
 import { Admission } from './admission.ts'
-import { Distant } from './distant/distant.ts'
+import { UnloadedAppNotifier } from './unloaded-apps/notifier.ts'
 import { FanOut, type CanRead, type HiddenUntil } from './fan-out.ts'
-import { History } from './channels/history.ts'
-import { hubDoor } from './hub/door.ts'
+import { History } from './topics/history.ts'
+import { hubEndpoint } from './hub/endpoint.ts'
 import { Hub } from './hub/hub.ts'
-import { Online, type LookAround } from './hub/online.ts'
-import { Streams } from './hub/streams.ts'
-import { nativeDoor } from './native-door.ts'
+import { Online, type FindVisible } from './hub/online.ts'
+import { SignalRUserStreams } from './hub/user-streams.ts'
+import { nativeEndpoint } from './native-endpoint.ts'
 import { Native } from './native.ts'
-import { Personal, type PersonalParts } from './personal.ts'
+import { UserTopic, type UserTopicParts } from './user-topic.ts'
 import { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
 import type { Frame } from './protocol.ts'
 import { listSessions, type SessionFilter, type SessionPage } from './session-list.ts'
 import { serve, type Refuse, type SocketParts } from './socket.ts'
-import { Tails } from './channels/tail.ts'
-import { Typists } from './typists.ts'
+import { ReplayBuffers } from './topics/replay-buffer.ts'
+import { TypingBroadcaster } from './typing-broadcaster.ts'
 
-/** Where sessions learn who somebody is, and that it is over. */
+/** What realtime needs of credentials: when they end, and that they were revoked. */
 export interface SessionCredentials {
   /** When a principal's credential ends, in milliseconds; 0 where it has ended. */
   expiryOf(principal: Principal): number
   onRevoked(listener: (isRevoked: (principal: Principal) => boolean) => void): void
 }
 
-export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnread' | 'isRemovable'> {
+export interface RealtimeOptions extends Pick<UserTopicParts, 'isListed' | 'isUnread' | 'isRemovable'> {
   /** The id of this node among all. */
   node: string
   sql: Sql
@@ -51,7 +51,7 @@ export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnr
   environment: Environment
   typing: Typing
   presence: Presence
-  lookAround: LookAround
+  findVisible: FindVisible
   events: EventTypes
   credentials: SessionCredentials
   /** The principal of an access token, at once where it is known. Refuses with 401 and 403, thrown or rejected. */
@@ -62,10 +62,10 @@ export interface RealtimeOptions extends Pick<PersonalParts, 'isListed' | 'isUnr
   refuse: Refuse
   /** Scheme and host for the absolute URLs in events, or what stands for them until these are encoded. */
   origin: () => string
-  addresses: AddressesParts
+  clientOrigins: ClientOriginsParts
   ipOf: SocketParts['ipOf']
   settings: RealtimeSettings
-  /** Told when the first one here wants to see agents at work in an app, and when nobody does any more. */
+  /** Called when the first session here asks to see agents at work in an app, and when the last one has gone. */
   agentAudience?: (app: number, isThere: boolean) => void
   clock: Clock
   log: Log
@@ -78,8 +78,8 @@ export interface RealtimeFigures {
   hubSessions: number
   /** Users with a session on this node. */
   users: number
-  channels: number
-  tailBytes: number
+  topics: number
+  replayBufferBytes: number
 }
 
 /**
@@ -89,14 +89,14 @@ export interface RealtimeFigures {
  */
 export class Realtime {
   readonly #options: RealtimeOptions
-  readonly #addresses: Addresses
+  readonly #clientOrigins: ClientOrigins
   readonly #sessions: Sessions
   readonly #fanOut: FanOut
-  readonly #personal: Personal
-  readonly #streams: Streams
-  readonly #distant: Distant
+  readonly #userTopic: UserTopic
+  readonly #userStreams: SignalRUserStreams
+  readonly #unloadedApps: UnloadedAppNotifier
   readonly #closed = new AbortController()
-  readonly #tails: Tails
+  readonly #buffers: ReplayBuffers
   readonly #admission: Admission
   #server: TemplatedApp | null = null
 
@@ -104,11 +104,11 @@ export class Realtime {
     const { apps, direct, environment, credentials, typing, settings } = options
     const history = new History(options)
     this.#options = options
-    this.#tails = new Tails(settings.tailBytes)
-    this.#addresses = new Addresses(options.addresses)
+    this.#buffers = new ReplayBuffers(settings.replayBufferBytes)
+    this.#clientOrigins = new ClientOrigins(options.clientOrigins)
     this.#sessions = new Sessions({
       ...options,
-      addresses: this.#addresses,
+      clientOrigins: this.#clientOrigins,
       totalBacklogBytes: settings.totalBacklogBytes,
     })
     this.#admission = new Admission({
@@ -121,29 +121,29 @@ export class Realtime {
     this.#fanOut = new FanOut({
       ...options,
       history,
-      tails: this.#tails,
+      buffers: this.#buffers,
       publish: (topic, bytes, isBinary) => this.#publish(topic, bytes, isBinary),
       replayBytes: settings.replayBytes,
     })
-    this.#personal = new Personal({ ...options, sessions: this.#sessions, unreadDelayMs: settings.unreadDelayMs })
-    this.#streams = new Streams({ ...options, sessions: this.#sessions, history })
-    this.#distant = new Distant({
+    this.#userTopic = new UserTopic({ ...options, sessions: this.#sessions, unreadDelayMs: settings.unreadDelayMs })
+    this.#userStreams = new SignalRUserStreams({ ...options, sessions: this.#sessions, history })
+    this.#unloadedApps = new UnloadedAppNotifier({
       ...options,
       sessions: this.#sessions,
-      personal: this.#personal,
-      streams: this.#streams,
+      userTopic: this.#userTopic,
+      userStreams: this.#userStreams,
     })
-    const typists = new Typists({ ...options, fanOut: this.#fanOut })
+    const typists = new TypingBroadcaster({ ...options, fanOut: this.#fanOut })
     apps.listen((state, events) => {
-      this.#fanOut.hear(state, events)
-      const news = this.#distant.pass(state.app.id, events)
-      if (news.length > 0 || events.length === 0) this.#personal.hear(state)
-      this.#streams.hear(state, news)
+      this.#fanOut.onCommit(state, events)
+      const news = this.#unloadedApps.takeUnsent(state.app.id, events)
+      if (news.length > 0 || events.length === 0) this.#userTopic.onCommit(state)
+      this.#userStreams.onCommit(state, news)
     })
-    direct.listen(event => this.#hearFirst(event))
-    environment.listen(event => this.#hear(event))
+    direct.listen(event => this.#onAppCreated(event))
+    environment.listen(event => this.#onSharedEvent(event))
     credentials.onRevoked(isRevoked => this.#sessions.revoke(isRevoked))
-    typing.listen((app, user, isTyping) => typists.hear(app, user, isTyping))
+    typing.listen((app, user, isTyping) => typists.onTyping(app, user, isTyping))
   }
 
   get figures(): RealtimeFigures {
@@ -151,8 +151,8 @@ export class Realtime {
       sessions: this.#sessions.size,
       hubSessions: this.#sessions.ofHub,
       users: this.#sessions.users.size,
-      channels: this.#fanOut.size,
-      tailBytes: this.#tails.bytes,
+      topics: this.#fanOut.size,
+      replayBufferBytes: this.#buffers.bytes,
     }
   }
 
@@ -161,12 +161,12 @@ export class Realtime {
     return listSessions(this.#sessions, filter, limit)
   }
 
-  /** True where somebody here wants to see agents at work in the app. */
+  /** True where a subscriber on this node asks to see agents at work in the app. */
   seesAgents(app: number): boolean {
     return this.#fanOut.seesAgents(app)
   }
 
-  /** Shows them what an agent does: it has no history. */
+  /** Sends these subscribers what an agent does: it has no history. */
   showAgents(app: number, frame: Frame): void {
     this.#fanOut.showAgents(app, frame)
   }
@@ -176,55 +176,55 @@ export class Realtime {
     return this.#sessions.users.keys()
   }
 
-  /** Tells a user's sessions on this node what concerns this user alone. `change` numbers it among all such changes. */
-  tell(user: number, frame: Frame, change: number): void {
-    this.#personal.tell(user, frame)
-    this.#streams.tellOwn(user, frame, change)
+  /** Sends a user's sessions on this node what concerns this user alone. `change` numbers it among all such changes. */
+  sendToUser(user: number, frame: Frame, change: number): void {
+    this.#userTopic.send(user, frame)
+    this.#userStreams.sendOwn(user, frame, change)
   }
 
-  /** Takes everything that was committed so far as told. Call once, before `attach`. */
+  /** Counts everything that was committed so far as sent. Call once, before `attach`. */
   async start(): Promise<void> {
-    await this.#distant.start()
+    await this.#unloadedApps.start()
   }
 
-  /** Apps that were written to, on any node: people here may have to be told of some that are not in memory. */
-  hearOf(moved: readonly Moved[]): void {
-    this.#distant.hear(moved)
+  /** Receives apps that were written to, on any node: users here may have to be notified of some that are not in memory. */
+  onAppsChanged(moved: readonly Moved[]): void {
+    this.#unloadedApps.onChange(moved)
   }
 
   /**
-   * The same for what nobody has told of; within two seconds if it is called once a second. False where somebody could not
-   * be told, and the next look has to try again.
+   * Finds apps that were written to without a notice of it, within two seconds if it is called once a second. False where
+   * a user could not be notified, and the next poll has to try again.
    */
-  look(): Promise<boolean> {
-    return this.#distant.look()
+  poll(): Promise<boolean> {
+    return this.#unloadedApps.poll()
   }
 
   /** Opens /api/realtime and /hubs/rtm on a server that does not listen yet. */
   attach(server: TemplatedApp): void {
     const { settings, ipOf, refuse, clock, log } = this.#options
     const { signal } = this.#closed
-    const streams = this.#streams
+    const userStreams = this.#userStreams
     const sessions = this.#sessions
     const fanOut = this.#fanOut
     const admission = this.#admission
-    const addresses = this.#addresses
+    const clientOrigins = this.#clientOrigins
     const now = () => clock.now()
     const native = new Native({ admission, sessions, fanOut, settings, now, log })
-    const online = new Online({ ...this.#options, streams, signal })
+    const online = new Online({ ...this.#options, userStreams, signal })
     const publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => this.#publish(topic, bytes, isBinary)
-    const hub = new Hub({ ...this.#options, admission, sessions, fanOut, streams, online, publish, signal })
-    for (const door of [nativeDoor(native), hubDoor(hub)]) {
-      serve(server, door, { addresses, ipOf, sessions, fanOut, admission, settings, refuse, now })
+    const hub = new Hub({ ...this.#options, admission, sessions, fanOut, userStreams, online, publish, signal })
+    for (const endpoint of [nativeEndpoint(native), hubEndpoint(hub)]) {
+      serve(server, endpoint, { clientOrigins, ipOf, sessions, fanOut, admission, settings, refuse, now })
     }
     this.#server = server
   }
 
-  /** Ends all sessions with the hint to reconnect. The server itself is closed by whoever made it. */
+  /** Ends all sessions with the hint to reconnect. The server itself is closed by its maker. */
   close(): void {
     this.#closed.abort()
     this.#admission.close()
-    this.#personal.close()
+    this.#userTopic.close()
     this.#sessions.close()
     this.#server = null
   }
@@ -233,25 +233,26 @@ export class Realtime {
     this.#server?.publish(topic, bytes, isBinary)
   }
 
-  /** The first event of an app that was made on this node. Where the app cannot be read now, the next look tells of it. */
-  #hearFirst(event: AppEvent): void {
+  /** Receives the first event of an app that was made on this node. Where the app cannot be read, the next poll finds it. */
+  #onAppCreated(event: AppEvent): void {
     const { apps, log } = this.#options
-    if (this.#sessions.users.size === 0) return void this.#distant.passFirst(event)
+    if (this.#sessions.users.size === 0) return void this.#unloadedApps.takeFirst(event)
     Promise.resolve(apps.state(event.app_id))
       .then(state => {
-        // Who has come in since is told with what has happened since.
-        if (state.app.head_rev > event.rev) return this.#distant.hear([{ app: event.app_id, rev: state.app.head_rev }])
-        if (!this.#distant.passFirst(event)) return
-        this.#personal.hearFirst(state)
-        this.#streams.hear(state, [event])
+        // Members who were added since are notified with what has happened since.
+        if (state.app.head_rev > event.rev)
+          return this.#unloadedApps.onChange([{ app: event.app_id, rev: state.app.head_rev }])
+        if (!this.#unloadedApps.takeFirst(event)) return
+        this.#userTopic.onAppCreated(state)
+        this.#userStreams.onCommit(state, [event])
       })
       .catch((error: unknown) =>
-        log.warn({ app: event.app_id, error }, 'A new app cannot be read; it is told of later'),
+        log.warn({ app: event.app_id, error }, 'A new app cannot be read; users are notified of it later'),
       )
   }
 
   /** Rights may hang on what belongs to no app: who is in which directory. */
-  async #hear({ type, entity_type, entity_id, facts }: EventRow): Promise<void> {
+  async #onSharedEvent({ type, entity_type, entity_id, facts }: EventRow): Promise<void> {
     if (type === 'everything') return this.#sessions.restart()
     if (type === 'realtime_session_ended') {
       if ((facts as { node: string }).node === this.#options.node) this.#sessions.end(entity_id)

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { ListedSession, SessionFilter, SessionPage } from './session-list.ts'
 
 interface SessionDirectoryParts {
-  /** Null where nodes do not hear each other. */
+  /** Null where there is no bus between nodes. */
   bus: Bus | null
   /** The id of this node among all. */
   node: string

@@ -1,10 +1,10 @@
 import type { Principal } from '../actors/principal.ts'
-import type { Address } from './addresses.ts'
-import type { Form, Frame } from './protocol.ts'
-import type { Subscription } from './channels/subscription.ts'
+import type { ClientOrigin } from './client-origins.ts'
+import type { Codec, Frame } from './protocol.ts'
+import type { Subscription } from './topics/subscription.ts'
 
 /** What a session needs of its socket; uWebSockets.js' WebSocket as it is. */
-export interface Wire {
+export interface Socket {
   send(message: Uint8Array, isBinary: boolean): number
   getBufferedAmount(): number
   subscribe(topic: string): boolean
@@ -14,7 +14,7 @@ export interface Wire {
   close(): void
 }
 
-/** `opening`: nobody knows who it is yet. `open`: it belongs to a user. `closed`: its socket is gone or going. */
+/** `opening`: not authenticated yet. `open`: it belongs to a user. `closed`: its socket is gone or going. */
 export type SessionState =
   | { readonly state: 'opening'; readonly endsAt: number }
   | { readonly state: 'open'; readonly principal: Principal; readonly expiresAt: number }
@@ -42,8 +42,8 @@ export type SessionKind = 'native' | 'hub'
 
 /** What is known of a connection when its socket opens. */
 interface SessionStart {
-  form: Form
-  address: Address
+  codec: Codec
+  clientOrigin: ClientOrigin
   kind?: SessionKind
   ip?: string
   since?: number
@@ -54,7 +54,7 @@ const closed: SessionState = { state: 'closed' }
 /** Frames that cannot be understood before the connection is ended: a client with a bug would not get better. */
 const faultLimit = 5
 
-/** What may be said before it is known by whom: the longest hello, with every character escaped, and some pings. */
+/** What a client may send before it is authenticated: the longest hello, with every character escaped, and some pings. */
 const introductionBytes = 4 * 1024
 
 /**
@@ -64,7 +64,7 @@ const introductionBytes = 4 * 1024
  */
 export class Session {
   state: SessionState
-  /** Tells it from the others of this node; 0 before it is among them. */
+  /** Its number on this node, from 1; 0 before `Sessions.add`. */
   number = 0
   readonly kind: SessionKind
   /** The client's IP address. */
@@ -73,51 +73,55 @@ export class Session {
   readonly since: number
   /** By app. */
   readonly subscriptions = new Map<number, Subscription>()
-  /** Whose session it is or was; undefined before anybody said so. */
+  /** The user that it belongs to or belonged to; undefined before it was authenticated. */
   owner: number | undefined
-  readonly #wire: Wire
-  #address: Address
-  /** The same for every address. */
-  #plain: Form
-  #form: Form
+  readonly #socket: Socket
+  #clientOrigin: ClientOrigin
+  /** As the protocol declares it, without the links of an origin. */
+  #plainCodec: Codec
+  #codec: Codec
   #faults = 0
   #introducedBytes = 0
   #allowance = 0
   #countedAt = Number.NEGATIVE_INFINITY
 
-  constructor(wire: Wire, { form, address, kind = 'native', ip = '', since = 0 }: SessionStart, helloUntil: number) {
-    this.#wire = wire
+  constructor(
+    wire: Socket,
+    { codec, clientOrigin, kind = 'native', ip = '', since = 0 }: SessionStart,
+    helloUntil: number,
+  ) {
+    this.#socket = wire
     this.kind = kind
     this.ip = ip
     this.since = since
-    this.#address = address
-    this.#plain = form
-    this.#form = address.form(form)
+    this.#clientOrigin = clientOrigin
+    this.#plainCodec = codec
+    this.#codec = clientOrigin.codec(codec)
     this.state = { state: 'opening', endsAt: helloUntil }
   }
 
-  get form(): Form {
-    return this.#form
+  get codec(): Codec {
+    return this.#codec
   }
 
   /** Where its client came in. */
-  get address(): Address {
-    return this.#address
+  get clientOrigin(): ClientOrigin {
+    return this.#clientOrigin
   }
 
-  /** From now on it is written to for another address, which it shares with others. */
-  settle(address: Address): void {
-    this.#address = address
-    this.#form = address.form(this.#plain)
+  /** Encodes for another origin from now on, which it shares with other sessions. */
+  useOrigin(address: ClientOrigin): void {
+    this.#clientOrigin = address
+    this.#codec = address.codec(this.#plainCodec)
   }
 
-  /** From now on it is written to in another form, for the same address. */
-  speak(form: Form): void {
-    this.#plain = form
-    this.#form = this.#address.form(form)
+  /** Encodes with another codec from now on, for its origin. */
+  useCodec(codec: Codec): void {
+    this.#plainCodec = codec
+    this.#codec = this.#clientOrigin.codec(codec)
   }
 
-  /** The user that it belongs to; undefined while nobody knows, and when it is closed. */
+  /** The user that it belongs to; undefined before it is authenticated, and when it is closed. */
   get user(): number | undefined {
     return this.state.state === 'open' ? this.owner : undefined
   }
@@ -128,7 +132,7 @@ export class Session {
 
   /** What the client has not taken yet. */
   get bufferedBytes(): number {
-    return this.isClosed ? 0 : this.#wire.getBufferedAmount()
+    return this.isClosed ? 0 : this.#socket.getBufferedAmount()
   }
 
   /** It belongs to the principal's user from now on; call again when a new token takes the place of the old one. */
@@ -139,27 +143,27 @@ export class Session {
 
   send(frame: Frame): void {
     if (this.isClosed) return
-    const bytes = this.form.encode(frame)
-    if (bytes !== null) this.#wire.send(bytes, this.form.isBinary)
+    const bytes = this.codec.encode(frame)
+    if (bytes !== null) this.#socket.send(bytes, this.codec.isBinary)
   }
 
   /** Sends what was encoded in this session's form before. */
   sendBytes(bytes: Uint8Array): void {
-    if (!this.isClosed) this.#wire.send(bytes, this.form.isBinary)
+    if (!this.isClosed) this.#socket.send(bytes, this.codec.isBinary)
   }
 
   /** Everything that `run` sends goes out in as few packets as possible. */
-  together(run: () => void): void {
-    if (!this.isClosed) this.#wire.cork(run)
+  cork(run: () => void): void {
+    if (!this.isClosed) this.#socket.cork(run)
   }
 
   /** From now on the client gets what is published under the topic. */
   join(topic: string): void {
-    if (!this.isClosed) this.#wire.subscribe(topic)
+    if (!this.isClosed) this.#socket.subscribe(topic)
   }
 
   leave(topic: string): void {
-    if (!this.isClosed) this.#wire.unsubscribe(topic)
+    if (!this.isClosed) this.#socket.unsubscribe(topic)
   }
 
   /** Counts a frame of the client; false when it sends more than its share. Unused allowance adds up to `most`. */
@@ -171,14 +175,14 @@ export class Session {
     return true
   }
 
-  /** Counts a frame of a client of whom nobody knows who it is; false when it says too much. */
-  introduces(sizeBytes: number): boolean {
+  /** Counts a frame of a client that is not authenticated yet; false when it sends too much. */
+  allowsBeforeHello(sizeBytes: number): boolean {
     this.#introducedBytes += sizeBytes
     return this.#introducedBytes <= introductionBytes
   }
 
-  /** Counts a frame that could not be understood; false after a few. */
-  forgives(): boolean {
+  /** Counts a frame that could not be parsed; false after a few. */
+  toleratesFault(): boolean {
     return ++this.#faults < faultLimit
   }
 
@@ -186,18 +190,18 @@ export class Session {
   close(code: number, reason: string): void {
     if (this.isClosed) return
     this.state = closed
-    this.#wire.end(code, reason)
+    this.#socket.end(code, reason)
   }
 
   /** Ends the connection at once, with all that waits for it. */
   cut(): void {
     if (this.isClosed) return
     this.state = closed
-    this.#wire.close()
+    this.#socket.close()
   }
 
   /** The socket is gone. */
-  lost(): void {
+  onSocketClosed(): void {
     this.state = closed
   }
 }

@@ -1,14 +1,14 @@
 import type { Presence } from '../actors/presence.ts'
 import type { Principal } from '../actors/principal.ts'
 import { every, type Clock } from '../lib/clock.ts'
-import type { Address, Addresses } from './addresses.ts'
+import type { ClientOrigin, ClientOrigins } from './client-origins.ts'
 import { closeCodes, type Session } from './session.ts'
 
 interface SessionsOptions {
   clock: Clock
   /** Learns whose sessions begin and end. */
   presence: Pick<Presence, 'arrive' | 'leave'>
-  addresses: Addresses
+  clientOrigins: ClientOrigins
   /** What may wait for all slow clients together. */
   totalBacklogBytes: number
 }
@@ -44,7 +44,7 @@ export class Sessions {
   }
 
   /** Those that have not said who they are yet. */
-  get strangers(): number {
+  get unauthenticated(): number {
     return this.#all.size - this.#owned
   }
 
@@ -69,9 +69,9 @@ export class Sessions {
 
   /** From now on the session belongs to the principal's user, until `expiresAt`. */
   open(session: Session, principal: Principal, expiresAt: number): void {
-    const held = new Set<Address>()
-    for (const { address } of this.of(principal.user)) held.add(address)
-    session.settle(this.#options.addresses.arrive(session.address.origin, held))
+    const held = new Set<ClientOrigin>()
+    for (const { clientOrigin } of this.of(principal.user)) held.add(clientOrigin)
+    session.useOrigin(this.#options.clientOrigins.acquire(session.clientOrigin.origin, held))
     session.open(principal, expiresAt)
     this.#owned++
     this.#options.presence.arrive(principal.user)
@@ -85,7 +85,7 @@ export class Sessions {
     if (session.owner === undefined) return
     this.#owned--
     this.#options.presence.leave(session.owner)
-    this.#options.addresses.leave(session.address)
+    this.#options.clientOrigins.release(session.clientOrigin)
     const own = this.#byUser.get(session.owner)
     own?.delete(session)
     if (own?.size === 0) this.#byUser.delete(session.owner)

@@ -3,7 +3,7 @@ export interface RealtimeSettings {
   /** Connections on this node; more are refused with 503. */
   sessions: number
   /** Connections on this node that have not said who they are yet; more are refused with 503. */
-  strangers: number
+  unauthenticatedSessions: number
   /** Connections of one user on this node; more are refused with 429. */
   userSessions: number
   /** Apps that one session may be subscribed to. */
@@ -24,12 +24,12 @@ export interface RealtimeSettings {
   /** A replay pauses while more than this waits for its client. */
   replayBytes: number
   /** Encoded events that are kept for clients that come back soon, over all apps. */
-  tailBytes: number
+  replayBufferBytes: number
   /** How long a connection may take to say who it is. */
   helloTimeoutMs: number
   /** A connection that was silent for this long, although it was pinged, is dead. */
   idleTimeoutSeconds: number
-  /** How long changes of what is unread are gathered before their owners are told. */
+  /** How long changes of what is unread are gathered before they are sent. */
   unreadDelayMs: number
 }
 
@@ -39,7 +39,7 @@ export const realtimeDefaults: RealtimeSettings = {
   // About 4 KiB each where it was measured, so 200 MB.
   sessions: 50_000,
   // Each may stay for ten seconds. A guess: a hundred clients a second may say hello at their leisure.
-  strangers: 1_000,
+  unauthenticatedSessions: 1_000,
   userSessions: 50,
   subscriptions: 500,
   framesPerSecond: 50,
@@ -50,7 +50,7 @@ export const realtimeDefaults: RealtimeSettings = {
   backlogBytes: mebibyte,
   totalBacklogBytes: 256 * mebibyte,
   replayBytes: 256 * 1024,
-  tailBytes: 32 * mebibyte,
+  replayBufferBytes: 32 * mebibyte,
   helloTimeoutMs: 10_000,
   // Half of what proxies commonly allow (60 s for nginx and most load balancers), because pings keep them open too.
   idleTimeoutSeconds: 30,

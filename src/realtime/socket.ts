@@ -1,36 +1,36 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../actors/principal.ts'
-import { Address, type Addresses } from './addresses.ts'
+import { ClientOrigin, type ClientOrigins } from './client-origins.ts'
 import { AmbiguousRequest, isClearlyFramed } from '../lib/framing.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from './fan-out.ts'
-import type { Form } from './protocol.ts'
-import { Arrival, Lobby } from './arrival.ts'
+import type { Codec } from './protocol.ts'
+import { PendingSession, PendingBudget } from './pending-session.ts'
 import { Session, type SessionKind } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
 
-/** Answers a request that does not become a WebSocket, in the form that all refusals have. */
+/** Answers a request that does not become a WebSocket, with problem details. */
 export type Refuse = (res: HttpResponse, req: HttpRequest, error: unknown) => void
 
 /** One address for WebSockets, and what is spoken there. */
-export interface Door {
+export interface WebSocketEndpoint {
   readonly path: string
   readonly kind: SessionKind
-  /** Reads what an upgrade request asks for before it is freed. Refuses what cannot be had. */
-  readWish(req: HttpRequest): Wish
+  /** Reads an upgrade request before it is freed. Refuses what cannot be had. */
+  readUpgrade(req: HttpRequest): UpgradeRequest
   /** A session begins; the principal is null where the first frame is to say who it is. */
-  open(session: Session, principal: Principal | null): void
+  onOpen(session: Session, principal: Principal | null): void
   /** The token that came with the request is not valid, or cannot be looked up: the session ends with the reason. */
   refuse(session: Session, error: unknown): void
-  hear(session: Session, message: ArrayBuffer, isBinary: boolean): void
+  onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void
   /** It has ended. */
-  leave(session: Session): void
+  onClose(session: Session): void
 }
 
 /** What an upgrade request asks for. */
-export interface Wish {
-  readonly form: Form
+export interface UpgradeRequest {
+  readonly codec: Codec
   /** The subprotocol to answer with; empty where none was asked for. */
   readonly protocol: string
   /** Null where it comes later. */
@@ -40,7 +40,7 @@ export interface Wish {
 }
 
 export interface SocketParts {
-  addresses: Addresses
+  clientOrigins: ClientOrigins
   /** The IP address of the client of an upgrade request. */
   ipOf: (res: HttpResponse, req: HttpRequest) => string
   sessions: Sessions
@@ -53,12 +53,12 @@ export interface SocketParts {
 
 /** What uWebSockets.js keeps for a socket. It copies the members of this object, so there is only one. */
 interface UserData {
-  session: Session | Opening | Arrival
+  session: Session | Opening | PendingSession
 }
 
 /** What is known of a connection when its socket opens. */
 interface Opening {
-  readonly form: Form
+  readonly codec: Codec
   readonly origin: string
   /** The client's IP address. */
   readonly ip: string
@@ -66,45 +66,46 @@ interface Opening {
   readonly principal: Principal | null | Promise<Principal>
 }
 
-/** Lets clients in through a door. The only file that touches the WebSockets of uWebSockets.js. */
-export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
+/** Opens an endpoint for WebSockets. The only file that touches the WebSockets of uWebSockets.js. */
+export function serve(app: TemplatedApp, endpoint: WebSocketEndpoint, parts: SocketParts): void {
   const { sessions, fanOut, settings, now } = parts
-  const lobby = new Lobby()
-  app.ws<UserData>(door.path, {
+  const budget = new PendingBudget()
+  app.ws<UserData>(endpoint.path, {
     maxPayloadLength: settings.frameBytes,
     idleTimeout: settings.idleTimeoutSeconds,
     sendPingsAutomatically: true,
     maxBackpressure: settings.backlogBytes,
-    // Without this, published messages that are too many for a socket are skipped, and nobody hears of it.
+    // Without this, published messages that are too many for a socket are skipped without a sign.
     closeOnBackpressureLimit: true,
     // No compression: by far the most of an idle connection's memory would go there.
-    upgrade: (res, req, context) => upgrade(door, parts, res, req, context),
+    upgrade: (res, req, context) => upgrade(endpoint, parts, res, req, context),
     open(socket) {
-      const { form, origin, ip, principal } = openingOf(socket)
+      const { codec, origin, ip, principal } = openingOf(socket)
       // Its own until the session is opened: nothing is published to it before.
-      const address = new Address(origin, 0)
+      const clientOrigin = new ClientOrigin(origin, 0)
       const since = now()
-      const start = { form, address, kind: door.kind, ip, since }
+      const start = { codec, clientOrigin, kind: endpoint.kind, ip, since }
       const session = new Session(socket, start, since + settings.helloTimeoutMs)
       sessions.add(session)
-      if (principal instanceof Promise) return arrive(door, socket, new Arrival(session, lobby), principal)
+      if (principal instanceof Promise)
+        return openWhenKnown(endpoint, socket, new PendingSession(session, budget), principal)
       socket.getUserData().session = session
-      door.open(session, principal)
+      endpoint.onOpen(session, principal)
     },
     message(socket, message, isBinary) {
       const { session } = socket.getUserData()
-      if (session instanceof Arrival) session.hold(message, isBinary)
-      else door.hear(sessionOf(socket), message, isBinary)
+      if (session instanceof PendingSession) session.hold(message, isBinary)
+      else endpoint.onMessage(sessionOf(socket), message, isBinary)
     },
-    drain: socket => fanOut.drained(sessionOf(socket)),
+    drain: socket => fanOut.onDrain(sessionOf(socket)),
     close(socket) {
       const data = socket.getUserData()
-      if (data.session instanceof Arrival) data.session.release()
+      if (data.session instanceof PendingSession) data.session.release()
       const session = sessionOf(socket)
-      session.lost()
+      session.onSocketClosed()
       sessions.remove(session)
-      fanOut.leave(session)
-      door.leave(session)
+      fanOut.onClose(session)
+      endpoint.onClose(session)
     },
   })
 }
@@ -116,21 +117,21 @@ export function serve(app: TemplatedApp, door: Door, parts: SocketParts): void {
  * find there that the connection is to be closed.
  */
 function upgrade(
-  door: Door,
-  { addresses, ipOf, admission, refuse }: SocketParts,
+  endpoint: WebSocketEndpoint,
+  { clientOrigins, ipOf, admission, refuse }: SocketParts,
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
 ): void {
   try {
     if (!isClearlyFramed(req)) throw AmbiguousRequest()
-    const { form, protocol, token, key, extensions } = door.readWish(req)
-    admission.requireRoom(token === null)
+    const { codec, protocol, token, key, extensions } = endpoint.readUpgrade(req)
+    admission.requireCapacity(token === null)
     const principal = token === null ? null : admission.authenticate(token)
-    // Its refusal is told when the socket is open; should that fail, nobody is left to be told.
+    // Its refusal is sent when the socket is open; should that fail, no client is left.
     if (principal instanceof Promise) principal.catch(() => {})
     res.upgrade<UserData>(
-      { session: { form, origin: addresses.of(req), ip: ipOf(res, req), principal } },
+      { session: { codec, origin: clientOrigins.of(req), ip: ipOf(res, req), principal } },
       key,
       protocol,
       extensions,
@@ -141,21 +142,26 @@ function upgrade(
   }
 }
 
-/** The session begins when its token has been looked up; what the client says meanwhile is heard then. */
-function arrive(door: Door, socket: WebSocket<UserData>, arrival: Arrival, principal: Promise<Principal>): void {
+/** The session begins when its token has been looked up; what the client sends meanwhile is handled then. */
+function openWhenKnown(
+  endpoint: WebSocketEndpoint,
+  socket: WebSocket<UserData>,
+  pending: PendingSession,
+  principal: Promise<Principal>,
+): void {
   const data = socket.getUserData()
-  const { session } = arrival
-  data.session = arrival
+  const { session } = pending
+  data.session = pending
   principal
     .then(found => {
       if (session.isClosed) return
       data.session = session
-      door.open(session, found)
-      arrival.release((message, isBinary) => !session.isClosed && door.hear(session, message, isBinary))
+      endpoint.onOpen(session, found)
+      pending.release((message, isBinary) => !session.isClosed && endpoint.onMessage(session, message, isBinary))
     })
     .catch((error: unknown) => {
-      arrival.release()
-      if (!session.isClosed) door.refuse(session, error)
+      pending.release()
+      if (!session.isClosed) endpoint.refuse(session, error)
     })
 }
 
@@ -165,19 +171,19 @@ export function bearerIn(req: HttpRequest): string | null {
 }
 
 /** What every upgrade request says of itself. */
-export function readUpgrade(req: HttpRequest): Pick<Wish, 'key' | 'extensions'> {
+export function readUpgradeHeaders(req: HttpRequest): Pick<UpgradeRequest, 'key' | 'extensions'> {
   return { key: req.getHeader('sec-websocket-key'), extensions: req.getHeader('sec-websocket-extensions') }
 }
 
 function openingOf(socket: WebSocket<UserData>): Opening {
   const { session } = socket.getUserData()
-  if (session instanceof Session || session instanceof Arrival) throw new Error('A socket was opened twice')
+  if (session instanceof Session || session instanceof PendingSession) throw new Error('A socket was opened twice')
   return session
 }
 
 function sessionOf(socket: WebSocket<UserData>): Session {
   const { session } = socket.getUserData()
   if (session instanceof Session) return session
-  if (session instanceof Arrival) return session.session
+  if (session instanceof PendingSession) return session.session
   throw new Error('A socket was used before it was open')
 }

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import type { Principal } from '../../src/actors/principal.ts'
 import { Problem } from '../../src/lib/errors.ts'
 import { Admission } from '../../src/realtime/admission.ts'
-import { Address, Addresses } from '../../src/realtime/addresses.ts'
-import { findForm } from '../../src/realtime/protocol.ts'
+import { ClientOrigin, ClientOrigins } from '../../src/realtime/client-origins.ts'
+import { findCodec } from '../../src/realtime/protocol.ts'
 import { Session } from '../../src/realtime/session.ts'
 import { Sessions } from '../../src/realtime/sessions.ts'
 import { realtimeDefaults } from '../../src/realtime/settings.ts'
@@ -16,19 +16,24 @@ const ann: Principal = { kind: 'user', user: 1, credential: '' }
 function openDoor() {
   const clock = new ManualClock()
   const ends = { at: clock.now() + 1_000 }
-  const addresses = new Addresses({ of: () => '', fallback: () => '' })
-  const sessions = new Sessions({ clock, presence: { arrive() {}, leave() {} }, addresses, totalBacklogBytes: 1_000 })
+  const clientOrigins = new ClientOrigins({ of: () => '', fallback: () => '' })
+  const sessions = new Sessions({
+    clock,
+    presence: { arrive() {}, leave() {} },
+    clientOrigins,
+    totalBacklogBytes: 1_000,
+  })
   const admission = new Admission({
     authenticate: () => ann,
     expiryOf: () => ends.at,
     sessions,
-    limits: { ...realtimeDefaults, sessions: 100, strangers: 2, userSessions: 100 },
+    limits: { ...realtimeDefaults, sessions: 100, unauthenticatedSessions: 2, userSessions: 100 },
     now: () => clock.now(),
   })
   const connect = () => {
     const session = new Session(
       new Ear(),
-      { form: findForm('json', 'number')!, address: new Address('', 0) },
+      { codec: findCodec('json', 'number')!, clientOrigin: new ClientOrigin('', 0) },
       clock.now() + 1_000,
     )
     sessions.add(session)
@@ -49,7 +54,7 @@ function statusOf(attempt: () => unknown): number {
 
 test('a node has limited room for connections that do not say whose they are', () => {
   const { ends, sessions, admission, connect } = openDoor()
-  const statuses = () => [true, false].map(isStranger => statusOf(() => admission.requireRoom(isStranger)))
+  const statuses = () => [true, false].map(isStranger => statusOf(() => admission.requireCapacity(isStranger)))
   const [first] = [connect(), connect()]
 
   const full = statuses()
@@ -74,9 +79,9 @@ test('a token that ends while its session is being opened opens none', () => {
 
 test('a node that stops lets nobody in, however much room it has', () => {
   const { admission } = openDoor()
-  const before = statusOf(() => admission.requireRoom(false))
+  const before = statusOf(() => admission.requireCapacity(false))
 
   admission.close()
 
-  expect([before, statusOf(() => admission.requireRoom(false))]).toEqual([200, 503])
+  expect([before, statusOf(() => admission.requireCapacity(false))]).toEqual([200, 503])
 })

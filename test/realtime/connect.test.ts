@@ -62,7 +62,7 @@ test('a token that has just expired ends the connection in the same way', async 
   expect(await closedWith(address, protocols)).toBe(4401)
 })
 
-test('what a client says while its token is looked up is heard when that is done', async () => {
+test('what a client sends while its token is looked up is handled when that is done', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(1)
   const address = `${server.url.replace('http', 'ws')}/api/realtime`
@@ -89,7 +89,7 @@ test('a hello without a valid token ends the connection', async () => {
   expect(await key.closed).toBe(4403)
 })
 
-test('nothing is told before the hello', async () => {
+test('nothing is sent before the hello', async () => {
   await using server = await startServer()
   const { app } = await server.chatWith(1)
   await using inbox = await listen(server.url)

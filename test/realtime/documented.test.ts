@@ -16,7 +16,7 @@ const told = [...eventTypes.values()]
   .map(({ type }) => type)
   .toSorted()
 
-test('the page about realtime lists the events that clients of an app are told of', () => {
+test('the page about realtime lists the events that clients of an app get', () => {
   const events = /\n### Events\n([\s\S]*?)\n### /.exec(page)![1]!
   const rows = [...events.matchAll(/^\| ((?:`\w+`(?:, )?)+)/gm)]
 

@@ -11,11 +11,11 @@ async function happened(stage: Stage, count = 5): Promise<number[]> {
   await started(ear)
   for (let i = 0; i < count; i++) await stage.note()
   await eventually(() => expect(ear.revs()).toHaveLength(count))
-  stage.fanOut.leave(session)
+  stage.fanOut.onClose(session)
   return ear.revs() as number[]
 }
 
-test('while nobody knows whether somebody may still hear, they are told nothing, and later everything', async () => {
+test('while the rights of a subscriber are being looked up it gets nothing, and later everything', async () => {
   await using stage = await openStage()
   const { ear, session } = stage.connect()
   const witness = stage.connect()
@@ -32,7 +32,7 @@ test('while nobody knows whether somebody may still hear, they are told nothing,
   await eventually(() => expect(witness.ear.revs()).toEqual(ear.revs()))
 })
 
-test('whoever turns out to have lost the right was told nothing in between', async () => {
+test('a subscriber that turns out to have lost the right got nothing in between', async () => {
   await using stage = await openStage()
   const { ear, session } = stage.connect()
   stage.fanOut.subscribe(session, stage.app)
@@ -46,7 +46,7 @@ test('whoever turns out to have lost the right was told nothing in between', asy
   expect(ear.revs()).toHaveLength(1)
 })
 
-test('whoever claims to have seen the future is told to start again, also when their right is doubted meanwhile', async () => {
+test('a client that claims to have seen the future is told to start again, also when its right is checked meanwhile', async () => {
   await using stage = await openStage()
   const witness = stage.connect()
   stage.fanOut.subscribe(witness.session, stage.app)
@@ -61,7 +61,7 @@ test('whoever claims to have seen the future is told to start again, also when t
   await eventually(() => expect(ear.revs('reset')).toEqual(witness.ear.revs('subscribed')))
 })
 
-test('whoever has seen more than this node is told what follows once the node has seen as much', async () => {
+test('a client that has seen more than this node gets what follows once the node has seen as much', async () => {
   await using stage = await openStage()
   const [witness, ahead] = [stage.connect(), stage.connect()]
   stage.fanOut.subscribe(witness.session, stage.app)
@@ -95,7 +95,7 @@ test('a replay waits while its client reads nothing, and goes on where it was', 
   expect(ear.revs().length).toBeLessThan(20)
   for (let drained = 0; drained < 30; drained++) {
     ear.buffered = 0
-    stage.fanOut.drained(session)
+    stage.fanOut.onDrain(session)
     await stage.note()
   }
 
@@ -103,13 +103,13 @@ test('a replay waits while its client reads nothing, and goes on where it was', 
   expect(ear.revs()).toHaveLength(131)
 })
 
-test('the last to leave an app closes its channel, and whoever comes next opens it again', async () => {
+test('the last subscriber to leave an app closes its topic, and the next one opens it again', async () => {
   await using stage = await openStage()
   const [one, other] = [stage.connect(), stage.connect()]
   for (const { session } of [one, other]) stage.fanOut.subscribe(session, stage.app)
   await Promise.all([started(one.ear), started(other.ear)])
 
-  stage.fanOut.leave(one.session)
+  stage.fanOut.onClose(one.session)
   expect(stage.fanOut.size).toBe(1)
   stage.fanOut.unsubscribe(other.session, stage.app)
   expect(stage.fanOut.size).toBe(0)
@@ -158,7 +158,7 @@ test('whoever leaves before being let in is not let in', async () => {
   expect(stage.fanOut.size).toBe(0)
 })
 
-test('whoever loses the right while their history is read is told nothing of it', async () => {
+test('a subscriber that loses the right while its history is read gets nothing of it', async () => {
   await using stage = await openStage()
   const since = await happened(stage)
   const [gone, other] = [stage.connect(), stage.connect(0)]
@@ -174,7 +174,7 @@ test('whoever loses the right while their history is read is told nothing of it'
   expect(gone.ear.revs()).toEqual([])
 })
 
-test('whoever turns out to have kept the right while their history is read is told of everything once', async () => {
+test('a subscriber that turns out to have kept the right while its history is read gets everything once', async () => {
   await using stage = await openStage()
   const since = await happened(stage)
   const { ear, session } = stage.connect()
@@ -192,7 +192,7 @@ test('whoever turns out to have kept the right while their history is read is to
   expect(ear.revs()).toEqual([...since.slice(1), expect.any(Number), expect.any(Number)])
 })
 
-test('whoever has no right any more in an app that had to be loaded anew hears nothing more', async () => {
+test('a subscriber without the right in an app that had to be loaded anew gets nothing more', async () => {
   await using stage = await openStage()
   const { ear, session } = stage.connect()
   stage.fanOut.subscribe(session, stage.app)

@@ -50,7 +50,7 @@ const comings: [way: string, lose: (scene: Scene) => unknown, regain: (scene: Sc
   ],
 ]
 
-test.each(comings)('whoever subscribed to an app hears of it again who %s', async (_, lose, regain) => {
+test.each(comings)('a user subscribed to an app gets its events again who %s', async (_, lose, regain) => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
   const { id: app } = await create(ann, '/api/apps', { type: 'chat', members: [ben.id] })
@@ -92,7 +92,7 @@ test.each(comings)(
   },
 )
 
-test('whoever subscribed to an app hears of it again when it comes out of the trash', async () => {
+test('a user subscribed to an app gets its events again when it comes out of the trash', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(2)
   const [ann, ben] = people

@@ -6,33 +6,36 @@ import { joinHub } from '../support/hub.ts'
 import { closedWith, refusedUpgrade } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 
-test.each(['json', 'messagepack'] as const)('%s clients hear of an app what they subscribed to', async protocol => {
-  await using server = await startServer()
-  const { app, people } = await server.chatWith(2)
-  const [ann, ben] = people
-  await using hub = await joinHub(server.url, { token: () => ben.token, protocol })
-  const name = `a${app}:message_created`
+test.each(['json', 'messagepack'] as const)(
+  '%s clients get the events of an app that they subscribed to',
+  async protocol => {
+    await using server = await startServer()
+    const { app, people } = await server.chatWith(2)
+    const [ann, ben] = people
+    await using hub = await joinHub(server.url, { token: () => ben.token, protocol })
+    const name = `a${app}:message_created`
 
-  expect(await hub.subscribe(name)).toBe(true)
-  await ann.post(`/api/apps/${app}/messages`, { text: 'Hello **Ben**' })
+    expect(await hub.subscribe(name)).toBe(true)
+    await ann.post(`/api/apps/${app}/messages`, { text: 'Hello **Ben**' })
 
-  const { id, action, actor, message } = await hub.hear(name)
-  expect({ id, action, actor }).toEqual({
-    id: expect.any(Number),
-    action: 'message_created',
-    actor: expect.objectContaining({ id: Number(ann.id), name: 'Ann' }),
-  })
-  expect(message).toMatchObject({
-    id: expect.any(Number),
-    app: { id: Number(app) },
-    text: 'Hello **Ben**',
-    html: expect.stringContaining('<strong>Ben</strong>'),
-    created_by: { id: Number(ann.id), name: 'Ann' },
-    created_at: expect.stringMatching(/^\d{4}-.*Z$/),
-  })
-})
+    const { id, action, actor, message } = await hub.hear(name)
+    expect({ id, action, actor }).toEqual({
+      id: expect.any(Number),
+      action: 'message_created',
+      actor: expect.objectContaining({ id: Number(ann.id), name: 'Ann' }),
+    })
+    expect(message).toMatchObject({
+      id: expect.any(Number),
+      app: { id: Number(app) },
+      text: 'Hello **Ben**',
+      html: expect.stringContaining('<strong>Ben</strong>'),
+      created_by: { id: Number(ann.id), name: 'Ann' },
+      created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+    })
+  },
+)
 
-test('an author hears of what it did, under both names', async () => {
+test('an author gets what it did, under both names', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(1)
   const [ann] = people
@@ -69,7 +72,7 @@ test('reactions, read markers, typing and names of apps are told with what clien
   expect(await hub.hear(`a${app}:app_updated`)).toMatchObject({ app: { id: Number(app), name: 'Lobby' } })
 })
 
-test('what concerns a user is told to it, and to nobody else', async () => {
+test('what concerns a user is sent to it alone', async () => {
   await using server = await startServer()
   const { app, people, stranger } = await server.chatWith(2)
   const [ann, ben] = people
@@ -126,7 +129,7 @@ test('subscribing again changes nothing, and one unsubscribe ends it', async () 
   expect(hub.told).toEqual([])
 })
 
-test('whoever loses access to an app hears no more of it', async () => {
+test('a user who loses access to an app gets no more of it', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(2)
   const [ann, ben] = people
@@ -253,7 +256,7 @@ test.each(['json', 'messagepack'] as const)(
   },
 )
 
-test('whoever wants to hear of their own no more is told of the rest, and of all on other connections', async () => {
+test('a session that unsubscribes from one event gets the others, and other connections get all', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(1)
   const [ann] = people
@@ -274,7 +277,7 @@ test('whoever wants to hear of their own no more is told of the rest, and of all
     expect(await other.hear('message_created')).toMatchObject({ message: { text } })
 })
 
-test('a client that never reads is cut, and the others hear everything', { timeout: 30_000 }, async () => {
+test('a client that never reads is cut, and the others get everything', { timeout: 30_000 }, async () => {
   await using server = await startServer({ SESSION_BACKLOG_KB: '64' })
   const { app, people } = await server.chatWith(2)
   const [ann, ben] = people
@@ -301,7 +304,7 @@ test('a client that never reads is cut, and the others hear everything', { timeo
   socket.terminate()
 })
 
-test('a client hears something at least every fifteen seconds', { timeout: 20_000 }, async () => {
+test('a client gets something at least every fifteen seconds', { timeout: 20_000 }, async () => {
   await using server = await startServer()
   const ann = await server.person()
   const socket = new WebSocket(`${server.url.replace('http', 'ws')}/hubs/rtm?access_token=${ann.token}`)

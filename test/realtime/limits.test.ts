@@ -55,7 +55,7 @@ test('a frame that is too large ends the connection', async () => {
   expect(await inbox.closed).toBe(1006)
 })
 
-test('a client that sends frames without end is shown the door', async () => {
+test('a client that sends frames without end is disconnected', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')
   await using inbox = await listen(server.url, { token: ann.token })

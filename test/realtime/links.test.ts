@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { Addresses } from '../../src/realtime/addresses.ts'
-import { findForm } from '../../src/realtime/protocol.ts'
+import { ClientOrigins } from '../../src/realtime/client-origins.ts'
+import { findCodec } from '../../src/realtime/protocol.ts'
 import type { Body } from '../support/client.ts'
 import { Listener } from '../support/realtime.ts'
 import { startServer, type Person, type Server } from '../support/server.ts'
@@ -83,8 +83,8 @@ test.each([
 })
 
 test('frames are written for a few addresses at a time, whatever clients ask for', () => {
-  const addresses = new Addresses({ of: () => '', fallback: () => 'http://localhost' })
-  const arrive = (origin: string) => addresses.arrive(origin, new Set())
+  const addresses = new ClientOrigins({ of: () => '', fallback: () => 'http://localhost' })
+  const arrive = (origin: string) => addresses.acquire(origin, new Set())
   const few = Array.from({ length: 100 }, (_, i) => arrive(`http://host-${i}.example`))
   const known = arrive('http://host-0.example')
 
@@ -92,25 +92,25 @@ test('frames are written for a few addresses at a time, whatever clients ask for
   expect(new Set(few).size).toBeLessThan(20)
   expect(few.at(-1)?.origin).toBe('http://localhost')
 
-  for (const address of few) addresses.leave(address)
+  for (const address of few) addresses.release(address)
   expect(arrive('http://host-99.example').origin).toBe('http://host-99.example')
 })
 
 test('an address is one and the same for as long as anybody came under it, and writes each frame once', () => {
-  const addresses = new Addresses({ of: () => '', fallback: () => 'http://localhost' })
-  const arrive = () => addresses.arrive('http://chat.lan', new Set())
+  const addresses = new ClientOrigins({ of: () => '', fallback: () => 'http://localhost' })
+  const arrive = () => addresses.acquire('http://chat.lan', new Set())
   const [first, second] = [arrive(), arrive()]
-  const form = findForm('json', 'number')!
-  addresses.leave(first)
+  const form = findCodec('json', 'number')!
+  addresses.release(first)
   const third = arrive()
-  for (const address of [second, third]) addresses.leave(address)
+  for (const address of [second, third]) addresses.release(address)
   const later = arrive()
 
   expect([second === first, third === first]).toEqual([true, true])
-  expect(third.form(form)).toBe(second.form(form))
+  expect(third.codec(form)).toBe(second.codec(form))
   expect(later).not.toBe(first)
   // Whoever is told by the topic of the one is not told by that of the other.
-  expect(later.form(form).topic(1, 'event')).not.toBe(first.form(form).topic(1, 'event'))
+  expect(later.codec(form).topic(1, 'event')).not.toBe(first.codec(form).topic(1, 'event'))
 })
 
 test('strangers take no address from anybody, and nobody takes more than three', async () => {

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { pack, unpack } from 'msgpackr'
 import { describe, expect, test } from 'vitest'
-import { hubForms } from '../../src/realtime/hub/records.ts'
-import { findForm, type Form } from '../../src/realtime/protocol.ts'
+import { hubCodecs } from '../../src/realtime/hub/records.ts'
+import { findCodec, type Codec } from '../../src/realtime/protocol.ts'
 
-const form = (protocol: string, scalars: 'string' | 'number') => findForm(protocol, scalars)!
+const form = (protocol: string, scalars: 'string' | 'number') => findCodec(protocol, scalars)!
 const toArrayBuffer = (bytes: Uint8Array) => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)
-const decode = (form: Form, bytes: Uint8Array) => form.decode(toArrayBuffer(bytes) as ArrayBuffer, form.isBinary)
+const decode = (form: Codec, bytes: Uint8Array) => form.decode(toArrayBuffer(bytes) as ArrayBuffer, form.isBinary)
 
 test('both protocols say the same', () => {
   const frame = {
@@ -89,7 +89,7 @@ describe('what is no plain MessagePack is not read', () => {
     const record = Buffer.from([0x92, 0x06, ...bytes])
 
     expect(() => decode(form('msgpack', 'string'), ping)).toThrow('plain MessagePack')
-    expect(() => decode(hubForms.get('messagepack')!, Buffer.from([record.length, ...record]))).toThrow(
+    expect(() => decode(hubCodecs.get('messagepack')!, Buffer.from([record.length, ...record]))).toThrow(
       'plain MessagePack',
     )
   })

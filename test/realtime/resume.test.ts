@@ -43,7 +43,7 @@ async function listenBriefly(url: string, token: string, app: string, memory: Me
   memory.take(inbox.frames)
 }
 
-test('a client that is cut off again and again hears of every event exactly once, in order', async () => {
+test('a client that is cut off again and again gets every event exactly once, in order', async () => {
   await using database = await createDatabase()
   await using server = await startServer({ DATABASE_URL: database.url })
   const { app, people } = await server.chatWith(4)
@@ -86,7 +86,7 @@ test('a long absence is made up for from the log, page by page', async () => {
   expect(await after.hear('current')).toMatchObject({ app_id: app, rev: head })
 })
 
-test('clients that come back together are told the same, whether from memory or from the log', async () => {
+test('clients that come back together get the same events, whether from memory or from the log', async () => {
   await using server = await startServer()
   const {
     app,
@@ -234,7 +234,7 @@ test('what one reads of the log leaves no gap for those who come back after them
   }
 })
 
-test('an event that only its owner may know of is told to nobody, and leaves no gap', async () => {
+test('an event that only its owner may know of is sent to no other user, and leaves no gap', async () => {
   await using server = await startServer()
   const {
     app,

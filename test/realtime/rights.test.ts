@@ -28,7 +28,7 @@ test('whoever cannot see an app cannot subscribe to it', async () => {
   expect(unknown).toMatchObject({ type: 'error', status: '404', code: 'not-found', app_id: '999999' })
 })
 
-test('a member who is removed hears nothing from that moment on', async () => {
+test('a member who is removed gets nothing from that moment on', async () => {
   await using server = await startServer()
   const {
     app,
@@ -40,7 +40,7 @@ test('a member who is removed hears nothing from that moment on', async () => {
   expect(await loseRight(server, app, ben, ann, lose)).toBe('access-lost')
 })
 
-test('a member whose access becomes none hears nothing from that moment on', async () => {
+test('a member whose access becomes none gets nothing from that moment on', async () => {
   await using server = await startServer()
   const {
     app,
@@ -52,7 +52,7 @@ test('a member whose access becomes none hears nothing from that moment on', asy
   expect(await loseRight(server, app, ben, ann, lose)).toBe('access-lost')
 })
 
-test('when an app is closed to the public, only its members go on hearing', async () => {
+test('when an app is closed to the public, only its members go on getting events', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
   const { body } = await server.admin.post('/api/apps', { type: 'chat', access: 'read', members: [ann.id] })
@@ -65,7 +65,7 @@ test('when an app is closed to the public, only its members go on hearing', asyn
   expect((await member.take(2)).map(event => event.event)).toEqual(['app_updated', 'message_created'])
 })
 
-test('when an app is trashed, nobody hears of it any more', async () => {
+test('when an app is trashed, no subscriber gets its events any more', async () => {
   await using server = await startServer()
   const {
     app,
@@ -77,7 +77,7 @@ test('when an app is trashed, nobody hears of it any more', async () => {
   expect(await loseRight(server, app, ben, ann, lose)).toBe('app-gone')
 })
 
-test('when an app is deleted, nobody hears of it any more', async () => {
+test('when an app is deleted, no subscriber gets its events any more', async () => {
   await using server = await startServer()
   const {
     app,
@@ -89,7 +89,7 @@ test('when an app is deleted, nobody hears of it any more', async () => {
   expect(await loseRight(server, app, ben, ann, lose)).toBe('app-gone')
 })
 
-test('whoever leaves the directory of an app hears nothing from that moment on', async () => {
+test('a user who leaves the directory of an app gets nothing from that moment on', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
   const { body: directory } = await server.admin.post('/api/directories', { name: 'staff', members: [] })
@@ -106,7 +106,7 @@ test('whoever leaves the directory of an app hears nothing from that moment on',
   expect(await loseRight(server, app.id, ben, ann, lose)).toBe('access-lost')
 })
 
-test('whoever is not in the directory that an app moves to hears nothing from that moment on', async () => {
+test('a user who is not in the directory that an app moves to gets nothing from that moment on', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
   for (const name of ['staff', 'guests']) await server.admin.post('/api/directories', { name })

@@ -7,7 +7,7 @@ import { redisIsMissing } from '../support/redis.ts'
 import { startServer } from '../support/server.ts'
 import { client } from '../support/client.ts'
 
-test('what is written on one node is heard on another, exactly once, whatever both write', async () => {
+test('what is written on one node reaches subscribers on another, exactly once, whatever both write', async () => {
   await using database = await createDatabase()
   await using one = await startServer({ DATABASE_URL: database.url })
   await using other = await startServer({ DATABASE_URL: database.url })
@@ -53,7 +53,7 @@ test('a client that changes nodes goes on where it was, even ahead of its new no
   expect(there.frames.filter(frame => frame.type === 'reset')).toEqual([])
 })
 
-test('a client of the hub that comes to a node which is behind hears nothing twice', async () => {
+test('a client of the hub that comes to a node which is behind gets nothing twice', async () => {
   await using database = await createDatabase()
   await using one = await startServer({ DATABASE_URL: database.url })
   await using other = await startServer({ DATABASE_URL: database.url })
@@ -81,7 +81,7 @@ test('a client of the hub that comes to a node which is behind hears nothing twi
   expect(all.map(({ message }) => message.text)).toEqual([0, 1, 2, 3, 4].flatMap(i => [`before ${i}`, `after ${i}`]))
 })
 
-test('a right that is withdrawn on one node ends what is heard on another', async () => {
+test('a right that is withdrawn on one node ends subscriptions on another', async () => {
   await using database = await createDatabase()
   await using one = await startServer({ DATABASE_URL: database.url })
   await using other = await startServer({ DATABASE_URL: database.url })

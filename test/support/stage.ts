@@ -7,12 +7,12 @@ import { People, type Person } from '../../src/actors/people.ts'
 import type { Access, AppRow } from '../../src/actors/state.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { History } from '../../src/realtime/channels/history.ts'
-import { Tails } from '../../src/realtime/channels/tail.ts'
+import { History } from '../../src/realtime/topics/history.ts'
+import { ReplayBuffers } from '../../src/realtime/topics/replay-buffer.ts'
 import { FanOut } from '../../src/realtime/fan-out.ts'
-import { Address } from '../../src/realtime/addresses.ts'
-import { findForm, type Frame } from '../../src/realtime/protocol.ts'
-import { Session, type Wire } from '../../src/realtime/session.ts'
+import { ClientOrigin } from '../../src/realtime/client-origins.ts'
+import { findCodec, type Frame } from '../../src/realtime/protocol.ts'
+import { Session, type Socket } from '../../src/realtime/session.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { createDatabase } from './database.ts'
@@ -32,8 +32,8 @@ const open = command('open', (work, access: Access) =>
   work.emit(opened, { entity: work.app.id, body: { ...work.app, access } }),
 )
 const by = { kind: 'key', user: 0, credential: '' } as const
-const form = findForm('json', 'number')!
-const address = new Address('', 0)
+const codec = findCodec('json', 'number')!
+const clientOrigin = new ClientOrigin('', 0)
 
 /** Counts how often it asks the database. */
 class CountedHistory extends History {
@@ -46,7 +46,7 @@ class CountedHistory extends History {
 }
 
 /** A socket whose other end the test holds. */
-export class Ear implements Wire {
+export class Ear implements Socket {
   readonly topics = new Set<string>()
   readonly frames: Frame[] = []
   buffered = 0
@@ -115,7 +115,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     apps,
     people,
     history,
-    tails: new Tails(1_000_000),
+    buffers: new ReplayBuffers(1_000_000),
     replayBytes: 1_000,
     clock: systemClock,
     log,
@@ -124,7 +124,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     // As in the server: whoever is not in memory may do nothing.
     canRead: ({ app }, user) => people.find(user) !== undefined && (app.access !== 'none' || user === app.created_by),
   })
-  apps.listen((state, events) => fanOut.hear(state, events))
+  apps.listen((state, events) => fanOut.onCommit(state, events))
   const [user] = await sql<{ id: number }[]>`
     insert into users (display_name, created_at) values ('Ann', now()) returning id`
   const addApp = async () => {
@@ -150,7 +150,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     whileHistoryWaits: (run: () => Promise<unknown>) => reading.begin(run),
     connect(as = user!.id) {
       const ear = new Ear()
-      const session = new Session(ear, { form, address }, 0)
+      const session = new Session(ear, { codec, clientOrigin }, 0)
       session.open({ kind: 'user', user: as, credential: '' }, Number.POSITIVE_INFINITY)
       ears.push(ear)
       return { ear, session }

@@ -10,14 +10,14 @@ import type { Sessions } from '../sessions.ts'
 import type { RealtimeSettings } from '../settings.ts'
 import { readName, type Name } from './names.ts'
 import type { Online } from './online.ts'
-import { hubForms, readHandshake, toHandshakeAnswer, type HubForm, type Said } from './records.ts'
-import type { Streams } from './streams.ts'
+import { hubCodecs, readHandshake, toHandshakeAnswer, type HubCodec, type HubMessage } from './records.ts'
+import type { SignalRUserStreams } from './user-streams.ts'
 
 export interface HubParts {
   admission: Admission
   sessions: Sessions
   fanOut: FanOut
-  streams: Streams
+  userStreams: SignalRUserStreams
   online: Online
   events: EventTypes
   publish: (topic: string, bytes: Uint8Array, isBinary: boolean) => void
@@ -27,28 +27,28 @@ export interface HubParts {
   log: Log
 }
 
-/** Clients go away when they hear nothing for 30 seconds; two of these may get lost. */
+/** Clients go away when they get nothing for 30 seconds; two of these may get lost. */
 const keepAliveMs = 10_000
 
-/** Names of one app that a client may want to hear, so that its limits follow from those for apps. */
+/** Event names that a client may subscribe to in one app, so that its limits follow from those for apps. */
 const namesPerApp = 12
 
 /**
  * Answers clients that speak SignalR at /hubs/rtm: two methods, Subscribe and Unsubscribe, with one name each. The
  * sessions, rights and events are those of the native protocol; only the words are others. What a client missed while
- * it was away it is not told: existing clients read it again over HTTP.
+ * it was away it does not get: existing clients read it again over HTTP.
  */
 export class Hub {
   readonly #parts: HubParts
-  /** Those that have not said which protocol they speak. */
-  readonly #strangers = new Map<Session, Principal>()
-  /** How many of these each user has. */
-  readonly #coming = new Map<number, number>()
+  /** Sessions that have not chosen a protocol yet. */
+  readonly #awaitingHandshake = new Map<Session, Principal>()
+  /** User → the number of these. */
+  readonly #awaitingByUser = new Map<number, number>()
 
   constructor(parts: HubParts) {
     this.#parts = parts
     every(parts.clock, keepAliveMs, parts.signal, () => {
-      for (const { everybody, ping, isBinary } of hubForms.values()) parts.publish(everybody, ping, isBinary)
+      for (const { everybody, ping, isBinary } of hubCodecs.values()) parts.publish(everybody, ping, isBinary)
     })
   }
 
@@ -57,35 +57,35 @@ export class Hub {
    * and is refused above their limit.
    */
   open(session: Session, principal: Principal): void {
-    const coming = this.#coming.get(principal.user) ?? 0
+    const coming = this.#awaitingByUser.get(principal.user) ?? 0
     try {
       this.#parts.admission.requireShare(principal, coming)
     } catch (error) {
       return this.refuse(session, error)
     }
-    this.#strangers.set(session, principal)
-    this.#coming.set(principal.user, coming + 1)
+    this.#awaitingHandshake.set(session, principal)
+    this.#awaitingByUser.set(principal.user, coming + 1)
   }
 
-  /** Ends a session that could not be opened; the client negotiates again, and is told why there. */
+  /** Ends a session that could not be opened; the client negotiates again, and gets the reason there. */
   refuse(session: Session, error: unknown): void {
     if (error instanceof Problem) return session.close(toCloseCode(error.status), error.code)
     this.#parts.log.warn({ error }, 'A session of the hub could not be opened')
     session.close(closeCodes.failed, 'reconnect')
   }
 
-  /** Takes a message from the client. Never throws: a client that makes no sense is sent away. */
-  hear(session: Session, message: ArrayBuffer, isBinary: boolean): void {
+  /** Handles a message of the client. Never throws: a client that makes no sense is disconnected. */
+  onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void {
     try {
-      const principal = this.#strangers.get(session)
+      const principal = this.#awaitingHandshake.get(session)
       const user = principal?.user ?? session.user
-      if (user !== undefined && !this.#parts.admission.hears(user, message.byteLength)) {
+      if (user !== undefined && !this.#parts.admission.allowsBytes(user, message.byteLength)) {
         return session.close(closeCodes.tooMany, 'too many frames')
       }
       const rest = principal === undefined ? message : this.#shakeHands(session, principal, message)
       if (rest.byteLength === 0 || session.isClosed) return
-      const form = formOf(session)
-      for (const said of form.decode(rest, isBinary)) if (!session.isClosed) this.#answer(session, form, said)
+      const codec = codecOf(session)
+      for (const said of codec.decode(rest, isBinary)) if (!session.isClosed) this.#answer(session, codec, said)
     } catch (error) {
       if (error instanceof Problem) return session.close(toCloseCode(error.status), error.code)
       // Whatever a client sends, and however it breaks the parser: it is its fault.
@@ -94,56 +94,56 @@ export class Hub {
   }
 
   /** The session has ended. */
-  leave(session: Session): void {
-    this.#know(session)
-    this.#parts.streams.leave(session)
+  onClose(session: Session): void {
+    this.#endHandshake(session)
+    this.#parts.userStreams.onClose(session)
   }
 
   /** Opens the session, and returns what the client has said beyond the handshake. */
   #shakeHands(session: Session, principal: Principal, message: ArrayBuffer): ArrayBuffer {
     const { admission, sessions } = this.#parts
-    const { form, rest } = readHandshake(message)
-    this.#know(session)
-    if (form === null) {
+    const { codec, rest } = readHandshake(message)
+    this.#endHandshake(session)
+    if (codec === null) {
       session.sendBytes(toHandshakeAnswer('The protocols that are spoken here are json and messagepack.'))
       session.close(closeCodes.malformed, 'protocol-unknown')
       return rest
     }
     try {
-      session.speak(form)
+      session.useCodec(codec)
       sessions.open(session, principal, admission.admit(principal))
     } catch (error) {
       if (error instanceof Problem) session.sendBytes(toHandshakeAnswer(error.message))
       throw error
     }
     session.sendBytes(toHandshakeAnswer())
-    session.join(form.everybody)
+    session.join(codec.everybody)
     return rest
   }
 
-  /** It is no stranger any more, or gone. */
-  #know(session: Session): void {
-    const user = this.#strangers.get(session)?.user
+  /** The handshake is over, or the session has gone. */
+  #endHandshake(session: Session): void {
+    const user = this.#awaitingHandshake.get(session)?.user
     if (user === undefined) return
-    this.#strangers.delete(session)
-    const coming = this.#coming.get(user)! - 1
-    if (coming === 0) this.#coming.delete(user)
-    else this.#coming.set(user, coming)
+    this.#awaitingHandshake.delete(session)
+    const coming = this.#awaitingByUser.get(user)! - 1
+    if (coming === 0) this.#awaitingByUser.delete(user)
+    else this.#awaitingByUser.set(user, coming)
   }
 
-  #answer(session: Session, form: HubForm, said: Said): void {
+  #answer(session: Session, codec: HubCodec, said: HubMessage): void {
     const { framesPerSecond, subscriptions } = this.#parts.settings
     const burst = framesPerSecond + subscriptions * namesPerApp
     if (!session.admits(this.#parts.clock.now(), framesPerSecond, burst)) {
       return session.close(closeCodes.tooMany, 'too many frames')
     }
     if (said.kind === 'close') return session.close(closeCodes.normal, 'requested')
-    if (said.kind === 'invocation') this.#invoke(session, form, said)
+    if (said.kind === 'invocation') this.#invoke(session, codec, said)
   }
 
-  #invoke(session: Session, form: HubForm, { id, target, args }: Extract<Said, { kind: 'invocation' }>): void {
+  #invoke(session: Session, codec: HubCodec, { id, target, args }: Extract<HubMessage, { kind: 'invocation' }>): void {
     const complete = (outcome: { result: boolean } | { error: string }) => {
-      if (id !== null) session.sendBytes(form.complete(id, outcome))
+      if (id !== null) session.sendBytes(codec.complete(id, outcome))
     }
     const name = readName(args[0], this.#parts.events)
     switch (target.toLowerCase()) {
@@ -163,24 +163,24 @@ export class Hub {
 
   /** A promise never rejects: what fails ends the subscription, or the session. */
   #subscribe(session: Session, { app, event }: Name): boolean | Promise<boolean> {
-    const { streams, online, fanOut, settings } = this.#parts
+    const { userStreams, online, fanOut, settings } = this.#parts
     if (app === null) {
       if (event === 'online' && session.user !== undefined) online.welcome(session.user)
-      return streams.subscribe(session, event)
+      return userStreams.subscribe(session, event)
     }
     const { subscriptions } = session
     if (!subscriptions.has(app) && subscriptions.size >= settings.subscriptions) return false
-    return fanOut.follow(session, app, event)
+    return fanOut.subscribeToEvent(session, app, event)
   }
 
   #unsubscribe(session: Session, { app, event }: Name): void {
-    if (app === null) this.#parts.streams.unsubscribe(session, event)
-    else this.#parts.fanOut.unfollow(session, app, event)
+    if (app === null) this.#parts.userStreams.unsubscribe(session, event)
+    else this.#parts.fanOut.unsubscribeFromEvent(session, app, event)
   }
 }
 
-function formOf({ form }: Session): HubForm {
-  const found = [...hubForms.values()].find(({ protocol }) => protocol === form.protocol)
+function codecOf({ codec }: Session): HubCodec {
+  const found = [...hubCodecs.values()].find(({ protocol }) => protocol === codec.protocol)
   if (found === undefined) throw new Error('A session of the hub speaks another protocol')
   return found
 }

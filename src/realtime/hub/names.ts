@@ -21,7 +21,7 @@ const personal: ReadonlySet<string> = new Set([
 /** Sixteen digits are more than any id has that a number can hold. */
 const shape = /^(?:a([1-9]\d{0,15}):)?([a-z_]{1,40})$/
 
-/** Reads `a11:message_created` or `message_created`, in any case; null for what nobody will ever be told. */
+/** Reads `a11:message_created` or `message_created`, in any case; null for a name that no event has. */
 export function readName(text: unknown, events: EventTypes): Name | null {
   const match = typeof text === 'string' ? shape.exec(text.toLowerCase()) : null
   if (match === null) return null

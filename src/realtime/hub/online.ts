@@ -1,27 +1,27 @@
 import type { Presence } from '../../actors/presence.ts'
 import { every, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Streams } from './streams.ts'
+import type { SignalRUserStreams } from './user-streams.ts'
 
-/** Some users, and all of the active people whom each of them may see. */
-export interface Sight {
+/** Some users, and the ids of all active people that each of them may see. */
+export interface VisiblePresence {
   readonly users: number[]
   readonly active: number[]
 }
 
-/** What each of the users may see of the active people; users who see the same share one `Sight`. */
-export type LookAround = (users: number[], active: Set<number>) => Promise<Sight[]>
+/** What each of the users may see of the active people; users who may see the same people share one entry. */
+export type FindVisible = (users: number[], active: Set<number>) => Promise<VisiblePresence[]>
 
 export interface OnlineParts {
   presence: Presence
-  streams: Streams
-  lookAround: LookAround
+  userStreams: SignalRUserStreams
+  findVisible: FindVisible
   signal: AbortSignal
   clock: Clock
   log: Log
 }
 
-/** How long changes are gathered: a thousand people who come at once are told of in a few frames. */
+/** How long changes are gathered: a thousand people who come at once take a few frames. */
 const gatherMs = 1_000
 
 /** Those who were last seen long ago, and agents that were added, are looked for as often. */
@@ -37,22 +37,22 @@ const bytesPerMs = 4_000
 const idBytes = 8
 
 /**
- * Tells hub clients who is online: a whole list of ids, because that is what clients take it for. A client that has
+ * Sends hub clients who is online: a whole list of ids, because that is what clients take it for. A client that has
  * just subscribed gets its list within a second, the others when it has changed.
  */
 export class Online {
   readonly #parts: OnlineParts
   /** Users with a session that has just subscribed. */
   readonly #fresh = new Set<number>()
-  /** What each user was told last, so that nobody is told the same twice. */
-  #told = new Map<number, string>()
+  /** User → the list that was sent last, so that an unchanged one is not sent again. */
+  #sent = new Map<number, string>()
   #version = -1
   #lookedAt = Number.NEGATIVE_INFINITY
   #dueAt = 0
 
   constructor(parts: OnlineParts) {
     this.#parts = parts
-    every(parts.clock, gatherMs, parts.signal, () => this.#look())
+    every(parts.clock, gatherMs, parts.signal, () => this.#poll())
   }
 
   /** A session of the user has subscribed: it needs the list soon, changed or not. */
@@ -60,12 +60,12 @@ export class Online {
     this.#fresh.add(user)
   }
 
-  async #look(): Promise<void> {
-    const { streams, clock, log } = this.#parts
+  async #poll(): Promise<void> {
+    const { userStreams, clock, log } = this.#parts
     const now = clock.now()
     const isDue = this.#isStale(now) && now >= this.#dueAt
-    const users = isDue ? streams.users('online') : [...this.#fresh]
-    for (const user of this.#fresh) this.#told.delete(user)
+    const users = isDue ? userStreams.users('online') : [...this.#fresh]
+    for (const user of this.#fresh) this.#sent.delete(user)
     this.#fresh.clear()
     if (users.length === 0) return
     if (isDue) {
@@ -73,7 +73,7 @@ export class Online {
       this.#lookedAt = now
     }
     try {
-      const bytes = await this.#tell(users, isDue)
+      const bytes = await this.#send(users, isDue)
       if (isDue) this.#dueAt = now + bytes / bytesPerMs
     } catch (error) {
       this.#version = -1
@@ -85,20 +85,20 @@ export class Online {
     return this.#parts.presence.version !== this.#version || now - this.#lookedAt >= driftMs
   }
 
-  /** Returns about how many bytes were told. */
-  async #tell(users: number[], isEverybody: boolean): Promise<number> {
-    const { presence, streams, lookAround } = this.#parts
-    const sights = await lookAround(users, presence.active())
-    const told = isEverybody ? new Map<number, string>() : this.#told
+  /** Returns about how many bytes were sent. */
+  async #send(users: number[], isEverybody: boolean): Promise<number> {
+    const { presence, userStreams, findVisible } = this.#parts
+    const sights = await findVisible(users, presence.active())
+    const told = isEverybody ? new Map<number, string>() : this.#sent
     let bytes = 0
     for (const { users, active } of sights) {
       const list = active.sort((a, b) => a - b).join()
-      const listeners = users.filter(user => this.#told.get(user) !== list)
+      const listeners = users.filter(user => this.#sent.get(user) !== list)
       for (const user of users) told.set(user, list)
-      streams.tell(listeners, 'online', { type: 'online', users: active })
+      userStreams.send(listeners, 'online', { type: 'online', users: active })
       bytes += listeners.length * active.length * idBytes
     }
-    this.#told = told
+    this.#sent = told
     return bytes
   }
 }

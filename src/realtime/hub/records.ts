@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { packPlain, unpackPlain } from '../message-pack.ts'
-import { anyOrigin, hubName, isOwn, writeFrame, type Form, type Frame } from '../protocol.ts'
+import { anyOrigin, hubName, perUser, writeFrame, type Codec, type Frame } from '../protocol.ts'
 
 /** What a client says on the hub, in either protocol. */
-export type Said =
+export type HubMessage =
   | { readonly kind: 'invocation'; readonly id: string | null; readonly target: string; readonly args: unknown[] }
   | { readonly kind: 'ping' | 'close' | 'other' }
 
@@ -11,12 +11,12 @@ export type Said =
  * One of the two SignalR protocols. A frame becomes the invocation of a client method, named as clients subscribe to
  * it: `a11:message_created`. Numbers are always numbers there.
  */
-export interface HubForm extends Form {
-  decode(message: ArrayBuffer, isBinary: boolean): Said[]
+export interface HubCodec extends Codec {
+  decode(message: ArrayBuffer, isBinary: boolean): HubMessage[]
   /** The answer to an invocation. */
   complete(id: string, outcome: { result: boolean } | { error: string }): Uint8Array
   readonly ping: Uint8Array
-  /** The topic of all sessions of this form, for what everybody gets. */
+  /** The topic of all sessions with this codec. */
   readonly everybody: string
 }
 
@@ -36,7 +36,7 @@ const AnyArray = z.tuple([z.number()], z.unknown())
 
 /** What the hub calls at the client; null for frames of the native protocol that have no counterpart here. */
 function toCall(frame: Frame, origin: string): { target: string; argument: string } | null {
-  if (frame[isOwn]) return null
+  if (frame[perUser]) return null
   const write = (argument: unknown) => writeFrame(argument, 'number', origin)
   const { type, ...rest } = frame
   if (type === 'event') {
@@ -58,14 +58,14 @@ function toCall(frame: Frame, origin: string): { target: string; argument: strin
 const shared = (protocol: string) => ({
   protocol,
   scalars: 'number' as const,
-  isOwn: true,
+  isPerUser: true,
   topic: (app: number, event: string) => `a${app}:${event}:${protocol}`,
   everybody: `everybody:${protocol}`,
 })
 
 const toLine = (text: string) => Buffer.from(text + separator)
 
-export const jsonHub: HubForm = {
+export const jsonHub: HubCodec = {
   ...shared('hub-json'),
   isBinary: false,
   encode(frame, origin = anyOrigin) {
@@ -82,7 +82,7 @@ export const jsonHub: HubForm = {
   ping: toLine(JSON.stringify({ type: types.ping })),
 }
 
-function toSaid(record: z.output<typeof AnyRecord>): Said {
+function toSaid(record: z.output<typeof AnyRecord>): HubMessage {
   if (record.type === types.ping) return { kind: 'ping' }
   if (record.type === types.close) return { kind: 'close' }
   if (record.type !== types.invocation) return { kind: 'other' }
@@ -93,7 +93,7 @@ function toSaid(record: z.output<typeof AnyRecord>): Said {
 /** Results of a completion, as the protocol numbers them. */
 const resultKinds = { error: 1, value: 3 } as const
 
-const messagepackHub: HubForm = {
+const messagepackHub: HubCodec = {
   ...shared('hub-messagepack'),
   isBinary: true,
   encode(frame, origin = anyOrigin) {
@@ -113,7 +113,7 @@ const messagepackHub: HubForm = {
   ping: pack([types.ping]),
 }
 
-function toSaidOf([type, _headers, invocationId, target, args]: unknown[]): Said {
+function toSaidOf([type, _headers, invocationId, target, args]: unknown[]): HubMessage {
   return toSaid(type === types.invocation ? { type, invocationId, target, arguments: args } : { type: Number(type) })
 }
 
@@ -151,7 +151,7 @@ function split(message: Buffer): Buffer[] {
 }
 
 /** By the names that clients give. No object: that has members like `constructor`, which is no protocol. */
-export const hubForms: ReadonlyMap<string, HubForm> = new Map([
+export const hubCodecs: ReadonlyMap<string, HubCodec> = new Map([
   ['json', jsonHub],
   ['messagepack', messagepackHub],
 ])
@@ -159,12 +159,12 @@ export const hubForms: ReadonlyMap<string, HubForm> = new Map([
 const Handshake = z.object({ protocol: z.string(), version: z.number() })
 
 /** The first record, which chooses the protocol; and what came behind it in the same message. Throws on anything else. */
-export function readHandshake(message: ArrayBuffer): { form: HubForm | null; rest: ArrayBuffer } {
+export function readHandshake(message: ArrayBuffer): { codec: HubCodec | null; rest: ArrayBuffer } {
   const bytes = Buffer.from(message)
   const end = bytes.indexOf(separator)
   const { protocol, version } = Handshake.parse(JSON.parse(bytes.toString('utf8', 0, end)))
-  const form = version === 1 ? hubForms.get(protocol) : undefined
-  return { form: form ?? null, rest: message.slice(end + 1) }
+  const codec = version === 1 ? hubCodecs.get(protocol) : undefined
+  return { codec: codec ?? null, rest: message.slice(end + 1) }
 }
 
 /** The answer to the handshake, in both protocols. */

@@ -1,5 +1,5 @@
 import type { People, Person } from '../../actors/people.ts'
-import type { Sight } from '../../realtime/hub/online.ts'
+import type { VisiblePresence } from '../../realtime/hub/online.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { listMates } from './visible.ts'
 
@@ -17,13 +17,13 @@ interface Look {
  * Nearly all of it is known from memory: users with the same directories see the same. Only where not everybody sees
  * everybody, the apps that they have in common are looked at, in one query.
  */
-export async function lookAmong({ sql, people, users, active }: Look): Promise<Sight[]> {
+export async function lookAmong({ sql, people, users, active }: Look): Promise<VisiblePresence[]> {
   const agents = await sql<{ id: number }[]>`select id from users where is_agent and trashed_at is null`
   const everybody = [...new Set([...active, ...agents.map(({ id }) => id)])]
   await people.load([...users, ...everybody])
   const present = everybody.flatMap(id => people.find(id) ?? []).filter(({ trashed_at }) => trashed_at === null)
 
-  const circles = new Map<string, { sight: Sight; hidden: number[] }>()
+  const circles = new Map<string, { sight: VisiblePresence; hidden: number[] }>()
   for (const user of users) {
     const person = people.find(user)
     if (person === undefined) continue
@@ -33,7 +33,7 @@ export async function lookAmong({ sql, people, users, active }: Look): Promise<S
     circle.sight.users.push(user)
   }
 
-  const sights: Sight[] = []
+  const sights: VisiblePresence[] = []
   for (const { sight, hidden } of circles.values()) {
     const mates = hidden.length === 0 ? new Map<number, number[]>() : await listMates(sql, sight.users, hidden)
     for (const [user, others] of mates) sights.push({ users: [user], active: [...sight.active, ...others] })
@@ -44,7 +44,7 @@ export async function lookAmong({ sql, people, users, active }: Look): Promise<S
 }
 
 /** What everybody with this person's directories sees, and whom one of them may see all the same. */
-function toCircle(viewer: Person, present: Person[]): { sight: Sight; hidden: number[] } {
+function toCircle(viewer: Person, present: Person[]): { sight: VisiblePresence; hidden: number[] } {
   const active: number[] = []
   const hidden: number[] = []
   for (const person of present) {

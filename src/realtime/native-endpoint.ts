@@ -1,8 +1,8 @@
 import type { HttpRequest } from 'uWebSockets.js'
 import { BadRequest, problem } from '../lib/errors.ts'
 import type { Native } from './native.ts'
-import { findForm, type Form } from './protocol.ts'
-import { bearerIn, readUpgrade, type Door, type Wish } from './socket.ts'
+import { findCodec, type Codec } from './protocol.ts'
+import { bearerIn, readUpgradeHeaders, type WebSocketEndpoint, type UpgradeRequest } from './socket.ts'
 
 export const path = '/api/realtime'
 
@@ -12,45 +12,45 @@ export const ProtocolUnknown = problem(
   'The subprotocols that are spoken here are json and msgpack.',
 )
 
-/** The door for clients that speak the protocols of docs/realtime.md. */
-export function nativeDoor(native: Native): Door {
+/** The endpoint for clients that speak the protocols of docs/realtime.md. */
+export function nativeEndpoint(native: Native): WebSocketEndpoint {
   return {
     path,
     kind: 'native',
-    readWish,
-    open(session, principal) {
+    readUpgrade,
+    onOpen(session, principal) {
       if (principal !== null) native.welcome(session, principal)
     },
     refuse: (session, error) => native.refuse(session, error),
-    hear: (session, message, isBinary) => native.hear(session, message, isBinary),
-    leave: () => {},
+    onMessage: (session, message, isBinary) => native.onMessage(session, message, isBinary),
+    onClose: () => {},
   }
 }
 
 const bearer = 'bearer.'
 
 /** Clients say who they are by header, subprotocol or query, whichever they can. */
-function readWish(req: HttpRequest): Wish {
+function readUpgrade(req: HttpRequest): UpgradeRequest {
   const offered = req
     .getHeader('sec-websocket-protocol')
     .split(/\s*,\s*/)
     .filter(Boolean)
   const scalars = req.getQuery('scalars') ?? 'string'
   if (scalars !== 'string' && scalars !== 'number') throw BadRequest({ scalars: 'must be string or number' })
-  const form = formOf(offered, scalars)
+  const codec = codecOf(offered, scalars)
   const subprotocol = offered.find(protocol => protocol.startsWith(bearer))?.slice(bearer.length)
   return {
-    form,
-    protocol: offered.length === 0 ? '' : form.protocol,
+    codec,
+    protocol: offered.length === 0 ? '' : codec.protocol,
     token: bearerIn(req) ?? subprotocol ?? (req.getQuery('access_token') || null),
-    ...readUpgrade(req),
+    ...readUpgradeHeaders(req),
   }
 }
 
-function formOf(offered: string[], scalars: 'string' | 'number'): Form {
+function codecOf(offered: string[], scalars: 'string' | 'number'): Codec {
   for (const protocol of offered.length === 0 ? ['json'] : offered) {
-    const form = findForm(protocol, scalars)
-    if (form !== undefined) return form
+    const codec = findCodec(protocol, scalars)
+    if (codec !== undefined) return codec
   }
   throw ProtocolUnknown()
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { usableMs } from '../../src/actors/id-pool.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import { openSql, type Db } from '../../src/storage/sql.ts'
-import { Moves } from '../../src/realtime/distant/moves.ts'
+import { ChangedAppsPoller } from '../../src/realtime/unloaded-apps/changed-apps-poller.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
@@ -16,13 +16,13 @@ test('what is committed after something with a larger number is found, however m
   await prepareEvents(sql, new Date())
   const slow = openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
   let now = 0
-  const moves = new Moves(sql, () => (now += 1_000))
+  const moves = new ChangedAppsPoller(sql, () => (now += 1_000))
   const look = async () => {
-    const moved = await moves.look()
-    moves.settle()
+    const moved = await moves.poll()
+    moves.acknowledge()
     return moved.map(({ app_id }) => app_id)
   }
-  await moves.look()
+  await moves.poll()
 
   const late = Promise.withResolvers<void>()
   const written = Promise.withResolvers<void>()
@@ -50,13 +50,13 @@ test('what is committed with a number from before a look is found, as long as Po
   const { sql } = database
   await prepareEvents(sql, new Date())
   let now = 0
-  const moves = new Moves(sql, () => now)
+  const moves = new ChangedAppsPoller(sql, () => now)
   const look = async () => {
-    const moved = await moves.look()
-    moves.settle()
+    const moved = await moves.poll()
+    moves.acknowledge()
     return moved.map(({ app_id }) => app_id)
   }
-  await moves.look()
+  await moves.poll()
 
   const [drawn] = await sql<{ number: number }[]>`select nextval('numbers') as number`
   await write(sql, 2)
@@ -80,10 +80,10 @@ test('what is written after a crash of PostgreSQL is found, with numbers that it
   const { sql } = database
   await prepareEvents(sql, new Date())
   let now = 0
-  const moves = new Moves(sql, () => (now += 10_000))
+  const moves = new ChangedAppsPoller(sql, () => (now += 10_000))
   const look = async () => {
-    const moved = await moves.look()
-    moves.settle()
+    const moved = await moves.poll()
+    moves.acknowledge()
     return moved.map(({ app_id }) => app_id)
   }
   await write(sql, 1)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
-import { Address } from '../../src/realtime/addresses.ts'
-import { findForm, type Frame } from '../../src/realtime/protocol.ts'
-import { Session, type Wire } from '../../src/realtime/session.ts'
-import { tellEach } from '../../src/realtime/telling.ts'
+import { ClientOrigin } from '../../src/realtime/client-origins.ts'
+import { findCodec, type Frame } from '../../src/realtime/protocol.ts'
+import { Session, type Socket } from '../../src/realtime/session.ts'
+import { broadcast } from '../../src/realtime/broadcast.ts'
 
 /** A socket whose other end the test holds; sending fails where `failure` says so. */
-class Ear implements Wire {
+class Ear implements Socket {
   readonly frames: Frame[] = []
   readonly ends: number[] = []
   readonly #failure: Error | null
@@ -28,16 +28,16 @@ class Ear implements Wire {
   close = () => {}
 }
 
-test('a session that cannot be told of something is ended, and those after it are told', () => {
+test('a session to which a frame cannot be sent is ended, and the sessions after it get the frame', () => {
   const ears = [new Ear(), new Ear(new TypeError('gone')), new Ear()]
   const sessions = ears.map(ear => {
-    const session = new Session(ear, { form: findForm('json', 'number')!, address: new Address('', 0) }, 0)
+    const session = new Session(ear, { codec: findCodec('json', 'number')!, clientOrigin: new ClientOrigin('', 0) }, 0)
     session.open({ kind: 'user', user: 7, credential: '' }, Number.POSITIVE_INFINITY)
     return session
   })
   const log: string[] = []
 
-  tellEach(
+  broadcast(
     sessions,
     { type: 'app_added', app_id: 3 },
     createLog('error', line => log.push(line)),

@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { Recent } from '../../src/actors/recent.ts'
 import { AppState, type AppRow, type MemberRow } from '../../src/actors/state.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { Address, Addresses } from '../../src/realtime/addresses.ts'
-import { Personal } from '../../src/realtime/personal.ts'
-import { findForm } from '../../src/realtime/protocol.ts'
+import { ClientOrigin, ClientOrigins } from '../../src/realtime/client-origins.ts'
+import { UserTopic } from '../../src/realtime/user-topic.ts'
+import { findCodec } from '../../src/realtime/protocol.ts'
 import { Session } from '../../src/realtime/session.ts'
 import { Sessions } from '../../src/realtime/sessions.ts'
 import { realtimeDefaults } from '../../src/realtime/settings.ts'
@@ -14,7 +14,7 @@ import { listen } from '../support/realtime.ts'
 import { startServer } from '../support/server.ts'
 import { Ear } from '../support/stage.ts'
 
-test('a user hears of every app that appears or disappears, without asking, in the order in which it happened', async () => {
+test('a user is notified of every app that appears or disappears, without asking, in the order in which it happened', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')
   await using inbox = await listen(server.url, { token: ann.token })
@@ -33,7 +33,7 @@ test('a user hears of every app that appears or disappears, without asking, in t
   expect(inbox.frames).toEqual(types.map(type => ({ type, app_id: app.id })))
 })
 
-test('a member hears what is unread, wherever it was read', async () => {
+test('a member gets what is unread, wherever it was read', async () => {
   await using server = await startServer()
   const { app, people, stranger } = await server.chatWith(2)
   const [ann, ben] = people
@@ -55,7 +55,7 @@ test('a member hears what is unread, wherever it was read', async () => {
   expect(nobody.frames).toEqual([])
 })
 
-test('a user who marks all notifications at once hears so once', async () => {
+test('a user who marks all notifications at once is notified once', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')
   await using inbox = await listen(server.url, { token: ann.token })
@@ -87,7 +87,7 @@ test('many messages at once are one change of what is unread', async () => {
   expect(changes).toBeLessThanOrEqual((performance.now() - start) / realtimeDefaults.unreadDelayMs)
 })
 
-test('nobody is told of the read markers of a large room', async () => {
+test('no frame is sent for the read markers of a large room', async () => {
   await using server = await startServer()
   const { app, people } = await server.chatWith(12)
   const [ann, ben] = [people[0], people[1]]
@@ -119,7 +119,7 @@ test('in a small room, everybody sees how far the others have read', async () =>
   expect(marked).toMatchObject({ event: 'app_marked', actor: { id: ben.id }, marked_id: first.id })
 })
 
-test('where everybody may come in, nobody is told of the read markers of others', async () => {
+test('where every user may come in, the read markers of others are not sent', async () => {
   await using server = await startServer()
   const [ann, ben, stranger] = [await server.person('Ann'), await server.person('Ben'), await server.person('Eve')]
   const { body: app } = await server.admin.post('/api/apps', {
@@ -138,7 +138,7 @@ test('where everybody may come in, nobody is told of the read markers of others'
   expect(heard.map(event => event.event)).toEqual(['message_created', 'message_created'])
 })
 
-test('a member hears that nothing is unread any more when what was is deleted, also behind their own messages', async () => {
+test('a member is notified that nothing is unread any more when what was is deleted, also behind their own messages', async () => {
   await using server = await startServer()
   const {
     app,
@@ -157,19 +157,24 @@ test('a member hears that nothing is unread any more when what was is deleted, a
   expect(read).toEqual({ type: 'unread', app_id: app, is_unread: false, last_id: own.id })
 })
 
-test('what is written while many are being told of what came before is told to all of them', async () => {
+test('what is written while many are being sent what came before is sent to all of them', async () => {
   const clock = new ManualClock()
-  const addresses = new Addresses({ of: () => '', fallback: () => '' })
-  const sessions = new Sessions({ clock, presence: { arrive() {}, leave() {} }, addresses, totalBacklogBytes: 1_000 })
+  const clientOrigins = new ClientOrigins({ of: () => '', fallback: () => '' })
+  const sessions = new Sessions({
+    clock,
+    presence: { arrive() {}, leave() {} },
+    clientOrigins,
+    totalBacklogBytes: 1_000,
+  })
   const unreadDelayMs = 250
   const log = createLog('error')
-  const [form, address] = [findForm('json', 'number')!, new Address('', 0)]
+  const [codec, clientOrigin] = [findCodec('json', 'number')!, new ClientOrigin('', 0)]
   const rules = { isListed: () => true, isUnread: () => true, isRemovable: () => false }
-  const personal = new Personal({ sessions, ...rules, unreadDelayMs, clock, log })
+  const userTopic = new UserTopic({ sessions, ...rules, unreadDelayMs, clock, log })
   const users = Array.from({ length: 60 }, (_, i) => i + 1)
   const ears = users.map(user => {
     const ear = new Ear()
-    const session = new Session(ear, { form, address }, clock.now())
+    const session = new Session(ear, { codec, clientOrigin }, clock.now())
     sessions.add(session)
     sessions.open(session, { kind: 'user', user, credential: '' }, Number.POSITIVE_INFINITY)
     return ear
@@ -178,7 +183,7 @@ test('what is written while many are being told of what came before is told to a
   const state = new AppState({ id: 1 } as AppRow, members, new Recent([], false))
   const write = (last_id: number) => {
     state.app = { ...state.app, last_id }
-    personal.hear(state)
+    userTopic.onCommit(state)
     state.settle()
   }
 

@@ -6,7 +6,7 @@ import type { Sql } from '../../storage/sql.ts'
  * The apps with events after `rev`, and the newest rev of each. Served by events_rev; the time keeps it from looking
  * into the partitions of other days, and is longer than any clocks differ.
  */
-export function listMoved(sql: Sql, rev: number): Promise<{ app_id: number; rev: number }[]> {
+export function listChangedApps(sql: Sql, rev: number): Promise<{ app_id: number; rev: number }[]> {
   return sql<{ app_id: number; rev: number }[]>`
     select app_id, max(rev) as rev from events
     where rev > ${rev} and app_id > 0 and created_at > now() - interval '5 minutes'

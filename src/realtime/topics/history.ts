@@ -6,7 +6,7 @@ import type { Log } from '../../lib/log.ts'
 import { listEvents } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { current } from '../frames.ts'
-import { hubName, isOwn, type Form, type Frame } from '../protocol.ts'
+import { hubName, perUser, type Codec, type Frame } from '../protocol.ts'
 
 export interface HistoryParts {
   sql: Sql
@@ -19,7 +19,7 @@ export interface HistoryParts {
   log: Log
 }
 
-/** Events of apps as clients are told of them, from memory and from the log. */
+/** Events of apps as clients get them, from memory and from the log. */
 export class History {
   readonly #parts: HistoryParts
 
@@ -27,7 +27,7 @@ export class History {
     this.#parts = parts
   }
 
-  /** Up to `limit` events after `rev`, oldest first, with what they show now; everybody they name is in memory. */
+  /** Up to `limit` events after `rev`, oldest first, with what they show now; all users that they name are in memory. */
   async read(app: number, rev: number, limit: number): Promise<AppEvent[]> {
     const { sql, events } = this.#parts
     const rows = await listEvents(sql, app, rev, limit)
@@ -46,8 +46,8 @@ export class History {
   }
 
   /**
-   * The event as every client of the app gets it; null where nobody is told. `prev` is the rev that was told before.
-   * Those it names should be in memory.
+   * The event as every client of the app gets it; null where no client gets it. `prev` is the rev that was sent before.
+   * The users that it names should be in memory.
    */
   toFrame(event: AppEvent, prev: number, state: AppState): Frame | null {
     const { type, rev, app_id } = event
@@ -56,10 +56,10 @@ export class History {
     if (shown === null) return null
     const name = event.kind.hub?.nameOf(event) ?? type
     const isForEach = (event.kind.own?.names(state).length ?? 0) > 0
-    return { type: 'event', [hubName]: name, [isOwn]: isForEach, event: type, id: rev, app_id, rev, prev, ...shown }
+    return { type: 'event', [hubName]: name, [perUser]: isForEach, event: type, id: rev, app_id, rev, prev, ...shown }
   }
 
-  /** Everybody whom frames for single users name is in memory then. */
+  /** Loads the users that frames for single users name. */
   async loadOwnNames({ kind }: AppEvent, state: AppState): Promise<void> {
     await this.#parts.people.load(kind.own?.names(state) ?? [])
   }
@@ -73,21 +73,21 @@ export class History {
     return shown && { type: 'event', event: type, id: rev, app_id, ...shown, ...own }
   }
 
-  /** The same, under a name, for those whom it concerns, whatever they are subscribed to, and whoever else is told. */
+  /** The event under a name, for users whom it concerns without a subscription to the app. */
   toPersonalFrame(event: AppEvent, state: AppState, name: string): Frame | null {
     const shown = this.#show(event, state)
     return shown && { type: 'personal', event: name, id: event.rev, ...shown }
   }
 
-  /** An event's frame as sessions of the form get it; null where they are not told. */
-  encode(form: Form, event: AppEvent, frame: Frame): Uint8Array | null {
+  /** An event's frame as sessions with the codec get it; null where they do not get it. */
+  encode(codec: Codec, event: AppEvent, frame: Frame): Uint8Array | null {
     try {
-      return form.encode(frame)
+      return codec.encode(frame)
     } catch (error) {
       // One event that cannot be written must not keep all that follow, or other forms, from their readers.
       const { app_id, rev, type } = event
-      this.#parts.log.error({ app: app_id, rev, type, protocol: form.protocol, error }, 'An event cannot be written')
-      return form.encode(current(app_id, rev))
+      this.#parts.log.error({ app: app_id, rev, type, protocol: codec.protocol, error }, 'An event cannot be written')
+      return codec.encode(current(app_id, rev))
     }
   }
 

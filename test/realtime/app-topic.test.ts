@@ -6,10 +6,10 @@ import { Recent } from '../../src/actors/recent.ts'
 import { AppState, type AppRow } from '../../src/actors/state.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { Channel } from '../../src/realtime/channels/channel.ts'
-import { History } from '../../src/realtime/channels/history.ts'
-import { Tails } from '../../src/realtime/channels/tail.ts'
-import { findForm, type Frame } from '../../src/realtime/protocol.ts'
+import { AppTopic } from '../../src/realtime/topics/app-topic.ts'
+import { History } from '../../src/realtime/topics/history.ts'
+import { ReplayBuffers } from '../../src/realtime/topics/replay-buffer.ts'
+import { findCodec, type Frame } from '../../src/realtime/protocol.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
@@ -33,7 +33,7 @@ const unwritable = event<unknown>({
   present: () => ({ at: new Date(Number.NaN) }),
 })
 const types: EventTypes = new Map([note, secret, broken, unwritable].map(kind => [kind.type, kind]))
-const form = findForm('json', 'number')!
+const form = findCodec('json', 'number')!
 
 const occurred = (kind: EventType<unknown>, rev: number, prev: number): AppEvent => ({
   kind,
@@ -48,8 +48,8 @@ const occurred = (kind: EventType<unknown>, rev: number, prev: number): AppEvent
   body: null,
 })
 
-/** A channel on a real log, whose events the test writes itself. */
-async function openChannel() {
+/** A topic on a real log, whose events the test writes itself. */
+async function openTopic() {
   const database = await createDatabase()
   const sql = openSql({ url: database.url, connections: 2, statementTimeoutMs: 5_000, applicationName: 'reader' })
   await prepareEvents(database.sql, new Date())
@@ -59,18 +59,18 @@ async function openChannel() {
   const warnings: string[] = []
   const log = createLog('warn', line => void warnings.push(line))
   const state = new AppState({ id: app, head_rev: 10 } as AppRow, [], new Recent([], true))
-  const channel = new Channel(app, async channel => channel.start(state, () => {}), {
+  const topic = new AppTopic(app, async topic => topic.start(state, () => {}), {
     history: new History({ sql, events: types, people, origin: () => '', actor: ({ id }) => ({ id }), log }),
-    tails: new Tails(1_000_000),
+    buffers: new ReplayBuffers(1_000_000),
     publish: (_, bytes) => void told.push(JSON.parse(Buffer.from(bytes).toString())),
-    moved: () => {},
+    onAdvance: () => {},
     clock: { ...systemClock, after: (_, run) => systemClock.after(20, run) },
     log,
   })
-  await channel.open()
-  channel.admit(form)
+  await topic.open()
+  topic.addListener(form)
   return {
-    channel,
+    topic,
     told,
     warnings,
     database,
@@ -82,10 +82,10 @@ async function openChannel() {
           values (${app}, ${rev}, ${prev}, ${type}, 0, 'message', ${rev}, ${database.sql.json(facts as { text: string })}, ${created_at})`
       }
     },
-    /** Tells the channel of events, and that this is where the app's history ends. */
+    /** Commits events to the topic, and says that this is where the app's history ends. */
     hear(events: AppEvent[], head = events.at(-1)!.rev) {
       state.app = { ...state.app, head_rev: head }
-      channel.hear(events, state)
+      topic.onCommit(events, state)
     },
     async [Symbol.asyncDispose]() {
       await sql.end({ timeout: 1 })
@@ -96,8 +96,8 @@ async function openChannel() {
 
 const revs = (told: Frame[]) => told.map(({ rev }) => rev)
 
-test('what is in memory is told in the same tick', async () => {
-  await using stage = await openChannel()
+test('what is in memory is published in the same tick', async () => {
+  await using stage = await openTopic()
 
   stage.hear([occurred(note, 11, 10), occurred(note, 14, 11)])
 
@@ -107,8 +107,8 @@ test('what is in memory is told in the same tick', async () => {
   ])
 })
 
-test('what is heard twice is told once', async () => {
-  await using stage = await openChannel()
+test('what is received twice is published once', async () => {
+  await using stage = await openTopic()
 
   stage.hear([occurred(note, 11, 10), occurred(note, 12, 11)])
   stage.hear([occurred(note, 11, 10), occurred(note, 12, 11), occurred(note, 13, 12)])
@@ -116,8 +116,8 @@ test('what is heard twice is told once', async () => {
   expect(revs(stage.told)).toEqual([11, 12, 13])
 })
 
-test('a gap is filled from the log before anything later is told', async () => {
-  await using stage = await openChannel()
+test('a gap is filled from the log before anything later is published', async () => {
+  await using stage = await openTopic()
   const events = [11, 12, 13, 14, 15].map(rev => occurred(note, rev, rev - 1))
   await stage.write(events)
 
@@ -129,7 +129,7 @@ test('a gap is filled from the log before anything later is told', async () => {
 })
 
 test('a gap before an event that the state does not know yet is filled as well', async () => {
-  await using stage = await openChannel()
+  await using stage = await openTopic()
   const events = [11, 12, 13].map(rev => occurred(note, rev, rev - 1))
   await stage.write(events)
 
@@ -138,8 +138,8 @@ test('a gap before an event that the state does not know yet is filled as well',
   await eventually(() => expect(revs(stage.told)).toEqual([11, 12, 13]))
 })
 
-test('a state that was loaded anew, with nothing heard, tells what was missed', async () => {
-  await using stage = await openChannel()
+test('a state that was loaded anew, without its events, publishes what was missed', async () => {
+  await using stage = await openTopic()
   await stage.write(Array.from({ length: 450 }, (_, i) => occurred(note, 11 + i, 10 + i)))
 
   stage.hear([], 460)
@@ -148,7 +148,7 @@ test('a state that was loaded anew, with nothing heard, tells what was missed', 
 })
 
 test('more than can wait is forgotten and read from the log', async () => {
-  await using stage = await openChannel()
+  await using stage = await openTopic()
   const events = Array.from({ length: 3_000 }, (_, i) => occurred(note, 11 + i, 10 + i))
   await stage.write(events)
 
@@ -159,7 +159,7 @@ test('more than can wait is forgotten and read from the log', async () => {
 }, 30_000)
 
 test('a connection that breaks while a gap is being filled delays the events, and loses none', async () => {
-  await using stage = await openChannel()
+  await using stage = await openTopic()
   const events = Array.from({ length: 600 }, (_, i) => occurred(note, 11 + i, 10 + i))
   await stage.write(events)
   const kill = () =>
@@ -173,7 +173,7 @@ test('a connection that breaks while a gap is being filled delays the events, an
 }, 30_000)
 
 test('while the log cannot be read a gap is tried again, also where nothing more happens', async () => {
-  await using stage = await openChannel()
+  await using stage = await openTopic()
   const events = [11, 12, 13].map(rev => occurred(note, rev, rev - 1))
   await stage.write(events)
   await stage.database.sql`alter table events rename to events_away`
@@ -185,8 +185,8 @@ test('while the log cannot be read a gap is tried again, also where nothing more
   await eventually(() => expect(revs(stage.told)).toEqual([11, 12, 13]))
 })
 
-test('what nobody is told of leaves no gap, and clients hear how far they are', async () => {
-  await using stage = await openChannel()
+test('what is not sent leaves no gap, and clients get the rev that they are at', async () => {
+  await using stage = await openTopic()
 
   for (let rev = 11; rev <= 120; rev++) stage.hear([occurred(secret, rev, rev - 1)])
   stage.hear([occurred(note, 121, 120)])
@@ -198,15 +198,15 @@ test('what nobody is told of leaves no gap, and clients hear how far they are', 
 })
 
 test('an event that cannot be shown does not keep the others', async () => {
-  await using stage = await openChannel()
+  await using stage = await openTopic()
 
   stage.hear([occurred(broken, 11, 10), occurred(note, 12, 11)])
 
   expect(revs(stage.told)).toEqual([11, 12])
 })
 
-test('an event that cannot be written does not keep the others, and clients hear that they are past it', async () => {
-  await using stage = await openChannel()
+test('an event that cannot be written does not keep the others, and clients get the rev past it', async () => {
+  await using stage = await openTopic()
 
   stage.hear([occurred(unwritable, 11, 10), occurred(note, 12, 11)])
 
@@ -217,7 +217,7 @@ test('an event that cannot be written does not keep the others, and clients hear
 })
 
 test('where the log was cut off in between, subscribers are told to start again', async () => {
-  await using stage = await openChannel()
+  await using stage = await openTopic()
   await stage.write([occurred(note, 21, 20), occurred(note, 22, 21)])
 
   stage.hear([occurred(note, 22, 21)])

@@ -1,7 +1,7 @@
 import type { HttpRequest } from 'uWebSockets.js'
-import type { Form } from './protocol.ts'
+import type { Codec } from './protocol.ts'
 
-export interface AddressesParts {
+export interface ClientOriginsParts {
   /** Scheme and host under which the client of an upgrade request reaches this server. */
   of: (req: HttpRequest) => string
   /** Where clients are sent that come under one address too many. */
@@ -14,25 +14,25 @@ export interface AddressesParts {
  */
 const limit = 16
 
-/** Of these, one user may take so many that nobody else has: at home, at work and on the road. A guess. */
+/** Origins that one user may add, as at home, at work and on the road. A guess. */
 const ownLimit = 3
 
-/** Scheme and host as some of the clients know this server: links that they are told begin with it. */
-export class Address {
+/** Scheme and host as some clients know this server: the links in their frames begin with it. */
+export class ClientOrigin {
   readonly origin: string
   readonly #topics: string
-  readonly #forms = new Map<Form, Form>()
+  readonly #forms = new Map<Codec, Codec>()
   /** How many there are now. */
   sessions = 0
 
-  /** `number` tells its topics from those of other addresses. */
+  /** `number` keeps its topics apart from those of other origins. */
   constructor(origin: string, number: number) {
     this.origin = origin
     this.#topics = `:${number}`
   }
 
   /** The form as it is written for these clients; there is one object for it. */
-  form(plain: Form): Form {
+  codec(plain: Codec): Codec {
     let own = this.#forms.get(plain)
     if (own === undefined) {
       own = {
@@ -47,12 +47,12 @@ export class Address {
 }
 
 /** The addresses under which this node has sessions now. */
-export class Addresses {
-  readonly #parts: AddressesParts
-  readonly #inUse = new Map<string, Address>()
+export class ClientOrigins {
+  readonly #parts: ClientOriginsParts
+  readonly #inUse = new Map<string, ClientOrigin>()
   #made = 0
 
-  constructor(parts: AddressesParts) {
+  constructor(parts: ClientOriginsParts) {
     this.#parts = parts
   }
 
@@ -62,20 +62,20 @@ export class Addresses {
   }
 
   /**
-   * A session is opened whose client knows this server under the origin; `held` are those of the same user's other
-   * sessions. For nobody else: whoever need not say who they are could take all the room.
+   * The origin for a session that is opened, shared with all sessions under it; `held` are the origins of the user's
+   * other sessions. Call it for authenticated sessions only: clients without a token could take all the room.
    */
-  arrive(origin: string, held: ReadonlySet<Address>): Address {
+  acquire(origin: string, held: ReadonlySet<ClientOrigin>): ClientOrigin {
     const hasRoom = this.#inUse.has(origin) || (this.#inUse.size < limit && held.size < ownLimit)
     const granted = hasRoom ? origin : this.#parts.fallback()
-    const address = this.#inUse.get(granted) ?? new Address(granted, ++this.#made)
+    const address = this.#inUse.get(granted) ?? new ClientOrigin(granted, ++this.#made)
     this.#inUse.set(granted, address)
     address.sessions++
     return address
   }
 
   /** It has ended. */
-  leave(address: Address): void {
+  release(address: ClientOrigin): void {
     if (--address.sessions === 0) this.#inUse.delete(address.origin)
   }
 }

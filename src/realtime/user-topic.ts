@@ -4,28 +4,28 @@ import type { Log } from '../lib/log.ts'
 import { Turn } from '../lib/turn.ts'
 import type { Frame } from './protocol.ts'
 import type { Sessions } from './sessions.ts'
-import { tellEach } from './telling.ts'
+import { broadcast } from './broadcast.ts'
 
-export interface PersonalParts {
+export interface UserTopicParts {
   sessions: Sessions
-  /** True where an app is in the lists of somebody with this relation to it. */
+  /** True where an app is in the lists of a user with this relation to it. */
   isListed: (app: AppRow, own: MemberRow | undefined) => boolean
   isUnread: (app: AppRow, user: number, own: MemberRow | undefined) => boolean
   /** True for apps that members may remove from their lists, where the next message brings them back. */
   isRemovable: (app: AppRow) => boolean
-  /** How long changes of what is unread are gathered before their owners are told. */
+  /** How long changes of what is unread are gathered before they are sent. */
   unreadDelayMs: number
   clock: Clock
   log: Log
 }
 
-/** People who are told before others have their turn. A guess. */
-const portion = 25
+/** Users who are sent something before the event loop has its turn. A guess. */
+const usersPerTurn = 25
 
-/** An app in which something may have become read or unread, and for whom of those who are here. */
-interface Stir {
+/** An app in which something may have become read or unread, and for which users. */
+interface UnreadChange {
   readonly state: AppState
-  readonly whom: Set<number> | 'all'
+  readonly users: Set<number> | 'all'
 }
 
 /**
@@ -33,13 +33,13 @@ interface Stir {
  * history: what a client missed while it was away it finds in its list of apps. The work hangs on the users who have a
  * session on this node, or the members of the app where these are fewer.
  */
-export class Personal {
-  readonly #parts: PersonalParts
-  readonly #stirred = new Map<number, Stir>()
+export class UserTopic {
+  readonly #parts: UserTopicParts
+  readonly #unreadChanges = new Map<number, UnreadChange>()
   #isDue = false
   #isClosed = false
 
-  constructor(parts: PersonalParts) {
+  constructor(parts: UserTopicParts) {
     this.#parts = parts
   }
 
@@ -47,30 +47,30 @@ export class Personal {
     this.#isClosed = true
   }
 
-  /** Tells every session of a user, whichever node or user it was that did something. */
-  tell(user: number, frame: Frame): void {
-    tellEach(this.#parts.sessions.of(user), frame, this.#parts.log)
+  /** Sends a frame to every session of a user on this node. */
+  send(user: number, frame: Frame): void {
+    broadcast(this.#parts.sessions.of(user), frame, this.#parts.log)
   }
 
-  /** Takes what was committed, as `Apps.listen` gives it. */
-  hear(state: AppState): void {
+  /** Receives a commit, as `Apps.listen` gives it. */
+  onCommit(state: AppState): void {
     const { sessions } = this.#parts
     if (sessions.users.size === 0) return
     const { app, told, changed } = state
     for (const [user, before] of changed) if (sessions.users.has(user)) this.#compare(state, user, before)
-    if (this.#isMovedForAll(state)) {
+    if (this.#mayMoveForAll(state)) {
       for (const user of this.#present(state)) if (!changed.has(user)) this.#compare(state, user, state.member(user))
     }
-    if (app.last_id !== told.last_id || app.prior_id !== told.prior_id) this.#stir(state, 'all')
+    if (app.last_id !== told.last_id || app.prior_id !== told.prior_id) this.#addUnreadChange(state, 'all')
   }
 
-  /** Takes an app that was made on this node. */
-  hearFirst(state: AppState): void {
+  /** Receives an app that was made on this node. */
+  onAppCreated(state: AppState): void {
     for (const user of this.#present(state)) this.#compare(state, user, undefined)
   }
 
   /** True where the app may have come into or out of lists of people whose own relation to it is what it was. */
-  #isMovedForAll({ app, told }: AppState): boolean {
+  #mayMoveForAll({ app, told }: AppState): boolean {
     if (app.trashed_at !== told.trashed_at || app.deleted_at !== told.deleted_at) return true
     return app.last_id !== told.last_id && this.#parts.isRemovable(app)
   }
@@ -81,9 +81,9 @@ export class Personal {
     const own = state.member(user)
     const isThere = isListed(app, own)
     if (isThere !== isListed(told, before)) {
-      if (isThere) this.tell(user, { type: 'app_added', app_id: app.id })
-      else this.tell(user, { type: 'app_removed', app_id: app.id })
-    } else if (isThere && own?.marked_id !== before?.marked_id) this.#stir(state, new Set([user]))
+      if (isThere) this.send(user, { type: 'app_added', app_id: app.id })
+      else this.send(user, { type: 'app_removed', app_id: app.id })
+    } else if (isThere && own?.marked_id !== before?.marked_id) this.#addUnreadChange(state, new Set([user]))
   }
 
   /** The users with a session here who have a relation to the app. */
@@ -96,15 +96,15 @@ export class Personal {
     }
   }
 
-  /** Gathered for a moment: in a lively app every member would otherwise hear of every message twice. */
-  #stir(state: AppState, whom: Stir['whom']): void {
-    if (!this.#isDue) this.#tellLater()
-    const before = this.#stirred.get(state.app.id)?.whom
+  /** Gathered for a moment: in a lively app every member would otherwise get two frames for each message. */
+  #addUnreadChange(state: AppState, whom: UnreadChange['users']): void {
+    if (!this.#isDue) this.#scheduleFlush()
+    const before = this.#unreadChanges.get(state.app.id)?.users
     const all = before === 'all' || whom === 'all' ? 'all' : new Set([...(before ?? []), ...whom])
-    this.#stirred.set(state.app.id, { state, whom: all })
+    this.#unreadChanges.set(state.app.id, { state, users: all })
   }
 
-  #tellLater(): void {
+  #scheduleFlush(): void {
     const { clock, unreadDelayMs } = this.#parts
     this.#isDue = true
     clock.after(unreadDelayMs, () => void this.#flush())
@@ -113,36 +113,36 @@ export class Personal {
   /** One at a time: what is stirred meanwhile is gathered until this one is through. Never rejects. */
   async #flush(): Promise<void> {
     try {
-      await this.#tellStirred()
+      await this.#sendUnreadChanges()
     } catch (error) {
-      this.#parts.log.error({ error }, 'Some could not be told what is unread')
+      this.#parts.log.error({ error }, 'Changes of what is unread could not be sent')
     }
     this.#isDue = false
-    if (this.#stirred.size > 0 && !this.#isClosed) this.#tellLater()
+    if (this.#unreadChanges.size > 0 && !this.#isClosed) this.#scheduleFlush()
   }
 
-  async #tellStirred(): Promise<void> {
-    const stirred = [...this.#stirred.values()]
-    this.#stirred.clear()
+  async #sendUnreadChanges(): Promise<void> {
+    const stirred = [...this.#unreadChanges.values()]
+    this.#unreadChanges.clear()
     let turn = new Turn()
     let told = 0
-    for (const { state, whom } of stirred) {
-      for (const user of whom === 'all' ? this.#present(state) : whom) {
+    for (const { state, users } of stirred) {
+      for (const user of users === 'all' ? this.#present(state) : users) {
         if (this.#isClosed) return
-        this.#tellUnread(state, user)
-        if (++told % portion > 0) continue
+        this.#sendUnread(state, user)
+        if (++told % usersPerTurn > 0) continue
         await turn.end()
         turn = new Turn()
       }
     }
   }
 
-  #tellUnread(state: AppState, user: number): void {
+  #sendUnread(state: AppState, user: number): void {
     const { isListed, isUnread } = this.#parts
     const own = state.member(user)
     const { app } = state
     if (!isListed(app, own)) return
-    this.tell(user, {
+    this.send(user, {
       type: 'unread',
       app_id: app.id,
       is_unread: isUnread(app, user, own),

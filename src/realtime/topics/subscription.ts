@@ -1,10 +1,10 @@
-import type { Channel } from './channel.ts'
+import type { AppTopic } from './app-topic.ts'
 import type { Session } from '../session.ts'
 
 /**
  * `opening`: rights and the app are being looked up. `replaying`: gets what it missed. `paused`: as much of that waits
  * for the client as may. `early`: the client has seen events that this node has not; it waits for them to arrive.
- * `held`: its right is being looked at again. `live`: hears by topic. `resting`: it has lost the right, and goes on when
+ * `held`: its right is being checked again. `live`: gets what is published. `resting`: it has lost the right, and goes on when
  * that comes back. `ended`: nothing may be sent any more.
  */
 export type Stage = 'opening' | 'replaying' | 'paused' | 'early' | 'held' | 'live' | 'resting' | 'ended'
@@ -13,7 +13,7 @@ export type Stage = 'opening' | 'replaying' | 'paused' | 'early' | 'held' | 'liv
 const firstPage = 32
 
 /** What a client asks for. */
-export interface Asked {
+export interface SubscribeOptions {
   /** The last rev that it has seen; without it, it wants only what comes. */
   after?: number | undefined
   /** It wants to see agents at work, before anything of that is part of the app's history. */
@@ -22,7 +22,7 @@ export interface Asked {
   request?: number | undefined
 }
 
-interface Hearing {
+interface SubscriptionTopics {
   topics: string[]
   isLasting?: boolean
 }
@@ -31,20 +31,20 @@ interface Hearing {
 export class Subscription {
   readonly session: Session
   readonly app: number
-  /** What it hears live: one for all that happens in the app, or one for each kind of event that it wants. */
+  /** What it gets live: one topic for all events of the app, or one for each kind of event that it asked for. */
   readonly topics: string[]
-  /** Its answer says the same, so that the client knows which one this is. */
+  /** Repeated in the answer, so that the client knows which request it is for. */
   readonly request: number | undefined
-  /** It outlives the right to it: nobody tells its client that it has ended. */
+  /** It outlives the right to it: its client is not told that it has ended. */
   readonly isLasting: boolean
-  /** It hears of agents at work. */
-  readonly hearsAgents: boolean
-  /** Settled when it is known whether the session may hear of the app; there where somebody waits for that. */
+  /** It gets frames of agents at work. */
+  readonly wantsAgents: boolean
+  /** Settled when it is known whether the session may see the app; null where the caller does not wait for that. */
   admission: PromiseWithResolvers<boolean> | null = null
   stage: Stage = 'opening'
   /** Undefined until the app is there. */
-  channel: Channel | undefined
-  /** Everything up to this rev has been told; of a live one it is the channel's `sent` that counts. */
+  appTopic: AppTopic | undefined
+  /** Everything up to this rev has been sent; of a live one it is the topic's `sent` that counts. */
   cursor: number | undefined
   /** How many events are read from the log for it at once: more and more while its client keeps up. */
   pageSize = firstPage
@@ -54,13 +54,13 @@ export class Subscription {
   constructor(
     session: Session,
     app: number,
-    { topics, isLasting = false, agents = false, after, request }: Asked & Hearing,
+    { topics, isLasting = false, agents = false, after, request }: SubscribeOptions & SubscriptionTopics,
   ) {
     this.session = session
     this.app = app
     this.topics = topics
     this.isLasting = isLasting
-    this.hearsAgents = agents
+    this.wantsAgents = agents
     this.request = request
     this.cursor = after
   }

@@ -18,44 +18,47 @@ const ways = [
   ['without Redis', false],
 ] as const
 
-test.each(ways)('%s, people hear of apps that appear and disappear through another node', async (_, hasRedis) => {
-  await using pair = await startPair({ hasRedis })
-  // The other node has no app in memory, only people's sessions.
-  const { here, there } = pair
-  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
-  await using inbox = await listen(there.url, { token: ben.token })
-  const { admin } = here
-  const hear = async (type: string) => (await inbox.take(1, type, newsMs))[0]
+test.each(ways)(
+  '%s, users are notified of apps that appear and disappear through another node',
+  async (_, hasRedis) => {
+    await using pair = await startPair({ hasRedis })
+    // The other node has no app in memory, only people's sessions.
+    const { here, there } = pair
+    const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
+    await using inbox = await listen(there.url, { token: ben.token })
+    const { admin } = here
+    const hear = async (type: string) => (await inbox.take(1, type, newsMs))[0]
 
-  const startedAtMs = performance.now()
-  const { body: app } = await admin.post('/api/apps', { type: 'chat_room', members: [ann.id, ben.id] })
-  const path = `/api/apps/${app.id}`
-  const told = [await hear('app_added')]
-  await admin.post(`${path}/trash`)
-  told.push(await hear('app_removed'))
-  await admin.post(`${path}/restore`)
-  told.push(await hear('app_added'))
-  await admin.delete(`${path}/members/${ben.id}`)
-  told.push(await hear('app_removed'))
-  await admin.put(`${path}/members/${ben.id}`, { access: 'read' })
-  told.push(await hear('app_added'))
-  await admin.put(`${path}/members/${ben.id}`, { access: 'none' })
-  told.push(await hear('app_removed'))
-  await admin.put(`${path}/members/${ben.id}`, { access: 'write' })
-  told.push(await hear('app_added'))
-  await admin.patch(path, { name: 'Renamed' })
-  await admin.put(`${path}/members/${ben.id}`, { access: 'read' })
-  await admin.delete(path)
-  told.push(await hear('app_removed'))
-  const tookMs = performance.now() - startedAtMs
+    const startedAtMs = performance.now()
+    const { body: app } = await admin.post('/api/apps', { type: 'chat_room', members: [ann.id, ben.id] })
+    const path = `/api/apps/${app.id}`
+    const told = [await hear('app_added')]
+    await admin.post(`${path}/trash`)
+    told.push(await hear('app_removed'))
+    await admin.post(`${path}/restore`)
+    told.push(await hear('app_added'))
+    await admin.delete(`${path}/members/${ben.id}`)
+    told.push(await hear('app_removed'))
+    await admin.put(`${path}/members/${ben.id}`, { access: 'read' })
+    told.push(await hear('app_added'))
+    await admin.put(`${path}/members/${ben.id}`, { access: 'none' })
+    told.push(await hear('app_removed'))
+    await admin.put(`${path}/members/${ben.id}`, { access: 'write' })
+    told.push(await hear('app_added'))
+    await admin.patch(path, { name: 'Renamed' })
+    await admin.put(`${path}/members/${ben.id}`, { access: 'read' })
+    await admin.delete(path)
+    told.push(await hear('app_removed'))
+    const tookMs = performance.now() - startedAtMs
 
-  // Each change was made when the one before had been heard: by looks alone, that takes a look for each.
-  if (hasRedis) expect(tookMs).toBeLessThan(7 * lookMs)
-  expect(told.map(frame => frame.app_id)).toEqual(Array.from({ length: 8 }, () => app.id))
-  expect(inbox.frames).toEqual([])
-})
+    // Each change was made when the one before had been heard: by looks alone, that takes a look for each.
+    if (hasRedis) expect(tookMs).toBeLessThan(7 * lookMs)
+    expect(told.map(frame => frame.app_id)).toEqual(Array.from({ length: 8 }, () => app.id))
+    expect(inbox.frames).toEqual([])
+  },
+)
 
-test.each(ways)('%s, people hear what is unread in apps that only another node knows', async (_, hasRedis) => {
+test.each(ways)('%s, users get what is unread in apps that only another node knows', async (_, hasRedis) => {
   await using pair = await startPair({ hasRedis })
   const { here, there } = pair
   const {
@@ -85,7 +88,7 @@ test.each(ways)('%s, people hear what is unread in apps that only another node k
   expect(nobody.frames).toEqual([])
 })
 
-test.each(ways)('%s, clients of the hub hear the messages of their apps through any node', async (_, hasRedis) => {
+test.each(ways)('%s, clients of the hub get the messages of their apps through any node', async (_, hasRedis) => {
   await using pair = await startPair({ hasRedis })
   const { here, there } = pair
   const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
@@ -101,7 +104,7 @@ test.each(ways)('%s, clients of the hub hear the messages of their apps through 
   expect(heard).toEqual(['app_created', 'one', 'two', 'three'])
 })
 
-test('however much was written at once, all of it is told', async () => {
+test('however much was written at once, all of it is sent', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there, sql } = pair
   const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
@@ -128,7 +131,7 @@ test('however much was written at once, all of it is told', async () => {
   expect(told().toSorted()).toEqual(texts.toSorted())
 })
 
-test('everything is told once while an app comes into memory', async () => {
+test('everything is sent once while an app comes into memory', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there } = pair
   const { ben, quiet, lively, send, ...listening } = await startRooms(pair)
@@ -149,7 +152,7 @@ test('everything is told once while an app comes into memory', async () => {
   expect(texts()).toEqual(['four', 'one', 'three', 'two'])
 })
 
-test('what was said before an app came into memory is told before what is said after', async () => {
+test('what was written before an app came into memory is sent before what is written after', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there } = pair
   const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
@@ -169,7 +172,7 @@ test('what was said before an app came into memory is told before what is said a
   expect(heard.map(({ message }) => message.text)).toEqual(['two', 'three'])
 })
 
-test('what was told is not told again by a node that had to load the app anew', async () => {
+test('what was sent is not sent again by a node that had to load the app anew', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there, sql } = pair
   const { quiet, lively, send, ...listening } = await startRooms(pair)
@@ -198,7 +201,7 @@ test('what was told is not told again by a node that had to load the app anew', 
   expect(hub.told.map(({ payload }) => payload.message.text)).toEqual(['one', 'two', 'three'])
 })
 
-test('what could not be read when it was to be told is told a moment later', async () => {
+test('what could not be read when it was to be sent is sent a moment later', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there, sql } = pair
   const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
@@ -222,7 +225,7 @@ test('what could not be read when it was to be told is told a moment later', asy
   expect([first, second, await hear()]).toEqual(['one', 'two', 'three'])
 })
 
-test('what was done by somebody whose name could not be read is told a moment later', async () => {
+test('an event whose author could not be read is sent a moment later', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, there, sql } = pair
   const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
@@ -245,7 +248,7 @@ test('what was done by somebody whose name could not be read is told a moment la
   expect(first.actor.name).toBe('Ann')
 })
 
-test('a new app that could not be read when it was made is told of a moment later, once', async () => {
+test('a new app that could not be read when it was made is announced a moment later, once', async () => {
   await using pair = await startPair({ hasRedis: false })
   const { here, sql } = pair
   const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]

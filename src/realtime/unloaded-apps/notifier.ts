@@ -6,19 +6,19 @@ import { AppState, type AppRow, type MemberRow } from '../../actors/state.ts'
 import type { Log } from '../../lib/log.ts'
 import type { EventRow } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
-import type { Streams } from '../hub/streams.ts'
-import type { Personal } from '../personal.ts'
+import type { SignalRUserStreams } from '../hub/user-streams.ts'
+import type { UserTopic } from '../user-topic.ts'
 import type { Sessions } from '../sessions.ts'
-import { Moves } from './moves.ts'
+import { ChangedAppsPoller } from './changed-apps-poller.ts'
 import * as store from './store.ts'
 
-export interface DistantParts {
+export interface UnloadedAppNotifierParts {
   sql: Sql
   apps: Pick<Apps, 'peek' | 'follows'>
   events: EventTypes
   sessions: Sessions
-  personal: Personal
-  streams: Streams
+  userTopic: UserTopic
+  userStreams: SignalRUserStreams
   log: Log
 }
 
@@ -29,59 +29,59 @@ const appsAtOnce = 200
 const pageSize = 200
 
 /**
- * Tells people who are connected here what concerns them in apps that this node does not follow, as nobody here is
- * subscribed to them: what `Personal` and `Streams` tell of the others. It loads none of these apps: of those that were written to, it reads the new events
- * and the relations of the people who are here.
+ * Notifies connected users of what concerns them in apps that this node does not hold in memory, as no session here is
+ * subscribed to them: what `UserTopic` and `SignalRUserStreams` send of apps that it holds. It loads none of these apps.
+ * Of those that were written to, it reads the new events and the relations of the connected users.
  *
- * Woken by the bus (`hear`), and by `look` about once a second, which finds what the bus has lost. Each event is
- * told once, in the order of its app, also while that comes into memory or leaves it. If a query fails nothing is lost:
- * the next look finds it again.
+ * Woken by the bus (`onChange`), and by `poll` about once a second, which finds what the bus has lost. Each event is
+ * sent once, in the order of its app, also while the app comes into memory or leaves it. If a query fails nothing is
+ * lost: the next poll finds it again.
  */
-export class Distant {
-  readonly #parts: DistantParts
-  readonly #moves: Moves
+export class UnloadedAppNotifier {
+  readonly #parts: UnloadedAppNotifierParts
+  readonly #poller: ChangedAppsPoller
   readonly #waiting = new Set<number>()
-  /** App → the newest rev that was told here, from memory too; as far back as looks go. */
-  readonly #told = new Map<number, number>()
+  /** App → the newest rev that was sent here, from memory too; as far back as polls go. */
+  readonly #sent = new Map<number, number>()
   #running: Promise<void> | null = null
   #hasFailed = false
 
-  constructor(parts: DistantParts) {
+  constructor(parts: UnloadedAppNotifierParts) {
     this.#parts = parts
-    this.#moves = new Moves(parts.sql, () => performance.now())
+    this.#poller = new ChangedAppsPoller(parts.sql, () => performance.now())
   }
 
-  /** Everything so far counts as told. Call once, before anybody can have a session. */
+  /** Everything so far counts as sent. Call once, before there can be sessions. */
   async start(): Promise<void> {
-    await this.#moves.look()
+    await this.#poller.poll()
   }
 
   /**
-   * Takes events that are about to be told from memory; returns those that are to be told now: not what was told here
+   * Takes events that are about to be sent from memory; returns those that are to be sent now, without what was sent here
    * while the app was being loaded. Where something before them is missing, all wait for it, and are read with it.
    */
-  pass(app: number, events: readonly AppEvent[]): readonly AppEvent[] {
+  takeUnsent(app: number, events: readonly AppEvent[]): readonly AppEvent[] {
     const [first, last] = [events[0], events.at(-1)]
     if (first === undefined || last === undefined) return events
-    const isAnybodyHere = this.#parts.sessions.users.size > 0
-    if (isAnybodyHere && first.prev > this.#startOf(app)) {
-      this.hear([{ app, rev: last.rev }])
+    const hasUsers = this.#parts.sessions.users.size > 0
+    if (hasUsers && first.prev > this.#startOf(app)) {
+      this.onChange([{ app, rev: last.rev }])
       return []
     }
-    const told = this.#told.get(app) ?? 0
-    this.#count(app, last.rev)
+    const told = this.#sent.get(app) ?? 0
+    this.#markSent(app, last.rev)
     return events.filter(({ rev }) => rev > told)
   }
 
-  /** Takes the first event of an app that was made here, about to be told; false where it was told by now. */
-  passFirst({ app_id, rev }: AppEvent): boolean {
+  /** Takes the first event of an app that was made here; false where it has been sent. */
+  takeFirst({ app_id, rev }: AppEvent): boolean {
     if (rev <= this.#startOf(app_id)) return false
-    this.#count(app_id, rev)
+    this.#markSent(app_id, rev)
     return true
   }
 
   /** These apps were brought to these revs, by some node. Never rejects. */
-  hear(moved: Iterable<{ app: number; rev: number }>): void {
+  onChange(moved: Iterable<{ app: number; rev: number }>): void {
     if (this.#parts.sessions.users.size === 0) return
     for (const { app, rev } of moved) if (this.#isBehind(app, rev)) this.#waiting.add(app)
     this.#running ??= this.#run().finally(() => {
@@ -89,29 +89,29 @@ export class Distant {
     })
   }
 
-  /** Finds what nobody told this node of. False where it could not be told on: the next look tries again. */
-  async look(): Promise<boolean> {
-    const moved = await this.#moves.look()
+  /** Finds what did not reach this node over the bus. False where it could not be sent: the next poll tries again. */
+  async poll(): Promise<boolean> {
+    const moved = await this.#poller.poll()
     this.#hasFailed = false
-    this.hear(moved.map(({ app_id, rev }) => ({ app: app_id, rev })))
+    this.onChange(moved.map(({ app_id, rev }) => ({ app: app_id, rev })))
     await this.#running
     if (this.#hasFailed) return false
-    this.#moves.settle()
-    for (const [app, rev] of this.#told) if (rev <= this.#moves.from) this.#told.delete(app)
+    this.#poller.acknowledge()
+    for (const [app, rev] of this.#sent) if (rev <= this.#poller.from) this.#sent.delete(app)
     return true
   }
 
-  /** Everything up to this rev counts as told. */
-  #count(app: number, rev: number): void {
-    if (rev > (this.#told.get(app) ?? 0)) this.#told.set(app, rev)
+  /** Everything up to this rev counts as sent. */
+  #markSent(app: number, rev: number): void {
+    if (rev > (this.#sent.get(app) ?? 0)) this.#sent.set(app, rev)
   }
 
-  /** What follows this rev was not told yet. */
+  /** What follows this rev was not sent yet. */
   #startOf(app: number): number {
-    return Math.max(this.#moves.from, this.#told.get(app) ?? 0)
+    return Math.max(this.#poller.from, this.#sent.get(app) ?? 0)
   }
 
-  /** False where all up to the rev was told; and where memory follows the app and has nothing else: it will be told. */
+  /** False where all up to the rev was sent, and where memory follows the app and has nothing new: then it will be sent. */
   #isBehind(app: number, rev: number): boolean {
     const { apps } = this.#parts
     if (rev <= this.#startOf(app)) return false
@@ -129,7 +129,7 @@ export class Distant {
       this.#hasFailed = true
       this.#parts.log.warn(
         { error },
-        'People could not be told of apps that are not in memory; the next look tries again',
+        'Users could not be notified of apps that are not in memory; the next poll tries again',
       )
     }
   }
@@ -138,32 +138,32 @@ export class Distant {
     const { sql, sessions } = this.#parts
     const users = [...sessions.users.keys()]
     const heads = apps.map(app => [app, this.#parts.apps.peek(app)?.app.head_rev ?? 0] as const)
-    const concerned = await store.listConcerned(sql, apps, users, this.#moves.from)
+    const concerned = await store.listConcerned(sql, apps, users, this.#poller.from)
     const isConcerned = new Set(concerned)
-    // Of what memory has of the others there is nobody to tell: what follows need not wait for it.
-    for (const [app, head] of heads) if (!isConcerned.has(app)) this.#count(app, head)
+    // The other apps concern no connected user: what follows need not wait for them.
+    for (const [app, head] of heads) if (!isConcerned.has(app)) this.#markSent(app, head)
     if (concerned.length === 0) return
     const starts = concerned.map(app => ({ app, rev: this.#startOf(app) }))
-    // Before the rows: what these are ahead of the events is told with the next ones.
+    // Before the rows: where these are ahead of the events, the difference is sent with the next ones.
     const events = Map.groupBy(await store.listEventsOf(sql, starts, pageSize), ({ app_id }) => app_id)
     const rows = await store.listApps(sql, [...events.keys()])
     const relations = Map.groupBy(await store.listRelations(sql, [...events.keys()], users), ({ app_id }) => app_id)
     for (const row of rows) {
       const found = events.get(row.id)!
       if (found.length === pageSize) this.#waiting.add(row.id)
-      await this.#tell(row, relations.get(row.id) ?? [], found)
+      await this.#notify(row, relations.get(row.id) ?? [], found)
     }
   }
 
-  async #tell(row: AppRow, relations: MemberRow[], found: EventRow[]): Promise<void> {
-    const { sql, events: kinds, personal, streams } = this.#parts
+  async #notify(row: AppRow, relations: MemberRow[], found: EventRow[]): Promise<void> {
+    const { sql, events: kinds, userTopic, userStreams } = this.#parts
     const known = found.filter(({ type }) => kinds.has(type))
-    const wanted = known.filter(({ type }) => streams.isWanted(type))
-    // Before anything counts as told: if this fails, the next look finds all of it again.
+    const wanted = known.filter(({ type }) => userStreams.isWanted(type))
+    // Before anything counts as sent: if this fails, the next poll finds all of it again.
     const shown = await withBodies(sql, wanted, kinds)
     const start = this.#startOf(row.id)
     const isNew = ({ rev }: { rev: number }) => rev > start
-    this.#count(row.id, found.at(-1)!.rev)
+    this.#markSent(row.id, found.at(-1)!.rev)
     const rows = known.filter(isNew)
     if (rows.length === 0) return
     const state = toState(
@@ -171,8 +171,8 @@ export class Distant {
       relations,
       rows.map(event => ({ ...event, kind: kinds.get(event.type)!, body: null })),
     )
-    personal.hear(state)
-    streams.hear(state, shown.filter(isNew))
+    userTopic.onCommit(state)
+    userStreams.onCommit(state, shown.filter(isNew))
   }
 }
 

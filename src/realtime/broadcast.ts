@@ -1,0 +1,21 @@
+import type { Log } from '../lib/log.ts'
+import type { Codec, Frame } from './protocol.ts'
+import { closeCodes, type Session } from './session.ts'
+
+/**
+ * Sends some sessions a frame that has no history, encoded once for each codec. A failure of one session is logged and
+ * ends that session, whose client reconnects and reads anew; the others get the frame.
+ */
+export function broadcast(sessions: Iterable<Session>, frame: Frame, log: Log): void {
+  const encoded = new Map<Codec, Uint8Array | null>()
+  for (const session of sessions) {
+    try {
+      let bytes = encoded.get(session.codec)
+      if (bytes === undefined) encoded.set(session.codec, (bytes = session.codec.encode(frame)))
+      if (bytes !== null) session.sendBytes(bytes)
+    } catch (error) {
+      log.error({ type: frame.type, error }, 'A session could not be told of something')
+      session.close(closeCodes.failed, 'reconnect')
+    }
+  }
+}

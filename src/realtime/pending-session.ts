@@ -1,0 +1,51 @@
+import { closeCodes, type Session } from './session.ts'
+
+/** What a client may send before its token was looked up: a handshake and its subscriptions. A guess. */
+const heldBytes = 64 * 1024
+const heldMessages = 600
+
+/** What all such clients together may send: a thousand of the most talkative. PostgreSQL may be slow, and tokens cost nothing. */
+const totalBytes = 64 * 1024 * 1024
+
+/** The bytes that all pending sessions hold together. */
+export class PendingBudget {
+  bytes = 0
+}
+
+/** A session whose token is being looked up, with the messages that its client has sent meanwhile, which are bounded. */
+export class PendingSession {
+  readonly session: Session
+  readonly #budget: PendingBudget
+  #messages: { bytes: ArrayBuffer; isBinary: boolean }[] = []
+  #bytes = 0
+
+  constructor(session: Session, budget: PendingBudget) {
+    this.session = session
+    this.#budget = budget
+  }
+
+  /** Keeps a copy: uWebSockets.js takes the message back when its handler returns. */
+  hold(message: ArrayBuffer, isBinary: boolean): void {
+    const size = message.byteLength
+    if (this.#bytes + size > heldBytes || this.#messages.length >= heldMessages) {
+      this.session.close(closeCodes.tooMany, 'too much before the welcome')
+      return
+    }
+    if (this.#budget.bytes + size > totalBytes) {
+      this.session.close(closeCodes.failed, 'reconnect')
+      return
+    }
+    this.#bytes += size
+    this.#budget.bytes += size
+    this.#messages.push({ bytes: message.slice(0), isBinary })
+  }
+
+  /** Hands over all messages, in order; nothing is held any more. */
+  release(onMessage: (message: ArrayBuffer, isBinary: boolean) => void = () => {}): void {
+    const messages = this.#messages
+    this.#messages = []
+    this.#budget.bytes -= this.#bytes
+    this.#bytes = 0
+    for (const { bytes, isBinary } of messages) onMessage(bytes, isBinary)
+  }
+}

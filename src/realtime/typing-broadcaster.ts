@@ -1,0 +1,44 @@
+import type { People, Person } from '../actors/people.ts'
+import type { Typing } from '../actors/typing.ts'
+import type { Log } from '../lib/log.ts'
+import type { FanOut } from './fan-out.ts'
+import { typing } from './frames.ts'
+
+export interface TypingBroadcasterParts {
+  typing: Pick<Typing, 'in'>
+  people: People
+  fanOut: FanOut
+  actor: (person: Person, origin: string) => object
+  origin: () => string
+  log: Log
+}
+
+/** Sends the live subscribers of an app that a user types there, or no longer does. */
+export class TypingBroadcaster {
+  readonly #parts: TypingBroadcasterParts
+
+  constructor(parts: TypingBroadcasterParts) {
+    this.#parts = parts
+  }
+
+  /** As `Typing.listen` gives it. */
+  onTyping(app: number, user: number, isTyping: boolean): void {
+    const { people, fanOut, actor, origin } = this.#parts
+    if (!fanOut.hasSubscribers(app)) return
+    const person = people.find(user)
+    if (person !== undefined) fanOut.broadcastEphemeral(app, typing(app, actor(person, origin()), isTyping))
+    // A user who types at another node may not be in memory here.
+    else if (isTyping) void this.#loadAndBroadcast(app, user)
+  }
+
+  /** Loads a user who types, and broadcasts it unless they have stopped by then. Never rejects. */
+  async #loadAndBroadcast(app: number, user: number): Promise<void> {
+    const { people, typing, log } = this.#parts
+    try {
+      const person = await people.get(user)
+      if (person !== undefined && typing.in(app).includes(user)) this.onTyping(app, user, true)
+    } catch (error) {
+      log.warn({ app, error }, 'Who is typing could not be sent; the next repetition will be')
+    }
+  }
+}
