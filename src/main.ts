@@ -20,11 +20,11 @@ import { AdminSessions, forgetSessions } from './auth/admin/sessions.ts'
 import { LoginThrottle } from './auth/login-throttle.ts'
 import { authenticate } from './auth/authentication.ts'
 import { Credentials } from './auth/credentials.ts'
-import { Errands } from './http/errands.ts'
+import { OutboundQuota } from './http/outbound-quota.ts'
 import { ensureKey } from './auth/first-key.ts'
 import { Metrics } from './http/metrics.ts'
 import { RequestWindow } from './http/request-window.ts'
-import { createEdge } from './http/server.ts'
+import { createHttpServer } from './http/server.ts'
 import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -66,7 +66,7 @@ import {
   toAssistantSettings,
   toBytesSettings,
   toDeliverySettings,
-  toEdgeSettings,
+  toHttpServerSettings,
   toOutsideSettings,
   toProviderSettings,
   toRealtimeSettings,
@@ -477,7 +477,7 @@ export async function startNode(config: Config): Promise<Node> {
     })
 
     // The edge.
-    const edge = await createEdge({
+    const edge = await createHttpServer({
       routes: resources.flatMap(({ routes }) => routes),
       webSockets: [realtimePath, hubPath],
       parts: {
@@ -489,7 +489,7 @@ export async function startNode(config: Config): Promise<Node> {
         credentials,
         adminSessions,
         attempts: new LoginThrottle(now),
-        errands: new Errands({ perMinute: errandsPerMinute, atOnce: errandsAtOnce, now: clock.now }),
+        outboundQuota: new OutboundQuota({ perMinute: errandsPerMinute, atOnce: errandsAtOnce, now: clock.now }),
         typing,
         presence,
         bytes,
@@ -506,7 +506,7 @@ export async function startNode(config: Config): Promise<Node> {
         upsertsJoin: config.upsertsJoin,
         now,
       },
-      settings: toEdgeSettings(config),
+      settings: toHttpServerSettings(config),
       metrics,
       tracer,
       log,

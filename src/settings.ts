@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { ProviderSettings } from './agents/providers/table.ts'
 import { anthropicUrl, geminiUrl, kapaUrl, openaiUrl, type Config } from './config.ts'
-import type { EdgeSettings } from './http/server.ts'
+import type { HttpServerSettings } from './http/server.ts'
 import type { OutsideSettings } from './delivery/outside.ts'
 import type { Secret } from './lib/secret.ts'
 import type { TraceSettings } from './monitoring/traces.ts'
@@ -24,7 +24,7 @@ export function toRealtimeSettings(config: Config): RealtimeSettings {
   }
 }
 
-export function toEdgeSettings(config: Config): EdgeSettings {
+export function toHttpServerSettings(config: Config): HttpServerSettings {
   const { tlsCertFile, tlsKeyFile, corsOrigins, adminPort: port, adminHost: host, adminAllow: allow } = config
   return {
     version: config.version,

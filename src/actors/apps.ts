@@ -3,7 +3,7 @@ import { NotFound, overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Tracer } from '../lib/tracer.ts'
 import type { Sql } from '../storage/sql.ts'
-import { together } from '../storage/together.ts'
+import { batchLoads } from '../storage/batch-loads.ts'
 import { isUnavailable } from '../storage/unavailable.ts'
 import { isRefusal, type AppActor, type OnceKey, type Task } from './app-actor.ts'
 import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
@@ -51,7 +51,7 @@ export class Apps {
   readonly #actors: Registry
   readonly #listeners: CommitListener[] = []
   /** Together, because whatever reads an app that has moved asks for it. */
-  readonly #readTogether = together(async (_, apps: number[]) => {
+  readonly #readTogether = batchLoads(async (_, apps: number[]) => {
     await this.#bringForward(apps)
     return new Map<number, never>()
   })
@@ -433,7 +433,7 @@ async function listHeads(sql: Sql, apps: number[]): Promise<Map<number, number>>
 }
 
 /** Together, because every read asks. */
-const findHeads = together(listHeads)
+const findHeads = batchLoads(listHeads)
 
 /** An app that is gone is no failure of whoever looks. */
 function ignoreRefusal(error: unknown): void {

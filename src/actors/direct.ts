@@ -2,7 +2,7 @@ import { overloaded } from '../lib/errors.ts'
 import { Vault } from '../lib/vault.ts'
 import { writeRows, type Batch } from '../storage/batch.ts'
 import { environmentId, type EventRow } from '../storage/events.ts'
-import { together } from '../storage/together.ts'
+import { batchLoads } from '../storage/batch-loads.ts'
 import { isCollision, type Sql, type Tx } from '../storage/sql.ts'
 import type { OnceKey } from './app-actor.ts'
 import type { Write } from './command.ts'
@@ -354,7 +354,7 @@ async function insertEvents(tx: Tx, rows: NewEvent[]): Promise<void> {
 }
 
 /** One draw for all numbers that the commands of one transaction ask for at the same moment. */
-const drawTogether = together<{ count: number }, number[]>(async (sql, requests) => {
+const drawTogether = batchLoads<{ count: number }, number[]>(async (sql, requests) => {
   const total = requests.reduce((sum, { count }) => sum + count, 0)
   // The transaction gets its own id first: a node that polls for new revs asks which transactions are open.
   const [row] = await sql<{ firsts: number[] }[]>`

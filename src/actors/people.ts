@@ -1,5 +1,5 @@
 import type { Db, Fragment, Sql } from '../storage/sql.ts'
-import { together } from '../storage/together.ts'
+import { batchLoads } from '../storage/batch-loads.ts'
 import type { Environment } from './environment.ts'
 
 /** A user or agent as answers show it, without secrets. Replaced as a whole when it changes. */
@@ -39,7 +39,7 @@ export class People {
   readonly #trashed = new Set<number>()
   readonly #reads = new Set<Read>()
   /** Together, because whoever comes is loaded, and after a restart everybody comes at once. */
-  readonly #readSoon = together<number, Person>((_, ids) => this.#read(ids))
+  readonly #readSoon = batchLoads<number, Person>((_, ids) => this.#read(ids))
 
   /** 50,000 people take about 50 MB. */
   constructor(sql: Sql, capacity = 50_000) {

@@ -3,7 +3,7 @@ import type { Environment } from '../actors/environment.ts'
 import { systemUser, type Principal } from '../actors/principal.ts'
 import type { Sql } from '../storage/sql.ts'
 import { recordUse } from './key-store.ts'
-import { together } from '../storage/together.ts'
+import { batchLoads } from '../storage/batch-loads.ts'
 
 interface Known {
   principal: Principal
@@ -143,7 +143,7 @@ export function hashOf(token: string): string {
 type Find = (sql: Sql, hashes: readonly string[]) => Promise<ReadonlyMap<string, Holder>>
 
 /** Served by api_keys_hash_key. */
-const findKeys: Find = together(async (sql, hashes) => {
+const findKeys: Find = batchLoads(async (sql, hashes) => {
   const rows = await sql<{ hash: string; expires_at: Date | null }[]>`
     select encode(hash, 'base64') as hash, expires_at from api_keys
     where hash in (select decode(h, 'base64') from unnest(${hashes}::text[]) as h) and revoked_at is null`
@@ -151,7 +151,7 @@ const findKeys: Find = together(async (sql, hashes) => {
 })
 
 /** Served by the primary keys of tokens and users. */
-const findTokens: Find = together(async (sql, hashes) => {
+const findTokens: Find = batchLoads(async (sql, hashes) => {
   const rows = await sql<{ hash: string; user: number; expires_at: Date }[]>`
     select encode(t.hash, 'base64') as hash, t.user_id as "user", t.expires_at
     from tokens t join users u on u.id = t.user_id

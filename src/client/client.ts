@@ -1,7 +1,7 @@
 import { codes, finalCodes, toDelayMs } from './delays.ts'
 import { Drafts } from './drafts.ts'
 import type { AgentDelta, AgentRun, Incoming, PersonalFrame, RealtimeEvent, Typing } from './events.ts'
-import { Line, type SocketType } from './line.ts'
+import { Connection, type SocketType } from './connection.ts'
 
 export interface ClientOptions {
   /** Address of the server, such as `https://chat.example`. */
@@ -70,7 +70,7 @@ const longestTimerMs = 2 ** 31 - 1
 export class RealtimeClient {
   readonly #options: ClientOptions
   readonly #entries = new Map<number, Entry>()
-  #line: Line | null = null
+  #connection: Connection | null = null
   #isWelcome = false
   #isClosed = false
   #requests = 0
@@ -97,7 +97,7 @@ export class RealtimeClient {
       end: () => {
         if (this.#entries.get(app) !== entry) return
         this.#entries.delete(app)
-        if (this.#isWelcome) this.#line?.say({ type: 'unsubscribe', app_id: app })
+        if (this.#isWelcome) this.#connection?.send({ type: 'unsubscribe', app_id: app })
       },
     }
   }
@@ -111,7 +111,7 @@ export class RealtimeClient {
     try {
       const token = await this.#options.token(this.#isRefused)
       if (this.#isClosed) return
-      this.#line = this.#open(token)
+      this.#connection = this.#open(token)
       this.#isRefused = false
     } catch {
       // Whoever gives out tokens is away, or answered with what can be none; they are asked again after a pause.
@@ -119,22 +119,22 @@ export class RealtimeClient {
     }
   }
 
-  #open(token: string): Line {
+  #open(token: string): Connection {
     const { url, WebSocket = globalThis.WebSocket as unknown as SocketType } = this.#options
-    return new Line({
+    return new Connection({
       url: `${url.replace(/^http/, 'ws').replace(/\/$/, '')}/api/realtime`,
       token,
       // An upgrade that is refused looks like a broken network; after a hello the server says what was wrong.
       saysHello: this.#failures > 0,
       Socket: WebSocket,
-      heard: frame => this.#hear(frame),
-      ended: code => this.#lose(code),
+      onFrame: frame => this.#hear(frame),
+      onClose: code => this.#lose(code),
     })
   }
 
   #lose(code: number): void {
     if (this.#isClosed) return
-    this.#line = null
+    this.#connection = null
     clearTimeout(this.#renewal)
     if (finalCodes.includes(code)) return this.#finish(code)
     // Until there is another token, whatever else goes wrong meanwhile.
@@ -152,7 +152,7 @@ export class RealtimeClient {
     this.#isWelcome = false
     clearTimeout(this.#pause)
     clearTimeout(this.#renewal)
-    this.#line?.close()
+    this.#connection?.close()
     this.#options.status?.({ state: 'closed', code })
   }
 
@@ -162,7 +162,7 @@ export class RealtimeClient {
     for (const run of entry.drafts.clear()) entry.listener.delta?.(run, '', '')
     const { app, listener, rev: after, request: request_id } = entry
     const agents = listener.run !== undefined || listener.delta !== undefined ? true : undefined
-    this.#line?.say({ type: 'subscribe', app_id: app, after, request_id, agents })
+    this.#connection?.send({ type: 'subscribe', app_id: app, after, request_id, agents })
   }
 
   #hear(frame: Incoming): void {
@@ -207,10 +207,11 @@ export class RealtimeClient {
   }
 
   async #renew(): Promise<void> {
-    const line = this.#line
+    const connection = this.#connection
     try {
       const token = await this.#options.token(true)
-      if (line !== null && line === this.#line) line.say({ type: 'hello', access_token: token })
+      if (connection !== null && connection === this.#connection)
+        connection.send({ type: 'hello', access_token: token })
     } catch {
       // The server ends the connection with the token; the next connection asks again.
     }

@@ -18,8 +18,8 @@ interface Run {
 
 /**
  * Sends what is queued for webhooks: for each webhook from one node at a time, in event order, some attempts of different
- * apps side by side; any number of webhooks at once. Made by main, woken by what this node commits (`wake`), and by a look about once a second for
- * what other nodes wrote or left behind. It cannot be too busy: what is to be sent waits in the database.
+ * apps side by side; any number of webhooks at once. Made by main, woken by what this node commits (`wake`), and by `poll` about once a second
+ * for what other nodes wrote or left behind. It cannot be too busy: what is to be sent waits in the database.
  *
  * If the process dies in the middle of an attempt, or cannot file its outcome, the delivery is sent again under the
  * same guid, with a payload made anew, when the lease has run out: at least once. Otherwise each is sent once, whatever
@@ -57,7 +57,7 @@ export class Deliverer {
   }
 
   /** Wakes the webhooks with something queued that no node is delivering for. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     this.#elsewhere.clear()
     for (const webhook of await listDue(this.#options.sql)) this.wake(webhook)
   }

@@ -1,4 +1,4 @@
-import { addressCheck } from './addresses.ts'
+import { ipCheck } from './ip-policy.ts'
 import { Egress } from './egress.ts'
 import { askNameServers } from './name-servers.ts'
 
@@ -13,7 +13,7 @@ export interface OutsideSettings {
 /** The client for what users name: pictures, pages of links. Only public addresses can be reached. */
 export function openOutside({ version, allow, nameServers }: OutsideSettings): Pick<Egress, 'send'> {
   const egress = new Egress({
-    isAllowed: addressCheck({ allowsPrivate: false, allow }),
+    isAllowed: ipCheck({ allowsPrivate: false, allow }),
     resolve: askNameServers(nameServers),
   })
   return {

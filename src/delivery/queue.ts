@@ -4,8 +4,8 @@ import type { Vault } from '../lib/vault.ts'
 import type { Sql } from '../storage/sql.ts'
 import { attempt } from './attempt.ts'
 import type { Egress } from './egress.ts'
-import { Flights } from './flights.ts'
-import type { Limiter } from './limiter.ts'
+import { AttemptsInFlight } from './attempts-in-flight.ts'
+import type { ReceiverPacer } from './receiver-pacer.ts'
 import { keepRecords } from './retention.ts'
 import { retryDelayMs } from './retry.ts'
 import * as store from './store.ts'
@@ -19,7 +19,7 @@ export interface QueueParts {
   egress: Egress
   /** Opens the secrets that deliveries are signed with. */
   vault: Vault
-  limiter: Limiter
+  limiter: ReceiverPacer
   compose: Compose
   userAgent: string
   /** For one attempt. The API gives receivers 10 seconds. */
@@ -64,7 +64,7 @@ const trimEvery = 100
  */
 export class Queue {
   readonly #options: QueueOptions
-  readonly #flights = new Flights()
+  readonly #flights = new AttemptsInFlight()
   #attempts = 0
   #leasedUntilMs = 0
 
@@ -95,7 +95,7 @@ export class Queue {
       }
       return 'stopped'
     } finally {
-      await this.#flights.landed()
+      await this.#flights.settled()
       if (isHeld) await store.releaseLease(sql, webhook, node)
     }
   }
@@ -172,7 +172,7 @@ export class Queue {
    * back would stand behind all other webhooks there again. False when the node stops or the lease cannot be held.
    */
   async #takeTurn(url: string): Promise<boolean> {
-    const turn = this.#options.limiter.admit(url, this.#options.stopping)
+    const turn = this.#options.limiter.acquire(url, this.#options.stopping)
     for (;;) {
       const isAdmitted = await this.#within(this.#startBeforeMs - performance.now(), turn)
       if (isAdmitted === false) return false

@@ -1,12 +1,12 @@
 import { Encoded, Json, writeJson } from '../lib/json.ts'
 import type { Answer } from './exchange.ts'
-import type { FormChoice } from './request/form.ts'
+import type { RepresentationChoice } from './request/representation.ts'
 import type { Reply } from './route.ts'
 
 const appliedNumbers = { 'Preference-Applied': 'scalars=number' }
 
 /** A handler's reply in the form that the caller chose. */
-export function toAnswer({ status, body, headers }: Reply, { form, isPreferred }: FormChoice): Answer {
+export function toAnswer({ status, body, headers }: Reply, { form, isPreferred }: RepresentationChoice): Answer {
   const all = isPreferred ? { ...headers, ...appliedNumbers } : headers
   if (body === undefined || body === null) return { status, headers: all }
   const isText = typeof body === 'string'
@@ -17,7 +17,7 @@ export function toAnswer({ status, body, headers }: Reply, { form, isPreferred }
   return answer
 }
 
-function toJson(body: unknown, scalars: FormChoice['form']['scalars']): string | Uint8Array {
+function toJson(body: unknown, scalars: RepresentationChoice['form']['scalars']): string | Uint8Array {
   if (body instanceof Encoded) return body.bytes
   return body instanceof Json ? body.text : writeJson(body, scalars)
 }

@@ -2,7 +2,7 @@ import type { OnceKey } from '../actors/app-actor.ts'
 import type { Principal } from '../actors/principal.ts'
 import type { Entry } from './admin/door.ts'
 import type { Exchange } from './exchange.ts'
-import type { Form, Parts, RouteRequest } from './route.ts'
+import type { Representation, Parts, RouteRequest } from './route.ts'
 import type { Upload } from './upload.ts'
 
 interface Values {
@@ -10,7 +10,7 @@ interface Values {
   query: unknown
   body: unknown
   by: Principal
-  form: Form
+  form: Representation
   once: OnceKey | undefined
   upload: Upload | undefined
   wantsStream: boolean
@@ -34,7 +34,7 @@ export function createRequestMaker(parts: Parts): RequestMaker {
     readonly query: unknown
     readonly body: unknown
     readonly by: Principal
-    readonly form: Form
+    readonly form: Representation
     readonly once: OnceKey | undefined
     readonly upload: Upload | undefined
     readonly wantsStream: boolean

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { systemClock, type Clock } from '../lib/clock.ts'
 import { writeJson } from '../lib/json.ts'
 import { Download } from './download.ts'
-import { reply, type Form, type Reply } from './route.ts'
+import { reply, type Representation, type Reply } from './route.ts'
 
 export const eventStreamType = 'text/event-stream'
 
@@ -17,7 +17,7 @@ type SendEvent = (name: string, data: object) => void
  * behind the last one; `signal` aborts when the client is gone. Where it rejects, the connection is cut.
  */
 export function replyWithEvents(
-  { scalars }: Form,
+  { scalars }: Representation,
   run: (send: SendEvent, signal: AbortSignal) => Promise<void>,
   clock: Clock = systemClock,
 ): Reply<200> {

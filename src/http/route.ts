@@ -22,7 +22,7 @@ import type { Replica } from '../storage/replica.ts'
 import type { Sql } from '../storage/sql.ts'
 import type { Entry } from './admin/door.ts'
 import type { AgentControl } from './agents.ts'
-import type { Errands } from './errands.ts'
+import type { OutboundQuota } from './outbound-quota.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { Outside } from './outside.ts'
 import type { Pings } from './pings.ts'
@@ -36,7 +36,7 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
  * The representation that the caller chose: how numbers are written, whether list items are whole, and whether lists
  * inside of items are, as far as one answer goes.
  */
-export interface Form {
+export interface Representation {
   scalars: Scalars
   items: 'summary' | 'details'
   inner: 'first' | 'all'
@@ -53,7 +53,7 @@ export interface Parts {
   credentials: Credentials
   adminSessions: AdminSessions
   attempts: LoginThrottle
-  errands: Errands
+  outboundQuota: OutboundQuota
   typing: Typing
   presence: Presence
   bytes: Bytes
@@ -82,7 +82,7 @@ export interface RouteRequest<Params, Query, Body> extends Parts {
   query: Query
   body: Body
   by: Principal
-  form: Form
+  form: Representation
   /** Set where the route creates and the client sent an Idempotency-Key: hand it to `apps.run` or `direct.run`. */
   once: OnceKey | undefined
   /** The raw body, where the route declares `uploadLimitBytes`. What the handler does not read is thrown away. */

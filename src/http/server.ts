@@ -14,14 +14,14 @@ import { AdminPage } from './admin/page.ts'
 import { createPageRoutes } from './admin/page-routes.ts'
 import { adminHeaders } from './admin/policy.ts'
 import { sessionRoutes } from './admin/session-routes.ts'
-import { Calls } from './calls.ts'
+import { RequestPipeline } from './request-pipeline.ts'
 import { Cors, type AllowedOrigins } from './cors.ts'
 import type { RouteDurations } from './durations.ts'
 import { Endpoint } from './endpoint.ts'
 import { Exchange, toAddress, type ExchangeHost, type PortKind } from './exchange.ts'
 import { createApp, openPort, portOf } from './listening.ts'
 import type { Metrics } from './metrics.ts'
-import { Callers } from './request/caller.ts'
+import { ProxyHeaders } from './request/proxy-headers.ts'
 import { AmbiguousRequest } from '../lib/framing.ts'
 import { RequestIds } from './request-id.ts'
 import { endRequestSpan, startRequestSpan } from './request-span.ts'
@@ -39,7 +39,7 @@ export interface AdminSettings {
   allow: readonly string[]
 }
 
-export interface EdgeSettings {
+export interface HttpServerSettings {
   /** What `/version` answers. */
   version: string
   /** What is under /admin; null for nothing. */
@@ -65,12 +65,12 @@ export interface EdgeSettings {
   quietMs: number
 }
 
-export interface EdgeOptions {
+export interface HttpServerOptions {
   routes: readonly Route[]
   /** Paths at which others serve WebSockets, over `uws`. */
   webSockets?: readonly string[]
   parts: Parts
-  settings: EdgeSettings
+  settings: HttpServerSettings
   metrics: Metrics
   /** Null where requests are not traced. */
   tracer?: Tracer | null
@@ -85,8 +85,8 @@ const calmMs = 500
 const lookMs = 20
 
 /** Makes an edge. It listens to nothing before `listen`. */
-export async function createEdge(options: EdgeOptions): Promise<Edge> {
-  return new Edge(options, await loadUws())
+export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
+  return new HttpServer(options, await loadUws())
 }
 
 /**
@@ -94,7 +94,7 @@ export async function createEdge(options: EdgeOptions): Promise<Edge> {
  * the call that brought the request, without a promise. It ends in three steps: `announceEnd`, `stopListening`, `close`;
  * what was not answered until then is lost, and the clients see a closed connection.
  */
-export class Edge implements ExchangeHost {
+export class HttpServer implements ExchangeHost {
   /** For routes of another kind (WebSockets), to be added before `listen`. */
   readonly uws: TemplatedApp
   /** What serves administration on a port of its own, where it has one. */
@@ -102,8 +102,8 @@ export class Edge implements ExchangeHost {
   readonly #adminSettings: AdminSettings | null
   readonly #native: typeof import('uWebSockets.js')
   readonly #cors: Cors
-  readonly #callers: Callers
-  readonly #calls: Calls
+  readonly #proxyHeaders: ProxyHeaders
+  readonly #pipeline: RequestPipeline
   /** For requests that lead to no route: their methods and paths are the clients' inventions. */
   readonly #unrouted: RouteDurations
   readonly #stopped = new AbortController()
@@ -122,7 +122,7 @@ export class Edge implements ExchangeHost {
   #lastRequestAt = 0
   #onIdle: (() => void) | null = null
 
-  constructor(options: EdgeOptions, native: typeof import('uWebSockets.js')) {
+  constructor(options: HttpServerOptions, native: typeof import('uWebSockets.js')) {
     const { routes, webSockets = [], parts, settings, metrics } = options
     this.#native = native
     this.#tracer = options.tracer ?? null
@@ -132,7 +132,7 @@ export class Edge implements ExchangeHost {
     this.#adminUws = admin === null || admin.port === null ? null : createApp(native, settings.tls)
     this.#cors = new Cors(settings.corsOrigins)
     const scheme = settings.tls === null ? 'http' : 'https'
-    this.#callers = new Callers({ publicUrl: settings.publicUrl, scheme, isProxied: settings.isProxied })
+    this.#proxyHeaders = new ProxyHeaders({ publicUrl: settings.publicUrl, scheme, isProxied: settings.isProxied })
     this.#unrouted = metrics.requests.of('', '')
     this.#quietMs = settings.quietMs
     this.#accessLog = AccessLog.create(settings.accessLogging, options.log)
@@ -154,7 +154,7 @@ export class Edge implements ExchangeHost {
       }
       return router
     }
-    this.#calls = new Calls({
+    this.#pipeline = new RequestPipeline({
       ...options,
       router: toRouter([...routes, ...webSockets.map(upgradeOnly), ...about]),
       adminRouter: toRouter([...adminRoutes, ...pageRoutes]),
@@ -162,11 +162,11 @@ export class Edge implements ExchangeHost {
         admin === null
           ? null
           : new AdminDoor({
-              callers: this.#callers,
+              proxyHeaders: this.#proxyHeaders,
               sessions: parts.adminSessions,
               isAllowed: admin.allow.length === 0 ? () => true : rangeCheck(admin.allow),
             }),
-      callers: this.#callers,
+      proxyHeaders: this.#proxyHeaders,
       signal: this.#stopped.signal,
     })
   }
@@ -174,41 +174,41 @@ export class Edge implements ExchangeHost {
   /** Resolves with the address for clients on this machine. Rejects with a StartFault that says why it cannot. */
   async listen(port: number, host: string | null): Promise<string> {
     const serve = (uws: TemplatedApp, kind: PortKind) =>
-      uws.any('/*', (res, req) => this.#accept(res, req, exchange => this.#calls.begin(exchange), kind))
+      uws.any('/*', (res, req) => this.#accept(res, req, exchange => this.#pipeline.begin(exchange), kind))
     serve(this.uws, this.#adminUws === null ? 'shared' : 'public')
     const listening = await openPort(this.uws, port, host)
     this.#listening.push(listening)
-    const base = this.#callers.fallback
-    this.#callers.fallback = `${base}:${portOf(this.#native, listening)}`
-    if (this.#adminSettings !== null) this.#adminUrl = `${this.#callers.fallback}/admin`
+    const base = this.#proxyHeaders.fallback
+    this.#proxyHeaders.fallback = `${base}:${portOf(this.#native, listening)}`
+    if (this.#adminSettings !== null) this.#adminUrl = `${this.#proxyHeaders.fallback}/admin`
     if (this.#adminUws !== null) {
       serve(this.#adminUws, 'admin')
       const opened = await openPort(this.#adminUws, this.#adminSettings!.port!, this.#adminSettings!.host)
       this.#listening.push(opened)
       this.#adminUrl = `${base}:${portOf(this.#native, opened)}/admin`
     }
-    return this.#callers.fallback
+    return this.#proxyHeaders.fallback
   }
 
   /** Answers a request that came to one of the `webSockets` with the problem that an error stands for. */
   refuse(res: HttpResponse, req: HttpRequest, error: unknown): void {
-    this.#accept(res, req, exchange => this.#calls.refuse(exchange, error))
+    this.#accept(res, req, exchange => this.#pipeline.refuse(exchange, error))
   }
 
   /** Scheme and host under which the client of a request to one of the `webSockets` reaches this server. */
   originOf(req: HttpRequest): string {
-    return this.#callers.originOf({ header: name => req.getHeader(name) })
+    return this.#proxyHeaders.originOf({ header: name => req.getHeader(name) })
   }
 
   /** The IP address of that client. */
   ipOf(res: HttpResponse, req: HttpRequest): string {
-    const forwarded = this.#callers.forwardedAddressOf({ header: name => req.getHeader(name) })
+    const forwarded = this.#proxyHeaders.forwardedAddressOf({ header: name => req.getHeader(name) })
     return forwarded ?? toAddress(Buffer.from(res.getRemoteAddress()))
   }
 
   /** The address for clients on this machine; without its port before `listen`. */
   get url(): string {
-    return this.#callers.fallback
+    return this.#proxyHeaders.fallback
   }
 
   /** The administration page for browsers on this machine; null where there is none, and before `listen`. */
@@ -313,7 +313,7 @@ export class Edge implements ExchangeHost {
       if (exchange.isClearlyFramed) begin(exchange)
       else void this.#refuseForGood(exchange, AmbiguousRequest())
     } catch (error) {
-      this.#calls.refuse(exchange, error)
+      this.#pipeline.refuse(exchange, error)
     }
     exchange.detach()
   }
@@ -325,7 +325,7 @@ export class Edge implements ExchangeHost {
   async #refuseForGood(exchange: Exchange, problem: Problem): Promise<void> {
     exchange.isLast = true
     await nextTurn()
-    this.#calls.refuse(exchange, problem)
+    this.#pipeline.refuse(exchange, problem)
   }
 
   onEnd(exchange: Exchange, status: number): void {

@@ -1,7 +1,7 @@
 import { overloaded, type Problem } from '../lib/errors.ts'
 import { lingerBytes, PayloadTooLarge } from './body.ts'
 import type { Answer, BodyTaker, Exchange } from './exchange.ts'
-import { Overflow } from './overflow.ts'
+import { SpillFile } from './spill-file.ts'
 
 /** What may be waiting for the handler before the client is told to wait as well. A guess. */
 const waitingBytes = 256 * 1024
@@ -30,7 +30,7 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   /** What arrived and was not read, oldest first. */
   #pieces: Uint8Array[] = []
   #piecesBytes = 0
-  #overflow: Overflow | null = null
+  #overflow: SpillFile | null = null
   #failure: Error | null = null
   /** Why nothing is kept any more, to be told to a client that is still sending. */
   #refusal: Problem | null = null
@@ -155,7 +155,7 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   /** Nobody is above to catch what is thrown: it would end the process. */
   #spill(chunk: Uint8Array): void {
     try {
-      this.#overflow ??= new Overflow()
+      this.#overflow ??= new SpillFile()
       this.#overflow.write(chunk)
     } catch (cause) {
       this.#refusal = Object.assign(overloaded(), { cause })

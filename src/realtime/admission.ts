@@ -1,5 +1,5 @@
 import type { Principal } from '../actors/principal.ts'
-import { Allowances } from '../lib/allowances.ts'
+import { TokenBuckets } from '../lib/token-buckets.ts'
 import { overloaded, Problem, problem } from '../lib/errors.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
@@ -36,13 +36,13 @@ const leastSavedBytes = 2 * 1024 * 1024
 export class Admission {
   readonly #parts: AdmissionParts
   /** Of users, not of sessions: a client whose session is ended may reconnect at once. */
-  readonly #bytes: Allowances<number>
+  readonly #bytes: TokenBuckets<number>
   #isClosed = false
 
   constructor(parts: AdmissionParts) {
     const { userSessions, subscriptions, userBytesPerSecond } = parts.limits
     this.#parts = parts
-    this.#bytes = new Allowances({
+    this.#bytes = new TokenBuckets({
       perSecond: userBytesPerSecond,
       most: Math.max(leastSavedBytes, userSessions * subscriptions * subscriptionBytes),
       now: parts.now,

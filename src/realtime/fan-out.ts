@@ -3,7 +3,7 @@ import type { AppEvent } from '../actors/event.ts'
 import type { People } from '../actors/people.ts'
 import type { AppRow, AppState } from '../actors/state.ts'
 import { NotFound, Problem } from '../lib/errors.ts'
-import { Turns } from '../lib/turns.ts'
+import { FairQueue } from '../lib/fair-queue.ts'
 import { AppTopic, type AppTopicParts } from './topics/app-topic.ts'
 import { refusal, unsubscribed, type Ending } from './frames.ts'
 import { Replays } from './topics/replay.ts'
@@ -46,12 +46,12 @@ export class FanOut {
   readonly #topics = new Map<number, AppTopic>()
   /** App → the number of subscriptions that ask to see agents at work there. */
   readonly #agentAudiences = new Map<number, number>()
-  readonly #queue = new Turns(readsAtOnce)
+  readonly #queue = new FairQueue(readsAtOnce)
   readonly #replays: Replays
 
   constructor(parts: FanOutParts) {
     this.#parts = parts
-    this.#replays = new Replays({ ...parts, turns: this.#queue, catchUp: app => parts.apps.look([app]) })
+    this.#replays = new Replays({ ...parts, queue: this.#queue, catchUp: app => parts.apps.look([app]) })
   }
 
   /** Apps with subscribers. */

@@ -1,7 +1,7 @@
 import type { AppRow, AppState, MemberRow } from '../actors/state.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import { Turn } from '../lib/turn.ts'
+import { Yielder } from '../lib/yielder.ts'
 import type { Frame } from './protocol.ts'
 import type { Sessions } from './sessions.ts'
 import { broadcast } from './broadcast.ts'
@@ -124,15 +124,15 @@ export class UserTopic {
   async #sendUnreadChanges(): Promise<void> {
     const stirred = [...this.#unreadChanges.values()]
     this.#unreadChanges.clear()
-    let turn = new Turn()
+    let turn = new Yielder()
     let told = 0
     for (const { state, users } of stirred) {
       for (const user of users === 'all' ? this.#present(state) : users) {
         if (this.#isClosed) return
         this.#sendUnread(state, user)
         if (++told % usersPerTurn > 0) continue
-        await turn.end()
-        turn = new Turn()
+        await turn.rest()
+        turn = new Yielder()
       }
     }
   }

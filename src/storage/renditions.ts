@@ -3,7 +3,7 @@ import type { Bytes } from './bytes.ts'
 import { Decoder } from './decoder.ts'
 import { svgLimitBytes, type Image, type Rendition } from './image.ts'
 import { readSvgSize, svgHeadBytes } from './svg.ts'
-import { Turns } from '../lib/turns.ts'
+import { FairQueue } from '../lib/fair-queue.ts'
 
 const all: Rendition[] = ['thumbnail', 'preview', 'avatar']
 
@@ -31,8 +31,8 @@ const waitingLimit = { ofAll: 200, ofOne: 100 }
 export class Renditions {
   readonly #bytes: Bytes
   readonly #decoder = new Decoder(processorMs.rendition)
-  readonly #heads = { decoder: new Decoder(processorMs.head), turns: new Turns() }
-  readonly #turns = new Turns()
+  readonly #heads = { decoder: new Decoder(processorMs.head), turns: new FairQueue() }
+  readonly #turns = new FairQueue()
   readonly #making = new Map<string, Promise<string | null>>()
   readonly #failed = new Set<string>()
 

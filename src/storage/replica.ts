@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Log } from '../lib/log.ts'
 import { openSql, type Sql } from './sql.ts'
-import { together } from './together.ts'
+import { batchLoads } from './batch-loads.ts'
 import { isUnavailable } from './unavailable.ts'
 
 interface ReplicaOptions {
@@ -37,10 +37,10 @@ export class Replica {
   readonly #primary: Sql
   readonly #sql: Sql
   readonly #log: Log
-  readonly #findCommitted = together<'position', Position>(
+  readonly #findCommitted = batchLoads<'position', Position>(
     async sql => new Map([['position', await findCommitted(sql)]]),
   )
-  readonly #findReplayed = together<'position', Position | null>(
+  readonly #findReplayed = batchLoads<'position', Position | null>(
     async sql => new Map([['position', await findReplayed(sql)]]),
   )
   #restsUntil = 0

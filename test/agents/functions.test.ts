@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { ArgumentChecker } from '../../src/agents/tools/arguments/checker.ts'
 import type { FunctionDefinition } from '../../src/agents/tools/functions/function.ts'
 import { toFunctionTool, type FunctionParts } from '../../src/agents/tools/functions/function-tool.ts'
-import { addressCheck } from '../../src/delivery/addresses.ts'
+import { ipCheck } from '../../src/delivery/ip-policy.ts'
 import { Egress } from '../../src/delivery/egress.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Secret } from '../../src/lib/secret.ts'
@@ -171,7 +171,7 @@ describe('what is not sent', () => {
 
   test('a request to link-local addresses, or to what is denied', async () => {
     await using receiver = await startReceiver()
-    const denying = new Egress({ isAllowed: addressCheck({ allowsPrivate: true, deny: ['127.0.0.0/8'] }) })
+    const denying = new Egress({ isAllowed: ipCheck({ allowsPrivate: true, deny: ['127.0.0.0/8'] }) })
 
     const metadata = await call(receiver, { url: 'http://169.254.169.254/latest/meta-data/' }, {})
     const loopback = await call(receiver, {}, {}, { egress: denying })
@@ -274,7 +274,7 @@ test('only a GET may be repeated when its result was lost', () => {
 })
 
 const parts: FunctionParts = {
-  egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true }) }),
+  egress: new Egress({ isAllowed: ipCheck({ allowsPrivate: true }) }),
   checker,
   version: '1.2.3',
   secret: null,

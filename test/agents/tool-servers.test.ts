@@ -3,7 +3,7 @@ import { ArgumentChecker } from '../../src/agents/tools/arguments/checker.ts'
 import { RememberedServers } from '../../src/agents/tools/mcp/remembered.ts'
 import type { ToolServerDefinition } from '../../src/agents/tools/mcp/server.ts'
 import { openToolbox, type ToolboxParts } from '../../src/agents/tools/toolbox.ts'
-import { addressCheck } from '../../src/delivery/addresses.ts'
+import { ipCheck } from '../../src/delivery/ip-policy.ts'
 import { Egress } from '../../src/delivery/egress.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { answer, drip, hang, startReceiver } from '../support/receiver.ts'
@@ -357,7 +357,7 @@ async function open(
   }
   const of = { agent: { id: 9, uid: 'helper' }, asker: { id: 7, uid: null }, app: { id: 12, uid: null } }
   const all: ToolboxParts = {
-    egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true }) }),
+    egress: new Egress({ isAllowed: ipCheck({ allowsPrivate: true }) }),
     remembered: new RememberedServers(),
     checker,
     version: '1.2.3',

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { addressCheck } from '../../src/delivery/addresses.ts'
+import { ipCheck } from '../../src/delivery/ip-policy.ts'
 import { attempt, type Shipment } from '../../src/delivery/attempt.ts'
 import { Egress } from '../../src/delivery/egress.ts'
 import { acknowledge, answer, drip, flood, hang, startReceiver, type Behaviour } from '../support/receiver.ts'
@@ -138,7 +138,7 @@ const shipment = {
   body: '{"id":"1"}',
 }
 
-const egress = new Egress({ isAllowed: addressCheck({ allowsPrivate: true }) })
+const egress = new Egress({ isAllowed: ipCheck({ allowsPrivate: true }) })
 
 function send(
   url: string,

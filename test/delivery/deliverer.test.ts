@@ -84,10 +84,10 @@ test('several nodes send every delivery once, in order, one at a time', async ()
   for (let event = 0; event < 60; event++) {
     await outbox.queue(webhook, [event])
     nodes[event % 3]!.wake(webhook)
-    if (event % 10 === 0) await Promise.all(nodes.map(node => node.look()))
+    if (event % 10 === 0) await Promise.all(nodes.map(node => node.poll()))
   }
   await eventually(async () => {
-    await Promise.all(nodes.map(node => node.look()))
+    await Promise.all(nodes.map(node => node.poll()))
     expect(await outbox.statuses(webhook)).toEqual({ success: 60 })
   })
 
@@ -175,7 +175,7 @@ test('what a dead node left behind is sent when its lease has run out, and not b
   const node = outbox.node()
   node.wake(webhook)
   await eventually(async () => {
-    await node.look()
+    await node.poll()
     expect(receiver.requests).toHaveLength(1)
   })
 
@@ -209,7 +209,7 @@ test('what is cut when a node stops is sent again, under the same guid', async (
   await receiver.take(1)
   await node.stop(200)
   receiver.behaviour = acknowledge
-  await outbox.node().look()
+  await outbox.node().poll()
 
   const [first, second] = await receiver.take(2)
   expect(second!.headers['x-service-delivery']).toBe(first!.headers['x-service-delivery'])
@@ -292,7 +292,7 @@ test('a payload that cannot be made for now is made later', async () => {
   })
   node.wake(webhook)
   await eventually(async () => {
-    await node.look()
+    await node.poll()
     expect(receiver.requests).toHaveLength(1)
   })
 

@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { addressCheck, type AddressPolicy } from '../../src/delivery/addresses.ts'
+import { ipCheck, type IpPolicy } from '../../src/delivery/ip-policy.ts'
 import { Egress, type EgressRequest, type Resolve } from '../../src/delivery/egress.ts'
 import { EgressFailed } from '../../src/delivery/egress-failed.ts'
 import { answer, drip, flood, hang, startReceiver } from '../support/receiver.ts'
 
-const trusting: AddressPolicy = { allowsPrivate: true }
+const trusting: IpPolicy = { allowsPrivate: true }
 
 test('an answer comes back with its status, headers and body', async () => {
   await using receiver = await startReceiver(answer(201, 'made', { 'x-color': 'blue' }))
@@ -362,8 +362,8 @@ async function startBusy(stillMs: number) {
 
 const basics = { method: 'GET', headers: {}, deadlineMs: 3_000, keepBytes: 65_536 } satisfies Omit<EgressRequest, 'url'>
 
-function egress(policy: AddressPolicy = trusting, resolve?: Resolve): Egress {
-  return new Egress({ isAllowed: addressCheck(policy), ...(resolve && { resolve }) })
+function egress(policy: IpPolicy = trusting, resolve?: Resolve): Egress {
+  return new Egress({ isAllowed: ipCheck(policy), ...(resolve && { resolve }) })
 }
 
 function get(client: Egress, url: string) {

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { addressCheck, type AddressPolicy } from '../../src/delivery/addresses.ts'
+import { ipCheck, type IpPolicy } from '../../src/delivery/ip-policy.ts'
 import { Egress, type OpenRequest } from '../../src/delivery/egress.ts'
 import { EgressFailed } from '../../src/delivery/egress-failed.ts'
 import { answer, drip, flood, hang, startReceiver } from '../support/receiver.ts'
@@ -147,8 +147,8 @@ test('an answer that was read leaves nothing behind at the signal that could hav
 
 const basics = { method: 'GET', headers: {}, deadlineMs: 3_000, idleMs: 3_000, limitBytes: 1_000_000 } as const
 
-function open({ policy, ...request }: Partial<OpenRequest> & { url: string; policy?: AddressPolicy }) {
-  return new Egress({ isAllowed: addressCheck(policy ?? { allowsPrivate: true }) }).open({ ...basics, ...request })
+function open({ policy, ...request }: Partial<OpenRequest> & { url: string; policy?: IpPolicy }) {
+  return new Egress({ isAllowed: ipCheck(policy ?? { allowsPrivate: true }) }).open({ ...basics, ...request })
 }
 
 async function textOf(body: AsyncIterable<Buffer>): Promise<string> {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Limiter } from '../../src/delivery/limiter.ts'
+import { ReceiverPacer } from '../../src/delivery/receiver-pacer.ts'
 import { eventually } from '../support/eventually.ts'
 import { createOutbox } from '../support/outbox.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -12,7 +12,7 @@ test('what waits for a receiver comes at its rate, however many webhooks it has'
   await using receiver = await startReceiver()
   const webhooks = [await outbox.register(receiver), await outbox.register(receiver)]
   for (const webhook of webhooks) await outbox.queue(webhook, [1, 2, 3, 4, 5, 6, 7, 8])
-  const node = outbox.node({ limiter: new Limiter(5) })
+  const node = outbox.node({ limiter: new ReceiverPacer(5) })
   const startedMs = performance.now()
 
   for (const webhook of webhooks) node.wake(webhook)
@@ -29,7 +29,7 @@ test('a webhook that moves to another receiver keeps to its rate there', async (
   await using afterwards = await startReceiver()
   const [moving, staying] = [await outbox.register(before), await outbox.register(afterwards)]
   for (const webhook of [moving, staying]) await outbox.queue(webhook, [1, 2, 3, 4, 5, 6])
-  const node = outbox.node({ limiter: new Limiter(5) })
+  const node = outbox.node({ limiter: new ReceiverPacer(5) })
 
   node.wake(moving)
   const response = await inFlight.promise
@@ -49,19 +49,19 @@ test('whoever waits long for the pace of a receiver sends when the turn comes, a
   const webhook = await outbox.register(receiver)
   await outbox.queue(webhook, [1])
   const composed: string[] = []
-  const node = (name: string, limiter: Limiter) => {
+  const node = (name: string, limiter: ReceiverPacer) => {
     const compose = async () => String(composed.push(name))
     return outbox.node({ limiter, compose, deadlineMs: 300 })
   }
   // The turn comes after six seconds: a lease lasts for less, and allows no attempt to begin in its last 1.3 seconds.
-  const busy = new Limiter(1)
-  for (let asked = 0; asked < 6; asked++) void busy.admit(receiver.url, signal)
-  const other = node('other', new Limiter(1))
+  const busy = new ReceiverPacer(1)
+  for (let asked = 0; asked < 6; asked++) void busy.acquire(receiver.url, signal)
+  const other = node('other', new ReceiverPacer(1))
 
   node('first', busy).wake(webhook)
   await eventually(async () => expect(await outbox.leaseHolder(webhook)).not.toBeNull())
   const arrived = async () => {
-    await other.look()
+    await other.poll()
     expect(receiver.requests).toHaveLength(1)
   }
   await eventually(arrived, { timeoutMs: 15_000 })
@@ -74,10 +74,10 @@ describe('by the clock', () => {
   afterEach(() => void vi.useRealTimers())
 
   test('no second has more requests to an origin than its rate, whenever they are asked for', async () => {
-    const limiter = new Limiter(5)
+    const limiter = new ReceiverPacer(5)
     const admitted: number[] = []
     for (let asked = 0; asked < 40; asked++) {
-      void limiter.admit(`http://receiver.test/${asked % 3}`, signal).then(() => admitted.push(Date.now()))
+      void limiter.acquire(`http://receiver.test/${asked % 3}`, signal).then(() => admitted.push(Date.now()))
       await vi.advanceTimersByTimeAsync((asked * 37) % 150)
     }
     await vi.advanceTimersByTimeAsync(8_000)
@@ -88,10 +88,10 @@ describe('by the clock', () => {
   })
 
   test('however many receivers there are, none gets more than its rate', async () => {
-    const limiter = new Limiter(1)
+    const limiter = new ReceiverPacer(1)
     const admitted: Record<string, number[]> = { waited: [], asked: [] }
     const ask = (name: string) =>
-      void limiter.admit(`http://${name}.test/`, signal).then(() => admitted[name]?.push(Date.now()))
+      void limiter.acquire(`http://${name}.test/`, signal).then(() => admitted[name]?.push(Date.now()))
 
     for (let i = 0; i < 4; i++) ask('waited')
     await vi.advanceTimersByTimeAsync(1_500)
@@ -106,10 +106,10 @@ describe('by the clock', () => {
   })
 
   test('below the rate nobody waits, and no origin for another', async () => {
-    const limiter = new Limiter(5)
+    const limiter = new ReceiverPacer(5)
     for (let asked = 0; asked < 30; asked++) {
       const urls = ['http://one.test/', 'http://other.test/']
-      expect(await Promise.all(urls.map(url => limiter.admit(url, signal)))).toEqual([true, true])
+      expect(await Promise.all(urls.map(url => limiter.acquire(url, signal)))).toEqual([true, true])
       await vi.advanceTimersByTimeAsync(200)
     }
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addressCheck } from '../../src/delivery/addresses.ts'
+import { ipCheck } from '../../src/delivery/ip-policy.ts'
 import { Egress } from '../../src/delivery/egress.ts'
 import { toFetch } from '../../src/delivery/to-fetch.ts'
 import { answer, drip, hang, startReceiver } from '../support/receiver.ts'
@@ -86,4 +86,4 @@ test('an answer without end is cut at its limit', async () => {
 })
 
 const limits = { deadlineMs: 3_000, idleMs: 3_000, limitBytes: 1_000_000 }
-const guarded = toFetch(new Egress({ isAllowed: addressCheck({ allowsPrivate: true }) }), limits)
+const guarded = toFetch(new Egress({ isAllowed: ipCheck({ allowsPrivate: true }) }), limits)

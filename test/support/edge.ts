@@ -1,7 +1,7 @@
 import type { Credentials } from '../../src/auth/credentials.ts'
 import { Metrics } from '../../src/http/metrics.ts'
 import type { Parts, Route } from '../../src/http/route.ts'
-import { createEdge, type Edge, type EdgeSettings } from '../../src/http/server.ts'
+import { createHttpServer, type HttpServer, type HttpServerSettings } from '../../src/http/server.ts'
 import { systemClock, type Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { openSql, type Sql } from '../../src/storage/sql.ts'
@@ -9,7 +9,7 @@ import { client, type Client } from './client.ts'
 
 /** An edge of its own, with no more of a server behind it than the routes of the test. */
 export interface TestEdge extends AsyncDisposable, Client {
-  edge: Edge
+  edge: HttpServer
   url: string
   port: number
   /** What was logged: one parsed entry for each line. */
@@ -17,14 +17,14 @@ export interface TestEdge extends AsyncDisposable, Client {
 }
 
 interface TestEdgeOptions {
-  settings?: Partial<EdgeSettings>
+  settings?: Partial<HttpServerSettings>
   /** Without one, PostgreSQL is away. */
   sql?: Sql
   credentials?: Credentials
   clock?: Clock
 }
 
-const defaults: EdgeSettings = {
+const defaults: HttpServerSettings = {
   version: '32.1.0',
   admin: null,
   accessLogging: 'off',
@@ -47,7 +47,7 @@ export async function startEdge(
   const logged: Record<string, unknown>[] = []
   // Routes of these tests use no other parts.
   const parts = { sql, credentials, now: () => new Date() } as Parts
-  const edge = await createEdge({
+  const edge = await createHttpServer({
     routes,
     parts,
     settings: { ...defaults, ...settings },

@@ -1,7 +1,7 @@
-import { addressCheck } from '../../src/delivery/addresses.ts'
+import { ipCheck } from '../../src/delivery/ip-policy.ts'
 import { Deliverer } from '../../src/delivery/deliverer.ts'
 import { Egress } from '../../src/delivery/egress.ts'
-import { Limiter } from '../../src/delivery/limiter.ts'
+import { ReceiverPacer } from '../../src/delivery/receiver-pacer.ts'
 import { forgetDeliveries } from '../../src/delivery/retention.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -34,9 +34,9 @@ export async function createOutbox() {
       const own = open(database.url)
       const node = new Deliverer({
         sql: own,
-        egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true }) }),
+        egress: new Egress({ isAllowed: ipCheck({ allowsPrivate: true }) }),
         vault: new Vault([]),
-        limiter: new Limiter(1_000),
+        limiter: new ReceiverPacer(1_000),
         compose: async ({ event_id }) => JSON.stringify({ id: event_id }),
         userAgent: 'ServiceBot/0.0.0',
         deadlineMs: 3_000,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sessionRoutes } from '../../src/http/admin/session-routes.ts'
 import { createAboutRoutes } from '../../src/http/about/routes.ts'
-import { chooseForm } from '../../src/http/request/form.ts'
+import { chooseRepresentation } from '../../src/http/request/representation.ts'
 import { Router } from '../../src/http/router.ts'
 import type { Route } from '../../src/http/route.ts'
 import type { Scalars } from '../../src/lib/json.ts'
@@ -65,7 +65,7 @@ export function createReplyCheck(): ReplyCheck {
     if (schema === undefined) return complain('this status is not declared')
     if (schema === null) return answer.body === undefined ? undefined : complain('no body is declared')
     if (match.target.streams !== undefined && headers.accept === match.target.streams) return
-    const { scalars } = chooseForm(headers.prefer ?? '', headers['x-weavy-source'] ?? '', query).form
+    const { scalars } = chooseRepresentation(headers.prefer ?? '', headers['x-weavy-source'] ?? '', query).form
     const known = strict[scalars].get(schema) ?? toStrict(schema, scalars)
     strict[scalars].set(schema, known)
     const { error } = known.safeParse(answer.body)

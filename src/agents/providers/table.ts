@@ -1,4 +1,4 @@
-import { addressCheck } from '../../delivery/addresses.ts'
+import { ipCheck } from '../../delivery/ip-policy.ts'
 import { Egress } from '../../delivery/egress.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
@@ -48,7 +48,7 @@ interface Entry extends ConfiguredProvider {
 export function openProviders(settings: ProviderSettings, parts: Parts): Providers {
   const conceal = concealing(settings)
   // Addresses come from the operator, so model servers beside this one may be reached.
-  const client = new Egress({ isAllowed: addressCheck({ allowsPrivate: true }) })
+  const client = new Egress({ isAllowed: ipCheck({ allowsPrivate: true }) })
   const connect: Connect = (id, url, headers) => new Vendor({ id, url, headers, client, conceal })
   const entries: Record<string, Entry> = {
     anthropic: openAnthropic(settings, connect),

@@ -4,7 +4,7 @@ import type { Environment } from '../../actors/environment.ts'
 import { nobody, systemUser, type Principal } from '../../actors/principal.ts'
 import { audit, toAuditRow } from '../../audit/audit.ts'
 import { insertAuditRow } from '../../audit/store.ts'
-import { Allowances } from '../../lib/allowances.ts'
+import { TokenBuckets } from '../../lib/token-buckets.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { hashOf } from '../credentials.ts'
 import * as store from './session-store.ts'
@@ -57,7 +57,7 @@ export class AdminSessions {
   readonly #direct: Direct
   readonly #now: () => Date
   readonly #known = new Map<string, Known>()
-  readonly #refusals: Allowances<string>
+  readonly #refusals: TokenBuckets<string>
   /** Counts endings: a look-up that began before one may have found what it ended. */
   #endings = 0
 
@@ -65,7 +65,7 @@ export class AdminSessions {
     this.#sql = sql
     this.#direct = direct
     this.#now = now
-    this.#refusals = new Allowances({ ...refusalsPace, now: () => now().getTime() })
+    this.#refusals = new TokenBuckets({ ...refusalsPace, now: () => now().getTime() })
     environment.listen(({ type }) => {
       if (type !== 'keys_revoked' && type !== 'admin_session_ended' && type !== 'everything') return
       this.#endings++

@@ -1,7 +1,7 @@
 import { nobody, type Principal } from '../../actors/principal.ts'
 import { admit, Unauthorized, type Auth } from '../../auth/authentication.ts'
 import { problem } from '../../lib/errors.ts'
-import type { Callers } from '../request/caller.ts'
+import type { ProxyHeaders } from '../request/proxy-headers.ts'
 import type { Exchange } from '../exchange.ts'
 import { readCookie } from './cookie.ts'
 
@@ -23,7 +23,7 @@ export interface CookieReader {
 }
 
 interface DoorOptions {
-  callers: Callers
+  proxyHeaders: ProxyHeaders
   sessions: CookieReader
   /** Whether administration is open to an address. */
   isAllowed: (address: string) => boolean
@@ -65,10 +65,10 @@ export class AdminDoor {
 
   /** Reads what it needs of a request. Refuses with 403 for addresses that are not allowed, and for preflights. */
   enter(exchange: Exchange): Entry {
-    const { callers, isAllowed } = this.#options
-    if (!isAllowed(callers.forwardedAddressOf(exchange) ?? exchange.address)) throw AddressNotAllowed()
+    const { proxyHeaders, isAllowed } = this.#options
+    if (!isAllowed(proxyHeaders.forwardedAddressOf(exchange) ?? exchange.address)) throw AddressNotAllowed()
     if (exchange.method === 'OPTIONS') throw OtherOrigin()
-    const ownOrigin = callers.ownOriginOf(exchange)
+    const ownOrigin = proxyHeaders.ownOriginOf(exchange)
     const origin = exchange.header('origin')
     const site = exchange.header('sec-fetch-site')
     const isSafe = safeMethods.has(exchange.method)

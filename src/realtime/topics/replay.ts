@@ -1,5 +1,5 @@
 import type { Log } from '../../lib/log.ts'
-import type { Turns } from '../../lib/turns.ts'
+import type { FairQueue } from '../../lib/fair-queue.ts'
 import type { AppTopic } from './app-topic.ts'
 import { current, reset, subscribed } from '../frames.ts'
 import type { History } from './history.ts'
@@ -13,7 +13,7 @@ export interface ReplaysParts {
   history: History
   buffers: ReplayBuffers
   /** For all reads of subscribers. */
-  turns: Turns
+  queue: FairQueue
   /** A replay pauses while more than this waits for its client. */
   replayBytes: number
   /** Asks for events of the app that other nodes committed. */
@@ -205,7 +205,7 @@ export class Replays {
     const reading = this.#pages.get(key) ?? new SharedRead(read)
     this.#pages.set(key, reading)
     reading.waiting++
-    void this.#parts.turns.add(session.owner ?? 0, async () => {
+    void this.#parts.queue.add(session.owner ?? 0, async () => {
       // A subscription that ended, or asked for something else since, needs it no more.
       if (isGoingOn(subscription, run)) await reading.start()
       if (--reading.waiting === 0 && this.#pages.get(key) === reading) this.#pages.delete(key)

@@ -1,4 +1,4 @@
-import type { Form } from '../../http/route.ts'
+import type { Representation } from '../../http/route.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { showPictures } from '../blobs/picture.ts'
 import { showAgentSummary, type Viewer } from './represent.ts'
@@ -15,7 +15,7 @@ export async function showAgent(agent: AgentPerson, viewer: Reader): Promise<obj
 }
 
 /** The agents of a list: summaries, or whole where the caller asks for that. */
-export async function showAgents(agents: AgentPerson[], viewer: Reader & { form: Form }): Promise<object[]> {
+export async function showAgents(agents: AgentPerson[], viewer: Reader & { form: Representation }): Promise<object[]> {
   if (viewer.form.items === 'details') return showWhole(agents, viewer)
   return agents.map(agent => showAgentSummary(agent, viewer))
 }

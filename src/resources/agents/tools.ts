@@ -4,7 +4,7 @@ import { failureOf } from '../../agents/tools/mcp/failure.ts'
 import { RememberedServers } from '../../agents/tools/mcp/remembered.ts'
 import { openToolbox, type ToolboxParts } from '../../agents/tools/toolbox.ts'
 import type { Knowledge, Toolbox, ToolboxRequest } from '../../agents/tools/tool.ts'
-import { addressCheck } from '../../delivery/addresses.ts'
+import { ipCheck } from '../../delivery/ip-policy.ts'
 import { Egress } from '../../delivery/egress.ts'
 import type { OfferedTool, ToolServers } from '../../http/tool-servers.ts'
 import type { Log } from '../../lib/log.ts'
@@ -49,7 +49,7 @@ export class AgentTools implements ToolServers {
     this.#knowledge = knowledge
     this.#vault = vault
     this.#parts = {
-      egress: new Egress({ isAllowed: addressCheck({ allowsPrivate: true, allow, deny }) }),
+      egress: new Egress({ isAllowed: ipCheck({ allowsPrivate: true, allow, deny }) }),
       checker: new ArgumentChecker(log),
       remembered: new RememberedServers(),
       version,

@@ -1,6 +1,6 @@
 import type { Apps } from '../../actors/apps.ts'
 import type { AppState } from '../../actors/state.ts'
-import type { Form } from '../../http/route.ts'
+import type { Representation } from '../../http/route.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { showPicture } from '../blobs/picture.ts'
 import { loadStarred } from '../content/mine.ts'
@@ -16,7 +16,7 @@ export interface AppRequest extends Viewer {
   presence: Presence
   sql: Sql
   apps: Apps
-  form: Form
+  form: Representation
 }
 
 /** The detailed app, with everybody it names brought into memory. */

@@ -1,7 +1,7 @@
 import type { Principal } from '../../actors/principal.ts'
 import type { Access, AppRow } from '../../actors/state.ts'
 import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
-import { together } from '../../storage/together.ts'
+import { batchLoads } from '../../storage/batch-loads.ts'
 
 /**
  * The app of that uid that concerns the caller: their own agent chat, or any other type; for an API key somebody's agent
@@ -70,7 +70,7 @@ export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {
 }
 
 /** Rows as they are stored. One statement for all apps that one transaction makes at the same moment. */
-const insertApps = together<NewAppRow, AppRow>(async (sql, rows) => {
+const insertApps = batchLoads<NewAppRow, AppRow>(async (sql, rows) => {
   const made = await sql<AppRow[]>`
     insert into apps (type, uid, name, description, metadata, tags, access, directory_id, picture_id, is_joinable, pair,
       owner_id, rev, head_rev, created_at, created_by)
@@ -134,7 +134,7 @@ export async function insertMembers(tx: Tx, rows: NewMemberRow[]): Promise<void>
   if (rows.length > 0) await insertMembersTogether(tx as unknown as Sql, rows)
 }
 
-const insertMembersTogether = together<NewMemberRow, true>(async (sql, rows) => {
+const insertMembersTogether = batchLoads<NewMemberRow, true>(async (sql, rows) => {
   await sql`
     insert into members (app_id, user_id, access, joined_rev)
     select app_id, user_id, access, joined_rev

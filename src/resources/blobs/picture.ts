@@ -1,4 +1,4 @@
-import type { Errands } from '../../http/errands.ts'
+import type { OutboundQuota } from '../../http/outbound-quota.ts'
 import type { Outside } from '../../http/outside.ts'
 import { invalid } from '../../lib/errors.ts'
 import { idForm } from '../../lib/shape.ts'
@@ -22,7 +22,7 @@ const formats = new Set(['png', 'jpeg', 'gif', 'webp', 'bmp', 'svg'])
 export interface PictureCaller extends Keeper {
   outside: Outside
   /** What a picture that is given by its address is fetched as; null where this is part of an errand. */
-  errands: Errands | null
+  outboundQuota: OutboundQuota | null
   /** For a picture that is given by its address; absent: ten seconds. */
   deadlineMs?: number
 }
@@ -102,13 +102,13 @@ async function fetchPicture(url: string, field: string, caller: PictureCaller): 
     deadlineMs: caller.deadlineMs ?? fetchDeadlineMs,
     redirects,
   }
-  const { by, outside, errands } = caller
+  const { by, outside, outboundQuota } = caller
   const send = () =>
     outside.send({ ...request, keepBytes: pictureLimitBytes + 1 }).catch(() => {
       // Why is nobody's business: it would tell what is behind our firewall.
       throw invalid({ [field]: ['could not be fetched'] })
     })
-  const answer = await (errands === null ? send() : errands.run(by, send))
+  const answer = await (outboundQuota === null ? send() : outboundQuota.run(by, send))
   const { status, body } = answer
   if (status !== 200 || body.length === 0) throw invalid({ [field]: ['could not be fetched'] })
   if (body.length > pictureLimitBytes) throw invalid({ [field]: ['must be at most 5 MiB'] })

@@ -1,7 +1,7 @@
 import type { Apps } from '../../actors/apps.ts'
 import type { Principal } from '../../actors/principal.ts'
 import type { AppState } from '../../actors/state.ts'
-import type { Form } from '../../http/route.ts'
+import type { Representation } from '../../http/route.ts'
 import { toPagedList } from '../../storage/page.ts'
 import type { Db } from '../../storage/sql.ts'
 import { findStates } from '../apps/find.ts'
@@ -18,13 +18,13 @@ import { isSubscribedTo, showContent, showContentSummary, showRow, type Reading 
 interface Reader extends Viewer {
   sql: Db
   /** Absent where an item is not what was asked for, but comes with it: then without annotations. */
-  form?: Form
+  form?: Representation
   apps?: Apps
 }
 
 interface ContentRequest extends Reader {
   apps: Apps
-  form: Form
+  form: Representation
 }
 
 /** The detailed item, with its parts, and everybody it names brought into memory. At once where all of it is there. */

@@ -2,8 +2,8 @@ import { batch, type Batch } from '../../storage/batch.ts'
 import { orderBy } from '../../storage/order.ts'
 import type { Page } from '../../storage/page.ts'
 import type { Db, Sql } from '../../storage/sql.ts'
+import { batchLoads } from '../../storage/batch-loads.ts'
 import { remembered } from '../../storage/remembered.ts'
-import { together } from '../../storage/together.ts'
 import { isWithin } from './lists/place.ts'
 import { settleTerms } from './lists/search.ts'
 import type { ContentRow } from './schema.ts'
@@ -96,7 +96,7 @@ export interface ContentStore {
 /** The SQL of one kind of content; all kinds have the same columns. */
 export function contentStore(table: ContentTable): ContentStore {
   /** Served by the primary key. */
-  const appsOf = together<number, number>(async (sql, ids) => {
+  const appsOf = batchLoads<number, number>(async (sql, ids) => {
     const rows = await sql<{ id: number; app_id: number }[]>`
       select id, app_id from ${sql(table)} where id = any(${ids}::bigint[])`
     return new Map(rows.map(row => [row.id, row.app_id]))

@@ -20,14 +20,14 @@ type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
  * for a user who asks for too many new ones, and answers within about six seconds.
  */
 export async function embedAddress(url: URL, request: Request): Promise<{ row: EmbedRow; isNew: boolean }> {
-  const { by, sql, direct, errands, now } = request
+  const { by, sql, direct, outboundQuota, now } = request
   const source = url.href
   const known = await findRecent(sql, source, validSince(now()))
   if (known !== null) {
     if (known.created_by !== by.user) await insertReader(sql, known.id, by.user)
     return { row: known, isNew: false }
   }
-  const found = await errands.run(by, () => look(url, request))
+  const found = await outboundQuota.run(by, () => look(url, request))
   return direct.run(keepPreview, by, { source, ...found })
 }
 
@@ -37,7 +37,7 @@ async function look(url: URL, request: Request): Promise<{ preview: Preview; ima
   if (preview === null) throw NothingToEmbed()
   const leftMs = Math.max(leastPictureMs, Math.floor(deadlineMs - (performance.now() - startedAt)))
   const { sql, bytes, renditions, outside, by, now } = request
-  const caller = { sql, bytes, renditions, outside, by, now, errands: null, deadlineMs: leftMs }
+  const caller = { sql, bytes, renditions, outside, by, now, outboundQuota: null, deadlineMs: leftMs }
   const image = await keepImage(preview.image, caller)
   return { preview: image === null ? withoutPicture(preview, url) : preview, image }
 }

@@ -1,5 +1,5 @@
 import type { AppState } from '../../actors/state.ts'
-import type { Form } from '../../http/route.ts'
+import type { Representation } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPagedList, type Page } from '../../storage/page.ts'
 import { findStates } from '../apps/find.ts'
@@ -11,7 +11,7 @@ import type { Caller } from './find.ts'
 import { noMarks, showFile, showRaw, type OwnMarks } from './represent.ts'
 import type { FileRow } from './schema.ts'
 
-type Request = Caller & { origin: string; form: Form }
+type Request = Caller & { origin: string; form: Representation }
 
 /** One file, with everybody it names brought into memory. 404 where its app was deleted since. */
 export async function showWhole(file: FileRow, request: Request): Promise<object> {
@@ -32,7 +32,7 @@ export async function showPage(
 
 async function showAll(
   found: FileRow[],
-  items: Form['items'],
+  items: Representation['items'],
   request: Request,
   known: AppState | null = null,
 ): Promise<object[]> {

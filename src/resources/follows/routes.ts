@@ -1,5 +1,5 @@
 import type { People } from '../../actors/people.ts'
-import { reply, route, type Form, type Parts, type RouteRequest } from '../../http/route.ts'
+import { reply, route, type Representation, type Parts, type RouteRequest } from '../../http/route.ts'
 import { Forbidden, NotFound, ValidationFailed } from '../../lib/errors.ts'
 import { Range, toPage, toPagedList } from '../../storage/page.ts'
 import { actorOf } from '../users/represent.ts'
@@ -73,7 +73,9 @@ const following = route({
 })
 
 type Request = Pick<Parts, 'sql' | 'presence'> &
-  Pick<RouteRequest<unknown, Parameters<typeof toPage>[0], unknown>, 'by' | 'origin' | 'query'> & { form: Form }
+  Pick<RouteRequest<unknown, Parameters<typeof toPage>[0], unknown>, 'by' | 'origin' | 'query'> & {
+    form: Representation
+  }
 
 async function listPage(whom: Pick<PersonFilter, 'followersOf' | 'followedBy'>, request: Request) {
   const { query, sql, by, origin, form, presence } = request

@@ -1,7 +1,7 @@
 import type { Direct } from '../../actors/direct.ts'
 import type { People } from '../../actors/people.ts'
 import type { Log } from '../../lib/log.ts'
-import { Turn } from '../../lib/turn.ts'
+import { Yielder } from '../../lib/yielder.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { findTransactions } from '../../storage/transactions.ts'
 import { telling } from './commands.ts'
@@ -142,9 +142,9 @@ export class Feed {
       const ids = fresh.slice(first, first + portion.read).map(({ id }) => id)
       const rows = await listByIds(this.#parts.sql, ids)
       for (let at = 0; at < rows.length; at += portion.told) {
-        const turn = new Turn()
+        const turn = new Yielder()
         await this.#tellPortion(rows.slice(at, at + portion.told))
-        await turn.end()
+        await turn.rest()
       }
     }
   }

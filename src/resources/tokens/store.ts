@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../../storage/sql.ts'
-import { together } from '../../storage/together.ts'
+import { batchLoads } from '../../storage/batch-loads.ts'
 
 export interface TokenRow {
   hash: Buffer
@@ -15,7 +15,7 @@ export async function insertToken(tx: Tx, token: TokenRow): Promise<boolean> {
 }
 
 /** Those that were made. One statement for all tokens that one transaction makes at the same moment. */
-const insertTokens = together<TokenRow, true>(async (sql, tokens) => {
+const insertTokens = batchLoads<TokenRow, true>(async (sql, tokens) => {
   const rows = await sql<{ place: number }[]>`
     with given as (
       select r.place, decode(r.hash, 'hex') as hash, u.id, r.now, r."expiresAt"

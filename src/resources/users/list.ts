@@ -1,4 +1,4 @@
-import type { Form, Parts, RouteRequest } from '../../http/route.ts'
+import type { Representation, Parts, RouteRequest } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../storage/page.ts'
 import { findFollowed } from '../follows/store.ts'
 import type { PersonListing } from './schema.ts'
@@ -9,7 +9,7 @@ import type { PersonOrder } from './user-ids.ts'
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
 type Request = Pick<Parts, 'sql' | 'presence'> &
-  Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { form: Form }
+  Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { form: Representation }
 
 /** One page of the people whom the caller can see, by name; within `directories`, where any are named. */
 export async function listPage(query: PersonListing, directories: string[], request: Request) {

@@ -1,5 +1,5 @@
 import type { Person } from '../../actors/people.ts'
-import type { Form } from '../../http/route.ts'
+import type { Representation } from '../../http/route.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { showPicture, showPictures } from '../blobs/picture.ts'
 import { showUserSummary, type Viewer } from './represent.ts'
@@ -16,7 +16,10 @@ export async function showDetailed(person: Person, viewer: Reader): Promise<obje
 }
 
 /** The people of a list: summaries, or whole where the caller asks for that. */
-export async function showPersons(persons: Person[], { form, ...viewer }: Reader & { form: Form }): Promise<object[]> {
+export async function showPersons(
+  persons: Person[],
+  { form, ...viewer }: Reader & { form: Representation },
+): Promise<object[]> {
   const summaries = persons.map(person => showUserSummary(person, viewer))
   if (form.items === 'summary') return summaries
   const pictures = await showPictures(viewer.sql, persons, viewer.origin)

@@ -3,7 +3,7 @@ import { selectPeople, type Person } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { toReference } from '../../lib/reference.ts'
 import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
-import { together } from '../../storage/together.ts'
+import { batchLoads } from '../../storage/batch-loads.ts'
 import { isVisibleTo } from './visible.ts'
 
 /** A condition on `u`, a row of users: it is the one that `ref` names. Served by the primary key, or users_uid. */
@@ -30,7 +30,7 @@ export async function findUserIdTogether(tx: Tx, ref: string): Promise<number | 
   return found.get(ref) ?? null
 }
 
-const resolveTogether = together<string, number>((sql, refs) => resolvePeople(sql, refs))
+const resolveTogether = batchLoads<string, number>((sql, refs) => resolvePeople(sql, refs))
 
 /** The same for many references at once, by reference; those that name nobody are missing. */
 export async function resolvePeople(db: Db, refs: readonly string[]): Promise<Map<string, number>> {
@@ -94,7 +94,7 @@ export async function insertUser(tx: Tx, user: NewUserRow): Promise<number | nul
 }
 
 /** Ids by row. One statement for all users that one transaction makes at the same moment. */
-const insertUsers = together<NewUserRow, number>(async (sql, users) => {
+const insertUsers = batchLoads<NewUserRow, number>(async (sql, users) => {
   const rows = await sql<{ place: number; id: number }[]>`
     with given as materialized (
       select nextval(pg_get_serial_sequence('users', 'id')) as new_id, r.*

@@ -2,11 +2,11 @@ import type { Apps } from '../../actors/apps.ts'
 import type { EventTypes } from '../../actors/catch-up.ts'
 import type { Environment } from '../../actors/environment.ts'
 import type { People } from '../../actors/people.ts'
-import { addressCheck } from '../../delivery/addresses.ts'
+import { ipCheck } from '../../delivery/ip-policy.ts'
 import { Deliverer } from '../../delivery/deliverer.ts'
 import { Egress } from '../../delivery/egress.ts'
 import { createPings } from '../../delivery/pings.ts'
-import { Limiter } from '../../delivery/limiter.ts'
+import { ReceiverPacer } from '../../delivery/receiver-pacer.ts'
 import { forgetDeliveries } from '../../delivery/retention.ts'
 import type { Direct } from '../../actors/direct.ts'
 import { server } from '../../actors/principal.ts'
@@ -60,13 +60,13 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
 } {
   const { apps, environment, sql, vault, tracer, clock, log, signal } = parts
   const { version, ratePerSecond, parallel, deadlineMs, allow, deny } = settings
-  const egress = new Egress({ isAllowed: addressCheck({ allowsPrivate: true, allow, deny }) })
+  const egress = new Egress({ isAllowed: ipCheck({ allowsPrivate: true, allow, deny }) })
   const userAgent = `ServiceBot/${version}`
   const deliverer = new Deliverer({
     sql,
     egress,
     vault,
-    limiter: new Limiter(ratePerSecond),
+    limiter: new ReceiverPacer(ratePerSecond),
     compose: composePayload(parts),
     userAgent,
     deadlineMs,
@@ -100,7 +100,7 @@ interface ChoreParts {
 /** What deliveries need to be done again and again. */
 export function deliveryChores({ deliverer, registrations, direct, ...parts }: ChoreParts): Chore[] {
   const look = async () => {
-    if (!registrations.isEmpty) await deliverer.look()
+    if (!registrations.isEmpty) await deliverer.poll()
   }
   const { sql, past, log } = parts
   const disable = async () => {

@@ -15,11 +15,11 @@ const listTools = route({
   params: ChildPath,
   replies: { 200: OfferedTools },
   problems: [NotFound, ToolServerFailed],
-  async handle({ params, sql, by, vault, errands, toolServers }) {
+  async handle({ params, sql, by, vault, outboundQuota, toolServers }) {
     const row = await findServer(sql, await requireAgentId(sql, params.agent), params.name)
     if (row === null) throw NotFound()
     const server = openServer(vault, row)
-    const tools = await errands.run(by, () => toolServers.list(server))
+    const tools = await outboundQuota.run(by, () => toolServers.list(server))
     return reply(
       200,
       tools.map(tool => showTool(tool, server)),

@@ -20,7 +20,7 @@ const test = route({
   replies: { 200: AgentTest },
   problems: [NotFound],
   async handle(request) {
-    const { params, body, sql, by, errands, agents, form, wantsStream } = request
+    const { params, body, sql, by, outboundQuota, agents, form, wantsStream } = request
     const { text, user, history, instructions, tools } = body
     const agent = await requireAgentId(sql, params.agent)
     const asker = user == null ? by.user : await findUserId(sql, user)
@@ -33,7 +33,7 @@ const test = route({
       instructions: instructions ?? null,
       tools: tools ?? 'dry',
     }
-    const end = errands.begin(by)
+    const end = outboundQuota.begin(by)
     const ask = (watcher: TestWatcher, signal: AbortSignal) => agents.test(question, watcher, signal).finally(end)
     if (!wantsStream) return reply(200, showAnswer(await ask(silent, new AbortController().signal)))
     return replyWithEvents(form, async (send, signal) => {

@@ -1,6 +1,6 @@
 import type { Principal } from '../../../actors/principal.ts'
 import type { AppRow, AppState } from '../../../actors/state.ts'
-import type { Form } from '../../../http/route.ts'
+import type { Representation } from '../../../http/route.ts'
 import { Cache } from '../../../lib/cache.ts'
 import { Encoded } from '../../../lib/json.ts'
 import { isSubscribed } from '../../apps/represent.ts'
@@ -28,7 +28,7 @@ interface KeptPage {
 interface Asked {
   query: ContentListing
   by: Principal
-  form: Form
+  form: Representation
 }
 
 /**

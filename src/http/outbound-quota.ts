@@ -2,25 +2,25 @@ import type { Principal } from '../actors/principal.ts'
 import { overloaded } from '../lib/errors.ts'
 import { RateLimit } from './rate-limit.ts'
 
-interface ErrandsOptions {
+interface OutboundQuotaOptions {
   /** Of one caller. */
   perMinute: number
-  /** Of all callers together: each holds a connection and waits for somebody else. */
+  /** Of all callers together: each holds a connection and waits for another server. */
   atOnce: number
   /** Milliseconds. */
   now: () => number
 }
 
 /**
- * Work that goes outside for callers who wait for it: so much a minute for each of them, refused with 429 beyond, and
- * so much at one time for all, refused with 503. What is counted is this node's, and is lost with it.
+ * Limits requests to other servers that a caller waits for: per minute for each caller, refused with 429 beyond, and at
+ * one time for all callers, refused with 503. What is counted is this node's, and is lost with it.
  */
-export class Errands {
+export class OutboundQuota {
   readonly #rate: RateLimit
   readonly #atOnce: number
   #running = 0
 
-  constructor({ perMinute, atOnce, now }: ErrandsOptions) {
+  constructor({ perMinute, atOnce, now }: OutboundQuotaOptions) {
     this.#rate = new RateLimit(perMinute, now)
     this.#atOnce = atOnce
   }
@@ -35,7 +35,7 @@ export class Errands {
     }
   }
 
-  /** The same for work that has its end elsewhere: call what it returns then, once. */
+  /** Counts work that ends elsewhere: call the returned function then, once. Refuses as `run` does. */
   begin(by: Principal): () => void {
     if (by.kind === 'user') this.#rate.take(String(by.user))
     if (this.#running >= this.#atOnce) throw overloaded()

@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Overflow } from '../../src/http/overflow.ts'
+import { SpillFile } from '../../src/http/spill-file.ts'
 
 test('whatever is written and read in turns, it comes back in order and whole', async () => {
   const step = fc.record({ isWrite: fc.boolean(), length: fc.integer({ min: 1, max: 300 }) })
 
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
-      const overflow = new Overflow()
+      const overflow = new SpillFile()
       const written: number[] = []
       const read: number[] = []
       const readPiece = async (length: number) => {
@@ -34,7 +34,7 @@ test('whatever is written and read in turns, it comes back in order and whole', 
 })
 
 test('what is closed while it is read from ends the read, and may be closed again', async () => {
-  const overflow = new Overflow()
+  const overflow = new SpillFile()
   overflow.write(Buffer.from('abc'))
   const piece = new Uint8Array(3)
 
@@ -49,7 +49,7 @@ test('what is closed while it is read from ends the read, and may be closed agai
 })
 
 test('what is closed while nothing is read is closed at once', () => {
-  const overflow = new Overflow()
+  const overflow = new SpillFile()
   overflow.close()
   overflow.close()
 

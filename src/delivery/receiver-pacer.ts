@@ -11,10 +11,10 @@ interface Pace {
 }
 
 /**
- * How many requests a receiver gets from this node: `perSecond` within any second, first come, first served. Several
+ * Limits the requests that a receiver gets from this node: `perSecond` within any second, in order of asking. Several
  * webhooks at one receiver share its pace. In memory alone, so a restart begins with a fresh second.
  */
-export class Limiter {
+export class ReceiverPacer {
   readonly #perSecond: number
   readonly #paces = new Map<string, Pace>()
 
@@ -23,7 +23,7 @@ export class Limiter {
   }
 
   /** Resolves with true when the next request to the origin of `url` may start, with false when the signal aborts. */
-  async admit(url: string, signal: AbortSignal): Promise<boolean> {
+  async acquire(url: string, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false
     const pace = this.#paceOf(new URL(url).origin)
     pace.usedAtMs = performance.now()

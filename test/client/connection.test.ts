@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Incoming } from '../../src/client/events.ts'
-import { Line, type Socket, type SocketType } from '../../src/client/line.ts'
+import { Connection, type Socket, type SocketType } from '../../src/client/connection.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -38,13 +38,13 @@ function connect(saysHello = false) {
     asked.push(...args)
     return remote as unknown as Socket
   } as unknown as SocketType
-  const line = new Line({
+  const line = new Connection({
     url: 'ws://host/api/realtime',
     token: 'secret',
     saysHello,
     Socket,
-    heard: frame => void heard.push(frame),
-    ended: code => void ends.push(code),
+    onFrame: frame => void heard.push(frame),
+    onClose: code => void ends.push(code),
   })
   return { line, remote, asked, heard, ends }
 }
@@ -102,7 +102,7 @@ test('the end of a connection is told once, and nothing that comes behind it', (
   remote.break(4401)
   remote.break(1006)
   remote.say({ type: 'typing' })
-  line.say({ type: 'ping' })
+  line.send({ type: 'ping' })
   vi.advanceTimersByTime(60_000)
 
   expect([ends, heard, remote.said]).toEqual([[4401], [], []])

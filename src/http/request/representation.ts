@@ -1,7 +1,7 @@
-import type { Form } from '../route.ts'
+import type { Representation } from '../route.ts'
 
-export interface FormChoice {
-  form: Form
+export interface RepresentationChoice {
+  form: Representation
   /** Asked for by Prefer, so that the answer says that it was heard. */
   isPreferred: boolean
 }
@@ -9,7 +9,7 @@ export interface FormChoice {
 const asNumbers = /(?:^|[,;\s])scalars\s*=\s*"?number"?\s*(?:$|[,;])/i
 const whole = /(?:^|&)out=(details|summary)(?:&|$)/
 
-const plain: FormChoice = {
+const plain: RepresentationChoice = {
   form: { scalars: 'string', items: 'summary', inner: 'first' },
   isPreferred: false,
 }
@@ -19,11 +19,11 @@ const plain: FormChoice = {
  * gets numbers, whole items and all that is in them without asking; `out` of the query overrides the items. Absent ones
  * are empty.
  */
-export function chooseForm(prefer: string, source: string, query: string): FormChoice {
+export function chooseRepresentation(prefer: string, source: string, query: string): RepresentationChoice {
   if (prefer === '' && source === '' && query === '') return plain
   const isPreferred = prefer !== '' && asNumbers.test(prefer)
-  const out = whole.exec(query)?.[1] as Form['items'] | undefined
-  const form: Form = {
+  const out = whole.exec(query)?.[1] as Representation['items'] | undefined
+  const form: Representation = {
     scalars: isPreferred || source !== '' ? 'number' : 'string',
     items: out ?? (source === '' ? 'summary' : 'details'),
     inner: source === '' ? 'first' : 'all',

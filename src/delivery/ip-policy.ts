@@ -2,7 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { isWithin, toCidr, type Address } from '../lib/address-ranges.ts'
 
 /** Which addresses may be reached. Ranges are CIDRs: `10.0.0.0/8`, `fd00::/8`. */
-export interface AddressPolicy {
+export interface IpPolicy {
   /** Private, loopback, unique local and carrier-grade NAT addresses may be reached as well as public ones. */
   allowsPrivate: boolean
   /** Ranges that may be reached in any case: opens what is closed otherwise, such as link-local addresses. */
@@ -21,7 +21,7 @@ const globalUnicast = ipaddr.parseCIDR('2000::/3')
  * (where clouds keep credentials), unspecified, multicast and reserved ones, and the forms of IPv6 through which a
  * gateway reaches IPv4 (NAT64, 6to4, Teredo). IPv4-mapped addresses count as the IPv4 address. Throws for a bad range.
  */
-export function addressCheck({ allowsPrivate, allow = [], deny = [] }: AddressPolicy): (address: string) => boolean {
+export function ipCheck({ allowsPrivate, allow = [], deny = [] }: IpPolicy): (address: string) => boolean {
   const allowed = allow.map(toCidr)
   const denied = deny.map(toCidr)
   return text => {

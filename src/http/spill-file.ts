@@ -11,7 +11,7 @@ const readAt = promisify(read)
  * blocks, for a tenth of a millisecond at a time into the system's cache: uWebSockets.js hands over all that has
  * arrived within one call, also after it was told to pause.
  */
-export class Overflow {
+export class SpillFile {
   readonly #file: number
   #writtenBytes = 0
   #readBytes = 0

@@ -14,13 +14,13 @@ import type { Endpoint } from './endpoint.ts'
 import type { Answer, Exchange } from './exchange.ts'
 import { toProblemAnswer } from './problem-details.ts'
 import { RateLimit } from './rate-limit.ts'
-import type { Callers } from './request/caller.ts'
-import { chooseForm, type FormChoice } from './request/form.ts'
+import type { ProxyHeaders } from './request/proxy-headers.ts'
+import { chooseRepresentation, type RepresentationChoice } from './request/representation.ts'
 import { KeyCaller } from './request/key-caller.ts'
 import { requireKey, toOnceKey } from './request/once.ts'
 import type { Router } from './router.ts'
 import type { Parts, Reply } from './route.ts'
-import type { EdgeOptions } from './server.ts'
+import type { HttpServerOptions } from './server.ts'
 import { ClientGone, Upload } from './upload.ts'
 
 const UriTooLong = problem(414, 'uri-too-long', 'The address of the request is too long.')
@@ -34,7 +34,7 @@ interface Call {
   exchange: Exchange
   endpoint: Endpoint
   values: string[]
-  choice: FormChoice
+  choice: RepresentationChoice
   /** The client's name for itself. */
   source: string
   /** The Idempotency-Key; empty if there is none. */
@@ -50,39 +50,39 @@ interface Call {
   upload: Upload | undefined
 }
 
-interface CallsOptions extends EdgeOptions {
+interface RequestPipelineOptions extends HttpServerOptions {
   router: Router<Endpoint>
   /** Of what is under /admin and not of the API. */
   adminRouter: Router<Endpoint>
   /** Null where administration is turned off. */
   door: AdminDoor | null
-  callers: Callers
+  proxyHeaders: ProxyHeaders
   /** Aborted when the edge closes. */
   signal: AbortSignal
 }
 
 /**
- * Takes requests from their first line to their answer: finds the endpoint, lets the caller in, reads the body, runs
+ * Takes requests from their first line to their answer: finds the endpoint, authenticates the caller, reads the body, runs
  * the route's handler, answers with what it gives or refuses with. Every exchange that it begins, it ends.
  */
-export class Calls {
+export class RequestPipeline {
   readonly #parts: Parts
   readonly #log: Log
   readonly #router: Router<Endpoint>
   readonly #adminRouter: Router<Endpoint>
   readonly #door: AdminDoor | null
-  readonly #callers: Callers
+  readonly #proxyHeaders: ProxyHeaders
   readonly #bodies: Bodies
   readonly #rate: RateLimit | null
   readonly #toRequest: RequestMaker
   readonly #tracer: Tracer | null
 
-  constructor(options: CallsOptions) {
+  constructor(options: RequestPipelineOptions) {
     const {
       router,
       adminRouter,
       door,
-      callers,
+      proxyHeaders,
       signal,
       parts,
       settings,
@@ -96,7 +96,7 @@ export class Calls {
     this.#router = router
     this.#adminRouter = adminRouter
     this.#door = door
-    this.#callers = callers
+    this.#proxyHeaders = proxyHeaders
     this.#bodies = new Bodies({ deadlineMs: settings.bodyDeadlineMs, clock, signal })
     this.#rate = settings.ratePerMinute === null ? null : new RateLimit(settings.ratePerMinute, () => clock.now())
     this.#toRequest = createRequestMaker(parts)
@@ -122,12 +122,12 @@ export class Calls {
       endpoint,
       values,
       source: kit || exchange.header('x-service-source'),
-      choice: chooseForm(exchange.header('prefer'), kit, query),
+      choice: chooseRepresentation(exchange.header('prefer'), kit, query),
       key: endpoint.route.creates === true ? exchange.header('idempotency-key') : '',
       wantsStream: endpoint.route.streams !== undefined && exchange.header('accept').includes(endpoint.route.streams),
-      origin: this.#callers.originOf(exchange),
+      origin: this.#proxyHeaders.originOf(exchange),
       admin,
-      address: this.#callers.forwardedAddressOf(exchange),
+      address: this.#proxyHeaders.forwardedAddressOf(exchange),
       conditions: endpoint.route.isDownload === true ? readConditions(exchange) : unconditional,
       upload: undefined,
     }

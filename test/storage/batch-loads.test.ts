@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { openSql, type Sql } from '../../src/storage/sql.ts'
-import { together } from '../../src/storage/together.ts'
+import { batchLoads } from '../../src/storage/batch-loads.ts'
 import { createDatabase } from '../support/database.ts'
 
 /** Squares of the numbers below ten, and what was asked for in each query. A query for 13 fails. */
@@ -9,7 +9,7 @@ async function openSquares() {
   const database = await createDatabase()
   const sql = openSql({ url: database.url, connections: 2, statementTimeoutMs: 10_000 })
   const queries: number[][] = []
-  const squaresOf = together<number, number>(async (asked: Sql, numbers) => {
+  const squaresOf = batchLoads<number, number>(async (asked: Sql, numbers) => {
     queries.push(numbers)
     const rows = await asked<{ number: number; square: number }[]>`
       select number, number * number + 0 / (number - 13) as square from unnest(${numbers}::bigint[]) as number

@@ -1,10 +1,10 @@
 type Change = 'ended' | 'queued'
 
 /**
- * The attempts of one queue that are in flight: at most one of each lane, so that an app's events reach the receiver in
+ * The attempts of one queue that are in flight: at most one of each lane (an app), so that an app's events reach the receiver in
  * order. Ends with the queue that made it, which waits for all of them.
  */
-export class Flights {
+export class AttemptsInFlight {
   readonly #flying = new Map<number, Promise<void>>()
   readonly #wakers = new Set<(change: Change) => void>()
   #failure: { reason: unknown } | null = null
@@ -32,7 +32,7 @@ export class Flights {
       )
       .finally(() => {
         this.#flying.delete(lane)
-        this.#tell('ended')
+        this.#notify('ended')
       })
     this.#flying.set(lane, flight)
   }
@@ -47,7 +47,7 @@ export class Flights {
 
   /** Ends the waits of `change`: something was queued. */
   wake(): void {
-    this.#tell('queued')
+    this.#notify('queued')
   }
 
   /** Resolves when the next attempt has ended, or something was queued. */
@@ -56,11 +56,11 @@ export class Flights {
   }
 
   /** Resolves when nothing is in flight any more. */
-  async landed(): Promise<void> {
+  async settled(): Promise<void> {
     await Promise.all(this.#flying.values())
   }
 
-  #tell(change: Change): void {
+  #notify(change: Change): void {
     for (const waker of this.#wakers) waker(change)
     this.#wakers.clear()
   }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { addressCheck, type AddressPolicy } from '../../src/delivery/addresses.ts'
+import { ipCheck, type IpPolicy } from '../../src/delivery/ip-policy.ts'
 import { Egress } from '../../src/delivery/egress.ts'
 
-const trusting: AddressPolicy = { allowsPrivate: true }
-const publicOnly: AddressPolicy = { allowsPrivate: false }
+const trusting: IpPolicy = { allowsPrivate: true }
+const publicOnly: IpPolicy = { allowsPrivate: false }
 
 test.each([
   ['loopback', '127.0.0.1'],
@@ -46,7 +46,7 @@ test.each([
   ['discard-only', '[100::1]'],
   ['unassigned IPv6', '[4000::1]'],
 ])('with public addresses only, %s is refused', async (_name, host) => {
-  const egress = new Egress({ isAllowed: addressCheck(publicOnly) })
+  const egress = new Egress({ isAllowed: ipCheck(publicOnly) })
 
   const exchange = egress.send({
     url: `http://${host}:9/`,
@@ -60,20 +60,20 @@ test.each([
 })
 
 test('public addresses of both kinds are allowed', () => {
-  const isAllowed = addressCheck(publicOnly)
+  const isAllowed = ipCheck(publicOnly)
 
   expect(['93.184.215.14', '::ffff:93.184.215.14', '2606:2800:21f::1'].filter(isAllowed)).toHaveLength(3)
 })
 
 test('with private addresses allowed, link-local and unspecified ones are still refused', () => {
-  const isAllowed = addressCheck(trusting)
+  const isAllowed = ipCheck(trusting)
 
   expect(['127.0.0.1', '10.0.0.1', '100.64.0.1', '::1', 'fd00::1'].filter(isAllowed)).toHaveLength(5)
   expect(['169.254.169.254', 'fe80::1', '0.0.0.0', '::', '224.0.0.1', '64:ff9b::7f00:1'].filter(isAllowed)).toEqual([])
 })
 
 test('a range that is allowed opens what is closed, and a denied one closes what is open', () => {
-  const isAllowed = addressCheck({
+  const isAllowed = ipCheck({
     allowsPrivate: true,
     allow: ['169.254.1.0/24'],
     deny: ['10.0.0.0/8', '169.254.1.9/32'],
@@ -87,5 +87,5 @@ test('a range that is allowed opens what is closed, and a denied one closes what
 })
 
 test.each(['10.0.0.0', '10.0.0.0/33', 'intranet', '::ffff:10.0.0.0/104'])('%s is no range to configure', range => {
-  expect(() => addressCheck({ allowsPrivate: true, deny: [range] })).toThrow(range)
+  expect(() => ipCheck({ allowsPrivate: true, deny: [range] })).toThrow(range)
 })

@@ -13,15 +13,15 @@ export interface Socket {
 
 export type SocketType = new (url: string, protocols: string[]) => Socket
 
-export interface LineOptions {
+export interface ConnectionOptions {
   url: string
   token: string
   /** True to say the token after connecting: the server then says what is wrong with it, which browsers else hide. */
   saysHello: boolean
   Socket: SocketType
-  heard: (frame: Incoming) => void
+  onFrame: (frame: Incoming) => void
   /** Called once, with the close code. */
-  ended: (code: number) => void
+  onClose: (code: number) => void
 }
 
 /** A connection that was silent for this long is asked whether it is there. */
@@ -34,21 +34,21 @@ const patienceMs = 10_000
 const broken = 1006
 
 /** One connection. It notices by itself when the other side has gone; then it ends, and is of no use any more. */
-export class Line {
-  readonly #options: LineOptions
+export class Connection {
+  readonly #options: ConnectionOptions
   readonly #socket: Socket
   #timer: ReturnType<typeof setTimeout> | undefined
   #isAsked = false
   #isOver = false
 
-  constructor(options: LineOptions) {
+  constructor(options: ConnectionOptions) {
     const { url, token, saysHello, Socket } = options
     this.#options = options
     this.#socket = new Socket(`${url}?scalars=number`, saysHello ? ['json'] : ['json', `bearer.${token}`])
     this.#socket.addEventListener('open', () => {
-      if (saysHello) this.say({ type: 'hello', access_token: token, scalars: 'number' })
+      if (saysHello) this.send({ type: 'hello', access_token: token, scalars: 'number' })
     })
-    this.#socket.addEventListener('message', ({ data }) => this.#hear(String(data)))
+    this.#socket.addEventListener('message', ({ data }) => this.#onMessage(String(data)))
     this.#socket.addEventListener('close', ({ code }) => this.#end(code))
     // Whatever it was, the close event follows.
     this.#socket.addEventListener('error', () => {})
@@ -56,38 +56,38 @@ export class Line {
     this.#wait(patienceMs)
   }
 
-  say(frame: object): void {
+  send(frame: object): void {
     if (!this.#isOver) this.#socket.send(JSON.stringify(frame))
   }
 
-  /** Ends it without telling anybody here. */
+  /** Ends it without calling `onClose`. */
   close(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
     this.#socket.close(1000)
   }
 
-  #hear(text: string): void {
+  #onMessage(text: string): void {
     if (this.#isOver) return
     this.#isAsked = false
     this.#wait(silentMs)
     const frame = JSON.parse(text) as Incoming
-    if (frame.type !== 'pong') this.#options.heard(frame)
+    if (frame.type !== 'pong') this.#options.onFrame(frame)
   }
 
   #wait(ms: number): void {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.#miss(), ms)
+    this.#timer = setTimeout(() => this.#onSilence(), ms)
   }
 
-  /** Nothing was heard for a while: ask once, then give up. */
-  #miss(): void {
+  /** Nothing came for a while: ask once, then give up. */
+  #onSilence(): void {
     if (this.#isAsked) {
       this.#socket.close()
       return this.#end(broken)
     }
     this.#isAsked = true
-    this.say({ type: 'ping' })
+    this.send({ type: 'ping' })
     this.#wait(patienceMs)
   }
 
@@ -95,6 +95,6 @@ export class Line {
     if (this.#isOver) return
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#options.ended(code)
+    this.#options.onClose(code)
   }
 }

@@ -3,7 +3,7 @@ interface Headers {
   header(name: string): string
 }
 
-interface CallersOptions {
+interface ProxyHeadersOptions {
   /** Scheme and host under which this server is known, if that is fixed. */
   publicUrl: string | null
   scheme: 'http' | 'https'
@@ -14,15 +14,15 @@ interface CallersOptions {
 /** A host name, IPv4 or bracketed IPv6 address, and perhaps a port: nothing that could end a URL's authority. */
 const hostForm = /^(?:[a-z0-9_][a-z0-9._-]{0,252}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-/** Tells under which address callers reach this server, and from which they come. */
-export class Callers {
-  readonly #options: CallersOptions
+/** The origin under which a client reaches this server, and the address that it comes from, also behind a proxy. */
+export class ProxyHeaders {
+  readonly #options: ProxyHeadersOptions
   /** Where requests lead whose Host header cannot be used. */
   fallback: string
   #lastHost = ''
   #lastOrigin = ''
 
-  constructor(options: CallersOptions) {
+  constructor(options: ProxyHeadersOptions) {
     this.#options = options
     this.fallback = `${options.scheme}://localhost`
   }

@@ -1,0 +1,45 @@
+interface Bucket {
+  left: number
+  countedAt: number
+}
+
+interface TokenBucketsOptions {
+  perSecond: number
+  /** The size of a bucket. */
+  most: number
+  /** Milliseconds. */
+  now: () => number
+}
+
+/** Buckets kept; a caller whose bucket was dropped starts with a full one. */
+const capacity = 100_000
+
+/** A token bucket for each caller: a burst of `most`, refilled `perSecond`. In memory alone, lost with the process. */
+export class TokenBuckets<Caller> {
+  readonly #options: TokenBucketsOptions
+  readonly #kept = new Map<Caller, Bucket>()
+
+  constructor(options: TokenBucketsOptions) {
+    this.#options = options
+  }
+
+  /** Takes the amount and returns 0; where there is less, takes nothing and returns the seconds until there is enough. */
+  take(caller: Caller, amount = 1): number {
+    const { perSecond, most, now } = this.#options
+    const at = now()
+    const bucket = this.#kept.get(caller) ?? this.#open(caller, at)
+    const gained = (Math.max(0, at - bucket.countedAt) / 1000) * perSecond
+    bucket.left = Math.min(most, bucket.left + gained)
+    bucket.countedAt = at
+    if (bucket.left < amount) return (amount - bucket.left) / perSecond
+    bucket.left -= amount
+    return 0
+  }
+
+  #open(caller: Caller, at: number): Bucket {
+    const bucket = { left: this.#options.most, countedAt: at }
+    if (this.#kept.size >= capacity) this.#kept.delete(this.#kept.keys().next().value!)
+    this.#kept.set(caller, bucket)
+    return bucket
+  }
+}
