@@ -8,6 +8,8 @@ export type Tx = postgres.TransactionSql<{ bigint: number }>
 /** Either a pool or a transaction: what a query needs. */
 export type Db = Sql | Tx | ReservedSql
 export type ReservedSql = postgres.ReservedSql<{ bigint: number }>
+/** What a `jsonb` column takes. */
+export type Json = postgres.JSONValue
 /** A piece of SQL inside a template. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 

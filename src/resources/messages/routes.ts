@@ -4,7 +4,11 @@ import { ContentListing } from '../content/schema.ts'
 import { message, messageCommands } from './kind.ts'
 import { Message, MessageSummary } from './schema.ts'
 
-/** Sending, reading, editing, trashing, deleting and listing messages: see `content/` for the endpoints. */
+/**
+ * POST and GET /api/apps/{app}/messages, GET /api/messages, GET, PATCH and DELETE /api/messages/{id}, and POST
+ * /api/messages/{id}/trash and /restore. Their handlers are those of all content: content/routes.ts, and
+ * content/lists/list-routes.ts for the lists. (`POST /api/apps/{app}/messages` is `create` in the former.)
+ */
 export const routes = [
   ...itemRoutes(message, messageCommands, Message),
   ...listRoutes(message, { Item: Message, Summary: MessageSummary, Listing: ContentListing }),

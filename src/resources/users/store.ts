@@ -1,8 +1,7 @@
-import type { JSONValue } from 'postgres'
 import { selectPeople, type Person } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { toReference } from '../../lib/reference.ts'
-import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
+import type { Db, Fragment, Json, Sql, Tx } from '../../storage/sql.ts'
 import { batchLoads } from '../../storage/batch-loads.ts'
 import { isVisibleTo } from './visible.ts'
 
@@ -121,7 +120,7 @@ export async function updateUser(tx: Tx, id: number, user: UserRow & { updated_a
 
 function toColumns<Row extends UserRow>(tx: Tx, user: Row) {
   // Came out of JSON, so it is JSON.
-  return { ...user, metadata: user.metadata === null ? null : tx.json(user.metadata as JSONValue) }
+  return { ...user, metadata: user.metadata === null ? null : tx.json(user.metadata as Json) }
 }
 
 export async function updatePassword(tx: Tx, id: number, hash: string | null): Promise<void> {
