@@ -612,6 +612,7 @@ export const texts = {
     last: 'Last turn',
     duration: 'Took',
     period: 'Every',
+    rows: 'Rows changed',
     runs: 'Turns',
     node: 'Node',
     error: 'Error',

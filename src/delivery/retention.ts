@@ -26,15 +26,17 @@ interface RetentionOptions {
 }
 
 /** Keeps the records of deliveries and their queues within limits. Several nodes may do it at once. */
-export async function forgetDeliveries({ sql, past, log, signal }: RetentionOptions): Promise<void> {
+export async function forgetDeliveries({ sql, past, log, signal }: RetentionOptions): Promise<number> {
   const repeat = (removeBatch: () => Promise<number>) => inPortions(batchSize, signal, removeBatch)
   const before = new Date((await past()).getTime() - keepDays * 86_400_000)
-  await repeat(() => removeOld(sql, before, batchSize))
-  await repeat(() => removeOrphans(sql, batchSize))
+  let removed = await repeat(() => removeOld(sql, before, batchSize))
+  removed += await repeat(() => removeOrphans(sql, batchSize))
   for (const webhook of await listWebhookIds(sql)) {
-    if (signal.aborted) return
+    if (signal.aborted) return removed
     await removeSurplus(sql, webhook, keepRecords)
     const lost = await repeat(() => removeOverflow(sql, webhook, queueLimit, batchSize))
     if (lost > 0) log.warn({ webhook, lost }, 'A receiver is too slow; its oldest deliveries were given up')
+    removed += lost
   }
+  return removed
 }

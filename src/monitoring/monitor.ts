@@ -66,7 +66,7 @@ export class Monitor {
   }
 
   /** Notes the turn of a chore. */
-  readonly onTurn = ({ name, periodMs, startedAt, durationMs, error }: ChoreTurn): void => {
+  readonly onTurn = ({ name, periodMs, startedAt, durationMs, rows, error }: ChoreTurn): void => {
     const runs = (this.#jobs.get(name)?.runs ?? 0) + 1
     this.#jobs.set(name, {
       name,
@@ -74,6 +74,7 @@ export class Monitor {
       last_run_at: new Date(startedAt).toISOString(),
       duration_ms: durationMs,
       runs,
+      rows,
       error: error === null ? null : error.message,
     })
   }

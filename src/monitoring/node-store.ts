@@ -30,6 +30,8 @@ export interface JobRow {
   last_run_at: string
   duration_ms: number
   runs: number
+  /** Removed or changed by the last turn; null where it does not count them. */
+  rows: number | null
   error: string | null
 }
 

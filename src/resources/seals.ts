@@ -30,8 +30,10 @@ export async function requireKeys(sql: Sql, vault: Vault): Promise<void> {
 /** Seals what is stored in clear, or sealed with an older key, with the first key. Without keys it does nothing. */
 export function sealChore({ sql, vault }: { sql: Sql; vault: Vault }): Chore {
   const run = async (signal: AbortSignal) => {
-    if (!vault.isLocked) return
-    for (const column of columns) await inPortions(batchSize, signal, () => sealSome(sql, vault, column))
+    let sealed = 0
+    if (!vault.isLocked) return sealed
+    for (const column of columns) sealed += await inPortions(batchSize, signal, () => sealSome(sql, vault, column))
+    return sealed
   }
   return { name: 'seal secrets', periodMs: 60_000, run }
 }

@@ -14,8 +14,11 @@ export interface Chore {
    * false because something will be due by time alone.
    */
   followsCommits?: boolean
-  /** When the signal aborts, it ends soon: what takes long is done in portions, and the rest left for another time. */
-  run: (signal: AbortSignal) => Promise<boolean | void>
+  /**
+   * When the signal aborts, it ends soon: what takes long is done in portions, and the rest left for another time. Answers
+   * how many rows it removed or changed, where it counts them.
+   */
+  run: (signal: AbortSignal) => Promise<boolean | number | void>
 }
 
 /** How a turn of a chore went. */
@@ -25,6 +28,8 @@ export interface ChoreTurn {
   /** Milliseconds since 1970. */
   startedAt: number
   durationMs: number
+  /** Removed or changed; null where it does not count them. */
+  rows: number | null
   error: Error | null
 }
 
@@ -64,11 +69,14 @@ export function keepHouse(chores: Chore[], { clock, log, signal, onTurn, commits
     const take = async () => {
       const [startedAt, startedMs] = [clock.now(), performance.now()]
       let failure: Error | null = null
+      let rows: number | null = null
       try {
         const snapshot = followsCommits && commits !== undefined ? await commits.snapshot() : null
         if (snapshot !== null && snapshot === settledAt) return
         settledAt = null
-        if ((await run(signal)) !== false) settledAt = snapshot
+        const outcome = await run(signal)
+        if (outcome !== false) settledAt = snapshot
+        if (typeof outcome === 'number') rows = outcome
         if (hasFailed) log.info({ chore: name }, 'A chore succeeds again')
         hasFailed = false
       } catch (error) {
@@ -76,7 +84,7 @@ export function keepHouse(chores: Chore[], { clock, log, signal, onTurn, commits
         hasFailed = true
         failure = error instanceof Error ? error : new Error(String(error))
       }
-      onTurn?.({ name, periodMs, startedAt, durationMs: performance.now() - startedMs, error: failure })
+      onTurn?.({ name, periodMs, startedAt, durationMs: performance.now() - startedMs, rows, error: failure })
     }
     every(clock, periodMs, signal, async () => {
       const turn = take()
@@ -105,7 +113,7 @@ type KeptDays = Parameters<typeof dropPartitions>[1]
 export function storageChores(sql: Sql, keep: KeptDays, now: () => Date): Chore[] {
   const inAll = (removeBatch: (sql: Sql, now: Date) => Promise<number>) => async (signal: AbortSignal) => {
     const time = await earlierTime(sql, now())
-    await inPortions(batchSize, signal, () => removeBatch(sql, time))
+    return inPortions(batchSize, signal, () => removeBatch(sql, time))
   }
   return [
     { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, keep, now()) },

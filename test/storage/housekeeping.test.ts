@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { inPortions, keepHouse, prepareEvents, storageChores } from '../../src/storage/housekeeping.ts'
+import { inPortions, keepHouse, prepareEvents, storageChores, type ChoreTurn } from '../../src/storage/housekeeping.ts'
 import { toForwardedKey } from '../../src/storage/idempotency.ts'
 import type { Sql } from '../../src/storage/sql.ts'
 import { createDatabase } from '../support/database.ts'
@@ -121,6 +121,26 @@ test('a chore that fails is told once and tried again, and the signal ends it', 
   expect(lines.map(line => JSON.parse(line).message)).toEqual([
     'A chore failed; it is tried again',
     'A chore succeeds again',
+  ])
+})
+
+test('the turn of a chore says how many rows it changed, where the chore counts them', async () => {
+  const clock = new HandClock()
+  const stopping = new AbortController()
+  const turns: Pick<ChoreTurn, 'name' | 'rows'>[] = []
+  const chores = [
+    { name: 'counts', periodMs: 1000, run: async () => 3 },
+    { name: 'does not count', periodMs: 1000, run: async () => {} },
+  ]
+
+  const onTurn = ({ name, rows }: ChoreTurn) => turns.push({ name, rows })
+  keepHouse(chores, { clock, log: createLog('error'), signal: stopping.signal, onTurn })
+  await clock.tick()
+  stopping.abort()
+
+  expect(turns).toEqual([
+    { name: 'counts', rows: 3 },
+    { name: 'does not count', rows: null },
   ])
 })
 

@@ -27,6 +27,7 @@ export function JobsView() {
     { title: jobs.last, show: ({ last_run_at }) => <Moment at={last_run_at} /> },
     { title: jobs.duration, isFigure: true, show: ({ duration }) => sayDuration(duration) },
     { title: jobs.period, isFigure: true, show: ({ period }) => sayDuration(period * 1000) },
+    { title: jobs.rows, isFigure: true, show: ({ rows }) => rows !== undefined && sayCount(rows) },
     { title: jobs.runs, isFigure: true, show: ({ runs }) => sayCount(runs) },
     ...(nodes.length > 1 ? [{ title: jobs.node, show: ({ node }: Job) => hostOf(node) }] : []),
     { title: jobs.error, show: ({ error }) => error && <span class="small">{error}</span> },

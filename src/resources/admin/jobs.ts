@@ -10,6 +10,7 @@ export const Job = z
     last_run_at: Timestamp,
     duration: z.union([z.string(), z.number()]).describe('Milliseconds that the last turn took'),
     runs: Int.describe('Turns since the node started'),
+    rows: Int.optional().describe('Rows that the last turn removed or changed; absent where it does not count them'),
     error: z.string().optional().describe('Why the last turn failed; absent where it did not'),
   })
   .meta({ id: 'Job' })
@@ -24,10 +25,19 @@ const list = route({
     const jobs = await monitor.listJobs()
     return reply(
       200,
-      jobs.map(({ node, name, period_ms, last_run_at, duration_ms, runs, error }) => {
+      jobs.map(({ node, name, period_ms, last_run_at, duration_ms, runs, rows, error }) => {
         const duration = Math.round(duration_ms * 10) / 10
         const period = Math.ceil(period_ms / 1000)
-        return { node, name, period, last_run_at: new Date(last_run_at), duration, runs, error }
+        return {
+          node,
+          name,
+          period,
+          last_run_at: new Date(last_run_at),
+          duration,
+          runs,
+          rows: rows ?? undefined,
+          error,
+        }
       }),
     )
   },

@@ -16,13 +16,12 @@ const hearingMs = 60_000
  * app's own row goes last, so that what was interrupted is found again. Several nodes may do it at once.
  */
 export function chores({ sql, past }: Pick<ChoreParts, 'sql' | 'past'>): Chore[] {
-  const run = async (signal: AbortSignal) => {
-    await inPortions(appsAtOnce, signal, async () => {
+  const run = (signal: AbortSignal) =>
+    inPortions(appsAtOnce, signal, async () => {
       const before = new Date((await past()).getTime() - hearingMs)
       const apps = await store.listDeleted(sql, before, appsAtOnce)
       return apps.length === 0 ? 0 : removeApps(sql, apps, signal)
     })
-  }
   return [{ name: 'remove what is left of deleted apps', periodMs: 10_000, run }]
 }
 

@@ -21,11 +21,11 @@ export function chores({ sql, bytes, past }: Pick<ChoreParts, 'sql' | 'bytes' | 
   const removeIdle = async (signal: AbortSignal) => {
     const time = await past()
     const before = daysBefore(time, idleDays)
-    await inPortions(batchSize, signal, () => removeIdleBlobs(sql, before, time, batchSize))
+    return inPortions(batchSize, signal, () => removeIdleBlobs(sql, before, time, batchSize))
   }
   const removeLoose = async (signal: AbortSignal) => {
     const before = daysBefore(await past(), uploadDays)
-    await inPortions(batchSize, signal, async () => {
+    const removed = await inPortions(batchSize, signal, async () => {
       const keys = await listLooseBytes(sql, before, batchSize)
       if (keys.length === 0 || (await areLooseBytesHeld(sql))) return 0
       await bytes.remove(keys.flatMap(key => [key, ...Renditions.keysOf(key)]))
@@ -34,6 +34,7 @@ export function chores({ sql, bytes, past }: Pick<ChoreParts, 'sql' | 'bytes' | 
       return keys.length
     })
     await bytes.sweep(before)
+    return removed
   }
   return [
     { name: 'remove blobs that nothing uses', periodMs: 600_000, run: removeIdle },

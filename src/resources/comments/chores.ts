@@ -20,8 +20,9 @@ const emptyCommentTrash = emptyTrash({
 export function chores(parts: ChoreParts): Chore[] {
   const { sql } = parts
   const run = async (signal: AbortSignal) => {
-    await inPortions(batchSize, signal, () => removeBereaved(sql, batchSize))
+    const removed = await inPortions(batchSize, signal, () => removeBereaved(sql, batchSize))
     await inPortions(batchSize, signal, () => removeSettled(sql, batchSize))
+    return removed
   }
   const bereaved = { name: 'remove comments of what was deleted', periodMs: 2_000, followsCommits: true, run }
   return [bereaved, ...emptyCommentTrash(parts)]

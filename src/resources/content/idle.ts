@@ -21,7 +21,7 @@ export function idleChores(table: Table) {
     const run = async (signal: AbortSignal) => {
       const time = await past()
       const before = new Date(time.getTime() - idleDays * 24 * 3_600_000)
-      await inPortions(batchSize, signal, () => removeIdle(sql, table, before, time))
+      return inPortions(batchSize, signal, () => removeIdle(sql, table, before, time))
     }
     return [{ name: `remove ${table} that nothing uses`, periodMs: 600_000, run }]
   }

@@ -39,14 +39,17 @@ export function emptyTrash<Result, Loaded>(trash: Trash<Result, Loaded>): (parts
     if (trashDays === 0) return []
     const run = async (signal: AbortSignal) => {
       const trashedBefore = new Date((await past()).getTime() - trashDays * 24 * 3_600_000)
+      let removed = 0
       let items = await listTrashed(sql, trash, trashedBefore)
       while (items.length > 0) {
         for (const { id, app_id } of items) {
-          if (signal.aborted) return
+          if (signal.aborted) return removed
           await removeItem(apps, trash.remove, app_id, { id, trashedBefore })
+          removed++
         }
         items = await listTrashed(sql, trash, trashedBefore, items.at(-1))
       }
+      return removed
     }
     return [{ name: `empty the trash of ${trash.table}`, periodMs: 600_000, run }]
   }

@@ -28,7 +28,7 @@ interface ChoreParts {
 export function notificationChores({ notifier, apps, sql, past, observeTerms }: ChoreParts): Chore[] {
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - keepDays * 86_400_000)
-    await inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
+    return inPortions(batchSize, signal, () => removeOld(sql, before, batchSize))
   }
   const mark = async (signal: AbortSignal) => {
     const endMs = performance.now() + markingMs

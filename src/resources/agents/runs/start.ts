@@ -166,10 +166,11 @@ export function runChores({ runner, approvals, counts, sql, settings, past }: Ch
   }
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - settings.keepDays * 86_400_000)
-    await inPortions(batchSize, signal, () => removeEnded(sql, before, batchSize))
+    const removed = await inPortions(batchSize, signal, () => removeEnded(sql, before, batchSize))
     const old = new Date((await past()).getTime() - contextDays * 86_400_000)
     await inPortions(batchSize, signal, () => removeContext(sql, old, batchSize))
     if (!settings.isTraced) await inPortions(batchSize, signal, () => emptyEnded(sql, batchSize))
+    return removed
   }
   return [
     { name: 'look for runs of agents', periodMs: 1_000, followsCommits: true, run: look },
