@@ -30,6 +30,7 @@ import { runAsProcess, type Running } from './lib/lifetime.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { Teardown } from './lib/teardown.ts'
 import { Vault } from './lib/vault.ts'
+import { readDisk } from './monitoring/disk.ts'
 import { Monitor } from './monitoring/monitor.ts'
 import type { Traces } from './monitoring/traces.ts'
 import { openProviders } from './agents/providers/table.ts'
@@ -414,7 +415,12 @@ export async function startNode(config: Config): Promise<Node> {
       id: node,
       sql,
       version: config.version,
-      beat: () => ({ sessions: realtime.figures.sessions, waiting: apps.waiting, rss: process.memoryUsage.rss() }),
+      beat: async () => ({
+        sessions: realtime.figures.sessions,
+        waiting: apps.waiting,
+        rss: process.memoryUsage.rss(),
+        disk: await readDisk(config.dataDir),
+      }),
       read: () => {
         const { sessions, hubSessions, users, topics } = realtime.figures
         const { rss, heapUsed, external } = process.memoryUsage()

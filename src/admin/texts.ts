@@ -114,6 +114,7 @@ export const texts = {
     noSecretKeys: 'Secrets of webhooks and headers of agents are stored in clear: SECRET_KEYS is not set.',
     firstKey: (name: string) =>
       `“${name}” is in use, the key of the first start. Make one for each purpose, and revoke it.`,
+    diskFull: (host: string, free: string) => `The disk of ${host} is nearly full: ${free} are left.`,
     failing: (url: string) => `Deliveries to ${url} fail.`,
     disabled: (url: string) => `The webhook ${url} was disabled, because it had failed for days.`,
     job: (name: string) => `The job “${name}” failed in its last turn.`,

@@ -28,7 +28,7 @@ interface MonitorParts {
   version: string
   /** What charts are drawn of, and how the node is. */
   read: ReadFigures
-  beat: () => Omit<NodeFigures, 'lag_ms'>
+  beat: () => Promise<Omit<NodeFigures, 'lag_ms'>>
   clock: Clock
 }
 
@@ -91,7 +91,7 @@ export class Monitor {
 
   async #save(): Promise<void> {
     const { sql, version, beat } = this.#parts
-    const figures = { ...beat(), lag_ms: this.#lagMs }
+    const figures = { ...(await beat()), lag_ms: this.#lagMs }
     await nodes.saveNode(sql, { id: this.id, host: hostname(), version, started_at: this.#startedAt, figures })
   }
 

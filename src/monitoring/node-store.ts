@@ -10,6 +10,8 @@ export interface NodeFigures {
   lag_ms: number
   /** Memory, in bytes. */
   rss: number
+  /** Bytes of the disk that DATA_DIR lies on, and how many of them are free; absent where the system does not say. */
+  disk?: { size: number; free: number } | undefined
 }
 
 /** A node as it said of itself. */

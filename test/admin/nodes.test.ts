@@ -42,7 +42,7 @@ test('a sample is how much a counter grew in a minute, and what a gauge was at i
   const clock = new ManualClock()
   const known = figureNames.filter(name => name !== 'database_bytes')
   const now = Object.fromEntries(known.map(name => [name, 0])) as Record<NodeFigureName, number>
-  const beat = () => ({ sessions: 0, waiting: 0, rss: 0 })
+  const beat = async () => ({ sessions: 0, waiting: 0, rss: 0 })
   const monitor = new Monitor({
     id: randomUUID(),
     sql: database.sql,
@@ -166,6 +166,16 @@ test('a setting of the file .env is told from one of the environment', () => {
   expect(find('PORT')).toMatchObject({ value: '1', source: '.env' })
   expect(find('HOST')).toMatchObject({ value: 'b', source: 'env' })
   expect(find('SECRET_KEYS')).toMatchObject({ value: '[set]', source: '.env' })
+})
+
+test('a node says how much room is left on its disk', async () => {
+  await using server = await startServer()
+
+  const { body } = await server.admin.get('/api/admin/nodes')
+
+  const { size, free } = body[0].disk
+  expect(Number(size)).toBeGreaterThan(Number(free))
+  expect(Number(free)).toBeGreaterThan(0)
 })
 
 test('what a node does again and again is listed with its last turn', async () => {

@@ -15,6 +15,10 @@ export const Node = z
     waiting: Int.describe('Commands that wait'),
     lag_ms: Figure.describe('How late its event loop was'),
     rss: Int.describe('Memory in bytes'),
+    disk: z
+      .object({ size: Int, free: Int })
+      .optional()
+      .describe('Bytes of the disk that DATA_DIR lies on, and how many are free; absent where the system does not say'),
     is_current: z.boolean().describe('It has answered this request'),
   })
   .meta({ id: 'Node' })
@@ -30,7 +34,7 @@ const list = route({
     return reply(
       200,
       nodes.map(({ id, version, host, started_at, seen_at, figures }) => {
-        const { sessions, waiting, lag_ms, rss } = figures
+        const { sessions, waiting, lag_ms, rss, disk } = figures
         const lag = Math.round(lag_ms * 10) / 10
         return {
           id,
@@ -42,6 +46,7 @@ const list = route({
           waiting,
           lag_ms: lag,
           rss,
+          disk,
           is_current: id === monitor.id,
         }
       }),

@@ -1,6 +1,7 @@
+import { sayBytes } from '../../parts/amount.ts'
 import { Card } from '../../parts/card.tsx'
 import { Icon } from '../../parts/icon.tsx'
-import type { Job, Key, Setting, Webhook } from '../../server/shapes.ts'
+import type { Job, Key, Node, Setting, Webhook } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
 import type { Paged } from '../../server/wire.ts'
 import { Link } from '../../place.tsx'
@@ -18,7 +19,14 @@ export function Warnings() {
   const keys = useResource<Paged<Key>>('/keys', { query: { revoked: false, take: 100 } }).data?.data
   const webhooks = useResource<Paged<Webhook>>('/webhooks', { query: { take: 100 } }).data?.data
   const jobs = useResource<Job[]>('/admin/jobs').data
-  const warnings = [...ofSettings(settings), ...ofKeys(keys), ...ofWebhooks(webhooks), ...ofJobs(jobs)]
+  const nodes = useResource<Node[]>('/admin/nodes').data
+  const warnings = [
+    ...ofSettings(settings),
+    ...ofKeys(keys),
+    ...ofWebhooks(webhooks),
+    ...ofJobs(jobs),
+    ...ofDisks(nodes),
+  ]
   if (warnings.length === 0) return null
   return (
     <Card title={texts.warnings.title}>
@@ -40,7 +48,7 @@ const { warnings, settings: ofSettingsTexts } = texts
 
 function ofSettings(settings: Setting[] | undefined): Warning[] {
   if (settings === undefined) return []
-  const lacks = (name: string) => settings.some(setting => setting.name === name && setting.value === undefined)
+  const lacks = (name: string) => settings.some(setting => setting.name === name && !setting.value)
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname)
   const found = [
     location.protocol === 'http:' && !isLocal && { text: warnings.noTls, q: 'TLS' },
@@ -58,6 +66,19 @@ function ofKeys(keys: Key[] = []): Warning[] {
     ({ name, last_used_at }) => ['First key', 'API_KEY'].includes(name) && last_used_at !== undefined,
   )
   return first === undefined ? [] : [{ text: warnings.firstKey(first.name), to: '/keys', link: texts.keys.title }]
+}
+
+/** Databases and file systems get slow, or stop, when so little is left. */
+const fullShare = 0.1
+
+function ofDisks(nodes: Node[] = []): Warning[] {
+  return nodes
+    .filter(({ disk }) => disk !== undefined && Number(disk.free) < Number(disk.size) * fullShare)
+    .map(({ host, disk }) => ({
+      text: warnings.diskFull(host, sayBytes(Number(disk!.free))),
+      to: '/storage',
+      link: texts.storage.title,
+    }))
 }
 
 function ofWebhooks(webhooks: Webhook[] = []): Warning[] {
