@@ -396,6 +396,7 @@ export async function startNode(config: Config): Promise<Node> {
       notifier,
       apps,
       sql,
+      clock,
       past,
       observeTerms: waiting => (termsWaiting = waiting),
     })

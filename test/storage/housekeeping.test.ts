@@ -234,6 +234,22 @@ async function insertAnswers(sql: Sql, count: number, createdAt: Date): Promise<
     select sha256((${createdAt.toISOString()} || i)::bytea), '', '{}', ${createdAt} from generate_series(1, ${count}::int) i`
 }
 
+test('what is removed in portions rests after each but the last, where it is given a clock', async () => {
+  const clock = new HandClock()
+  const portions = [10, 10, 4]
+  const { signal } = new AbortController()
+  const removed = inPortions(10, signal, async () => portions.shift() ?? 0, clock)
+  const left: number[] = []
+
+  for (let i = 0; i < 3; i++) {
+    await clock.tick()
+    left.push(portions.length)
+  }
+
+  expect(left).toEqual([2, 1, 0])
+  expect(await removed).toBe(24)
+})
+
 /** Time that passes when the test says so: each tick calls what waits. */
 class HandClock implements Clock {
   #waiting: (() => void)[] = []
