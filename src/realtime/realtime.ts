@@ -233,22 +233,17 @@ export class Realtime {
     this.#server?.publish(topic, bytes, isBinary)
   }
 
-  /** Receives the first event of an app that was made on this node. Where the app cannot be read, the next poll finds it. */
+  /** Receives the first event of an app that was made on this node, and is in memory as a rule. */
   #onAppCreated(event: AppEvent): void {
-    const { apps, log } = this.#options
+    const { app_id: app, rev } = event
     if (this.#sessions.users.size === 0) return void this.#unloadedApps.takeFirst(event)
-    Promise.resolve(apps.state(event.app_id))
-      .then(state => {
-        // Members who were added since are notified with what has happened since.
-        if (state.app.head_rev > event.rev)
-          return this.#unloadedApps.onChange([{ app: event.app_id, rev: state.app.head_rev }])
-        if (!this.#unloadedApps.takeFirst(event)) return
-        this.#userTopic.onAppCreated(state)
-        this.#userStreams.onCommit(state, [event])
-      })
-      .catch((error: unknown) =>
-        log.warn({ app: event.app_id, error }, 'A new app cannot be read; users are notified of it later'),
-      )
+    const state = this.#options.apps.peek(app)
+    // Gone from memory, or moved on: members who were added since are notified with what has happened since.
+    if (state === undefined || state.app.head_rev > rev)
+      return this.#unloadedApps.onChange([{ app, rev: state?.app.head_rev ?? rev }])
+    if (!this.#unloadedApps.takeFirst(event)) return
+    this.#userTopic.onAppCreated(state)
+    this.#userStreams.onCommit(state, [event])
   }
 
   /** Rights may hang on what belongs to no app: who is in which directory. */

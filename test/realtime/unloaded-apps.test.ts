@@ -248,29 +248,6 @@ test('an event whose author could not be read is sent a moment later', async () 
   expect(first.actor.name).toBe('Ann')
 })
 
-test('a new app that could not be read when it was made is announced a moment later, once', async () => {
-  await using pair = await startPair({ hasRedis: false })
-  const { here, sql } = pair
-  const [ann, ben] = [await here.person('Ann'), await here.person('Ben')]
-  await using inbox = await listen(here.url, { token: ben.token })
-  const create = () => ann.post('/api/apps', { type: 'chat_room', members: [ben.id] })
-
-  let made: Promise<unknown> | undefined
-  await sql.begin(async tx => {
-    // Read when an app comes into memory, and not when one is made.
-    await tx`lock table messages in access exclusive mode`
-    made = create()
-    await cancelWaiting(sql, '%from "messages"%')
-  })
-  await made
-  const told = await inbox.take(1, 'app_added', newsMs)
-  await create()
-  told.push(...(await inbox.take(1, 'app_added')))
-
-  const apps = await sql<{ id: string }[]>`select id::text from apps order by id`
-  expect(told.map(({ app_id }) => app_id)).toEqual(apps.map(({ id }) => id))
-})
-
 /** Cancels what waits for a lock with a query like this one; not before there is something. */
 function cancelWaiting(sql: Sql, query: string, deadline: { timeoutMs?: number } = {}): Promise<void> {
   return eventually(async () => {
