@@ -178,7 +178,8 @@ test('an app that is deleted while files are listed takes its own from the list,
   const listing = client(other.url, ann.token).get('/api/files')
   await eventually(async () => {
     const waiting = await sql`
-      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%from files f%'`
     expect(waiting).toHaveLength(1)
   })
   await locking`update apps set deleted_at = now() where id = ${gone}`

@@ -63,10 +63,11 @@ export class AdminPage implements AsyncDisposable {
   }
 }
 
+/** Signs in with a key that is accepted, and waits until the page that was asked for is there with what it shows. */
 export async function signIn(page: Page, key: string): Promise<void> {
   await page.getByLabel('API key').fill(key)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await page.getByRole('main').getByRole('heading', { level: 1 }).waitFor()
+  await untilShown(page)
 }
 
 /** Goes to a page by the navigation, which is behind a button where there is no room for it. */
@@ -80,7 +81,11 @@ export async function follow(page: Page, title: string): Promise<void> {
 /** Goes to an address within the page, as the browser's history does, and waits until what it shows has come. */
 export async function goTo(page: Page, path: string): Promise<void> {
   await page.evaluate(`history.pushState(null, '', '/admin${path}'); dispatchEvent(new PopStateEvent('popstate'))`)
-  await page.locator('main h1').first().waitFor()
+  await untilShown(page)
+}
+
+async function untilShown(page: Page): Promise<void> {
+  await page.locator('#content h1').first().waitFor()
   await page.locator('.skeleton').first().waitFor({ state: 'detached' })
 }
 
