@@ -19,7 +19,7 @@ test('a database URL names one server or several, each with its port', () => {
 test('when the primary dies and its synchronous standby takes over, nothing that was acknowledged is lost or doubled', async () => {
   await using postgres = await startReplicated()
   await using server = await startServer({ DATABASE_URL: postgres.url })
-  await postgres.makeSynchronous()
+  await postgres.primary.waitForStandby()
   const { app, people } = await server.chatWith(2)
   const acknowledged: string[] = []
   const statuses = new Set<number>()
@@ -40,7 +40,7 @@ test('when the primary dies and its synchronous standby takes over, nothing that
   await eventually(() => expect(acknowledged.length).toBeGreaterThan(100), { timeoutMs: 30_000 })
 
   await postgres.primary.crash()
-  await postgres.standby.sql`select pg_promote()`
+  await postgres.standby.promote()
   const before = acknowledged.length
   await eventually(() => expect(acknowledged.length).toBeGreaterThan(before + 100), { timeoutMs: 30_000 })
   over.abort()
@@ -66,7 +66,7 @@ test('a connection to several servers goes to the primary, wherever it stands, a
   for (const sql of connections) await expect(isStandby(sql)).rejects.toThrow()
   for (const sql of connections) await expect(isStandby(sql)).rejects.toThrow()
   expect(Date.now() - startedAt).toBeLessThan(5_000)
-  await postgres.standby.sql`select pg_promote()`
+  await postgres.standby.promote()
   for (const sql of connections) {
     await eventually(async () => expect(await isStandby(sql)).toBe(false), { timeoutMs: 5_000 })
     await sql.end()

@@ -1,10 +1,9 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import { createLog } from '../../src/lib/log.ts'
-import { EmbeddedPostgres } from '../../src/storage/embedded.ts'
 import { openSql, type Sql } from '../../src/storage/sql.ts'
 import { eventually } from '../support/eventually.ts'
-import { createDirectory, killBackends, killPostgres, type TemporaryDirectory } from '../support/process.ts'
+import { findPort } from '../support/port.ts'
+import { PostgresServer, toSharedUrl } from '../support/postgres-server.ts'
+import { createDirectory, type TemporaryDirectory } from '../support/process.ts'
 import { startRedis, type RedisServer } from '../support/redis.ts'
 import { FaultyNode } from './node.ts'
 import type { Rewrite } from './proxy.ts'
@@ -15,35 +14,33 @@ export interface ClusterOptions {
   onDeath: (node: number, words: string) => void
 }
 
-/** Whoever supervises PostgreSQL gives up after several ends that follow each other faster than this. */
-const postgresStableMs = 10_500
-
-/** For three nodes with their connections, and for what looks into the database from outside. */
-const connections = 100
-
 /**
- * Nodes as processes, one PostgreSQL that is durable, and one Redis: everything real, and everything can be broken. Made
- * by `start`, ended by `close`, which leaves no process and no file.
+ * Nodes as processes, a PostgreSQL that is durable, and one Redis: everything real, and everything can be broken. Made by
+ * `start`, ended by `close`, which leaves no process and no file.
  */
 export class Cluster {
   readonly nodes: readonly FaultyNode[]
   readonly #dir: TemporaryDirectory
-  readonly #postgres: EmbeddedPostgres
+  /** Where the primary listens, and where a standby that may take its place. */
+  readonly #ports: readonly number[]
   readonly #redis: RedisServer
+  #primary: PostgresServer
   /** Past all proxies. */
   readonly sql: Sql
 
   private constructor(
     dir: TemporaryDirectory,
-    postgres: EmbeddedPostgres,
+    ports: readonly number[],
+    primary: PostgresServer,
     redis: RedisServer,
     nodes: readonly FaultyNode[],
   ) {
     this.#dir = dir
-    this.#postgres = postgres
+    this.#ports = ports
+    this.#primary = primary
     this.#redis = redis
     this.nodes = nodes
-    this.sql = openSql({ url: postgres.url, connections: 2, statementTimeoutMs: 30_000 })
+    this.sql = openSql({ url: toSharedUrl(primary.url, ports), connections: 2, statementTimeoutMs: 30_000 })
   }
 
   static async start({ nodes: count, rewrite, onDeath }: ClusterOptions): Promise<Cluster> {
@@ -53,15 +50,19 @@ export class Cluster {
       ending.unshift(() => dir[Symbol.asyncDispose]())
       const redis = await startRedis()
       ending.unshift(() => redis[Symbol.asyncDispose]())
-      const postgres = await EmbeddedPostgres.start({
+      const ports = [await findPort(), await findPort()]
+      const postgres = await PostgresServer.start({
         dir: dir.path,
-        connections,
-        // That it ended by itself is what was asked for.
-        log: createLog('error', () => {}),
-        onLost: error => onDeath(0, `PostgreSQL: ${error.message}`),
+        port: ports[0]!,
+        onDeath: words => onDeath(0, `PostgreSQL ${words}`),
       })
       ending.unshift(() => postgres.stop())
-      const shared = { dir, postgres: findSocket(postgres.url), redis: { port: Number(new URL(redis.url).port) } }
+      const shared = {
+        dir,
+        url: postgres.url,
+        postgres: ports.map(port => ({ port })),
+        redis: { port: Number(new URL(redis.url).port) },
+      }
       const start = async (number: number) => {
         const node = await FaultyNode.start({ ...shared, number, rewrite, onDeath })
         ending.unshift(() => node.close())
@@ -73,7 +74,7 @@ export class Cluster {
       // Where one fails, the others are to be ended, and therefore there.
       await Promise.allSettled(others)
       const nodes = [first, ...(await Promise.all(others))]
-      return new Cluster(dir, postgres, redis, nodes)
+      return new Cluster(dir, ports, postgres, redis, nodes)
     } catch (error) {
       for (const end of ending) await end()
       throw error
@@ -91,20 +92,34 @@ export class Cluster {
     )
   }
 
-  /** PostgreSQL's parent process ends at once, leaving recovery to the next start, which follows by itself. */
-  crashPostgres(): void {
-    killPostgres(this.#dir, 'SIGQUIT')
+  /** PostgreSQL's parent process ends at once, leaving recovery to the next start. */
+  async crashPostgres(): Promise<void> {
+    await this.#primary.crash()
   }
 
-  /** Resolves when PostgreSQL answers, and has done so for so long that its next end counts as a new one. */
-  async postgresIsBack(): Promise<void> {
-    await eventually(() => this.sql`select 1`, { timeoutMs: 30_000, everyMs: 100 })
-    await delay(postgresStableMs)
+  async startPostgres(): Promise<void> {
+    await this.#primary.start()
+  }
+
+  /** A standby that has everything that is acknowledged from now on. */
+  async startStandby(): Promise<PostgresServer> {
+    const primary = this.#primary
+    const standby = await primary.makeStandby(this.#ports.find(port => port !== primary.port))
+    await primary.waitForStandby()
+    return standby
+  }
+
+  /** The standby takes the place of the primary, which has crashed and never comes back as it was. */
+  async promote(standby: PostgresServer): Promise<void> {
+    const failed = this.#primary
+    await standby.promote()
+    this.#primary = standby
+    await failed.stop()
   }
 
   /** Signals the process of each connection; SIGKILL makes PostgreSQL end all others and recover. */
   signalBackends(signal: NodeJS.Signals): void {
-    killBackends(this.#dir, signal)
+    this.#primary.signalBackends(signal)
   }
 
   async killRedis(): Promise<void> {
@@ -129,14 +144,7 @@ export class Cluster {
     await this.sql.end({ timeout: 1 })
     await Promise.all(this.nodes.map(node => node.close()))
     await this.#redis[Symbol.asyncDispose]()
-    await this.#postgres.stop()
+    await this.#primary.stop()
     await this.#dir[Symbol.asyncDispose]()
   }
-}
-
-/** The file of PostgreSQL's socket, or its port where the folder's name is too long for one. */
-function findSocket(url: string): { path: string } | { port: number } {
-  const { hostname, port } = new URL(url)
-  const host = decodeURIComponent(hostname)
-  return host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { port: Number(port) }
 }

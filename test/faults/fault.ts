@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Cluster } from './cluster.ts'
 import type { FaultyNode } from './node.ts'
+import type { Proxy } from './proxy.ts'
 import type { Random } from './random.ts'
 
 /** Something that will be done to the cluster, and undone. */
@@ -37,11 +38,11 @@ const kinds: readonly Kind[] = [
     await node.start()
   }),
   ofNode('cut clients of', async node => node.clients.cut()),
-  ofNode('stall clients of', (node, random) => stall(node.clients, random)),
-  ofNode('cut PostgreSQL from', async node => node.postgres.cut()),
+  ofNode('stall clients of', (node, random) => stall([node.clients], random)),
+  ofNode('cut PostgreSQL from', async node => node.postgres.forEach(proxy => proxy.cut())),
   ofNode('stall PostgreSQL for', (node, random) => stall(node.postgres, random)),
   ofNode('cut Redis from', async node => node.redis.cut()),
-  ofNode('stall Redis for', (node, random) => stall(node.redis, random)),
+  ofNode('stall Redis for', (node, random) => stall([node.redis], random)),
   ofAll('PostgreSQL', 'terminate all backends', cluster => cluster.terminateBackends()),
   ofAll('PostgreSQL', 'kill -9 the backends', async cluster => cluster.signalBackends('SIGKILL')),
   ofAll('PostgreSQL', 'pause PostgreSQL', async (cluster, random) => {
@@ -49,9 +50,17 @@ const kinds: readonly Kind[] = [
     await delay(random.integer(200, longestPauseMs))
     cluster.signalBackends('SIGCONT')
   }),
-  ofAll('PostgreSQL', 'crash PostgreSQL', async cluster => {
-    cluster.crashPostgres()
-    await cluster.postgresIsBack()
+  ofAll('PostgreSQL', 'crash PostgreSQL', async (cluster, random) => {
+    await cluster.crashPostgres()
+    await delay(random.integer(0, 2_000))
+    await cluster.startPostgres()
+  }),
+  ofAll('PostgreSQL', 'fail over PostgreSQL', async (cluster, random) => {
+    const standby = await cluster.startStandby()
+    await delay(random.integer(0, 2_000))
+    await cluster.crashPostgres()
+    await delay(random.integer(0, 2_000))
+    await cluster.promote(standby)
   }),
   ofAll('Redis', 'kill -9 Redis', async (cluster, random) => {
     await cluster.killRedis()
@@ -97,8 +106,8 @@ function ofAll(part: string, name: string, run: (cluster: Cluster, random: Rando
   return { name, draw }
 }
 
-async function stall(proxy: FaultyNode['clients'], random: Random): Promise<void> {
-  proxy.stall()
+async function stall(proxies: readonly Proxy[], random: Random): Promise<void> {
+  for (const proxy of proxies) proxy.stall()
   await delay(random.integer(200, longestPauseMs))
-  proxy.resume()
+  for (const proxy of proxies) proxy.resume()
 }

@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { toSharedUrl } from '../support/postgres-server.ts'
 import { programKey, startProgram, type ReadyProgram, type TemporaryDirectory } from '../support/process.ts'
 import { Proxy, type Rewrite, type Target } from './proxy.ts'
 
 export interface NodeOptions {
   number: number
   dir: TemporaryDirectory
-  postgres: Target
+  /** Where it finds PostgreSQL's servers, of which one at a time is the primary. */
+  postgres: readonly Target[]
+  /** Of the first of them. */
+  url: string
   redis: Target
   /** What happens to what clients say and are told, for mutants. */
   rewrite: Rewrite
@@ -24,7 +28,8 @@ export class FaultyNode {
   readonly number: number
   /** Between clients and the node. */
   readonly clients: Proxy
-  readonly postgres: Proxy
+  /** Between the node and each of PostgreSQL's servers. */
+  readonly postgres: readonly Proxy[]
   readonly redis: Proxy
   readonly #options: NodeOptions
   /** What its processes printed, the present one excepted. */
@@ -32,7 +37,7 @@ export class FaultyNode {
   #program: ReadyProgram | null = null
   #isStopping = false
 
-  private constructor(options: NodeOptions, clients: Proxy, postgres: Proxy, redis: Proxy) {
+  private constructor(options: NodeOptions, clients: Proxy, postgres: Proxy[], redis: Proxy) {
     this.#options = options
     this.number = options.number
     this.clients = clients
@@ -41,9 +46,9 @@ export class FaultyNode {
   }
 
   static async start(options: NodeOptions): Promise<FaultyNode> {
-    const [clients, postgres, redis] = await Promise.all([Proxy.open(options.rewrite), Proxy.open(), Proxy.open()])
-    postgres.lead(options.postgres)
-    redis.lead(options.redis)
+    const clients = await Proxy.open(options.rewrite)
+    const postgres = await Promise.all(options.postgres.map(target => openTo(target)))
+    const redis = await openTo(options.redis)
     const node = new FaultyNode(options, clients, postgres, redis)
     await node.start()
     return node
@@ -98,12 +103,15 @@ export class FaultyNode {
 
   async close(): Promise<void> {
     await this.end('SIGKILL')
-    await Promise.all([this.clients, this.postgres, this.redis].map(proxy => proxy.close()))
+    await Promise.all([this.clients, ...this.postgres, this.redis].map(proxy => proxy.close()))
   }
 
   #launch(): Promise<ReadyProgram> {
     return startProgram(this.#options.dir, {
-      DATABASE_URL: `postgres://parley@127.0.0.1:${this.postgres.port}/postgres`,
+      DATABASE_URL: toSharedUrl(
+        this.#options.url,
+        this.postgres.map(({ port }) => port),
+      ),
       REDIS_URL: `redis://127.0.0.1:${this.redis.port}`,
       API_KEY: programKey,
       DATABASE_CONNECTIONS: '5',
@@ -119,4 +127,10 @@ export class FaultyNode {
     this.clients.lead(null)
     this.clients.cut()
   }
+}
+
+async function openTo(target: Target): Promise<Proxy> {
+  const proxy = await Proxy.open()
+  proxy.lead(target)
+  return proxy
 }

@@ -1,11 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { eventually } from './eventually.ts'
+import { findPort } from './port.ts'
 
 /** A real Redis with the settings that we ship, on a port of its own. */
 export interface RedisServer extends AsyncDisposable {
@@ -50,20 +49,6 @@ export async function startRedis(): Promise<RedisServer> {
       await ended
       rmSync(dir, { recursive: true, force: true })
     },
-  }
-}
-
-/** One that nobody listens on, below those that Linux gives to whoever connects: it must still be free after a restart. */
-async function findPort(): Promise<number> {
-  const port = 10_000 + Math.floor(Math.random() * 20_000)
-  const server = createServer().listen(port, '127.0.0.1')
-  try {
-    await once(server, 'listening')
-    return port
-  } catch {
-    return findPort()
-  } finally {
-    server.close()
   }
 }
 
