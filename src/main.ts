@@ -4,14 +4,14 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Apps } from './actors/apps.ts'
 import { broadcastChanges, type MovedListener } from './actors/change-broadcast.ts'
-import { Direct } from './actors/direct.ts'
-import { Environment, findDeployment } from './actors/environment.ts'
+import { GlobalCommands } from './actors/global-commands.ts'
+import { SharedLog, findDeployment } from './actors/shared-log.ts'
 import { openCommitConnection, type CommitConnection } from './actors/commit-connection.ts'
 import { Forwarding } from './actors/forwarding.ts'
 import { LastWriters } from './actors/last-writers.ts'
 import { People } from './actors/people.ts'
 import { Presence } from './actors/presence.ts'
-import { spreadPresence } from './actors/presence-news.ts'
+import { gossipPresence } from './actors/presence-gossip.ts'
 import { deletedUser, systemUser } from './actors/principal.ts'
 import { Typing } from './actors/typing.ts'
 import { RedisBus } from './cluster/bus-redis.ts'
@@ -175,18 +175,18 @@ export async function startNode(config: Config): Promise<Node> {
     if (replica !== null) teardown.add('replica', () => replica.close())
 
     // What belongs to no app, and the caches that follow it.
-    const environment = new Environment(sql)
-    await environment.start()
+    const sharedLog = new SharedLog(sql)
+    await sharedLog.start()
     const people = new People(sql)
-    await people.follow(environment)
+    await people.follow(sharedLog)
     await people.load([systemUser, deletedUser])
-    const credentials = new Credentials(sql, environment, now)
-    const direct = new Direct(sql, environment, now, vault)
-    const adminSessions = new AdminSessions({ sql, direct, environment, now })
+    const credentials = new Credentials(sql, sharedLog, now)
+    const globalCommands = new GlobalCommands(sql, sharedLog, now, vault)
+    const adminSessions = new AdminSessions({ sql, globalCommands, sharedLog, now })
     const registrations = new Registrations(sql)
-    await registrations.follow(environment)
+    await registrations.follow(sharedLog)
     const agents = new KnownAgents(sql)
-    await agents.follow(environment)
+    await agents.follow(sharedLog)
     const triggers = new Triggers({ agents, people })
 
     // The actors, and the connections that they commit on.
@@ -194,10 +194,10 @@ export async function startNode(config: Config): Promise<Node> {
     teardown.add('commit connections', () => closeAll(connections))
     const apps = new Apps({
       sql,
-      environment,
+      sharedLog,
       people,
       events,
-      followers: [
+      projections: [
         event => registrations.toDeliveries(event),
         followWithSubscriptions,
         toNotifiable,
@@ -218,7 +218,7 @@ export async function startNode(config: Config): Promise<Node> {
       now,
       log,
     })
-    direct.adopt(made => apps.adopt(made))
+    globalCommands.onAppMade(made => apps.adopt(made))
     teardown.add('mailboxes', () => apps.idle())
     metrics.gauge('parley_mailbox_commands', 'Commands that wait or are being committed.', () => apps.waiting)
     const collisions = () => connections.reduce((sum, { collisions }) => sum + collisions, 0)
@@ -231,7 +231,7 @@ export async function startNode(config: Config): Promise<Node> {
     metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
     const typing = new Typing(clock)
     const presence = new Presence({ seen: credentials.seenAt, clock })
-    apps.listen((_, events) => typing.hear(events))
+    apps.onCommit((_, events) => typing.onCommit(events))
 
     // What nodes tell each other. Without Redis they look for it themselves, below.
     const bus = await connectBus(config, sql, log)
@@ -256,8 +256,8 @@ export async function startNode(config: Config): Promise<Node> {
         bus,
         node,
         apps,
-        direct,
-        environment,
+        globalCommands,
+        sharedLog,
         events,
         typing,
         clock,
@@ -267,7 +267,7 @@ export async function startNode(config: Config): Promise<Node> {
       onMoved((moved, writer) => {
         for (const { app, rev } of moved) lastWriters.wrote(app, rev, writer === node ? null : writer)
       })
-      spreadPresence({ bus, presence, clock, signal: talking.signal })
+      gossipPresence({ bus, presence, clock, signal: talking.signal })
     }
 
     // Where uploads are kept, and what is made of them.
@@ -289,7 +289,7 @@ export async function startNode(config: Config): Promise<Node> {
       sql,
       apps,
       people,
-      environment,
+      sharedLog,
       events,
       registrations,
       origin,
@@ -308,7 +308,7 @@ export async function startNode(config: Config): Promise<Node> {
     // Notifications: made of what was committed, and told to whoever is here.
     const feed = new Feed({
       sql,
-      direct,
+      globalCommands,
       people,
       here: () => realtime.users,
       tell: (user, frame, change) => realtime.sendToUser(user, frame, change),
@@ -365,9 +365,9 @@ export async function startNode(config: Config): Promise<Node> {
     const { runner, approvals, control } = startRunner({
       sql,
       apps,
-      direct,
+      globalCommands,
       people,
-      environment,
+      sharedLog,
       typing,
       triggers,
       providers: openProviders(toProviderSettings(config), { clock, log }),
@@ -388,7 +388,7 @@ export async function startNode(config: Config): Promise<Node> {
     // What comes round again and again.
     const housekeeping = new AbortController()
     const past = () => earlierTime(sql, now())
-    const deliveries = deliveryChores({ deliverer, registrations, direct, sql, past, log })
+    const deliveries = deliveryChores({ deliverer, registrations, globalCommands, sql, past, log })
     const runs = runChores({ runner, approvals, counts: runCounts, sql, settings: runSettings, past })
     const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
@@ -491,11 +491,11 @@ export async function startNode(config: Config): Promise<Node> {
         sql,
         replica,
         apps,
-        direct,
+        globalCommands,
         people,
         credentials,
         adminSessions,
-        attempts: new LoginThrottle(now),
+        loginThrottle: new LoginThrottle(now),
         outboundQuota: new OutboundQuota({ perMinute: errandsPerMinute, atOnce: errandsAtOnce, now: clock.now }),
         typing,
         presence,
@@ -524,9 +524,9 @@ export async function startNode(config: Config): Promise<Node> {
       node,
       sql,
       apps,
-      direct,
+      globalCommands,
       people,
-      environment,
+      sharedLog,
       typing,
       presence,
       findVisible: (users, active) => lookAmong({ sql, people, users, active }),
@@ -552,7 +552,7 @@ export async function startNode(config: Config): Promise<Node> {
     const stopAnswering = sessionDirectory.start()
     onMoved(moved => realtime.onAppsChanged(moved))
     await feed.start()
-    const looks = [() => lookAround(environment, apps), () => realtime.poll(), () => feed.look(), () => notifier.poll()]
+    const looks = [() => lookAround(sharedLog, apps), () => realtime.poll(), () => feed.look(), () => notifier.poll()]
     kept.push(keepHouse([commitPoll(commits, looks), ...monitor.chores], housekeepingOptions))
     await monitor.arrive()
     realtime.attach(edge.uws)
@@ -565,10 +565,10 @@ export async function startNode(config: Config): Promise<Node> {
     teardown.add('last sample', () => lastSample(monitor))
 
     const assistant = toAssistantSettings(config)
-    if (assistant !== null) await ensureAssistant(direct, assistant)
+    if (assistant !== null) await ensureAssistant(globalCommands, assistant)
 
     // Last, because it is shown only once: whoever was refused before has lost nothing.
-    const apiKey = await ensureKey({ sql, direct, now: now() }, config)
+    const apiKey = await ensureKey({ sql, globalCommands, now: now() }, config)
     log.info({ url: listening, version: config.version }, 'The node is ready')
     teardown.add('log', () => log.info({ requests: edge.open, commands: apps.waiting }, 'The node stops'))
     const leave = async () => {
@@ -627,9 +627,9 @@ function watchLoop(): () => number {
 }
 
 /** Finds what other nodes did. */
-async function lookAround(environment: Environment, apps: Apps): Promise<void> {
-  await environment.look()
-  await apps.lookAround()
+async function lookAround(sharedLog: SharedLog, apps: Apps): Promise<void> {
+  await sharedLog.poll()
+  await apps.poll()
 }
 
 async function closeAll(connections: CommitConnection[]): Promise<void> {

@@ -8,17 +8,17 @@ import type { Principal } from './principal.ts'
 import type { AppState } from './state.ts'
 
 /** A POST that must not be done twice: hashes of the caller's key and of the whole request. */
-export interface OnceKey {
+export interface IdempotencyKey {
   key: Buffer
   request: Buffer
 }
 
 /** A command waiting for its commit. */
-export interface Task {
+export interface PendingCommand {
   command: Command<unknown, unknown, unknown>
   input: unknown
   by: Principal
-  once: OnceKey | undefined
+  idempotencyKey: IdempotencyKey | undefined
   /** The span of the request that it came with, where that is traced. */
   span?: Span | null
   resolve: (result: unknown) => void
@@ -41,7 +41,7 @@ export class AppActor {
   readonly contention = new Contention()
   /** Which of all uses of actors was its last; the longest unused goes first. */
   lastUse = 0
-  readonly #mailbox: Task[] = []
+  readonly #mailbox: PendingCommand[] = []
   readonly #limit: number
 
   constructor(state: AppState, mailboxLimit: number) {
@@ -63,9 +63,9 @@ export class AppActor {
     return this.#mailbox.every(({ command }) => command.isPatient)
   }
 
-  put(task: Task): void {
+  put(pending: PendingCommand): void {
     if (this.#mailbox.length >= this.#limit) throw overloaded()
-    this.#mailbox.push(task)
+    this.#mailbox.push(pending)
   }
 
   /** Another node has written to the app, and the state has not caught up with that yet. */
@@ -84,7 +84,7 @@ export class AppActor {
   }
 
   /** The next tasks to commit together, in order: up to `most`, or one alone if it has to load rows first. */
-  take(most: number): Task[] {
+  takeNext(most: number): PendingCommand[] {
     const first = this.#mailbox[0]
     if (first === undefined) return []
     if (first.command.load !== undefined) return this.#mailbox.splice(0, 1)
@@ -104,12 +104,12 @@ export class AppActor {
   }
 
   /** Puts tasks that were taken and not done before all others. */
-  putBack(tasks: readonly Task[]): void {
-    this.#mailbox.unshift(...tasks)
+  putBack(commands: readonly PendingCommand[]): void {
+    this.#mailbox.unshift(...commands)
   }
 
   /** Takes everything out, for an actor that is being replaced or stopped. */
-  drain(): Task[] {
+  drain(): PendingCommand[] {
     return this.#mailbox.splice(0)
   }
 }

@@ -5,12 +5,12 @@ import type { Tracer } from '../lib/tracer.ts'
 import type { Sql } from '../storage/sql.ts'
 import { batchLoads } from '../storage/batch-loads.ts'
 import { isUnavailable } from '../storage/unavailable.ts'
-import { isRefusal, type AppActor, type OnceKey, type Task } from './app-actor.ts'
+import { isRefusal, type AppActor, type IdempotencyKey, type PendingCommand } from './app-actor.ts'
 import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
 import type { AnyCommand, Command } from './command.ts'
 import { Committer, type CommitterParts } from './committer.ts'
-import { fold, type AppEvent, type CommitListener } from './event.ts'
-import type { MadeApp } from './direct.ts'
+import { applyEvent, type AppEvent, type CommitListener } from './event.ts'
+import type { MadeApp } from './global-commands.ts'
 import type { Principal } from './principal.ts'
 import { Registry, type RegistryOptions } from './registry.ts'
 import type { AppState } from './state.ts'
@@ -37,7 +37,7 @@ export interface AppsWatcher {
 
 /** Takes commands that another node had better do, and answers them; false for all others. */
 export interface Forwarder {
-  take(app: number, task: Task): boolean
+  tryForward(app: number, pending: PendingCommand): boolean
 }
 
 /**
@@ -80,7 +80,7 @@ export class Apps {
    * Hears of every committed event of every active app, in rev order for each app; after a pinned app had to be
    * loaded anew, of its state with no events. `state.changed` and `state.told` say what the events did.
    */
-  listen(listener: CommitListener): void {
+  onCommit(listener: CommitListener): void {
     this.#listeners.push(listener)
   }
 
@@ -94,16 +94,22 @@ export class Apps {
     app: number,
     by: Principal,
     input: Input,
-    once?: OnceKey,
+    idempotencyKey?: IdempotencyKey,
   ): Promise<Result> {
-    return this.#run(command, app, by, input, once, task => {
-      if (this.#forwarder?.take(app, task) !== true) this.putHere(app, task)
+    return this.#run(command, app, by, input, idempotencyKey, pending => {
+      if (this.#forwarder?.tryForward(app, pending) !== true) this.putHere(app, pending)
     })
   }
 
   /** The same, for a command that another node has sent. */
-  runHere(command: AnyCommand, app: number, by: Principal, input: unknown, once: OnceKey): Promise<unknown> {
-    return this.#run(command, app, by, input, once, task => this.putHere(app, task))
+  runHere(
+    command: AnyCommand,
+    app: number,
+    by: Principal,
+    input: unknown,
+    idempotencyKey: IdempotencyKey,
+  ): Promise<unknown> {
+    return this.#run(command, app, by, input, idempotencyKey, pending => this.putHere(app, pending))
   }
 
   #run<Input, Result, Loaded>(
@@ -111,8 +117,8 @@ export class Apps {
     app: number,
     by: Principal,
     input: Input,
-    once: OnceKey | undefined,
-    put: (task: Task) => void,
+    idempotencyKey: IdempotencyKey | undefined,
+    put: (pending: PendingCommand) => void,
   ): Promise<Result> {
     if (this.#waiting >= this.#options.totalLimit) return Promise.reject(overloaded())
     this.#waiting++
@@ -124,11 +130,11 @@ export class Apps {
         if (isWaiting) this.#waiting--
         isWaiting = false
       }
-      const task = {
+      const pending = {
         command,
         input,
         by,
-        once,
+        idempotencyKey,
         resolve: (result: Result) => {
           leave()
           resolve(result)
@@ -137,12 +143,12 @@ export class Apps {
           leave()
           reject(reason)
         },
-      } as unknown as Task
-      if (this.#tracer !== null) task.span = this.#tracer.current()
+      } as unknown as PendingCommand
+      if (this.#tracer !== null) pending.span = this.#tracer.current()
       // Where an app is open to all, or to a directory, the command decides by who the caller is.
       const { people } = this.#options
-      if (by.kind !== 'user' || people.find(by.user) !== undefined) put(task)
-      else people.get(by.user).then(() => put(task), task.reject)
+      if (by.kind !== 'user' || people.find(by.user) !== undefined) put(pending)
+      else people.get(by.user).then(() => put(pending), pending.reject)
     })
   }
 
@@ -211,7 +217,7 @@ export class Apps {
    * Brings these apps, as far as they are in memory, to what any node has committed, and notices which are gone. A fixed
    * number of queries for all of them.
    */
-  async look(apps: Iterable<number>): Promise<void> {
+  async catchUp(apps: Iterable<number>): Promise<void> {
     const behind = await this.#note([...apps])
     await this.#bringForward(behind.map(({ id }) => id))
   }
@@ -220,7 +226,7 @@ export class Apps {
    * Looks for what other nodes have committed to the apps in memory; call it about once a second. Pinned apps are brought
    * to it; of the others it is noted, and their next use reads it.
    */
-  async lookAround(): Promise<void> {
+  async poll(): Promise<void> {
     const behind = await this.#note([...this.#actors.apps()])
     // Subscribers of an app whose loading failed would never hear of it again.
     const lost = this.#actors.missing()
@@ -253,7 +259,7 @@ export class Apps {
     if (news.length === 0) return true
     if (news[0]!.prev !== actor.state.app.head_rev) return false
     try {
-      for (const event of news) fold(actor.state, event)
+      for (const event of news) applyEvent(actor.state, event)
     } catch (error) {
       this.#options.log.error({ app, error }, 'An event of another node could not be applied; the app is loaded anew')
       this.#discard(actor)
@@ -286,7 +292,7 @@ export class Apps {
    */
   async confirm(app: number): Promise<AppState> {
     const head = (await findHeads(this.#options.sql, [app])).get(app)
-    if (head === undefined) await this.look([app])
+    if (head === undefined) await this.catchUp([app])
     else this.note(app, head)
     return this.#reach(app, head)
   }
@@ -363,34 +369,34 @@ export class Apps {
   }
 
   /** Takes an actor whose memory may be wrong out of use; those who wait in it, or are subscribed, get a new one. */
-  #discard(actor: AppActor, taken: Task[] = []): void {
+  #discard(actor: AppActor, taken: PendingCommand[] = []): void {
     actor.isDiscarded = true
     this.#actors.drop(actor)
-    const tasks = [...taken, ...actor.drain()]
-    if (tasks.length > 0 || this.#actors.isPinned(actor.id)) void this.#load(actor.id, tasks)
+    const commands = [...taken, ...actor.drain()]
+    if (commands.length > 0 || this.#actors.isPinned(actor.id)) void this.#load(actor.id, commands)
   }
 
   /** Brings the app into memory, and the tasks into its mailbox. Never rejects. */
-  async #load(app: number, tasks: Task[]): Promise<void> {
+  async #load(app: number, commands: PendingCommand[]): Promise<void> {
     try {
       let actor = this.#actors.find(app)
       for (; actor === undefined; actor = this.#actors.find(app)) await this.#actors.load(app)
       // Nothing is awaited in between: an actor in which nothing waits may be dropped, and then be another's.
-      this.#put(actor, tasks)
+      this.#put(actor, commands)
     } catch (error) {
-      for (const task of tasks) task.reject(error)
+      for (const pending of commands) pending.reject(error)
     }
   }
 
   /** Puts a task into the app's mailbox on this node. */
-  putHere(app: number, task: Task): void {
+  putHere(app: number, pending: PendingCommand): void {
     const actor = this.#actors.find(app)
-    if (actor === undefined) void this.#load(app, [task])
-    else this.#put(actor, [task])
+    if (actor === undefined) void this.#load(app, [pending])
+    else this.#put(actor, [pending])
   }
 
-  #put(actor: AppActor, tasks: Task[]): void {
-    for (const task of tasks) put(actor, task)
+  #put(actor: AppActor, commands: PendingCommand[]): void {
+    for (const pending of commands) put(actor, pending)
     this.#committer.wake(actor)
   }
 
@@ -398,7 +404,7 @@ export class Apps {
   #forget(actor: AppActor): void {
     if (!this.#actors.drop(actor)) return
     const { state } = actor
-    for (const task of actor.drain()) task.reject(NotFound())
+    for (const pending of actor.drain()) pending.reject(NotFound())
     state.app = { ...state.app, deleted_at: this.#options.now() }
     this.#publish(state, [])
   }
@@ -412,16 +418,16 @@ export class Apps {
         this.#options.log.error({ app: state.app.id, error }, 'A listener failed on committed events')
       }
     }
-    state.settle()
+    state.markPublished()
   }
 }
 
 /** A full mailbox is the caller's to hear of. */
-function put(actor: AppActor, task: Task): void {
+function put(actor: AppActor, pending: PendingCommand): void {
   try {
-    actor.put(task)
+    actor.put(pending)
   } catch (error) {
-    task.reject(error)
+    pending.reject(error)
   }
 }
 

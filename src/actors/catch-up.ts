@@ -1,6 +1,6 @@
 import { listEventsOf, type EventRow } from '../storage/events.ts'
 import type { Db } from '../storage/sql.ts'
-import { fold, unknownEvent, type AppEvent, type EventType, type Loaded } from './event.ts'
+import { applyEvent, unknownEvent, type AppEvent, type EventType, type Loaded } from './event.ts'
 import type { AppRow, AppState } from './state.ts'
 import { findApps } from './store.ts'
 
@@ -55,7 +55,7 @@ export async function readMissed(
 
 /** Brings a state to where the events lead. Listeners must be told of these. */
 export function applyMissed(state: AppState, { events, row }: Missed): void {
-  for (const event of events) fold(state, event)
+  for (const event of events) applyEvent(state, event)
   // Bodies are read as they are now, so counters folded from them may be ahead or behind: the row is the truth.
   state.app = row
 }

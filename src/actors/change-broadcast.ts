@@ -3,8 +3,8 @@ import { every, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Apps } from './apps.ts'
 import type { EventTypes } from './catch-up.ts'
-import type { Direct } from './direct.ts'
-import type { Environment } from './environment.ts'
+import type { GlobalCommands } from './global-commands.ts'
+import type { SharedLog } from './shared-log.ts'
 import { packEvent, unpackEvent, type PackedEvent } from './packed-event.ts'
 import type { Typing } from './typing.ts'
 
@@ -13,8 +13,8 @@ interface ChangeBroadcastParts {
   /** This node's name on the bus. */
   node: string
   apps: Apps
-  direct: Direct
-  environment: Environment
+  globalCommands: GlobalCommands
+  sharedLog: SharedLog
   events: EventTypes
   typing: Typing
   clock: Clock
@@ -69,7 +69,7 @@ const followedUntilMs = 12_000
  * Returns how to hear which apps were written to, on any node.
  */
 export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedListener) => void {
-  const { bus, node, apps, direct, environment, typing, clock, signal } = parts
+  const { bus, node, apps, globalCommands, sharedLog, typing, clock, signal } = parts
   const followed = new Map<number, () => void>()
   const announced = new Set<number>()
   /** App → until when another node counts as following it. */
@@ -86,7 +86,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
   const look = async () => {
     const some = [...behind]
     behind.clear()
-    await apps.look(some)
+    await apps.catchUp(some)
   }
   /** What arrives in one turn of the event loop is read together. */
   const lookSoon = (app: number) => {
@@ -158,13 +158,13 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
         bus.publish(channelOf(app_id), { node, events: events.map(packEvent) } satisfies AppMessage)
     },
   })
-  typing.listen((app, user, isTyping) => {
+  typing.onTyping((app, user, isTyping) => {
     if (isTyping && !isHearing) bus.publish(channelOf(app), { node, user } satisfies AppMessage)
   })
-  direct.listen(({ app_id, rev }) => tellMoved(app_id, rev))
-  direct.watch(rev => bus.publish(environmentChannel, { rev }))
+  globalCommands.onFirstEvent(({ app_id, rev }) => tellMoved(app_id, rev))
+  globalCommands.onSharedRev(rev => bus.publish(environmentChannel, { rev }))
   bus.subscribe(environmentChannel, message => {
-    void environment.reach((message as { rev: number }).rev).catch(failed)
+    void sharedLog.catchUpTo((message as { rev: number }).rev).catch(failed)
   })
   bus.subscribe(movedChannel, message => onMoved(message as MovedMessage))
   bus.subscribe(followedChannel, message => onFollowed(message as FollowedMessage))

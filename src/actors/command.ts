@@ -2,7 +2,7 @@ import type { Problem } from '../lib/errors.ts'
 import type { Batch } from '../storage/batch.ts'
 import type { Db } from '../storage/sql.ts'
 import type { Draft } from './draft.ts'
-import { fold, type AppEvent, type EventType } from './event.ts'
+import { applyEvent, type AppEvent, type EventType } from './event.ts'
 import type { People } from './people.ts'
 import type { Principal } from './principal.ts'
 import type { AppRow, State } from './state.ts'
@@ -14,7 +14,7 @@ import type { AppRow, State } from './state.ts'
 export interface Command<Input, Result, Loaded = undefined> {
   name: string
   /** How many numbers (ids and events) it takes at most; default 2, one id and one event. */
-  numbers?: (input: Input) => number
+  maxIds?: (input: Input) => number
   /**
    * Reads rows that memory does not hold. Such a command commits apart from those that need not read, so that it does
    * not delay them, and alone in its app.
@@ -38,7 +38,7 @@ export type AnyCommand = Command<unknown, unknown, unknown>
 interface CommandOptions<Input> {
   travels?: (input: Input) => boolean
   isPatient?: boolean
-  numbers?: (input: Input) => number
+  maxIds?: (input: Input) => number
   conflicts?: Record<string, () => Problem>
 }
 
@@ -58,7 +58,7 @@ export function loadingCommand<Input, Result, Loaded>(
   decide: (work: Work<Loaded>, input: Input) => Result,
   options: CommandOptions<Input> = {},
 ): Command<Input, Result, Loaded> {
-  return { name, load, decide, numbers: () => 16, ...options }
+  return { name, load, decide, maxIds: () => 16, ...options }
 }
 
 interface NewEvent<Body> {
@@ -79,11 +79,11 @@ interface WorkParts<Loaded> {
   now: Date
   loaded: Loaded
   people: People
-  numbers: Numbers
+  ids: IdSequence
 }
 
 /** Numbers of the environment's one line: ascending, and above every number in the apps of the flush. */
-export class Numbers {
+export class IdSequence {
   readonly #drawn: number[]
   #next = 0
 
@@ -91,7 +91,7 @@ export class Numbers {
     this.#drawn = drawn
   }
 
-  take(): number {
+  next(): number {
     const number = this.#drawn[this.#next++]
     if (number === undefined) throw new Error('A command took more numbers than it declared')
     return number
@@ -109,15 +109,15 @@ export class Work<Loaded = undefined> {
   readonly writes: Write[] = []
   readonly events: AppEvent[] = []
   readonly #draft: Draft
-  readonly #numbers: Numbers
+  readonly #ids: IdSequence
 
-  constructor({ draft, by, now, loaded, people, numbers }: WorkParts<Loaded>) {
+  constructor({ draft, by, now, loaded, people, ids }: WorkParts<Loaded>) {
     this.by = by
     this.now = now < draft.app.head_at ? draft.app.head_at : now
     this.loaded = loaded
     this.people = people
     this.#draft = draft
-    this.#numbers = numbers
+    this.#ids = ids
   }
 
   get app(): AppRow {
@@ -131,7 +131,7 @@ export class Work<Loaded = undefined> {
 
   /** An id for new content. Larger than every id and rev of the app so far. */
   nextId(): number {
-    return this.#numbers.take()
+    return this.#ids.next()
   }
 
   /** Writes a row with the commit. */
@@ -145,7 +145,7 @@ export class Work<Loaded = undefined> {
     this.events.push({
       kind: kind as EventType<unknown>,
       app_id: this.#draft.app.id,
-      rev: this.#numbers.take(),
+      rev: this.#ids.next(),
       prev,
       type: kind.type,
       actor_id: this.by.user,
@@ -157,7 +157,7 @@ export class Work<Loaded = undefined> {
   }
 
   /** Applies the events to the draft, so that the next command of the flush decides on their outcome. */
-  settle(): void {
-    for (const event of this.events) fold(this.#draft, event)
+  applyEvents(): void {
+    for (const event of this.events) applyEvent(this.#draft, event)
   }
 }

@@ -11,10 +11,10 @@ import {
   toIdArray,
   type AppRev,
   type Attempt,
-  type Known,
+  type Expected,
 } from './commit-fence.ts'
-import { drawnAtOnce, IdPool, type Drawn } from './id-pool.ts'
-import { isKeyTaken } from './store.ts'
+import { idsPerDraw, IdPool, type DrawnIds } from './id-pool.ts'
+import { isIdempotencyRace } from './store.ts'
 
 /** Set when nobody can say whether a commit took place: the connection broke after it was sent. */
 export class OutcomeUnknown extends Error {}
@@ -24,15 +24,15 @@ export interface Locked {
   /** App id → newest rev, for the apps that exist. */
   heads: Map<number, number>
   /** As many as asked for, ascending, larger than every rev of the locked apps. */
-  numbers: number[]
+  ids: number[]
   /** Those beyond, for the pool once they are committed. */
-  ahead: Drawn
+  ahead: DrawnIds
   /** Id of the transaction that holds the locks. */
   transaction: string
   /** Newest rev of what belongs to no app. */
-  environment: number
+  sharedRev: number
   /** Hex of the idempotency keys found → what was stored for them. */
-  once: Map<string, { request: Buffer; result: unknown }>
+  storedResults: Map<string, { request: Buffer; result: unknown }>
 }
 
 /** Why nothing was written; where nothing of this is the case, the numbers were too old. */
@@ -42,7 +42,7 @@ export interface Conflict {
   /** Hex of the idempotency keys that were stored before. */
   keys: Set<string>
   /** The newest rev of what belongs to no app. */
-  environment: number
+  sharedRev: number
 }
 
 /** What to lock, and to draw, before something is decided. */
@@ -143,18 +143,18 @@ export class CommitConnection {
           select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsFor(count + ahead)}::int)) as numbers,
             ${sql.unsafe(nowMs)} as now_ms,
             pg_current_xact_id()::text as transaction, (select head_rev from environment) as environment`,
-        keys.length === 0 ? [] : findOnce(sql, keys),
+        keys.length === 0 ? [] : findIdempotencyRows(sql, keys),
       ]),
     )
     if (drawn === undefined) throw new Error('The lock step found no environment row')
-    const numbers = toNumbers(drawn.numbers)
+    const ids = toNumbers(drawn.numbers)
     return {
       heads: new Map(rows.map(row => [row.id, row.head_rev])),
-      numbers: numbers.slice(0, count),
-      ahead: { numbers: numbers.slice(count), atMs: drawn.now_ms },
+      ids: ids.slice(0, count),
+      ahead: { ids: ids.slice(count), atMs: drawn.now_ms },
       transaction: drawn.transaction,
-      environment: drawn.environment,
-      once: new Map(stored.map(row => [row.key.toString('hex'), row])),
+      sharedRev: drawn.environment,
+      storedResults: new Map(stored.map(row => [row.key.toString('hex'), row])),
     }
   }
 
@@ -193,29 +193,29 @@ export class CommitConnection {
    * apps, and never delays other apps. Where no other node writes to the apps it does without these locks; a lock of another
    * node then delays it by at most `lockWaitMs`.
    */
-  async commitOptimistic(statement: WriteStatement, known: Known): Promise<Conflict | null> {
+  async commitOptimistic(statement: WriteStatement, expected: Expected): Promise<Conflict | null> {
     this.#renew()
     const locks = performance.now() < this.#locksUntilMs
-    const fence = toFence(statement, known, { refill: this.ids.refillSize(known.count), locks })
+    const fence = toFence(statement, expected, { refill: this.ids.refillSize(expected.count), locks })
     const written = this.#write<Attempt>(statement.finish(fence, this.#texts))
     try {
       const [attempt] = await this.withTimeout(written)
       if (!attempt!.holds) {
         this.#collide()
-        return await this.withTimeout(this.#findConflict(known, attempt!))
+        return await this.withTimeout(this.#findConflict(expected, attempt!))
       }
-      if (known.moved.length > 0) this.ids.put({ numbers: toNumbers(attempt!.numbers), atMs: attempt!.now_ms })
+      if (expected.moved.length > 0) this.ids.put({ ids: toNumbers(attempt!.numbers), atMs: attempt!.now_ms })
       return null
     } catch (error) {
       // While this statement looked at an app and moved it, another one did. With locks that is seen before.
       if (!locks && (isFenced(error) || isCollision(error))) {
         this.#collide()
-        return this.commitOptimistic(statement, known)
+        return this.commitOptimistic(statement, expected)
       }
       // Both ends of a race, for one key or for rows that belong to no app; each is decided again under locks.
-      if (isCollision(error) || isKeyTaken(error)) {
+      if (isCollision(error) || isIdempotencyRace(error)) {
         this.#collide()
-        return { apps: new Map(), keys: new Set(), environment: known.environment }
+        return { apps: new Map(), keys: new Set(), sharedRev: expected.sharedRev }
       }
       if (isAnswer(error) || error instanceof OutcomeUnknown) throw error
       this.reset()
@@ -257,20 +257,20 @@ export class CommitConnection {
   }
 
   /** What was in the way of an attempt: asked apart, so that those that succeed, nearly all, need not be able to say it. */
-  async #findConflict({ moved, still }: Known, { held, environment, keys }: Attempt): Promise<Conflict> {
+  async #findConflict({ moved, unmoved }: Expected, { held, environment, keys }: Attempt): Promise<Conflict> {
     const free = new Set(held?.split(',').map(Number))
     const lost = moved.filter(({ id }) => !free.has(id))
-    const asked = [...lost, ...still].map(({ id }) => id)
+    const asked = [...lost, ...unmoved].map(({ id }) => id)
     const rows =
       asked.length === 0
         ? []
         : await this.#sql<AppRev[]>`select id, head_rev from apps where id = any(${toIdArray(asked)}::bigint[])`
     const heads = new Map(rows.map(row => [row.id, row.head_rev]))
-    const apps = [...lost, ...still.filter(({ id, head_rev }) => heads.get(id) !== head_rev)]
+    const apps = [...lost, ...unmoved.filter(({ id, head_rev }) => heads.get(id) !== head_rev)]
     return {
       apps: new Map(apps.map(({ id }) => [id, heads.get(id) ?? 0])),
       keys: new Set(keys?.split(',')),
-      environment,
+      sharedRev: environment,
     }
   }
 
@@ -304,10 +304,10 @@ export function isAnswer(error: unknown): boolean {
 /** All that were drawn, ascending, from the first of each draw. */
 function toNumbers(firsts: string | null): number[] {
   if (firsts === null) return []
-  return firsts.split(',').flatMap(first => Array.from({ length: drawnAtOnce }, (_, at) => Number(first) + at))
+  return firsts.split(',').flatMap(first => Array.from({ length: idsPerDraw }, (_, at) => Number(first) + at))
 }
 
-function findOnce(sql: Sql, keys: Buffer[]): Promise<{ key: Buffer; request: Buffer; result: unknown }[]> {
+function findIdempotencyRows(sql: Sql, keys: Buffer[]): Promise<{ key: Buffer; request: Buffer; result: unknown }[]> {
   return sql<{ key: Buffer; request: Buffer; result: unknown }[]>`
     select key, request, result from idempotency where key = any(${toBytesArray(keys)}::bytea[])`
 }

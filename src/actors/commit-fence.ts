@@ -1,16 +1,16 @@
 import type { Fence, WriteStatement } from '../storage/batch.ts'
-import { drawnAtOnce, usableMs } from './id-pool.ts'
+import { idsPerDraw, usableMs } from './id-pool.ts'
 import { saveApps, saveHeads } from './store.ts'
 
 /** What was known when a flush was decided without a lock. */
-export interface Known {
+export interface Expected {
   /** The apps that the statement moves: it does so only from the rev that they were known to have. */
   moved: AppRev[]
   /** The other apps that something was decided about. */
-  still: AppRev[]
+  unmoved: AppRev[]
   /** Idempotency keys that it stores, none of which was known to be stored. */
   keys: Buffer[]
-  environment: number
+  sharedRev: number
   /** When the numbers that it uses were drawn. */
   drawnAtMs: number
   /** How many of them it could take. */
@@ -43,21 +43,21 @@ export const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
  */
 export function toFence(
   statement: WriteStatement,
-  known: Known,
+  expected: Expected,
   { refill, locks }: { refill: number; locks: boolean },
 ): Fence {
-  const { moved, still, keys, environment, drawnAtMs } = known
+  const { moved, unmoved, keys, sharedRev, drawnAtMs } = expected
   const isOne = moved.length === 1
   const draws = drawsFor(refill)
   const { shape, write } = movesAll(statement)
-  const params: Fence['params'] = [environment, drawnAtMs, moved.length]
+  const params: Fence['params'] = [sharedRev, drawnAtMs, moved.length]
   if (isOne) params.push(moved[0]!.id, moved[0]!.head_rev)
   else if (moved.length > 0) params.push(toIdArray(moved.map(idOf)), toIdArray(moved.map(revOf)))
   if (moved.length > 0 && draws > 1) params.push(draws)
-  const stillAt = params.length
-  if (still.length > 0) params.push(toIdArray(still.map(idOf)), toIdArray(still.map(revOf)))
+  const unmovedAt = params.length
+  if (unmoved.length > 0) params.push(toIdArray(unmoved.map(idOf)), toIdArray(unmoved.map(revOf)))
   if (keys.length > 0) params.push(toBytesArray(keys))
-  const has = { moved: moved.length > 0, still: still.length > 0, keys: keys.length > 0, draws: draws > 1 }
+  const has = { moved: moved.length > 0, unmoved: unmoved.length > 0, keys: keys.length > 0, draws: draws > 1 }
   return {
     shape: `known ${isOne} ${locks} ${Object.values(has)} ${shape}`,
     params,
@@ -70,8 +70,8 @@ export function toFence(
           join apps a on a.id = k.id and a.head_rev = k.head_rev order by a.id`
       const conditions = [
         has.moved && `(select count(*) from held) = ${count}::int`,
-        has.still &&
-          `not exists (select from unnest(${places[stillAt]}::bigint[], ${places[stillAt + 1]}::bigint[]) as k (id, head_rev)
+        has.unmoved &&
+          `not exists (select from unnest(${places[unmovedAt]}::bigint[], ${places[unmovedAt + 1]}::bigint[]) as k (id, head_rev)
           left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)`,
         has.keys && `not exists (select from ${taken})`,
         `head_rev = ${known}::bigint`,
@@ -112,8 +112,8 @@ export function movesAll(statement: WriteStatement) {
 }
 
 /** How often to draw for so many numbers. */
-export function drawsFor(numbers: number): number {
-  return Math.ceil(numbers / drawnAtOnce)
+export function drawsFor(ids: number): number {
+  return Math.ceil(ids / idsPerDraw)
 }
 
 /** An array literal: of these, postgres.js would make a single value instead of an array. */

@@ -3,12 +3,12 @@ import type { Log } from '../lib/log.ts'
 import type { Tracer } from '../lib/tracer.ts'
 import { violatedConstraint } from '../storage/sql.ts'
 import { isUnavailable } from '../storage/unavailable.ts'
-import { Answers } from './answers.ts'
-import type { AppActor, Task } from './app-actor.ts'
-import type { Job } from './decision.ts'
+import { ReplyQueue } from './reply-queue.ts'
+import type { AppActor, PendingCommand } from './app-actor.ts'
+import type { FlushEntry } from './decide.ts'
 import { flush, flushApart, type FlushParts } from './flush.ts'
 import { isAnswer, OutcomeUnknown, type CommitConnection } from './commit-connection.ts'
-import { isKeyTaken } from './store.ts'
+import { isIdempotencyRace } from './store.ts'
 import { startCommitSpan } from './commit-span.ts'
 
 export interface CommitterParts extends FlushParts {
@@ -50,7 +50,7 @@ export class Committer {
   readonly #parts: CommitterParts
   readonly #ready = new Set<AppActor>()
   readonly #free: Record<Kind, CommitConnection[]>
-  readonly #answers = new Answers()
+  readonly #replies = new ReplyQueue()
   readonly #onIdle: (() => void)[] = []
   #isScheduled = false
   /** Set while only patient commands wait. */
@@ -58,7 +58,7 @@ export class Committer {
   /** When the last commit began that held others than patient commands. */
   #committedAtMs = Number.NEGATIVE_INFINITY
   #isLoadsTurn = false
-  #flights = 0
+  #openFlushes = 0
   /** Commands in the last group commit. */
   #lastTaken = 0
 
@@ -92,21 +92,21 @@ export class Committer {
   }
 
   #isIdle(): boolean {
-    return this.#flights === 0 && this.#ready.size === 0
+    return this.#openFlushes === 0 && this.#ready.size === 0
   }
 
   #start(): void {
     if (this.#sharing !== null) clearTimeout(this.#sharing)
     this.#sharing = null
     while (this.#free.group.length > 0) {
-      const jobs = this.#gather()
-      if (jobs.length === 0) break
-      this.#fly('group', jobs)
+      const entries = this.#gather()
+      if (entries.length === 0) break
+      this.#startFlush('group', entries)
     }
     while (this.#free.apart.length > 0) {
-      const jobs = this.#gatherApart()
-      if (jobs.length === 0) break
-      this.#fly('apart', jobs)
+      const entries = this.#gatherApart()
+      if (entries.length === 0) break
+      this.#startFlush('apart', entries)
     }
   }
 
@@ -118,7 +118,7 @@ export class Committer {
   }
 
   /** What loads rows and what is contended take turns, so that neither keeps all connections. */
-  #gatherApart(): Job[] {
+  #gatherApart(): FlushEntry[] {
     this.#isLoadsTurn = !this.#isLoadsTurn
     const [first, second] = this.#isLoadsTurn
       ? [this.#gatherLoads(), () => this.#gatherContended()]
@@ -127,38 +127,38 @@ export class Committer {
   }
 
   /** One command of each app: what a second one would load, the first has not written yet. */
-  #gatherLoads(): Job[] {
-    const jobs: Job[] = []
+  #gatherLoads(): FlushEntry[] {
+    const entries: FlushEntry[] = []
     for (const actor of this.#ready) {
       if (!actor.needsLoad) continue
-      if (jobs.length === loadsAtOnce) break
-      const tasks = this.#take(actor, 1)
-      if (tasks.length > 0) jobs.push({ actor, tasks })
+      if (entries.length === loadsAtOnce) break
+      const commands = this.#take(actor, 1)
+      if (commands.length > 0) entries.push({ actor, commands })
     }
-    return jobs
+    return entries
   }
 
-  #gatherContended(): Job[] {
+  #gatherContended(): FlushEntry[] {
     return this.#gatherUpTo(this.#parts.flushLimit, actor => actor.isApart && !actor.needsLoad)
   }
 
-  #gather(): Job[] {
-    const jobs = this.#gatherUpTo(this.#portion(), actor => !actor.isApart)
-    this.#lastTaken = jobs.reduce((sum, { tasks }) => sum + tasks.length, 0)
-    return jobs
+  #gather(): FlushEntry[] {
+    const entries = this.#gatherUpTo(this.#portion(), actor => !actor.isApart)
+    this.#lastTaken = entries.reduce((sum, { commands }) => sum + commands.length, 0)
+    return entries
   }
 
-  #gatherUpTo(most: number, isMeant: (actor: AppActor) => boolean): Job[] {
-    const jobs: Job[] = []
+  #gatherUpTo(most: number, isMeant: (actor: AppActor) => boolean): FlushEntry[] {
+    const entries: FlushEntry[] = []
     let room = most
     for (const actor of this.#ready) {
       if (!isMeant(actor)) continue
       if (room <= 0) break
-      const tasks = this.#take(actor, room)
-      room -= tasks.length
-      if (tasks.length > 0) jobs.push({ actor, tasks })
+      const commands = this.#take(actor, room)
+      room -= commands.length
+      if (commands.length > 0) entries.push({ actor, commands })
     }
-    return jobs
+    return entries
   }
 
   /**
@@ -172,30 +172,31 @@ export class Committer {
     return Math.min(this.#parts.flushLimit, Math.max(leastPortion, Math.ceil((waiting + this.#lastTaken) / 2)))
   }
 
-  #take(actor: AppActor, most: number): Task[] {
+  #take(actor: AppActor, most: number): PendingCommand[] {
     this.#ready.delete(actor)
     if (actor.isBusy) return []
-    const tasks = actor.take(most)
-    actor.isBusy = tasks.length > 0
-    return tasks
+    const commands = actor.takeNext(most)
+    actor.isBusy = commands.length > 0
+    return commands
   }
 
-  #fly(kind: Kind, jobs: Job[]): void {
+  #startFlush(kind: Kind, entries: FlushEntry[]): void {
     const connection = this.#free[kind].pop()
     if (connection === undefined) throw new Error('A flush was started without a free connection')
-    this.#flights++
-    this.#parts.observe(jobs.reduce((sum, { tasks }) => sum + tasks.length, 0))
+    this.#openFlushes++
+    this.#parts.observe(entries.reduce((sum, { commands }) => sum + commands.length, 0))
     const startedAt = performance.now()
     const { tracer } = this.#parts
-    const span = tracer ? startCommitSpan(tracer, kind, jobs) : null
-    if (jobs.some(({ tasks }) => tasks.some(({ command }) => !command.isPatient))) this.#committedAtMs = startedAt
-    const run = kind === 'group' ? this.#runGroup(connection, jobs) : this.#run(connection, jobs)
+    const span = tracer ? startCommitSpan(tracer, kind, entries) : null
+    if (entries.some(({ commands }) => commands.some(({ command }) => !command.isPatient)))
+      this.#committedAtMs = startedAt
+    const run = kind === 'group' ? this.#runGroup(connection, entries) : this.#run(connection, entries)
     void run.finally(() => {
-      this.#flights--
+      this.#openFlushes--
       this.#parts.observeTime(performance.now() - startedAt)
       span?.end()
       this.#free[kind].push(connection)
-      for (const { actor } of jobs) {
+      for (const { actor } of entries) {
         actor.isBusy = false
         this.wake(actor)
       }
@@ -205,16 +206,16 @@ export class Committer {
   }
 
   /** Commits what nobody else writes to; the rest goes back to where it came from. Never rejects. */
-  async #runGroup(connection: CommitConnection, jobs: Job[]): Promise<void> {
+  async #runGroup(connection: CommitConnection, entries: FlushEntry[]): Promise<void> {
     try {
-      const { outcomes, apart } = await flush(this.#parts, connection, jobs)
-      this.#answers.give(outcomes, this.#ready.size === 0)
-      for (const { actor, tasks } of apart) {
-        if (actor.isDiscarded) this.#parts.discard(actor, tasks)
-        else actor.putBack(tasks)
+      const { results, apart } = await flush(this.#parts, connection, entries)
+      this.#replies.add(results, this.#ready.size === 0)
+      for (const { actor, commands } of apart) {
+        if (actor.isDiscarded) this.#parts.discard(actor, commands)
+        else actor.putBack(commands)
       }
     } catch (error) {
-      await this.#recover(connection, jobs, error)
+      await this.#recover(connection, entries, error)
     }
   }
 
@@ -222,63 +223,63 @@ export class Committer {
    * Commits all jobs under locks, or where that fails task by task, so that a bad one fails alone. Never rejects; false
    * where PostgreSQL could not be asked.
    */
-  async #run(connection: CommitConnection, jobs: Job[]): Promise<boolean> {
+  async #run(connection: CommitConnection, entries: FlushEntry[]): Promise<boolean> {
     try {
-      this.#answers.give(await flushApart(this.#parts, connection, jobs), this.#ready.size === 0)
+      this.#replies.add(await flushApart(this.#parts, connection, entries), this.#ready.size === 0)
       return true
     } catch (error) {
-      return this.#recover(connection, jobs, error)
+      return this.#recover(connection, entries, error)
     }
   }
 
   /** Deals with jobs whose commit has failed. Never rejects; false where PostgreSQL could not be asked. */
-  async #recover(connection: CommitConnection, jobs: Job[], error: unknown): Promise<boolean> {
+  async #recover(connection: CommitConnection, entries: FlushEntry[], error: unknown): Promise<boolean> {
     if (error instanceof OutcomeUnknown) {
-      this.#giveUp(jobs, error)
+      this.#giveUp(entries, error)
       return false
     }
-    const alone = jobs.flatMap(({ actor, tasks }) => tasks.map(task => ({ actor, tasks: [task] })))
+    const alone = entries.flatMap(({ actor, commands }) => commands.map(pending => ({ actor, commands: [pending] })))
     if (alone.length > 1) await this.#separate(connection, alone, error)
     else {
       await connection.rollback()
-      await this.#tryAgain(connection, alone[0]!, error)
+      await this.#retry(connection, alone[0]!, error)
     }
     return !isUnavailable(error)
   }
 
   /** One by one until PostgreSQL is away: each of the others would wait for as long, and who comes meanwhile for all. */
-  async #separate(connection: CommitConnection, alone: Job[], reason: unknown): Promise<void> {
+  async #separate(connection: CommitConnection, alone: FlushEntry[], reason: unknown): Promise<void> {
     this.#parts.log.warn({ tasks: alone.length, error: reason }, 'A group commit failed; its commands are tried alone')
     const waiting = [...alone]
     if (isUnavailable(reason) && !isAnswer(reason)) refuse(waiting.splice(0))
     await connection.rollback()
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      if (job.actor.isDiscarded) this.#parts.discard(job.actor, job.tasks)
-      else if (!(await this.#run(connection, [job]))) refuse(waiting.splice(0))
+    for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
+      if (entry.actor.isDiscarded) this.#parts.discard(entry.actor, entry.commands)
+      else if (!(await this.#run(connection, [entry]))) refuse(waiting.splice(0))
     }
   }
 
   /** A command that failed alone fails, unless somebody else has done it since it looked. Never rejects. */
-  async #tryAgain(connection: CommitConnection, job: Job, reason: unknown): Promise<void> {
-    if (!isKeyTaken(reason)) return this.#fail(job, reason)
+  async #retry(connection: CommitConnection, entry: FlushEntry, reason: unknown): Promise<void> {
+    if (!isIdempotencyRace(reason)) return this.#fail(entry, reason)
     try {
-      this.#answers.give(await flushApart(this.#parts, connection, [job]), this.#ready.size === 0)
+      this.#replies.add(await flushApart(this.#parts, connection, [entry]), this.#ready.size === 0)
     } catch (error) {
-      if (error instanceof OutcomeUnknown) return this.#giveUp([job], error)
+      if (error instanceof OutcomeUnknown) return this.#giveUp([entry], error)
       await connection.rollback()
-      this.#fail(job, error)
+      this.#fail(entry, error)
     }
   }
 
   /** Nobody knows whether the commit took place: memory is loaded anew, and callers may repeat what they sent. */
-  #giveUp(jobs: Job[], error: OutcomeUnknown): void {
-    this.#parts.log.error({ apps: jobs.length, error }, 'PostgreSQL was lost while committing')
-    for (const { actor } of jobs) this.#parts.discard(actor)
-    refuse(jobs)
+  #giveUp(entries: FlushEntry[], error: OutcomeUnknown): void {
+    this.#parts.log.error({ apps: entries.length, error }, 'PostgreSQL was lost while committing')
+    for (const { actor } of entries) this.#parts.discard(actor)
+    refuse(entries)
   }
 
-  #fail({ actor, tasks }: Job, error: unknown): void {
-    for (const { command, reject } of tasks) {
+  #fail({ actor, commands }: FlushEntry, error: unknown): void {
+    for (const { command, reject } of commands) {
       const conflict = command.conflicts?.[violatedConstraint(error) ?? '']
       if (conflict === undefined) this.#parts.discard(actor)
       reject(conflict === undefined ? error : conflict())
@@ -287,6 +288,6 @@ export class Committer {
 }
 
 /** Their callers may try again in a moment. */
-function refuse(jobs: Job[]): void {
-  for (const { tasks } of jobs) for (const task of tasks) task.reject(overloaded())
+function refuse(entries: FlushEntry[]): void {
+  for (const { commands } of entries) for (const pending of commands) pending.reject(overloaded())
 }

@@ -33,7 +33,7 @@ export type EntityRef = Pick<EventRow, 'app_id' | 'entity_id'>
 export type Loaded<Body> = (of: EntityRef) => Body | undefined
 
 /** What the presentation of an event may look at. */
-export interface Scene {
+export interface PresentationContext {
   app: AppRow
   people: People
   /** Scheme and host for absolute URLs. */
@@ -45,7 +45,7 @@ export interface EventType<Body> {
   type: string
   entity: EntityType
   /** True where the event counts as activity: the app gets a new `rev` in the API and moves up in lists. */
-  touches: boolean
+  isActivity: boolean
   /** The webhook trigger, where receivers are told. */
   trigger?: string
   /**
@@ -58,7 +58,7 @@ export interface EventType<Body> {
    * Takes a state back to before the event, as far as it shows in people's lists of apps: for who has to tell what has
    * changed, and knows only what is there now. Where neither state nor event says what was, the likeliest will do.
    */
-  undo?(state: State, event: AppEvent<Body>): void
+  revert?(state: State, event: AppEvent<Body>): void
   /** Reads the bodies again, for events of any number of apps. What is gone or in the trash is not found. */
   load?(db: Db, entities: readonly EntityRef[]): Promise<Loaded<Body>>
   /** Ids of the people that `present` names, the actor aside. */
@@ -67,24 +67,24 @@ export interface EventType<Body> {
    * The event's own properties as clients get them, in the whole form, without anything that depends on who looks:
    * `{ message: {…} }`. Null where nothing is left to tell, or to show to everybody. The people that it names are in memory.
    */
-  present?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
+  present?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
   /** Finer names of some of these events for clients of the hub: which there are, and what this one is called. */
   hub?: { names: readonly string[]; nameOf(event: AppEvent<Body>): string }
   /**
    * What clients of the hub are told while it depends on who looks. They are told of a change as a whole and show what
    * it says; all others ask again. A frame is written for each of them, so this is for what happens rarely.
    */
-  own?: {
+  perUser?: {
     /** Ids of the people that `present` names, for everybody; none while all are told the same. */
     names(state: AppState): number[]
-    present(state: AppState, user: number, scene: Scene): Record<string, unknown>
+    present(state: AppState, user: number, context: PresentationContext): Record<string, unknown>
   }
   /** False where realtime clients of the app are not told, for the present: too many, or too much for others to know. */
-  isTold?(state: AppState): boolean
+  isBroadcast?(state: AppState): boolean
   /** The same for webhook receivers: text and names of content are redacted. Default: what `present` gives. */
-  redact?(event: AppEvent<Body>, scene: Scene): Record<string, unknown> | null
+  redact?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
   /** The body as queued deliveries keep it, with all that `redact` needs. Default: without text, html and plain. */
-  withhold?(body: Body): unknown
+  forQueue?(body: Body): unknown
 }
 
 /** Loads the bodies of events by their entities' ids, which are those of rows. */
@@ -101,19 +101,19 @@ export function event<Body>(declared: EventType<Body>): EventType<Body> {
 }
 
 /** Of a version that this one does not know: its rev counts, and nothing else. */
-export const unknownEvent: EventType<unknown> = { type: 'unknown', entity: 'app', touches: false }
+export const unknownEvent: EventType<unknown> = { type: 'unknown', entity: 'app', isActivity: false }
 
 /** Moves an app's state over one event. */
-export function fold(state: State, event: AppEvent): void {
+export function applyEvent(state: State, event: AppEvent): void {
   state.app = copyOf(state.app)
   event.kind.apply?.(state, event)
   const { app } = state
   app.head_rev = event.rev
   app.head_at = event.created_at
-  if (event.kind.touches) app.rev = event.rev
+  if (event.kind.isActivity) app.rev = event.rev
 }
 
 /** Takes a state back over one event, as far as it matters for lists of apps; the newest event comes first. */
-export function unfold(state: State, event: AppEvent): void {
-  event.kind.undo?.(state, event)
+export function revertEvent(state: State, event: AppEvent): void {
+  event.kind.revert?.(state, event)
 }

@@ -3,7 +3,7 @@ import type { Bus } from '../cluster/bus.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Problem } from '../lib/errors.ts'
 import { toForwardedKey } from '../storage/idempotency.ts'
-import { isRefusal, type OnceKey, type Task } from './app-actor.ts'
+import { isRefusal, type IdempotencyKey, type PendingCommand } from './app-actor.ts'
 import type { Apps } from './apps.ts'
 import type { AnyCommand } from './command.ts'
 import type { LastWriters } from './last-writers.ts'
@@ -23,7 +23,7 @@ interface ForwardingParts {
 }
 
 /** Longer than a commit takes under load; for as long a node that is frozen holds up what was sent to it. A guess. */
-const patienceMs = 1_000
+const answerTimeoutMs = 1_000
 
 /** How exactly that is kept. */
 const sweepMs = 100
@@ -57,7 +57,7 @@ interface Leaving {
 }
 
 interface Sent {
-  task: Task
+  pending: PendingCommand
   app: number
   node: string
   sentAt: number
@@ -109,16 +109,27 @@ export class Forwarding {
   }
 
   /** Takes a command that is better done elsewhere; false for all others. */
-  take(app: number, task: Task): boolean {
+  tryForward(app: number, pending: PendingCommand): boolean {
     const { lastWriters, commands } = this.#parts
     const node = lastWriters.find(app)
     if (node === null || this.#isStopping) return false
-    const { command, input, by } = task
+    const { command, input, by } = pending
     if (commands.get(command.name) !== command || command.travels?.(input) === false) return false
     const ticket = ++this.#tickets
-    task.once ??= { key: toForwardedKey(this.#parts.clock.now(), this.#origin, ticket), request: noRequest }
-    this.#sent.set(ticket, { task, app, node, sentAt: this.#parts.clock.now() })
-    this.#messageTo(node).requests.push([ticket, command.name, app, by, input, task.once.key, task.once.request])
+    pending.idempotencyKey ??= {
+      key: toForwardedKey(this.#parts.clock.now(), this.#origin, ticket),
+      request: noRequest,
+    }
+    this.#sent.set(ticket, { pending, app, node, sentAt: this.#parts.clock.now() })
+    this.#messageTo(node).requests.push([
+      ticket,
+      command.name,
+      app,
+      by,
+      input,
+      pending.idempotencyKey.key,
+      pending.idempotencyKey.request,
+    ])
     this.#forwarded++
     if (!this.#isSweeping) this.#sweepLater()
     return true
@@ -158,13 +169,13 @@ export class Forwarding {
     const command = this.#parts.commands.get(name)
     // A command of another version is known to the node that sent it.
     if (command === undefined || this.#isStopping) return void this.#messageTo(from).answers.push([ticket, 'left'])
-    const once: OnceKey = { key: Buffer.from(key), request: Buffer.from(request) }
+    const idempotencyKey: IdempotencyKey = { key: Buffer.from(key), request: Buffer.from(request) }
     const answer = (answer: Answer) => {
       this.#messageTo(from).answers.push(answer)
       if (--this.#working === 0) this.#onIdle?.()
     }
     this.#working++
-    this.#parts.apps.runHere(command, app, by, input, once).then(
+    this.#parts.apps.runHere(command, app, by, input, idempotencyKey).then(
       result => answer([ticket, 'done', result, this.#detailsOf(app)]),
       (error: unknown) => answer([ticket, ...toRefusal(error)]),
     )
@@ -176,17 +187,17 @@ export class Forwarding {
     this.#sent.delete(ticket)
     if (outcome === 'left') this.#doHere(sent)
     else if (outcome === 'done') void this.#resolve(sent, value, details)
-    else sent.task.reject(new Problem(value.status, value.code, value.message, value.facts))
+    else sent.pending.reject(new Problem(value.status, value.code, value.message, value.facts))
   }
 
   /** Callers are shown the app with what they wrote: as it is called by now, though memory may be behind. */
-  async #resolve({ app, task }: Sent, result: unknown, details: number): Promise<void> {
+  async #resolve({ app, pending }: Sent, result: unknown, details: number): Promise<void> {
     const { apps } = this.#parts
     if (apps.peek(app) !== undefined && this.#detailsOf(app) !== details) {
       // It is committed, whether that can be read now or not.
-      await apps.look([app]).catch(() => {})
+      await apps.catchUp([app]).catch(() => {})
     }
-    task.resolve(result)
+    pending.resolve(result)
   }
 
   /** When the app's own properties were changed last. */
@@ -194,14 +205,14 @@ export class Forwarding {
     return this.#parts.apps.peek(app)?.app.updated_at?.getTime() ?? 0
   }
 
-  #doHere({ app, task }: Sent): void {
-    this.#parts.apps.putHere(app, task)
+  #doHere({ app, pending }: Sent): void {
+    this.#parts.apps.putHere(app, pending)
   }
 
   #sweepLater(): void {
     this.#isSweeping = true
     this.#parts.clock.after(sweepMs, () => {
-      const latest = this.#parts.clock.now() - patienceMs
+      const latest = this.#parts.clock.now() - answerTimeoutMs
       for (const { node, sentAt } of this.#sent.values()) {
         // In the order in which they were sent.
         if (sentAt > latest) break

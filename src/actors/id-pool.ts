@@ -1,9 +1,9 @@
 /** What drawing one number from the sequence gives: it and those after it. The sequence counts in these steps. */
-export const drawnAtOnce = 64
+export const idsPerDraw = 64
 
 /** Numbers of the environment's one line, ascending, that no commit has used. */
-export interface Drawn {
-  numbers: number[]
+export interface DrawnIds {
+  ids: number[]
   /** When they were drawn, in milliseconds of PostgreSQL's clock; the oldest of them. */
   atMs: number
 }
@@ -21,7 +21,7 @@ const freshMs = 1_000
 /** Numbers drawn ahead by one commit for the next one. Owned by a commit connection. */
 export class IdPool {
   readonly #nowMs: () => number
-  #drawn: Drawn = { numbers: [], atMs: 0 }
+  #drawn: DrawnIds = { ids: [], atMs: 0 }
   #putAtMs = 0
   #lately = 0
 
@@ -37,16 +37,16 @@ export class IdPool {
   }
 
   /** `count` fresh numbers above `rev`; null where there are not as many. */
-  take(count: number, rev: number): Drawn | null {
-    const { numbers, atMs } = this.#drawn
+  take(count: number, rev: number): DrawnIds | null {
+    const { ids, atMs } = this.#drawn
     if (this.#nowMs() - this.#putAtMs > freshMs) return null
-    if (numbers.length < count || numbers[0]! <= rev) return null
-    this.#drawn = { numbers: numbers.slice(count), atMs }
-    return { numbers: numbers.slice(0, count), atMs }
+    if (ids.length < count || ids[0]! <= rev) return null
+    this.#drawn = { ids: ids.slice(count), atMs }
+    return { ids: ids.slice(0, count), atMs }
   }
 
   /** Replaces what is left. */
-  put(drawn: Drawn): void {
+  put(drawn: DrawnIds): void {
     this.#drawn = drawn
     this.#putAtMs = this.#nowMs()
   }

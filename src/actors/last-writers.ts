@@ -7,7 +7,7 @@ const silentMs = 5_000
 /** Apps that are remembered at one time. A guess: a few megabytes, and far more than are written to in that time. */
 const capacity = 20_000
 
-interface Writing {
+interface LastWrite {
   /** Null where it was this node. */
   node: string | null
   rev: number
@@ -21,7 +21,7 @@ interface Writing {
 export class LastWriters {
   readonly #nowMs: () => number
   /** In the order of the last news. */
-  readonly #writings = new Map<number, Writing>()
+  readonly #writings = new Map<number, LastWrite>()
   readonly #silentUntil = new Map<string, number>()
 
   constructor(nowMs: () => number) {

@@ -1,6 +1,6 @@
 import type { Db, Fragment, Sql } from '../storage/sql.ts'
 import { batchLoads } from '../storage/batch-loads.ts'
-import type { Environment } from './environment.ts'
+import type { SharedLog } from './shared-log.ts'
 
 /** A user or agent as answers show it, without secrets. Replaced as a whole when it changes. */
 export interface Person {
@@ -48,8 +48,8 @@ export class People {
   }
 
   /** Hears from now on of what changes people, on this node or another. Call once, before anybody is loaded. */
-  async follow(environment: Environment): Promise<void> {
-    environment.listen(async ({ type, entity_type, entity_id, facts }) => {
+  async follow(sharedLog: SharedLog): Promise<void> {
+    sharedLog.listen(async ({ type, entity_type, entity_id, facts }) => {
       if (type === 'everything') {
         this.clear()
         await this.#readTrashed()

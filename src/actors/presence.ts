@@ -15,7 +15,7 @@ const graceMs = 5_000
 /**
  * Who is here: users with a realtime connection, and those without one whose last request is not long ago. Whoever
  * closes the last connection goes away soon after. Only in memory; what other nodes know they say again and again
- * (see `spreadPresence`), so that it is forgotten when they are gone.
+ * (see `gossipPresence`), so that it is forgotten when they are gone.
  */
 export class Presence {
   readonly #parts: PresenceParts
@@ -91,7 +91,7 @@ export class Presence {
   }
 
   /** Another node says who is active there; null when it has fallen silent. */
-  hear(node: string, users: ReadonlySet<number> | null): void {
+  onGossip(node: string, users: ReadonlySet<number> | null): void {
     if (users === null) this.#elsewhere.delete(node)
     else this.#elsewhere.set(node, users)
     this.#version++

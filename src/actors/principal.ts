@@ -20,4 +20,4 @@ export const deletedUser = -1
 export const server: Principal = { kind: 'key', user: systemUser, credential: '' }
 
 /** Who calls an endpoint that needs no credential. */
-export const nobody: Principal = { kind: 'nobody', user: deletedUser, credential: '' }
+export const unauthenticated: Principal = { kind: 'nobody', user: deletedUser, credential: '' }

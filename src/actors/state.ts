@@ -147,7 +147,7 @@ export class AppState implements State {
   app: AppRow
   readonly recent: Recent
   /** The app's row when listeners were last told of it. */
-  told: AppRow
+  published: AppRow
   /** Whose rows have changed since then, with the row before. */
   readonly changed = new Map<number, MemberRow | undefined>()
   readonly #members: Map<number, MemberRow>
@@ -155,7 +155,7 @@ export class AppState implements State {
 
   constructor(app: AppRow, members: Iterable<MemberRow>, recent: Recent) {
     this.app = app
-    this.told = app
+    this.published = app
     this.#members = new Map(Array.from(members, row => [row.user_id, row]))
     for (const row of this.#members.values()) if (row.access !== null) this.#memberCount++
     this.recent = recent
@@ -191,8 +191,8 @@ export class AppState implements State {
   }
 
   /** Listeners have been told of everything so far. */
-  settle(): void {
-    this.told = this.app
+  markPublished(): void {
+    this.published = this.app
     this.changed.clear()
   }
 

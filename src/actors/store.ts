@@ -164,7 +164,7 @@ export const insertEvents = batch<EventRow>({
     select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at from ${rows} r`,
 })
 
-export interface OnceRow {
+export interface IdempotencyRow {
   key: Buffer
   request: Buffer
   result: unknown
@@ -175,11 +175,11 @@ export interface OnceRow {
  * True where somebody else has committed under the same idempotency key since it was looked for: in another app, as
  * otherwise one would have waited for the other. Done again, the request finds what was stored.
  */
-export function isKeyTaken(error: unknown): boolean {
+export function isIdempotencyRace(error: unknown): boolean {
   return violatedConstraint(error) === 'idempotency_pkey'
 }
 
-export const insertOnce = batch<OnceRow>({
+export const insertIdempotencyRows = batch<IdempotencyRow>({
   name: 'insert_once',
   columns: { key: 'bytea', request: 'bytea', result: 'jsonb', created_at: 'timestamptz' },
   sql: rows => `

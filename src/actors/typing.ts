@@ -35,7 +35,7 @@ export class Typing {
     this.#clock = clock
   }
 
-  listen(listener: TypingListener): void {
+  onTyping(listener: TypingListener): void {
     this.#listeners.push(listener)
   }
 
@@ -49,13 +49,13 @@ export class Typing {
     this.#typists.set(key, { app, user, toldAt: isQuiet ? before.toldAt : now, endsAt: now + typingMs })
     if (this.#typists.size > capacity) this.#end(this.#typists.keys().next().value!)
     if (!this.#isTimed) this.#wake(typingMs)
-    if (!isQuiet) this.#tell(app, user, true)
+    if (!isQuiet) this.#notify(app, user, true)
   }
 
   /** Whoever has just written something has stopped typing it. For the listeners of `Apps`. */
-  hear(events: readonly AppEvent[]): void {
+  onCommit(events: readonly AppEvent[]): void {
     if (this.#typists.size === 0) return
-    for (const { kind, app_id, actor_id } of events) if (kind.touches) this.#end(`${app_id}:${actor_id}`)
+    for (const { kind, app_id, actor_id } of events) if (kind.isActivity) this.#end(`${app_id}:${actor_id}`)
   }
 
   /** The users who are typing in an app now. */
@@ -68,7 +68,7 @@ export class Typing {
     const typist = this.#typists.get(key)
     if (typist === undefined) return
     this.#typists.delete(key)
-    this.#tell(typist.app, typist.user, false)
+    this.#notify(typist.app, typist.user, false)
   }
 
   #wake(delayMs: number): void {
@@ -85,7 +85,7 @@ export class Typing {
     }
   }
 
-  #tell(app: number, user: number, isTyping: boolean): void {
+  #notify(app: number, user: number, isTyping: boolean): void {
     for (const listener of this.#listeners) listener(app, user, isTyping)
   }
 }

@@ -2,7 +2,7 @@ import type { Sql } from '../storage/sql.ts'
 import { findTransactions } from '../storage/transactions.ts'
 import { usableMs } from './id-pool.ts'
 
-interface Mark {
+interface SeenRev {
   /** The newest committed rev at that time, and the first transaction that had not begun. */
   readonly rev: number
   readonly next: number
@@ -29,7 +29,7 @@ export class Watermark {
   readonly #sql: Sql
   readonly #nowMs: () => number
   /** Oldest first; what was drawn before the first was committed, or will never be. */
-  #marks: Mark[]
+  #marks: SeenRev[]
   /** How many marks were passed at the last advance. */
   #passed = 0
 
@@ -62,7 +62,7 @@ export class Watermark {
   }
 
   /** What followed `from` at the last advance was dealt with. */
-  settle(): void {
+  confirm(): void {
     this.#marks.splice(0, this.#passed)
     this.#passed = 0
   }

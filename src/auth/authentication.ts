@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { nobody, type Principal } from '../actors/principal.ts'
+import { unauthenticated, type Principal } from '../actors/principal.ts'
 import { problem } from '../lib/errors.ts'
 import { Secret } from '../lib/secret.ts'
 import { hashOf, type Credentials } from './credentials.ts'
@@ -23,7 +23,7 @@ export function authenticate(
   header: string,
   credentials: Credentials,
 ): Principal | Promise<Principal> {
-  if (auth === 'none') return nobody
+  if (auth === 'none') return unauthenticated
   if (auth instanceof Secret) return requireSecret(auth, header)
   const token = readBearer(header)
   const principal = credentials.authenticate(token)
@@ -34,7 +34,7 @@ function requireSecret(secret: Secret, header: string): Principal {
   // Digests have one length, and do not tell by the time it takes how much of a guess was right.
   const digest = (text: string) => Buffer.from(hashOf(text))
   if (!timingSafeEqual(digest(readBearer(header)), digest(secret.reveal()))) throw Unauthorized()
-  return nobody
+  return unauthenticated
 }
 
 function readBearer(header: string): string {

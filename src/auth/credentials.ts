@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Environment } from '../actors/environment.ts'
+import type { SharedLog } from '../actors/shared-log.ts'
 import { systemUser, type Principal } from '../actors/principal.ts'
 import type { Sql } from '../storage/sql.ts'
 import { recordUse } from './key-store.ts'
@@ -45,10 +45,10 @@ export class Credentials {
   /** Counts revocations: a look-up that began before one may have found what it ended. */
   #revocations = 0
 
-  constructor(sql: Sql, environment: Environment, now: () => Date) {
+  constructor(sql: Sql, sharedLog: SharedLog, now: () => Date) {
     this.#sql = sql
     this.#now = now
-    environment.listen(event => {
+    sharedLog.listen(event => {
       if (event.type === 'tokens_revoked' || event.type === 'user_trashed' || event.type === 'user_deleted') {
         this.#forget(principal => principal.user === event.entity_id && principal.kind === 'user')
       } else if (event.type === 'keys_revoked') {

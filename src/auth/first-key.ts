@@ -1,4 +1,4 @@
-import { directCommand, type Direct, type DirectWork } from '../actors/direct.ts'
+import { globalCommand, type GlobalCommands, type GlobalWork } from '../actors/global-commands.ts'
 import { server, systemUser } from '../actors/principal.ts'
 import { audit } from '../audit/audit.ts'
 import { StartFault } from '../lib/errors.ts'
@@ -22,13 +22,13 @@ interface KeySettings {
  * Throws a StartFault where the one from the configuration was revoked: that cannot be undone.
  */
 export async function ensureKey(
-  { sql, direct, now }: { sql: Sql; direct: Direct; now: Date },
+  { sql, globalCommands, now }: { sql: Sql; globalCommands: GlobalCommands; now: Date },
   { apiKey, isOnlyKey }: KeySettings,
 ): Promise<string | null> {
   if (apiKey !== null) {
     const { id, revoked_at } = await keepKey(sql, { ...toApiKey(apiKey.reveal()), name: 'API_KEY', now })
     if (revoked_at !== null) throw new StartFault('The key of API_KEY was revoked. Choose another one.')
-    if (isOnlyKey) await direct.run(revokeOthers, server, id)
+    if (isOnlyKey) await globalCommands.run(revokeOthers, server, id)
     return null
   }
   return sql.begin(async tx => {
@@ -41,7 +41,7 @@ export async function ensureKey(
 }
 
 /** Every node refuses them from now on, and those that are running forget them. */
-const revokeOthers = directCommand('revokeOthers', async (work: DirectWork, id: number): Promise<void> => {
+const revokeOthers = globalCommand('revokeOthers', async (work: GlobalWork, id: number): Promise<void> => {
   const count = await revokeOtherKeys(work.sql, id, work.now)
   if (count === 0) return
   audit(work, { action: 'keys_revoked', target: { type: 'key', id, name: 'API_KEY' }, after: { others: count } })

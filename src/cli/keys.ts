@@ -1,5 +1,5 @@
-import { Direct } from '../actors/direct.ts'
-import { Environment } from '../actors/environment.ts'
+import { GlobalCommands } from '../actors/global-commands.ts'
+import { SharedLog } from '../actors/shared-log.ts'
 import { server } from '../actors/principal.ts'
 import { newApiKey } from '../auth/api-key.ts'
 import { listKeys, orderFields, type KeyRow } from '../auth/key-store.ts'
@@ -17,11 +17,11 @@ const listLimit = 100
 /** API keys of a deployment for an operator who has none, by the commands of the API and with their entries in the audit log. */
 export class KeyOffice {
   readonly #sql: Sql
-  readonly #direct: Direct
+  readonly #globalCommands: GlobalCommands
 
   private constructor(sql: Sql) {
     this.#sql = sql
-    this.#direct = new Direct(sql, new Environment(sql), () => new Date())
+    this.#globalCommands = new GlobalCommands(sql, new SharedLog(sql), () => new Date())
   }
 
   /** Brings the schema up to date, as the start of a node does. */
@@ -41,7 +41,7 @@ export class KeyOffice {
   async create(name: string, days: number | null): Promise<string> {
     const { key, hash, prefix } = newApiKey()
     const expiresAt = days === null ? null : new Date(Date.now() + days * 86_400_000)
-    await this.#direct.run(createKey, server, { name, hash: hash.toString('base64'), prefix, expiresAt })
+    await this.#globalCommands.run(createKey, server, { name, hash: hash.toString('base64'), prefix, expiresAt })
     return key
   }
 
@@ -53,7 +53,7 @@ export class KeyOffice {
   /** Nodes that are running refuse it within two seconds. StartFault for one that there is not, and for the last one. */
   async revoke(id: number): Promise<void> {
     try {
-      await this.#direct.run(revokeKey, server, { id, isForced: true })
+      await this.#globalCommands.run(revokeKey, server, { id, isForced: true })
     } catch (error) {
       throw error instanceof Problem ? new StartFault(error.message, { cause: error }) : error
     }

@@ -1,4 +1,4 @@
-import type { OnceKey } from '../actors/app-actor.ts'
+import type { IdempotencyKey } from '../actors/app-actor.ts'
 import type { Principal } from '../actors/principal.ts'
 import type { Entry } from './admin/door.ts'
 import type { Exchange } from './exchange.ts'
@@ -11,7 +11,7 @@ interface Values {
   body: unknown
   by: Principal
   form: Representation
-  once: OnceKey | undefined
+  idempotencyKey: IdempotencyKey | undefined
   upload: Upload | undefined
   wantsStream: boolean
   origin: string
@@ -35,7 +35,7 @@ export function createRequestMaker(parts: Parts): RequestMaker {
     readonly body: unknown
     readonly by: Principal
     readonly form: Representation
-    readonly once: OnceKey | undefined
+    readonly idempotencyKey: IdempotencyKey | undefined
     readonly upload: Upload | undefined
     readonly wantsStream: boolean
     readonly origin: string
@@ -49,7 +49,7 @@ export function createRequestMaker(parts: Parts): RequestMaker {
       body,
       by,
       form,
-      once,
+      idempotencyKey,
       upload,
       wantsStream,
       origin,
@@ -62,7 +62,7 @@ export function createRequestMaker(parts: Parts): RequestMaker {
       this.body = body
       this.by = by
       this.form = form
-      this.once = once
+      this.idempotencyKey = idempotencyKey
       this.upload = upload
       this.wantsStream = wantsStream
       this.origin = origin

@@ -197,7 +197,7 @@ export class RequestPipeline {
         body: endpoint.toBody(text),
         by,
         form: choice.form,
-        once: key === '' ? undefined : toOnceKey({ key, by, method, path, body: text }),
+        idempotencyKey: key === '' ? undefined : toOnceKey({ key, by, method, path, body: text }),
         upload,
         wantsStream,
         origin,

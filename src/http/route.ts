@@ -1,7 +1,7 @@
 import type { z } from 'zod'
-import type { OnceKey } from '../actors/app-actor.ts'
+import type { IdempotencyKey } from '../actors/app-actor.ts'
 import type { Apps } from '../actors/apps.ts'
-import type { Direct } from '../actors/direct.ts'
+import type { GlobalCommands } from '../actors/global-commands.ts'
 import type { People } from '../actors/people.ts'
 import type { Presence } from '../actors/presence.ts'
 import type { Principal } from '../actors/principal.ts'
@@ -48,11 +48,11 @@ export interface Parts {
   /** For reads that take long; null where there is none. */
   replica: Replica | null
   apps: Apps
-  direct: Direct
+  globalCommands: GlobalCommands
   people: People
   credentials: Credentials
   adminSessions: AdminSessions
-  attempts: LoginThrottle
+  loginThrottle: LoginThrottle
   outboundQuota: OutboundQuota
   typing: Typing
   presence: Presence
@@ -84,7 +84,7 @@ export interface RouteRequest<Params, Query, Body> extends Parts {
   by: Principal
   form: Representation
   /** Set where the route creates and the client sent an Idempotency-Key: hand it to `apps.run` or `direct.run`. */
-  once: OnceKey | undefined
+  idempotencyKey: IdempotencyKey | undefined
   /** The raw body, where the route declares `uploadLimitBytes`. What the handler does not read is thrown away. */
   upload: Upload | undefined
   /** Where the route `streams`: the client asks for that instead of one answer. */

@@ -51,7 +51,7 @@ export class FanOut {
 
   constructor(parts: FanOutParts) {
     this.#parts = parts
-    this.#replays = new Replays({ ...parts, queue: this.#queue, catchUp: app => parts.apps.look([app]) })
+    this.#replays = new Replays({ ...parts, queue: this.#queue, catchUp: app => parts.apps.catchUp([app]) })
   }
 
   /** Apps with subscribers. */
@@ -241,7 +241,7 @@ export class FanOut {
   }
 
   #review(appTopic: AppTopic, state: AppState, events: readonly AppEvent[]): void {
-    const isForAll = events.length === 0 || !isSameGuard(state.told, state.app)
+    const isForAll = events.length === 0 || !isSameGuard(state.published, state.app)
     const users = isForAll ? null : usersWithOtherAccess(state)
     if (users?.size === 0) return
     for (const subscription of appTopic.subscriptions) {
@@ -319,8 +319,8 @@ function isSameGuard(before: AppRow, after: AppRow): boolean {
  */
 function endOfAbsence({ app }: AppState, user: number, events: readonly AppEvent[]): number {
   const giving = events.findLast(
-    ({ kind: { entity, touches }, entity_id }) =>
-      touches && (entity === 'app' || (entity === 'user' && entity_id === user)),
+    ({ kind: { entity, isActivity }, entity_id }) =>
+      isActivity && (entity === 'app' || (entity === 'user' && entity_id === user)),
   )
   return giving?.prev ?? app.head_rev
 }

@@ -3,8 +3,8 @@ import type { Apps } from '../actors/apps.ts'
 import type { EventTypes } from '../actors/catch-up.ts'
 import type { Moved } from '../actors/change-broadcast.ts'
 import type { AppEvent } from '../actors/event.ts'
-import type { Direct } from '../actors/direct.ts'
-import type { Environment } from '../actors/environment.ts'
+import type { GlobalCommands } from '../actors/global-commands.ts'
+import type { SharedLog } from '../actors/shared-log.ts'
 import type { People, Person } from '../actors/people.ts'
 import type { Presence } from '../actors/presence.ts'
 import type { Principal } from '../actors/principal.ts'
@@ -45,10 +45,10 @@ export interface RealtimeOptions extends Pick<UserTopicParts, 'isListed' | 'isUn
   node: string
   sql: Sql
   apps: Apps
-  direct: Direct
+  globalCommands: GlobalCommands
   people: People
   /** Its caches listen before this, so that rights are looked at with what they know now. */
-  environment: Environment
+  sharedLog: SharedLog
   typing: Typing
   presence: Presence
   findVisible: FindVisible
@@ -101,7 +101,7 @@ export class Realtime {
   #server: TemplatedApp | null = null
 
   constructor(options: RealtimeOptions) {
-    const { apps, direct, environment, credentials, typing, settings } = options
+    const { apps, globalCommands, sharedLog, credentials, typing, settings } = options
     const history = new History(options)
     this.#options = options
     this.#buffers = new ReplayBuffers(settings.replayBufferBytes)
@@ -134,16 +134,16 @@ export class Realtime {
       userStreams: this.#userStreams,
     })
     const typists = new TypingBroadcaster({ ...options, fanOut: this.#fanOut })
-    apps.listen((state, events) => {
+    apps.onCommit((state, events) => {
       this.#fanOut.onCommit(state, events)
       const news = this.#unloadedApps.takeUnsent(state.app.id, events)
       if (news.length > 0 || events.length === 0) this.#userTopic.onCommit(state)
       this.#userStreams.onCommit(state, news)
     })
-    direct.listen(event => this.#onAppCreated(event))
-    environment.listen(event => this.#onSharedEvent(event))
+    globalCommands.onFirstEvent(event => this.#onAppCreated(event))
+    sharedLog.listen(event => this.#onSharedEvent(event))
     credentials.onRevoked(isRevoked => this.#sessions.revoke(isRevoked))
-    typing.listen((app, user, isTyping) => typists.onTyping(app, user, isTyping))
+    typing.onTyping((app, user, isTyping) => typists.onTyping(app, user, isTyping))
   }
 
   get figures(): RealtimeFigures {

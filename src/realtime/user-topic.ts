@@ -56,12 +56,12 @@ export class UserTopic {
   onCommit(state: AppState): void {
     const { sessions } = this.#parts
     if (sessions.users.size === 0) return
-    const { app, told, changed } = state
+    const { app, published, changed } = state
     for (const [user, before] of changed) if (sessions.users.has(user)) this.#compare(state, user, before)
     if (this.#mayMoveForAll(state)) {
       for (const user of this.#present(state)) if (!changed.has(user)) this.#compare(state, user, state.member(user))
     }
-    if (app.last_id !== told.last_id || app.prior_id !== told.prior_id) this.#addUnreadChange(state, 'all')
+    if (app.last_id !== published.last_id || app.prior_id !== published.prior_id) this.#addUnreadChange(state, 'all')
   }
 
   /** Receives an app that was made on this node. */
@@ -70,17 +70,17 @@ export class UserTopic {
   }
 
   /** True where the app may have come into or out of lists of people whose own relation to it is what it was. */
-  #mayMoveForAll({ app, told }: AppState): boolean {
-    if (app.trashed_at !== told.trashed_at || app.deleted_at !== told.deleted_at) return true
-    return app.last_id !== told.last_id && this.#parts.isRemovable(app)
+  #mayMoveForAll({ app, published }: AppState): boolean {
+    if (app.trashed_at !== published.trashed_at || app.deleted_at !== published.deleted_at) return true
+    return app.last_id !== published.last_id && this.#parts.isRemovable(app)
   }
 
   #compare(state: AppState, user: number, before: MemberRow | undefined): void {
     const { isListed } = this.#parts
-    const { app, told } = state
+    const { app, published } = state
     const own = state.member(user)
     const isThere = isListed(app, own)
-    if (isThere !== isListed(told, before)) {
+    if (isThere !== isListed(published, before)) {
       if (isThere) this.send(user, { type: 'app_added', app_id: app.id })
       else this.send(user, { type: 'app_removed', app_id: app.id })
     } else if (isThere && own?.marked_id !== before?.marked_id) this.#addUnreadChange(state, new Set([user]))

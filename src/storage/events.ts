@@ -15,7 +15,7 @@ export interface EventRow {
 }
 
 /** The app id under which the log keeps what belongs to no app. */
-export const environmentId = 0
+export const sharedLogId = 0
 
 /** An app's events after `rev`, oldest first. Served by events_app. */
 export function listEvents(db: Db, app: number, after: number, limit: number): Promise<EventRow[]> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { applyMissed, readMissed } from '../../src/actors/catch-up.ts'
-import { Environment } from '../../src/actors/environment.ts'
+import { SharedLog } from '../../src/actors/shared-log.ts'
 import { eventTypes } from '../../src/resources/index.ts'
 import { putMembers, removeMembers } from '../../src/resources/members/commands.ts'
 import type { AppState } from '../../src/actors/state.ts'
@@ -56,7 +56,7 @@ test.each([
   await sql`
     delete from events where app_id = ${room}
       and rev not in (select rev from events where app_id = ${room} order by rev desc limit ${kept}::int)`
-  await here.apps.lookAround()
+  await here.apps.poll()
 
   const state = await here.apps.state(room)
   expect(state.member(ann!.id)).toBeUndefined()
@@ -109,19 +109,19 @@ function breaking(sql: Sql, isBroken: () => boolean): Sql {
 
 test('a rev that the database does not have is waited for by nobody', async () => {
   await using database = await createDatabase()
-  const environment = new Environment(database.sql)
-  await environment.start()
+  const sharedLog = new SharedLog(database.sql)
+  await sharedLog.start()
   const heard: string[] = []
-  environment.listen(({ type }) => void heard.push(type))
+  sharedLog.listen(({ type }) => void heard.push(type))
 
-  await environment.reach(environment.rev + 100)
+  await sharedLog.catchUpTo(sharedLog.rev + 100)
   expect(heard).toEqual([])
 
   await database.sql`update environment set head_rev = head_rev + 50`
-  const { rev } = environment
-  await environment.reach(rev + 100)
+  const { rev } = sharedLog
+  await sharedLog.catchUpTo(rev + 100)
   expect(heard).toEqual(['everything'])
-  expect(environment.rev).toBe(rev + 50)
+  expect(sharedLog.rev).toBe(rev + 50)
 })
 
 test('what has come into memory while other apps were being loaded is not loaded again', async () => {
@@ -136,7 +136,7 @@ test('what has come into memory while other apps were being loaded is not loaded
   const { pins, look } = await sql.begin(async tx => {
     await tx`lock table members in access exclusive mode`
     const pins = [crowded, other].map(app => apps.pin(app))
-    const look = apps.lookAround()
+    const look = apps.poll()
     await eventually(async () => {
       const [found] = await sql`
         select count(*) filter (where wait_event_type = 'Lock')::int as loading,

@@ -12,20 +12,20 @@ test('PostgreSQL commits with numbers that were drawn just now, and not with old
   await using database = await createDatabase()
   const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const connection = new CommitConnection({ open, deadlineMs: 10_000 })
-  const [present] = await database.sql<{ ms: number; environment: number }[]>`
-    select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, head_rev as environment from environment`
+  const [present] = await database.sql<{ ms: number; head_rev: number }[]>`
+    select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, head_rev from environment`
   const commit = (drawnAtMs: number) =>
     connection.commitOptimistic(new WriteStatement(), {
       moved: [],
-      still: [],
+      unmoved: [],
       keys: [],
-      environment: present!.environment,
+      sharedRev: present!.head_rev,
       drawnAtMs,
       count: 2,
     })
 
   expect(await commit(present!.ms)).toBeNull()
-  expect(await commit(present!.ms - usableMs)).toMatchObject({ apps: new Map(), environment: present!.environment })
+  expect(await commit(present!.ms - usableMs)).toMatchObject({ apps: new Map(), sharedRev: present!.head_rev })
   expect(connection.collisions).toBe(1)
   await connection.close()
 })
@@ -38,7 +38,7 @@ test('where an app has moved nothing is written, and it is said which, without a
   await sql`delete from apps where id = ${gone}`
   const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const connection = new CommitConnection({ open, deadlineMs: 10_000 })
-  const { environment, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
+  const { sharedRev, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
   await connection.rollback()
   const [taken, free] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
   await sql`insert into idempotency (key, request, result, created_at) values (${taken}, ${taken}, '1', now())`
@@ -55,9 +55,9 @@ test('where an app has moved nothing is written, and it is said which, without a
 
   const conflict = await connection.commitOptimistic(statement, {
     moved: rooms.map(id => ({ id, head_rev: 1 })),
-    still: [{ id: moved, head_rev: 1 }],
+    unmoved: [{ id: moved, head_rev: 1 }],
     keys: [taken, free],
-    environment,
+    sharedRev,
     drawnAtMs: ahead.atMs,
     count: 1,
   })
@@ -68,7 +68,7 @@ test('where an app has moved nothing is written, and it is said which, without a
       [gone, 0],
     ]),
     keys: new Set([taken.toString('hex')]),
-    environment,
+    sharedRev,
   })
   expect(await sql`select from apps where name is not null`).toHaveLength(0)
   // The lock of the app that had not moved is let go of.
@@ -89,8 +89,8 @@ test('no number is drawn twice, by whomever and however many at a time', async (
       const locked = await connection.begin({ apps: [], keys: [], count, ahead: count })
       await connection.commit(new WriteStatement(), locked, 0)
       const [single] = await database.sql<{ number: number }[]>`select nextval('numbers')::int as number`
-      expect(locked.numbers).toHaveLength(count)
-      drawn.push(...locked.numbers, ...connection.ids.take(count, 0)!.numbers, single!.number)
+      expect(locked.ids).toHaveLength(count)
+      drawn.push(...locked.ids, ...connection.ids.take(count, 0)!.ids, single!.number)
     }
   }
 
@@ -102,8 +102,8 @@ test('numbers that PostgreSQL could give out again after a crash are not kept fo
   await using database = await createDatabase()
   const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const connection = new CommitConnection({ open, deadlineMs: 10_000 })
-  const [present] = await database.sql<{ ms: number; environment: number }[]>`
-    select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, head_rev as environment from environment`
+  const [present] = await database.sql<{ ms: number; head_rev: number }[]>`
+    select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, head_rev from environment`
   const begin = () => connection.begin({ apps: [], keys: [], count: 1, ahead: 10 })
   const kept: Record<string, unknown> = {}
 
@@ -117,9 +117,9 @@ test('numbers that PostgreSQL could give out again after a crash are not kept fo
   kept['refused'] = connection.ids.take(1, 0)
   await connection.commitOptimistic(new WriteStatement(), {
     moved: [],
-    still: [],
+    unmoved: [],
     keys: [],
-    environment: present!.environment,
+    sharedRev: present!.head_rev,
     drawnAtMs: present!.ms,
     count: 1,
   })
@@ -169,7 +169,7 @@ test('however many statements there are, PostgreSQL keeps no more than a connect
   await using database = await createDatabase()
   const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const connection = new CommitConnection({ open, deadlineMs: 10_000 })
-  const [present] = await database.sql<{ environment: number }[]>`select head_rev as environment from environment`
+  const [present] = await database.sql<{ head_rev: number }[]>`select head_rev from environment`
   const counts: number[] = []
 
   for (let number = 0; number < statementLimit * 2.5; number++) {
@@ -187,7 +187,7 @@ test('however many statements there are, PostgreSQL keeps no more than a connect
     else {
       await connection.rollback()
       const drawnAtMs = locked.ahead.atMs
-      const known = { moved: [], still: [], keys: [], environment: present!.environment, drawnAtMs, count: 1 }
+      const known = { moved: [], unmoved: [], keys: [], sharedRev: present!.head_rev, drawnAtMs, count: 1 }
       expect(await connection.commitOptimistic(statement, known)).toBeNull()
     }
     const [kept] = await connection.db<{ count: number }[]>`
@@ -213,7 +213,7 @@ test('a commit has its place among the transactions before it looks at the age o
       for each statement execute function refuse_without_place()`)
   const open = () => openConnection({ url: database.url, statementTimeoutMs: 10_000 })
   const connection = new CommitConnection({ open, deadlineMs: 10_000 })
-  const { environment, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
+  const { sharedRev, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
   await connection.rollback()
   const statement = new WriteStatement()
   const move = batch<{ id: number }>({
@@ -226,9 +226,9 @@ test('a commit has its place among the transactions before it looks at the age o
   const moved = [{ id: room, head_rev: 1 }]
   const conflict = await connection.commitOptimistic(statement, {
     moved,
-    still: [],
+    unmoved: [],
     keys: [],
-    environment,
+    sharedRev,
     drawnAtMs: ahead.atMs,
     count: 1,
   })

@@ -65,7 +65,7 @@ test('what came together with a command that fails is done by the actor that tak
   const app = database.rooms[0]!
   await using node = await openActors(database.url)
   const heard: string[] = []
-  node.apps.listen((_, events) => heard.push(...events.map(({ type }) => type)))
+  node.apps.onCommit((_, events) => heard.push(...events.map(({ type }) => type)))
   await node.apps.pin(app)
 
   const failing = node.apps.run(bug, app, system, undefined)
@@ -74,7 +74,7 @@ test('what came together with a command that fails is done by the actor that tak
   await expect(failing).rejects.toMatchObject({ code: '23502' })
   await Promise.all(sending)
   expect((await node.apps.state(app)).app.item_count).toBe(30)
-  await node.apps.lookAround()
+  await node.apps.poll()
   expect(heard).toEqual(sending.map(() => 'message_created'))
 })
 
@@ -101,7 +101,7 @@ test('what fails when it is tried again leaves nothing behind for the next comma
   const [app, elsewhere] = rooms as [number, number]
   await using here = await openActors(database.url)
   await using there = await openActors(database.url)
-  const once = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
+  const idempotencyKey = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
   const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const load = async () => {
     begun.resolve()
@@ -109,11 +109,11 @@ test('what fails when it is tried again leaves nothing behind for the next comma
   }
   const slow = loadingCommand('slow', load, work => ({ id: work.app.id }))
 
-  const failing = here.apps.run(slow, app, system, null, once)
+  const failing = here.apps.run(slow, app, system, null, idempotencyKey)
   failing.catch(() => {})
   await begun.promise
   // Somebody else uses the key, and has the app as soon as the first attempt lets go of it.
-  await send(there.apps, elsewhere, { once })
+  await send(there.apps, elsewhere, { idempotencyKey: idempotencyKey })
   await sql.begin(async tx => {
     const locked = tx`select from apps where id = ${app} for update`.execute()
     const waiting = () => sql<{ pid: number }[]>`
@@ -150,8 +150,8 @@ test('an app that cannot be brought up to date keeps no other from it, and is lo
     update apps set head_rev = (select rev from rotten) where id = ${broken}`
   await send(there.apps, other)
 
-  await expect(here.apps.look(rooms)).rejects.toThrow(TypeError)
+  await expect(here.apps.catchUp(rooms)).rejects.toThrow(TypeError)
 
   for (const room of rooms) expect((await here.apps.state(room)).app.item_count).toBe(1)
-  await here.apps.look(rooms)
+  await here.apps.catchUp(rooms)
 })

@@ -12,10 +12,10 @@ test('a node that heard nothing of the end of an app notices that its row is gon
   await using node = await openActors(database.url)
   const heard: [number, boolean][] = []
   await Promise.all([node.apps.pin(gone), node.apps.state(kept)])
-  node.apps.listen(({ app }, events) => heard.push([app.id, app.deleted_at !== null && events.length === 0]))
+  node.apps.onCommit(({ app }, events) => heard.push([app.id, app.deleted_at !== null && events.length === 0]))
   await database.sql`delete from apps where id = ${gone}`
 
-  await node.apps.lookAround()
+  await node.apps.poll()
 
   expect(heard).toEqual([[gone, true]])
   expect(node.apps.peek(kept)).toBeDefined()

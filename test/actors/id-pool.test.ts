@@ -4,7 +4,7 @@ import { IdPool, usableMs } from '../../src/actors/id-pool.ts'
 function createPool() {
   const clock = { nowMs: 0 }
   const ids = new IdPool(() => clock.nowMs)
-  const fill = () => ids.put({ numbers: [11, 12, 13, 14], atMs: 5 })
+  const fill = () => ids.put({ ids: [11, 12, 13, 14], atMs: 5 })
   return { clock, ids, fill }
 }
 
@@ -13,8 +13,8 @@ test('numbers are taken once, in order, and only if there are enough above the r
   fill()
   expect(ids.take(1, 11)).toBeNull()
   expect(ids.take(5, 0)).toBeNull()
-  expect(ids.take(3, 10)).toEqual({ numbers: [11, 12, 13], atMs: 5 })
-  expect(ids.take(1, 10)).toEqual({ numbers: [14], atMs: 5 })
+  expect(ids.take(3, 10)).toEqual({ ids: [11, 12, 13], atMs: 5 })
+  expect(ids.take(1, 10)).toEqual({ ids: [14], atMs: 5 })
   expect(ids.take(1, 10)).toBeNull()
 })
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Direct } from '../../src/actors/direct.ts'
+import { GlobalCommands } from '../../src/actors/global-commands.ts'
 import type { AppState } from '../../src/actors/state.ts'
 import { createApp, type AppDraft } from '../../src/resources/apps/create.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
@@ -32,10 +32,10 @@ test('an app that a node has made is in its memory at once, as another node read
     select u, 'u' || u, 'Person ' || u, now() from unnest(${people}::bigint[]) u`
   await using here = await openActors(database.url)
   await using there = await openActors(database.url)
-  const direct = new Direct(here.sql, here.environment, () => new Date())
-  direct.adopt(made => here.apps.adopt(made))
+  const globalCommands = new GlobalCommands(here.sql, here.sharedLog, () => new Date())
+  globalCommands.onAppMade(made => here.apps.adopt(made))
 
-  const { id } = await direct.run(createApp, system, draft)
+  const { id } = await globalCommands.run(createApp, system, draft)
   const made = here.apps.peek(id)
   const read = await there.apps.state(id)
 

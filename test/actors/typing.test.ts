@@ -7,12 +7,12 @@ function observe() {
   const clock = new ManualClock()
   const typing = new Typing(clock)
   const told: string[] = []
-  typing.listen((app, user, isTyping) => told.push(`${user} in ${app}: ${isTyping}`))
+  typing.onTyping((app, user, isTyping) => told.push(`${user} in ${app}: ${isTyping}`))
   return { clock, typing, told }
 }
 
-const written = (app_id: number, actor_id: number, touches: boolean) => [
-  { kind: { touches }, app_id, actor_id } as AppEvent,
+const written = (app_id: number, actor_id: number, isActivity: boolean) => [
+  { kind: { isActivity: isActivity }, app_id, actor_id } as AppEvent,
 ]
 
 test('typing is forgotten after five seconds', () => {
@@ -55,9 +55,9 @@ test('whoever has written something types no longer; a reaction or a read marker
   typing.start(1, 7)
   typing.start(1, 8)
 
-  typing.hear(written(1, 8, false))
-  typing.hear(written(2, 7, true))
-  typing.hear(written(1, 7, true))
+  typing.onCommit(written(1, 8, false))
+  typing.onCommit(written(2, 7, true))
+  typing.onCommit(written(1, 7, true))
 
   expect(typing.in(1)).toEqual([8])
   expect(told.at(-1)).toBe('7 in 1: false')

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { OnceKey } from '../../src/actors/app-actor.ts'
+import type { IdempotencyKey } from '../../src/actors/app-actor.ts'
 import { loadingCommand } from '../../src/actors/command.ts'
 import type { Principal } from '../../src/actors/principal.ts'
 import { putMembers, removeMembers } from '../../src/resources/members/commands.ts'
@@ -16,8 +16,8 @@ async function openNodes() {
     insert into users (uid, display_name, created_at) values ('ann', 'Ann', now()) returning id`
   const [one, other] = [await openActors(database.url), await openActors(database.url)]
   type Node = typeof one
-  const sendFrom = (node: Node, by: Principal, text = 'hello', once?: OnceKey) =>
-    send(node.apps, app, { by, text, once })
+  const sendFrom = (node: Node, by: Principal, text = 'hello', idempotencyKey?: IdempotencyKey) =>
+    send(node.apps, app, { by, text, idempotencyKey })
   return {
     sql,
     app,
@@ -106,7 +106,7 @@ test('numbers of a message are above those that another node has used in its app
   const { one, other, send } = nodes
   const sent = []
   for (const node of [one, other, one, other, one]) {
-    await node.apps.lookAround()
+    await node.apps.poll()
     sent.push(await send(node, system))
   }
   expect(sent.map(({ id }) => id)).toEqual(sent.map(({ id }) => id).toSorted((a, b) => a - b))
@@ -122,7 +122,7 @@ test('in a commit of several apps, each gets numbers above those that another no
 
   // The numbers that one has at hand are above all that it knows of the first room, but not of the second.
   const [before] = await sendAll(other, [second!])
-  await one.apps.lookAround()
+  await one.apps.poll()
   const [, after] = await sendAll(one, [first!, second!])
 
   expect(after!.id).toBeGreaterThan(before!.id)
@@ -131,12 +131,15 @@ test('in a commit of several apps, each gets numbers above those that another no
 test('a request that another node has done before is not done again', async () => {
   await using nodes = await openNodes()
   const { sql, app, one, other, send } = nodes
-  const once = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
+  const idempotencyKey = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
   await send(one, system)
   await send(other, system)
 
-  const first = await send(one, system, 'once', once)
-  const again = await Promise.all([send(other, system, 'once', once), send(one, system, 'once', once)])
+  const first = await send(one, system, 'once', idempotencyKey)
+  const again = await Promise.all([
+    send(other, system, 'once', idempotencyKey),
+    send(one, system, 'once', idempotencyKey),
+  ])
 
   expect(again.map(({ id }) => id)).toEqual([first.id, first.id])
   const [found] = await sql`select count(*)::int as count from messages where app_id = ${app}`
@@ -149,7 +152,7 @@ test('a request that another node does while it is being decided is not done aga
   const [here, there] = database.rooms
   await using one = await openActors(database.url)
   await using other = await openActors(database.url)
-  const once = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
+  const idempotencyKey = { key: Buffer.alloc(32, 1), request: Buffer.alloc(32, 2) }
   const begun = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
   const slow = loadingCommand(
@@ -161,9 +164,9 @@ test('a request that another node does while it is being decided is not done aga
     work => ({ id: work.app.id }),
   )
 
-  const late = one.apps.run(slow, here!, system, null, once)
+  const late = one.apps.run(slow, here!, system, null, idempotencyKey)
   await begun.promise
-  const first = await send(other.apps, there!, { once })
+  const first = await send(other.apps, there!, { idempotencyKey: idempotencyKey })
   gate.resolve()
 
   expect(await late).toMatchObject({ id: first.id })

@@ -147,12 +147,12 @@ test('a commit that is not answered in time is given up with its connection, and
   })
   const statement = new WriteStatement()
   statement.add(touch, [{ id: rooms[0]! }])
-  const { environment, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
+  const { sharedRev, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
   await connection.rollback()
 
   await sql.begin(async tx => {
     await tx`select from apps where id = ${rooms[0]!} for update`
-    const known = { moved: [], still: [], keys: [], environment, drawnAtMs: ahead.atMs, count: 1 }
+    const known = { moved: [], unmoved: [], keys: [], sharedRev, drawnAtMs: ahead.atMs, count: 1 }
     await expect(connection.commitOptimistic(statement, known)).rejects.toBeInstanceOf(OutcomeUnknown)
 
     const { heads } = await connection.begin({ apps: [rooms[1]!], keys: [], count: 1, ahead: 0 })

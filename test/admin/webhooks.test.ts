@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { Direct } from '../../src/actors/direct.ts'
-import { Environment } from '../../src/actors/environment.ts'
+import { GlobalCommands } from '../../src/actors/global-commands.ts'
+import { SharedLog } from '../../src/actors/shared-log.ts'
 import { retryDelayMs } from '../../src/delivery/retry.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { deliveryChores } from '../../src/resources/webhooks/delivery.ts'
@@ -249,10 +249,17 @@ test('a webhook with retries that fails for days is disabled and says why; one w
     await register(server, 'http://127.0.0.1:9/hook'),
   ]
   await sql`update webhooks set failing_since = now() - interval '6 days'`
-  const direct = new Direct(sql, new Environment(sql), () => new Date())
+  const globalCommands = new GlobalCommands(sql, new SharedLog(sql), () => new Date())
   const past = async () => new Date()
   // Of the chores only one is done, which needs no more.
-  const parts = { deliverer: null as never, registrations: null as never, direct, sql, past, log: createLog('error') }
+  const parts = {
+    deliverer: null as never,
+    registrations: null as never,
+    globalCommands,
+    sql,
+    past,
+    log: createLog('error'),
+  }
   const chore = deliveryChores(parts).find(({ name }) => name === 'disable failing webhooks')!
 
   await chore.run(new AbortController().signal)

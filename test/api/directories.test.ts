@@ -24,10 +24,10 @@ test('a directory is made once for each name, whatever its case', async () => {
 
 test('an Idempotency-Key keeps a repeated request from failing', async () => {
   await using server = await startServer()
-  const once = { 'idempotency-key': 'k1' }
+  const idempotencyKey = { 'idempotency-key': 'k1' }
 
-  const first = await server.admin.post('/api/directories', { name: 'acme' }, once)
-  const again = await server.admin.post('/api/directories', { name: 'acme' }, once)
+  const first = await server.admin.post('/api/directories', { name: 'acme' }, idempotencyKey)
+  const again = await server.admin.post('/api/directories', { name: 'acme' }, idempotencyKey)
 
   expect([first.status, again.status]).toEqual([201, 201])
   expect(again.body).toEqual(first.body)

@@ -6,7 +6,7 @@ import { createDirectory } from '../support/process.ts'
 import { startServer } from '../support/server.ts'
 import { keptIn, upload } from '../support/uploads.ts'
 
-const once = (key: string) => ({ 'idempotency-key': key })
+const idempotencyKey = (key: string) => ({ 'idempotency-key': key })
 
 test('twenty requests with one key at once make one message, and all get its answer', async () => {
   await using server = await startServer()
@@ -14,7 +14,7 @@ test('twenty requests with one key at once make one message, and all get its ans
     app,
     people: [ann],
   } = await server.chatWith(1)
-  const send = () => ann.post(`/api/apps/${app}/messages`, { text: 'once' }, once('k1'))
+  const send = () => ann.post(`/api/apps/${app}/messages`, { text: 'once' }, idempotencyKey('k1'))
 
   const answers = await Promise.all(Array.from({ length: 20 }, send))
 
@@ -30,7 +30,7 @@ test('a repeated request gets the first answer, whatever has become of the messa
     people: [ann],
   } = await server.chatWith(1)
   const body = { text: '**first**', metadata: { created_at: 'mine', n: 1.5 }, tags: ['t'] }
-  const send = () => ann.post(`/api/apps/${app}/messages`, body, once('k1'))
+  const send = () => ann.post(`/api/apps/${app}/messages`, body, idempotencyKey('k1'))
   const { body: first } = await send()
   const { app: _, ...message } = first
   const isFirst = async () => {
@@ -56,14 +56,16 @@ test('a repeated request gets the first answer also where it would be refused by
     app,
     people: [ann],
   } = await server.chatWith(1)
-  const send = () => ann.post(`/api/apps/${app}/messages`, { text: 'once' }, once('k1'))
+  const send = () => ann.post(`/api/apps/${app}/messages`, { text: 'once' }, idempotencyKey('k1'))
   const { body: first } = await send()
 
   await server.admin.put(`/api/apps/${app}/members/${ann.id}`, { access: 'read' })
   await server.admin.post(`/api/apps/${app}/messages`, { text: 'Ann may only read' })
 
   expect(await send()).toMatchObject({ status: 201, body: { id: first.id } })
-  expect(await ann.post(`/api/apps/${app}/messages`, { text: 'once' }, once('k2'))).toMatchObject({ status: 403 })
+  expect(await ann.post(`/api/apps/${app}/messages`, { text: 'once' }, idempotencyKey('k2'))).toMatchObject({
+    status: 403,
+  })
 })
 
 test('whoever repeats a request sees nothing of an app that they have lost since', async () => {
@@ -74,8 +76,8 @@ test('whoever repeats a request sees nothing of an app that they have lost since
   const others = { comments: ['comments', { text: 'hi' }], files: ['files', { blob_id: blob.id }] } as const
 
   for (const [type, [plural, item]] of Object.entries({ ...items, ...others })) {
-    const make = () => ann.post('/api/apps', { type, uid: type, members: [ben.id] }, once(`${type} app`))
-    const add = () => ann.post(`/api/apps/${type}/${plural}`, item, once(`${type} item`))
+    const make = () => ann.post('/api/apps', { type, uid: type, members: [ben.id] }, idempotencyKey(`${type} app`))
+    const add = () => ann.post(`/api/apps/${type}/${plural}`, item, idempotencyKey(`${type} item`))
     const answers = async () => (await Promise.all([make(), add()])).map(({ status, body }) => [status, body.id])
     const first = [
       [201, (await make()).body.id],
@@ -105,8 +107,8 @@ test('another request under the same key is refused, and does nothing', async ()
     app,
     people: [ann],
   } = await server.chatWith(1)
-  const { body: other } = await ann.post('/api/apps', { type: 'chat' }, once('other'))
-  await ann.post(`/api/apps/${app}/messages`, { text: 'first' }, once('k1'))
+  const { body: other } = await ann.post('/api/apps', { type: 'chat' }, idempotencyKey('other'))
+  await ann.post(`/api/apps/${app}/messages`, { text: 'first' }, idempotencyKey('k1'))
   const attempts = [
     [`/api/apps/${app}/messages`, { text: 'second' }],
     [`/api/apps/${app}/messages`, { text: 'first', tags: [] }],
@@ -115,7 +117,7 @@ test('another request under the same key is refused, and does nothing', async ()
   ] as const
 
   for (const [path, body] of attempts) {
-    const answer = await ann.post(path, body, once('k1'))
+    const answer = await ann.post(path, body, idempotencyKey('k1'))
     expect(answer).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } })
     expect(Object.keys(answer.body.errors)).toEqual(['Idempotency-Key'])
   }
@@ -130,8 +132,10 @@ test('different requests under one key at once: one is done, the others are refu
 
   for (let round = 0; round < 5; round++) {
     const answers = await Promise.all([
-      ...apps.map(({ body }) => ann.post(`/api/apps/${body.id}/messages`, { text: 'hi' }, once(`round ${round}`))),
-      ann.post('/api/apps', { type: 'posts' }, once(`round ${round}`)),
+      ...apps.map(({ body }) =>
+        ann.post(`/api/apps/${body.id}/messages`, { text: 'hi' }, idempotencyKey(`round ${round}`)),
+      ),
+      ann.post('/api/apps', { type: 'posts' }, idempotencyKey(`round ${round}`)),
     ])
     const statuses = answers.map(({ status }) => status).toSorted()
     expect(statuses).toEqual([201, ...answers.slice(1).map(() => 422)])
@@ -151,9 +155,9 @@ test('a key is still known when the token was renewed', async () => {
   const { body } = await server.admin.post(`/api/users/${ann.id}/tokens`)
   const renewed = client(server.url, body.access_token)
 
-  const first = await ann.post(path, { text: 'once' }, once('k1'))
-  const again = await renewed.post(path, { text: 'once' }, once('k1'))
-  const other = await renewed.post(path, { text: 'another' }, once('k1'))
+  const first = await ann.post(path, { text: 'once' }, idempotencyKey('k1'))
+  const again = await renewed.post(path, { text: 'once' }, idempotencyKey('k1'))
+  const other = await renewed.post(path, { text: 'another' }, idempotencyKey('k1'))
 
   expect(again).toMatchObject({ status: 201, body: { id: first.body.id } })
   expect(other).toMatchObject({ status: 422, body: { code: 'idempotency-key-reused' } })
@@ -166,7 +170,8 @@ test('different texts for one app under one key at once: one is sent, the others
     people: [ann],
   } = await server.chatWith(1)
 
-  const send = (_: unknown, i: number) => ann.post(`/api/apps/${app}/messages`, { text: `text ${i}` }, once('k1'))
+  const send = (_: unknown, i: number) =>
+    ann.post(`/api/apps/${app}/messages`, { text: `text ${i}` }, idempotencyKey('k1'))
   const answers = await Promise.all(Array.from({ length: 10 }, send))
 
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...answers.slice(1).map(() => 422)])
@@ -181,10 +186,12 @@ test('a key is its user’s or API key’s own, and only for requests that creat
   } = await server.chatWith(2)
   const path = `/api/apps/${app}/messages`
 
-  const sent = await Promise.all([ann, ben, server.admin].map(one => one.post(path, { text: 'hi' }, once('k1'))))
+  const sent = await Promise.all(
+    [ann, ben, server.admin].map(one => one.post(path, { text: 'hi' }, idempotencyKey('k1'))),
+  )
   const edits = [
-    await ann.patch(`/api/messages/${sent[0]!.body.id}`, { text: 'one' }, once('k2')),
-    await ann.patch(`/api/messages/${sent[0]!.body.id}`, { text: 'two' }, once('k2')),
+    await ann.patch(`/api/messages/${sent[0]!.body.id}`, { text: 'one' }, idempotencyKey('k2')),
+    await ann.patch(`/api/messages/${sent[0]!.body.id}`, { text: 'two' }, idempotencyKey('k2')),
   ]
 
   expect(new Set(sent.map(({ body }) => body.id)).size).toBe(3)
@@ -195,7 +202,7 @@ test('a refused request may be sent again under its key', async () => {
   await using server = await startServer()
   const ann = await server.person('Ann')
   const { body: app } = await server.admin.post('/api/apps', { type: 'chat' })
-  const send = () => ann.post(`/api/apps/${app.id}/messages`, { text: 'let me in' }, once('k1'))
+  const send = () => ann.post(`/api/apps/${app.id}/messages`, { text: 'let me in' }, idempotencyKey('k1'))
 
   expect((await send()).status).toBe(404)
   await server.admin.put(`/api/apps/${app.id}/members/${ann.id}`)
@@ -212,12 +219,16 @@ test('the first answer outlives the node that gave it', async () => {
       app,
       people: [ann],
     } = await server.chatWith(1)
-    first = await ann.post(`/api/apps/${app}/messages`, request, once('k1'))
+    first = await ann.post(`/api/apps/${app}/messages`, request, idempotencyKey('k1'))
     return { app, token: ann.token }
   })()
 
   await using server = await startServer({ DATABASE_URL: database.url })
-  const again = await server.request('POST', `/api/apps/${app}/messages`, { body: request, headers: once('k1'), token })
+  const again = await server.request('POST', `/api/apps/${app}/messages`, {
+    body: request,
+    headers: idempotencyKey('k1'),
+    token,
+  })
 
   expect(again).toMatchObject({ status: 201, body: { ...first!.body, app: { id: app } } })
   expect((await server.admin.get(`/api/apps/${app}/messages`)).body.count).toBe('1')
@@ -226,7 +237,7 @@ test('the first answer outlives the node that gave it', async () => {
 test('an app is made once under a key, a private chat too', async () => {
   await using server = await startServer()
   const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
-  const make = (key: string, body: object) => ann.post('/api/apps', body, once(key))
+  const make = (key: string, body: object) => ann.post('/api/apps', body, idempotencyKey(key))
 
   const rooms = await Promise.all(
     Array.from({ length: 10 }, () => make('room', { type: 'chat_room', members: [ben.id] })),
@@ -249,7 +260,8 @@ test('a vote that is repeated under its key is not withdrawn', async () => {
     people: [ann],
   } = await server.chatWith(1)
   const { body: message } = await ann.post(`/api/apps/${app}/messages`, { options: [{ text: 'yes' }] })
-  const vote = (key: string) => ann.post(`/api/options/${message.options.data[0].id}/vote`, undefined, once(key))
+  const vote = (key: string) =>
+    ann.post(`/api/options/${message.options.data[0].id}/vote`, undefined, idempotencyKey(key))
 
   const [first, repeated] = [await vote('k1'), await vote('k1')]
   const withdrawn = await vote('k2')
@@ -266,7 +278,7 @@ test('a file that is uploaded again under its key is kept once, and another one 
   const send = (content: string, name = 'notes.txt') => {
     const form = new FormData()
     form.append('blob', new Blob([content]), name)
-    return ann.post('/api/blobs', form, once('k1'))
+    return ann.post('/api/blobs', form, idempotencyKey('k1'))
   }
 
   const answers = await Promise.all([send('walnuts'), send('walnuts')])
@@ -290,8 +302,10 @@ test('a key that is no key is refused', async () => {
   } = await server.chatWith(1)
 
   for (const key of ['x'.repeat(256), 'tab\there']) {
-    const { status, body } = await ann.post(`/api/apps/${app}/messages`, { text: 'hi' }, once(key))
+    const { status, body } = await ann.post(`/api/apps/${app}/messages`, { text: 'hi' }, idempotencyKey(key))
     expect([key, status, Object.keys(body.errors ?? {})]).toEqual([key, 422, ['Idempotency-Key']])
   }
-  expect((await ann.post(`/api/apps/${app}/messages`, { text: 'hi' }, once('x'.repeat(255)))).status).toBe(201)
+  expect((await ann.post(`/api/apps/${app}/messages`, { text: 'hi' }, idempotencyKey('x'.repeat(255)))).status).toBe(
+    201,
+  )
 })

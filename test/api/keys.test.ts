@@ -46,10 +46,10 @@ test('keys are for keys alone to manage', async () => {
 
 test('a key that is made again under its Idempotency-Key is the same one, and is not shown again', async () => {
   await using server = await startServer()
-  const once = { 'idempotency-key': 'one key, please' }
+  const idempotencyKey = { 'idempotency-key': 'one key, please' }
 
-  const first = await server.admin.post('/api/keys', { name: 'CRM' }, once)
-  const again = await server.admin.post('/api/keys', { name: 'CRM' }, once)
+  const first = await server.admin.post('/api/keys', { name: 'CRM' }, idempotencyKey)
+  const again = await server.admin.post('/api/keys', { name: 'CRM' }, idempotencyKey)
 
   expect(again.status).toBe(201)
   expect(again.body).toEqual({ ...first.body, key: undefined })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { environmentId } from '../../src/storage/events.ts'
+import { sharedLogId } from '../../src/storage/events.ts'
 import { createDatabase } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
 
@@ -41,7 +41,7 @@ test('what is made at once stands in one history, each change once', async () =>
   const users = await Promise.all(numbers.map(at => server.admin.post('/api/users', { uid: `user-${at}` })))
 
   const log = await database.sql<{ rev: number; prev: number; entity_id: number }[]>`
-    select rev, prev, entity_id from events where app_id = ${environmentId} and type = 'user_created' order by rev`
+    select rev, prev, entity_id from events where app_id = ${sharedLogId} and type = 'user_created' order by rev`
   expect(new Set(log.map(row => String(row.entity_id)))).toEqual(new Set(users.map(({ body }) => body.id)))
   for (const [at, { prev }] of log.entries()) if (at > 0) expect(prev).toBe(log[at - 1]!.rev)
 })

@@ -160,11 +160,11 @@ test('an upsert may rename the user that it finds, but not the one that it makes
 
 test('an Idempotency-Key keeps a repeated request from making a second user', async () => {
   await using server = await startServer()
-  const once = { 'idempotency-key': 'k1' }
+  const idempotencyKey = { 'idempotency-key': 'k1' }
 
-  const first = await server.admin.post('/api/users', { uid: 'ann' }, once)
-  const again = await server.admin.post('/api/users', { uid: 'ann' }, once)
-  const other = await server.admin.post('/api/users', { uid: 'ben' }, once)
+  const first = await server.admin.post('/api/users', { uid: 'ann' }, idempotencyKey)
+  const again = await server.admin.post('/api/users', { uid: 'ann' }, idempotencyKey)
+  const other = await server.admin.post('/api/users', { uid: 'ben' }, idempotencyKey)
 
   expect(again).toMatchObject({ status: 201, body: first.body })
   expect(other.status).toBe(422)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Direct } from '../../src/actors/direct.ts'
-import { Environment } from '../../src/actors/environment.ts'
+import { GlobalCommands } from '../../src/actors/global-commands.ts'
+import { SharedLog } from '../../src/actors/shared-log.ts'
 import type { Principal } from '../../src/actors/principal.ts'
 import { Credentials } from '../../src/auth/credentials.ts'
 import { issueToken, revokeTokens } from '../../src/resources/tokens/commands.ts'
@@ -18,15 +18,15 @@ test('a token that is revoked while it is being looked up is not kept', async ()
   await using _ = { [Symbol.asyncDispose]: () => sql.end() }
   await addPartitions(sql, now())
   await sql`insert into users (uid, display_name, created_at) values ('ann', 'ann', now())`
-  const environment = new Environment(sql)
-  const direct = new Direct(sql, environment, now)
+  const sharedLog = new SharedLog(sql)
+  const globalCommands = new GlobalCommands(sql, sharedLog, now)
   const { slow, arrived, release } = slowed(sql)
-  const credentials = new Credentials(slow, environment, now)
-  const token = await direct.run(issueToken, key, { user: 'ann', expiresInSeconds: 60 })
+  const credentials = new Credentials(slow, sharedLog, now)
+  const token = await globalCommands.run(issueToken, key, { user: 'ann', expiresInSeconds: 60 })
 
   const lookup = credentials.authenticate(token)
   await arrived
-  await direct.run(revokeTokens, key, 'ann')
+  await globalCommands.run(revokeTokens, key, 'ann')
   release()
 
   expect(await lookup).toBeNull()

@@ -27,10 +27,10 @@ test('when the primary dies and its synchronous standby takes over, nothing that
   const send = async (i: number) => {
     for (let n = 0; !over.signal.aborted; n++) {
       const text = `message ${i}-${n}`
-      const once = { 'idempotency-key': text }
+      const idempotencyKey = { 'idempotency-key': text }
       // As clients do: what was not answered with success is sent again, under its key.
       for (let status = 0; status !== 201 && !over.signal.aborted;) {
-        ;({ status } = await people[i % 2]!.post(`/api/apps/${app}/messages`, { text }, once))
+        ;({ status } = await people[i % 2]!.post(`/api/apps/${app}/messages`, { text }, idempotencyKey))
         statuses.add(status)
         if (status === 201) acknowledged.push(text)
       }

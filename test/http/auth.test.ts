@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { Environment } from '../../src/actors/environment.ts'
+import { SharedLog } from '../../src/actors/shared-log.ts'
 import { Credentials, hashOf } from '../../src/auth/credentials.ts'
 import type { Auth } from '../../src/auth/authentication.ts'
 import { reply, route, type Method } from '../../src/http/route.ts'
@@ -17,13 +17,13 @@ const whoami = (auth: Auth, path: string, method: Method = 'GET') =>
     ...(method !== 'GET' && { body: z.object({ text: z.string().optional() }) }),
     creates: method === 'POST',
     replies: { 200: z.object({}) },
-    handle: ({ by, body, once }) =>
+    handle: ({ by, body, idempotencyKey }) =>
       reply(200, {
         kind: by.kind,
         user: by.user,
         text: (body as { text?: string } | undefined)?.text,
-        key: once?.key.toString('hex'),
-        request: once?.request.toString('hex'),
+        key: idempotencyKey?.key.toString('hex'),
+        request: idempotencyKey?.request.toString('hex'),
       }),
   })
 
@@ -52,7 +52,7 @@ async function startWithPeople(settings = {}) {
     (${bytesOf('wys_key')}, 'a', now(), null, null),
     (${bytesOf('wys_old')}, 'b', now(), now() - interval '1 second', null),
     (${bytesOf('wys_revoked')}, 'c', now(), null, now())`
-  const credentials = new Credentials(sql, new Environment(sql), () => new Date())
+  const credentials = new Credentials(sql, new SharedLog(sql), () => new Date())
   const edge = await startEdge(routes, { sql, credentials, settings })
   return {
     ...edge,

@@ -27,8 +27,8 @@ test('a key is its caller’s own: of a user whatever the token, of an API key i
 
 test('a request is the same if all of it is', () => {
   const requestOf = (change: Partial<typeof request>, ...content: string[]) => {
-    const once = toOnceKey({ ...request, ...change })
-    return (content.length === 0 ? once : withContent(once, ...content)).request.toString('hex')
+    const idempotencyKey = toOnceKey({ ...request, ...change })
+    return (content.length === 0 ? idempotencyKey : withContent(idempotencyKey, ...content)).request.toString('hex')
   }
 
   expect(requestOf({ key: 'another', by: user(2) })).toBe(requestOf({}))

@@ -16,12 +16,12 @@ import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
 const app = 7
-const note = event<unknown>({ type: 'note', entity: 'message', touches: true, present: ({ facts }) => facts })
-const secret = event<unknown>({ type: 'secret', entity: 'message', touches: false })
+const note = event<unknown>({ type: 'note', entity: 'message', isActivity: true, present: ({ facts }) => facts })
+const secret = event<unknown>({ type: 'secret', entity: 'message', isActivity: false })
 const broken = event<unknown>({
   type: 'broken',
   entity: 'message',
-  touches: true,
+  isActivity: true,
   present() {
     throw new TypeError('cannot be shown')
   },
@@ -29,7 +29,7 @@ const broken = event<unknown>({
 const unwritable = event<unknown>({
   type: 'unwritable',
   entity: 'message',
-  touches: true,
+  isActivity: true,
   present: () => ({ at: new Date(Number.NaN) }),
 })
 const types: EventTypes = new Map([note, secret, broken, unwritable].map(kind => [kind.type, kind]))

@@ -12,7 +12,7 @@ const chat = { app: { access: 'none' }, memberCount: 2 } as AppState
 
 /** What clients that are subscribed to an app may hear of. */
 const told = [...eventTypes.values()]
-  .filter(({ present, isTold }) => present !== undefined && isTold?.(chat) !== false)
+  .filter(({ present, isBroadcast: isTold }) => present !== undefined && isTold?.(chat) !== false)
   .map(({ type }) => type)
   .toSorted()
 

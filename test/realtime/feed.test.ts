@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Direct } from '../../src/actors/direct.ts'
-import { Environment } from '../../src/actors/environment.ts'
+import { GlobalCommands } from '../../src/actors/global-commands.ts'
+import { SharedLog } from '../../src/actors/shared-log.ts'
 import { People } from '../../src/actors/people.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Feed } from '../../src/resources/notifications/feed.ts'
@@ -74,7 +74,7 @@ async function openStage() {
   let nowMs = 0
   const feed = new Feed({
     sql,
-    direct: new Direct(sql, new Environment(sql), () => new Date()),
+    globalCommands: new GlobalCommands(sql, new SharedLog(sql), () => new Date()),
     people,
     here: () => [user!.id],
     tell: (_, { notification }) => void told.push((notification as { text: string }).text),

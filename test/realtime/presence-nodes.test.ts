@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { Presence } from '../../src/actors/presence.ts'
-import { spreadPresence } from '../../src/actors/presence-news.ts'
+import { gossipPresence } from '../../src/actors/presence-gossip.ts'
 import { RedisBus } from '../../src/cluster/bus-redis.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { Sql } from '../../src/storage/sql.ts'
@@ -146,7 +146,7 @@ async function startTalking(url: string, clock: ManualClock) {
   const bus = await RedisBus.connect({ url, isCluster: false, deployment: 'test', log: createLog('error') })
   const presence = new Presence({ seen: new Map(), clock })
   const living = new AbortController()
-  spreadPresence({ bus, presence, clock, signal: living.signal })
+  gossipPresence({ bus, presence, clock, signal: living.signal })
   return {
     presence,
     /** Stops as it should. */

@@ -184,7 +184,7 @@ test('what is written while many are being sent what came before is sent to all 
   const write = (last_id: number) => {
     state.app = { ...state.app, last_id }
     userTopic.onCommit(state)
-    state.settle()
+    state.markPublished()
   }
 
   write(1)

@@ -1,5 +1,5 @@
 import { Apps } from '../../src/actors/apps.ts'
-import { Environment } from '../../src/actors/environment.ts'
+import { SharedLog } from '../../src/actors/shared-log.ts'
 import { CommitConnection, lockWaitMs } from '../../src/actors/commit-connection.ts'
 import { People } from '../../src/actors/people.ts'
 import { deletedUser, systemUser } from '../../src/actors/principal.ts'
@@ -24,7 +24,7 @@ interface ActorsOptions {
 
 export interface Actors extends AsyncDisposable {
   apps: Apps
-  environment: Environment
+  sharedLog: SharedLog
   /** What it reads with. */
   sql: Sql
   /** How many commands each commit carried so far. */
@@ -47,19 +47,19 @@ export async function openActors(
 ): Promise<Actors> {
   const sql = openSql({ url, connections, statementTimeoutMs: 10_000 })
   const openCommits = () => openConnection({ url: commitUrl, statementTimeoutMs, lockTimeoutMs: lockWaitMs })
-  const environment = new Environment(sql)
-  await environment.start()
+  const sharedLog = new SharedLog(sql)
+  await sharedLog.start()
   const people = new People(sql)
-  people.follow(environment)
+  people.follow(sharedLog)
   await people.load([systemUser, deletedUser])
   const commits: number[] = []
   const commitConnections = [1, 2].map(() => new CommitConnection({ open: openCommits, deadlineMs: 10_000 }))
   const apps = new Apps({
     sql,
-    environment,
+    sharedLog,
     people,
     events: eventTypes,
-    followers: [followWithSubscriptions, toNotifiable],
+    projections: [followWithSubscriptions, toNotifiable],
     recent,
     groupConnections: commitConnections.slice(1),
     apartConnections: commitConnections.slice(0, 1),
@@ -76,7 +76,7 @@ export async function openActors(
   })
   return {
     apps,
-    environment,
+    sharedLog,
     sql,
     commits,
     collisions: () => commitConnections.reduce((sum, connection) => sum + connection.collisions, 0),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { broadcastChanges } from '../../src/actors/change-broadcast.ts'
-import { Direct } from '../../src/actors/direct.ts'
+import { GlobalCommands } from '../../src/actors/global-commands.ts'
 import { Forwarding } from '../../src/actors/forwarding.ts'
 import { LastWriters } from '../../src/actors/last-writers.ts'
 import { Typing } from '../../src/actors/typing.ts'
@@ -20,7 +20,7 @@ export interface ClusterNode extends Actors {
 /** The actors of one of several nodes, which talk over Redis. */
 export async function openClusterNode(databaseUrl: string, redisUrl: string): Promise<ClusterNode> {
   const actors = await openActors(databaseUrl)
-  const { apps, environment, sql } = actors
+  const { apps, sharedLog, sql } = actors
   const log = createLog('error')
   const bus = await RedisBus.connect({ url: redisUrl, isCluster: false, deployment: 'test', log })
   const node = randomUUID()
@@ -33,8 +33,8 @@ export async function openClusterNode(databaseUrl: string, redisUrl: string): Pr
     bus,
     node,
     apps,
-    direct: new Direct(sql, environment, () => new Date()),
-    environment,
+    globalCommands: new GlobalCommands(sql, sharedLog, () => new Date()),
+    sharedLog,
     events: eventTypes,
     typing: new Typing(clock),
     clock,

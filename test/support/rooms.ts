@@ -1,4 +1,4 @@
-import type { OnceKey } from '../../src/actors/app-actor.ts'
+import type { IdempotencyKey } from '../../src/actors/app-actor.ts'
 import type { Apps } from '../../src/actors/apps.ts'
 import { systemUser, type Principal } from '../../src/actors/principal.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
@@ -22,11 +22,11 @@ export async function openRooms(count: number): Promise<Database & { rooms: numb
 interface Sending {
   by?: Principal
   text?: string
-  once?: OnceKey | undefined
+  idempotencyKey?: IdempotencyKey | undefined
 }
 
 /** Sends a message to a room through one node's actors. */
-export function send(apps: Apps, room: number, { by = system, text = 'hello', once }: Sending = {}) {
+export function send(apps: Apps, room: number, { by = system, text = 'hello', idempotencyKey }: Sending = {}) {
   const content = { text: parseText(text), metadata: null, tags: [], parts: null, context: [] }
-  return apps.run(messageCommands.create, room, by, content, once)
+  return apps.run(messageCommands.create, room, by, content, idempotencyKey)
 }

@@ -1,6 +1,6 @@
 import { Apps } from '../../src/actors/apps.ts'
 import { command } from '../../src/actors/command.ts'
-import { Environment } from '../../src/actors/environment.ts'
+import { SharedLog } from '../../src/actors/shared-log.ts'
 import { event } from '../../src/actors/event.ts'
 import { CommitConnection } from '../../src/actors/commit-connection.ts'
 import { People, type Person } from '../../src/actors/people.ts'
@@ -17,11 +17,11 @@ import { prepareEvents } from '../../src/storage/housekeeping.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { createDatabase } from './database.ts'
 
-const noted = event<null>({ type: 'noted', entity: 'message', touches: true, present: () => ({}) })
+const noted = event<null>({ type: 'noted', entity: 'message', isActivity: true, present: () => ({}) })
 const opened = event<AppRow>({
   type: 'opened',
   entity: 'app',
-  touches: true,
+  isActivity: true,
   apply(state, { body }) {
     if (body !== null) state.app = { ...state.app, access: body.access }
   },
@@ -83,8 +83,8 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
   const reading = connect(1)
   await prepareEvents(sql, new Date())
   const log = createLog('error')
-  const environment = new Environment(sql)
-  await environment.start()
+  const sharedLog = new SharedLog(sql)
+  await sharedLog.start()
   const people = new People(sql)
   await people.load([0, -1])
   const connections = [1, 2].map(() => new CommitConnection({ open: () => connect(1), deadlineMs: 10_000 }))
@@ -92,10 +92,10 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
   const ears: Ear[] = []
   const apps = new Apps({
     sql,
-    environment,
+    sharedLog,
     people,
     events,
-    followers: [],
+    projections: [],
     recent: async () => [],
     groupConnections: connections.slice(1),
     apartConnections: connections.slice(0, 1),
@@ -124,7 +124,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     // As in the server: whoever is not in memory may do nothing.
     canRead: ({ app }, user) => people.find(user) !== undefined && (app.access !== 'none' || user === app.created_by),
   })
-  apps.listen((state, events) => fanOut.onCommit(state, events))
+  apps.onCommit((state, events) => fanOut.onCommit(state, events))
   const [user] = await sql<{ id: number }[]>`
     insert into users (display_name, created_at) values ('Ann', now()) returning id`
   const addApp = async () => {
@@ -143,7 +143,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     apps,
     addApp,
     user: user!.id,
-    look: () => apps.lookAround(),
+    look: () => apps.poll(),
     note: () => apps.run(note, app, by, undefined),
     open: (access: Access) => apps.run(open, app, by, access),
     /** Nothing is read from the log until `run` has ended. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { directCommand, type Direct, type DirectWork } from '../../actors/direct.ts'
-import type { Environment } from '../../actors/environment.ts'
-import { nobody, systemUser, type Principal } from '../../actors/principal.ts'
+import { globalCommand, type GlobalCommands, type GlobalWork } from '../../actors/global-commands.ts'
+import type { SharedLog } from '../../actors/shared-log.ts'
+import { unauthenticated, systemUser, type Principal } from '../../actors/principal.ts'
 import { audit, toAuditRow } from '../../audit/audit.ts'
 import { insertAuditRow } from '../../audit/store.ts'
 import { TokenBuckets } from '../../lib/token-buckets.ts'
@@ -42,8 +42,8 @@ export interface SignIn {
 
 interface AdminSessionsParts {
   sql: Sql
-  direct: Direct
-  environment: Environment
+  globalCommands: GlobalCommands
+  sharedLog: SharedLog
   now: () => Date
 }
 
@@ -54,19 +54,19 @@ interface AdminSessionsParts {
  */
 export class AdminSessions {
   readonly #sql: Sql
-  readonly #direct: Direct
+  readonly #globalCommands: GlobalCommands
   readonly #now: () => Date
   readonly #known = new Map<string, Known>()
   readonly #refusals: TokenBuckets<string>
   /** Counts endings: a look-up that began before one may have found what it ended. */
   #endings = 0
 
-  constructor({ sql, direct, environment, now }: AdminSessionsParts) {
+  constructor({ sql, globalCommands, sharedLog, now }: AdminSessionsParts) {
     this.#sql = sql
-    this.#direct = direct
+    this.#globalCommands = globalCommands
     this.#now = now
     this.#refusals = new TokenBuckets({ ...refusalsPace, now: () => now().getTime() })
-    environment.listen(({ type }) => {
+    sharedLog.listen(({ type }) => {
       if (type !== 'keys_revoked' && type !== 'admin_session_ended' && type !== 'everything') return
       this.#endings++
       this.#known.clear()
@@ -77,7 +77,7 @@ export class AdminSessions {
   async begin({ by, ip, agent }: SignIn): Promise<string | null> {
     const value = randomBytes(32).toString('base64url')
     const hash = Buffer.from(hashOf(value), 'base64')
-    const isBegun = await this.#direct.run(beginSession, { ...by, ip }, { hash, key: by.credential, ip, agent })
+    const isBegun = await this.#globalCommands.run(beginSession, { ...by, ip }, { hash, key: by.credential, ip, agent })
     return isBegun ? value : null
   }
 
@@ -85,7 +85,7 @@ export class AdminSessions {
   async refused(ip: string, agent: string): Promise<void> {
     if (this.#refusals.take('') > 0) return
     const entry = { action: 'sign_in_failed', after: { agent } } as const
-    await insertAuditRow(this.#sql, toAuditRow({ ...nobody, ip }, this.#now(), entry))
+    await insertAuditRow(this.#sql, toAuditRow({ ...unauthenticated, ip }, this.#now(), entry))
   }
 
   /** The principal of a cookie, at once if it is known; else a promise, of null for a session that has ended. */
@@ -112,7 +112,7 @@ export class AdminSessions {
 
   /** Ends a session: on this node before it resolves, on others within a moment. False where there is none. */
   end(id: number, by: Principal): Promise<boolean> {
-    return this.#direct.run(endSession, by, id)
+    return this.#globalCommands.run(endSession, by, id)
   }
 
   async #read(hash: string): Promise<Principal | null> {
@@ -148,9 +148,9 @@ export async function forgetSessions(sql: Sql, now: Date): Promise<void> {
   await store.removeEnded(sql, openAt(now), capacity)
 }
 
-const beginSession = directCommand(
+const beginSession = globalCommand(
   'beginSession',
-  async (work: DirectWork, input: Omit<NewAdminSession, 'now' | 'expiresAt'>): Promise<boolean> => {
+  async (work: GlobalWork, input: Omit<NewAdminSession, 'now' | 'expiresAt'>): Promise<boolean> => {
     const expiresAt = new Date(work.now.getTime() + longestMs)
     const session = await store.insertSession(work.sql, { ...input, now: work.now, expiresAt })
     if (session === null) return false
@@ -159,7 +159,7 @@ const beginSession = directCommand(
   },
 )
 
-const endSession = directCommand('endSession', async (work: DirectWork, id: number): Promise<boolean> => {
+const endSession = globalCommand('endSession', async (work: GlobalWork, id: number): Promise<boolean> => {
   if (!(await store.removeSession(work.sql, id))) return false
   audit(work, { action: 'signed_out', target: { type: 'sign_in', id } })
   work.changed('admin_session_ended', 'admin_session', id)

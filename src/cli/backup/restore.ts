@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { renewDeployment } from '../../actors/environment.ts'
+import { renewDeployment } from '../../actors/shared-log.ts'
 import { StartFault } from '../../lib/errors.ts'
 import { forgetFolder } from '../../storage/blob-folder.ts'
 import type { Bytes } from '../../storage/bytes.ts'

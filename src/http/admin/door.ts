@@ -1,4 +1,4 @@
-import { nobody, type Principal } from '../../actors/principal.ts'
+import { unauthenticated, type Principal } from '../../actors/principal.ts'
 import { admit, Unauthorized, type Auth } from '../../auth/authentication.ts'
 import { problem } from '../../lib/errors.ts'
 import type { ProxyHeaders } from '../request/proxy-headers.ts'
@@ -93,7 +93,7 @@ export class AdminDoor {
 
   #authenticate(auth: Auth, cookie: string | null, path: string): Principal | Promise<Principal> {
     // Under the API's paths everything asks for a session, also what needs no credential elsewhere.
-    if (auth === 'none' && !path.startsWith(apiPrefix)) return nobody
+    if (auth === 'none' && !path.startsWith(apiPrefix)) return unauthenticated
     if (cookie === null) throw Unauthorized()
     const principal = this.#options.sessions.find(cookie)
     return principal instanceof Promise ? principal.then(found => admit(auth, found)) : admit(auth, principal)

@@ -30,9 +30,9 @@ const signIn = route({
   body: SignInInput,
   replies: { 204: null },
   problems: [WrongKey, OtherOrigin, TooManyAttempts],
-  async handle({ body, address, admin, attempts, credentials, adminSessions }) {
+  async handle({ body, address, admin, loginThrottle, credentials, adminSessions }) {
     const { isSecure, agent } = admin!
-    const value = await attempts.run([`address ${address}`], async () => {
+    const value = await loginThrottle.run([`address ${address}`], async () => {
       const by = await findHolder(body.api_key, credentials)
       return by === null ? null : await adminSessions.begin({ by, ip: address, agent })
     })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { OnceKey } from '../../actors/app-actor.ts'
+import type { IdempotencyKey } from '../../actors/app-actor.ts'
 import type { Principal } from '../../actors/principal.ts'
 import { invalid } from '../../lib/errors.ts'
 
@@ -22,13 +22,13 @@ interface Repeatable {
  * What tells a repeated request from a new one, and from another one under the same key. A user's keys outlive the
  * user's tokens: requests are repeated for a day, tokens are renewed every hour.
  */
-export function toOnceKey({ key, by, method, path, body }: Repeatable): OnceKey {
+export function toOnceKey({ key, by, method, path, body }: Repeatable): IdempotencyKey {
   const caller = by.kind === 'user' ? `user ${by.user}` : by.credential
   return { key: digest(caller, key), request: digest(method, path, body) }
 }
 
 /** The key of a request whose body was read by its handler: only the same content is the same request. */
-export function withContent({ key, request }: OnceKey, ...content: (string | Buffer)[]): OnceKey {
+export function withContent({ key, request }: IdempotencyKey, ...content: (string | Buffer)[]): IdempotencyKey {
   return { key, request: digest(request, ...content) }
 }
 

@@ -129,10 +129,10 @@ export class SignalRUserStreams {
     const wanted = this.#wanted.get(name)
     if (wanted === undefined) return []
     if (recipients === 'actor') return wanted.has(actor_id) ? [actor_id] : []
-    const { app, told, changed } = state
+    const { app, published, changed } = state
     const isListed = (user: number) => this.#parts.isListed(app, state.member(user))
     const before = () => (changed.has(entity_id) ? changed.get(entity_id) : state.member(entity_id))
-    if (recipients === 'newcomer' && this.#parts.isListed(told, before())) return []
+    if (recipients === 'newcomer' && this.#parts.isListed(published, before())) return []
     if (recipients !== 'members') return wanted.has(entity_id) && isListed(entity_id) ? [entity_id] : []
     if (wanted.size < state.memberCount) return [...wanted.keys()].filter(isListed)
     return Array.from(state.members(), ({ user_id }) => user_id).filter(user => wanted.has(user) && isListed(user))

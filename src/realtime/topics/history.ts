@@ -51,17 +51,17 @@ export class History {
    */
   toFrame(event: AppEvent, prev: number, state: AppState): Frame | null {
     const { type, rev, app_id } = event
-    if (event.kind.isTold?.(state) === false) return null
+    if (event.kind.isBroadcast?.(state) === false) return null
     const shown = this.#show(event, state)
     if (shown === null) return null
     const name = event.kind.hub?.nameOf(event) ?? type
-    const isForEach = (event.kind.own?.names(state).length ?? 0) > 0
+    const isForEach = (event.kind.perUser?.names(state).length ?? 0) > 0
     return { type: 'event', [hubName]: name, [perUser]: isForEach, event: type, id: rev, app_id, rev, prev, ...shown }
   }
 
   /** Loads the users that frames for single users name. */
   async loadOwnNames({ kind }: AppEvent, state: AppState): Promise<void> {
-    await this.#parts.people.load(kind.own?.names(state) ?? [])
+    await this.#parts.people.load(kind.perUser?.names(state) ?? [])
   }
 
   /** The event, with the state of now, as this user is to see it. */
@@ -69,7 +69,7 @@ export class History {
     const { people, origin } = this.#parts
     const { kind, type, rev, app_id } = event
     const shown = this.#show(event, state)
-    const own = kind.own?.present(state, user, { app: state.app, people, origin: origin() })
+    const own = kind.perUser?.present(state, user, { app: state.app, people, origin: origin() })
     return shown && { type: 'event', event: type, id: rev, app_id, ...shown, ...own }
   }
 

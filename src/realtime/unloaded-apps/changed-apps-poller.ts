@@ -32,6 +32,6 @@ export class ChangedAppsPoller {
 
   /** What the last poll has found was dealt with: the next one need not find all of it again. */
   acknowledge(): void {
-    this.#watermark.settle()
+    this.#watermark.confirm()
   }
 }

@@ -1,6 +1,6 @@
 import type { Apps } from '../../actors/apps.ts'
 import { withBodies, type EventTypes } from '../../actors/catch-up.ts'
-import { unfold, type AppEvent } from '../../actors/event.ts'
+import { revertEvent, type AppEvent } from '../../actors/event.ts'
 import { Recent } from '../../actors/recent.ts'
 import { AppState, type AppRow, type MemberRow } from '../../actors/state.ts'
 import type { Log } from '../../lib/log.ts'
@@ -179,9 +179,9 @@ export class UnloadedAppNotifier {
 /** An app with some of its members, as if it had been in memory before the events. */
 function toState(row: AppRow, relations: MemberRow[], events: AppEvent[]): AppState {
   const state = new AppState(row, relations, new Recent([], false))
-  for (const event of events.toReversed()) unfold(state, event)
+  for (const event of events.toReversed()) revertEvent(state, event)
   const changed = [...state.changed.keys()]
-  state.settle()
+  state.markPublished()
   state.app = row
   for (const user of changed) {
     const own = relations.find(({ user_id }) => user_id === user)

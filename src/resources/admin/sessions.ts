@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { audit } from '../../audit/audit.ts'
 import type { LiveSession } from '../../http/live-sessions.ts'
 import { reply, route, type Parts } from '../../http/route.ts'
@@ -78,12 +78,12 @@ const end = route({
   params: SessionPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, direct, liveSessions }) {
+  async handle({ params, by, globalCommands, liveSessions }) {
     const named = idForm.exec(params.id)?.groups
     if (named === undefined) throw NotFound()
     const [node, number] = [named.node!, Number(named.number)]
     if (!(await liveSessions.mayHave(node, number))) throw NotFound()
-    await direct.run(endRealtimeSession, by, { node, number })
+    await globalCommands.run(endRealtimeSession, by, { node, number })
     return reply(204)
   },
 })
@@ -91,9 +91,9 @@ const end = route({
 export const sessionRoutes = [list, end]
 
 /** Told to all nodes by the log of what belongs to no app, so that it arrives without Redis, too. */
-const endRealtimeSession = directCommand(
+const endRealtimeSession = globalCommand(
   'endRealtimeSession',
-  async (work: DirectWork, { node, number }: { node: string; number: number }): Promise<void> => {
+  async (work: GlobalWork, { node, number }: { node: string; number: number }): Promise<void> => {
     const target = { type: 'realtime_session', id: number, name: `${node}.${number}` }
     audit(work, { action: 'session_ended', target })
     work.changed('realtime_session_ended', 'realtime_session', number, { node })

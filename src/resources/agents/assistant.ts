@@ -1,4 +1,4 @@
-import type { Direct } from '../../actors/direct.ts'
+import type { GlobalCommands } from '../../actors/global-commands.ts'
 import { server } from '../../actors/principal.ts'
 import { Problem } from '../../lib/errors.ts'
 import { createAgent } from './commands.ts'
@@ -13,9 +13,9 @@ export interface AssistantSettings {
 }
 
 /** Makes an agent as it is set, unless somebody has its uid, in the trash or not: what is there is left alone. */
-export async function ensureAssistant(direct: Direct, settings: AssistantSettings): Promise<void> {
+export async function ensureAssistant(globalCommands: GlobalCommands, settings: AssistantSettings): Promise<void> {
   try {
-    await direct.run(createAgent, server, settings)
+    await globalCommands.run(createAgent, server, settings)
   } catch (error) {
     if (!(error instanceof Problem) || error.code !== 'validation-failed') throw error
   }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { cancelRunsOfAgent } from '../../agents/runs/store.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
@@ -19,7 +19,7 @@ export type AgentChange = Omit<AgentUpdate, 'picture'> & { picture?: number | nu
 type NewAgent = AgentChange & Pick<AgentSettings, 'provider' | 'model'> & { uid: string }
 
 /** Makes an agent. Refuses with 422 for a uid that is taken, unknown directories, and knowledge that is no files app. */
-export const createAgent = directCommand('createAgent', async (work: DirectWork, given: NewAgent): Promise<Saved> => {
+export const createAgent = globalCommand('createAgent', async (work: GlobalWork, given: NewAgent): Promise<Saved> => {
   const id = await create(work, given)
   if (id === null) throw invalid(uidTaken)
   return { id, isNew: true }
@@ -29,9 +29,9 @@ export const createAgent = directCommand('createAgent', async (work: DirectWork,
  * Changes an agent: absent members stay, null clears, functions are replaced as a set. What changes nothing leaves no
  * trace. Refuses with 404 for trashed agents and for people, 422 as `createAgent`.
  */
-export const updateAgent = directCommand(
+export const updateAgent = globalCommand(
   'updateAgent',
-  async (work: DirectWork, { agent, given }: { agent: string; given: AgentChange }): Promise<Saved> => {
+  async (work: GlobalWork, { agent, given }: { agent: string; given: AgentChange }): Promise<Saved> => {
     const stored = await requireAgent(work, agent)
     if (stored.trashed_at !== null) throw NotFound()
     await update(work, stored, given)
@@ -40,9 +40,9 @@ export const updateAgent = directCommand(
 )
 
 /** Makes the agent with this uid, or changes it; null leaves it its uid. A trashed one is changed too and stays trashed. */
-export const upsertAgent = directCommand(
+export const upsertAgent = globalCommand(
   'upsertAgent',
-  async (work: DirectWork, { uid, given }: { uid: string; given: AgentChange }): Promise<Saved> => {
+  async (work: GlobalWork, { uid, given }: { uid: string; given: AgentChange }): Promise<Saved> => {
     requireUid(uid)
     const stored = await lockUser(work.sql, uid)
     if (stored !== null) return change(work, stored, given)
@@ -61,7 +61,7 @@ export const upsertAgent = directCommand(
 )
 
 /** Takes an agent out of sight; its tokens stop being valid, and it answers nothing any more. Answers its id. Repeating changes nothing. */
-export const trashAgent = directCommand('trashAgent', async (work: DirectWork, agent: string): Promise<number> => {
+export const trashAgent = globalCommand('trashAgent', async (work: GlobalWork, agent: string): Promise<number> => {
   const stored = await requireAgent(work, agent)
   if (stored.trashed_at !== null) return stored.id
   await updateTrashed(work.sql, stored.id, work.now)
@@ -71,7 +71,7 @@ export const trashAgent = directCommand('trashAgent', async (work: DirectWork, a
   return stored.id
 })
 
-export const restoreAgent = directCommand('restoreAgent', async (work: DirectWork, agent: string) => {
+export const restoreAgent = globalCommand('restoreAgent', async (work: GlobalWork, agent: string) => {
   const stored = await requireAgent(work, agent)
   if (stored.trashed_at === null) return
   await updateTrashed(work.sql, stored.id, null)
@@ -80,14 +80,14 @@ export const restoreAgent = directCommand('restoreAgent', async (work: DirectWor
 })
 
 /** Ends an agent with its functions and tool servers. What it wrote stays, by the deleted user. */
-export const deleteAgent = directCommand('deleteAgent', async (work: DirectWork, agent: string) => {
+export const deleteAgent = globalCommand('deleteAgent', async (work: GlobalWork, agent: string) => {
   const stored = await requireAgent(work, agent)
   await removeUser(work.sql, stored.id)
   audit(work, { action: 'agent_deleted', target: toTarget(stored) })
   work.changed('user_deleted', 'user', stored.id)
 })
 
-async function change(work: DirectWork, stored: StoredUser, given: AgentChange): Promise<Saved> {
+async function change(work: GlobalWork, stored: StoredUser, given: AgentChange): Promise<Saved> {
   if (!stored.is_agent) throw invalid(uidTaken)
   await update(work, stored, { ...given, uid: given.uid ?? undefined })
   return { id: stored.id, isNew: false }
@@ -104,7 +104,7 @@ function requireNew({ provider, model }: AgentChange): void {
   if (Object.keys(errors).length > 0) throw invalid(errors)
 }
 
-async function create(work: DirectWork, given: NewAgent): Promise<number | null> {
+async function create(work: GlobalWork, given: NewAgent): Promise<number | null> {
   const { provider, model } = given
   const blank: AgentSettings = {
     provider,
@@ -122,7 +122,7 @@ async function create(work: DirectWork, given: NewAgent): Promise<number | null>
   return id
 }
 
-async function update(work: DirectWork, stored: StoredUser, given: AgentChange): Promise<void> {
+async function update(work: GlobalWork, stored: StoredUser, given: AgentChange): Promise<void> {
   const { sql } = work
   const before = await store.findSettings(sql, stored.id)
   if (before === null) throw NotFound()
@@ -145,7 +145,7 @@ async function update(work: DirectWork, stored: StoredUser, given: AgentChange):
 }
 
 async function replaceFunctions(
-  { sql, vault }: DirectWork,
+  { sql, vault }: GlobalWork,
   agent: number,
   given: NewAgentFunction[] | null | undefined,
 ): Promise<boolean> {
@@ -158,7 +158,7 @@ async function replaceFunctions(
   return true
 }
 
-async function merge(work: DirectWork, before: AgentSettings, given: AgentChange): Promise<AgentSettings> {
+async function merge(work: GlobalWork, before: AgentSettings, given: AgentChange): Promise<AgentSettings> {
   const { provider, model, instructions, knowledge, web_search, max_tokens } = given
   return {
     provider: provider ?? before.provider,
@@ -171,7 +171,7 @@ async function merge(work: DirectWork, before: AgentSettings, given: AgentChange
 }
 
 /** Ids in the order given, each once. */
-async function requireKnowledge({ sql }: DirectWork, refs: string[]): Promise<number[]> {
+async function requireKnowledge({ sql }: GlobalWork, refs: string[]): Promise<number[]> {
   if (refs.length === 0) return []
   const found = await store.resolveFilesApps(sql, refs)
   const unknown = refs.filter(ref => !found.has(ref))

@@ -24,10 +24,13 @@ const create = route({
   creates: true,
   replies: { 201: Agent },
   async handle(request) {
-    const { body, by, direct, once } = request
+    const { body, by, globalCommands, idempotencyKey } = request
     return reply(
       201,
-      await showSaved(await direct.run(createAgent, by, await withPicture(body, request), once), request),
+      await showSaved(
+        await globalCommands.run(createAgent, by, await withPicture(body, request), idempotencyKey),
+        request,
+      ),
     )
   },
 })
@@ -62,8 +65,11 @@ const update = route({
   replies: { 200: Agent },
   problems: [NotFound],
   async handle(request) {
-    const { params, body, by, direct } = request
-    const saved = await direct.run(updateAgent, by, { agent: params.agent, given: await withPicture(body, request) })
+    const { params, body, by, globalCommands } = request
+    const saved = await globalCommands.run(updateAgent, by, {
+      agent: params.agent,
+      given: await withPicture(body, request),
+    })
     return reply(200, await showSaved(saved, request))
   },
 })
@@ -78,8 +84,11 @@ const upsert = route({
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: Agent, 201: Agent },
   async handle(request) {
-    const { params, body, by, direct } = request
-    const saved = await direct.run(upsertAgent, by, { uid: params.uid, given: await withPicture(body, request) })
+    const { params, body, by, globalCommands } = request
+    const saved = await globalCommands.run(upsertAgent, by, {
+      uid: params.uid,
+      given: await withPicture(body, request),
+    })
     const agent = await showSaved(saved, request)
     return saved.isNew ? reply(201, agent) : reply(200, agent)
   },
@@ -114,8 +123,8 @@ const trash = route({
   params: AgentPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, direct }) {
-    await direct.run(trashAgent, by, params.agent)
+  async handle({ params, by, globalCommands }) {
+    await globalCommands.run(trashAgent, by, params.agent)
     return reply(204)
   },
 })
@@ -128,8 +137,8 @@ const restore = route({
   params: AgentPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, direct }) {
-    await direct.run(restoreAgent, by, params.agent)
+  async handle({ params, by, globalCommands }) {
+    await globalCommands.run(restoreAgent, by, params.agent)
     return reply(204)
   },
 })
@@ -143,11 +152,11 @@ const remove = route({
   replies: { 204: null },
   problems: [NotFound],
   async handle(request) {
-    const { params, by, direct } = request
+    const { params, by, globalCommands } = request
     // Trashed first, as for users: it joins nothing any more while it leaves what it is in.
-    const agent = await direct.run(trashAgent, by, params.agent)
+    const agent = await globalCommands.run(trashAgent, by, params.agent)
     await leaveApps(agent, request)
-    await direct.run(deleteAgent, by, String(agent))
+    await globalCommands.run(deleteAgent, by, String(agent))
     return reply(204)
   },
 })

@@ -75,7 +75,7 @@ export const upsertApp = command(
     if (level === 'admin') applyChange(work, change)
     else if (work.app.name === null && level === 'write' && mayName(work.app, { name })) applyChange(work, { name })
   },
-  { numbers: () => joinNumbers + 1, conflicts },
+  { maxIds: () => joinNumbers + 1, conflicts },
 )
 
 /** Hides an app and all that is in it. Needs admin; repeating changes nothing. */

@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { blankMember, type Access, type AppRow } from '../../actors/state.ts'
 import { invalid } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../storage/sql.ts'
@@ -45,9 +45,9 @@ export interface Created {
  * chat exists once for each pair: the one there is comes back, whatever became of the other one. Refuses with 422 for
  * members that the type does not allow or the caller cannot see, and a taken uid.
  */
-export const createApp = directCommand(
+export const createApp = globalCommand(
   'createApp',
-  async (work: DirectWork, draft: AppDraft): Promise<Created> => {
+  async (work: GlobalWork, draft: AppDraft): Promise<Created> => {
     const { by, sql } = work
     const caller = by.kind === 'user' ? by.user : null
     const others = draft.members.filter(({ id }) => id !== caller)
@@ -60,7 +60,7 @@ export const createApp = directCommand(
     requireFit(draft.type, draft)
     if (found !== null) return { id: found, isNew: false }
 
-    const [rev, ...joinedRevs] = (await work.nextNumbers(1 + people.length)) as [number, ...number[]]
+    const [rev, ...joinedRevs] = (await work.nextIds(1 + people.length)) as [number, ...number[]]
     const owner = ownerOf(draft, caller)
     const app = await insert(work, draft, { pair, owner, rev })
     const joined = people.map((user, at) => {
@@ -117,7 +117,7 @@ interface Place {
   rev: number
 }
 
-async function insert(work: DirectWork, draft: AppDraft, { pair, owner, rev }: Place): Promise<AppRow> {
+async function insert(work: GlobalWork, draft: AppDraft, { pair, owner, rev }: Place): Promise<AppRow> {
   const { members: _, isJoinable, ...details } = draft
   try {
     return await insertApp(work.sql, {

@@ -1,10 +1,12 @@
-import { byId, event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type PresentationContext } from '../../actors/event.ts'
 import { blankMember, withMark, type AppRow, type MemberRow } from '../../actors/state.ts'
 import { findApps, loadMembers } from '../../actors/store.ts'
 import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
 
-const present = (_event: AppEvent, { app, people, origin }: Scene) => ({ app: showAppRef(app, people, origin) })
+const present = (_event: AppEvent, { app, people, origin }: PresentationContext) => ({
+  app: showAppRef(app, people, origin),
+})
 
 /** Everything but counters and revs, which move with the events that concern them. */
 function takeDetails(app: AppRow, body: AppRow): AppRow {
@@ -12,13 +14,13 @@ function takeDetails(app: AppRow, body: AppRow): AppRow {
   return { ...body, rev, head_rev, head_at, item_count, trashed_count, made_count, last_id, last_by, prior_id }
 }
 
-const change = (type: string, touches: boolean, before: (app: AppRow) => Partial<AppRow> = () => ({})) =>
+const change = (type: string, isActivity: boolean, before: (app: AppRow) => Partial<AppRow> = () => ({})) =>
   event<AppRow>({
     type,
     entity: 'app',
-    touches,
+    isActivity,
     load: byId(findApps),
-    undo(state) {
+    revert(state) {
       state.app = { ...state.app, ...before(state.app) }
     },
     apply(state, { body }) {
@@ -30,7 +32,7 @@ const change = (type: string, touches: boolean, before: (app: AppRow) => Partial
 export const appCreated = change('app_created', true, ({ created_at }) => ({ deleted_at: created_at }))
 export const appUpdated = event<AppRow>({
   ...change('app_updated', true),
-  own: {
+  perUser: {
     names: namesakes,
     present: (state, user, { app, people, origin }) => ({
       app: { ...showAppRef(app, people, origin), name: titleOf(state, user, people) },
@@ -56,18 +58,18 @@ const receiptMembers = 10
 export const appMarked = event<null>({
   type: 'app_marked',
   entity: 'app',
-  touches: false,
+  isActivity: false,
   trigger: 'apps',
   apply(state, { actor_id, facts }) {
     const { marked_id, marked_at } = facts as unknown as Marked
     const row = state.member(actor_id) ?? blankMember(state.app.id, actor_id)
     state.putMember(withMark(row, marked_id, marked_at === null ? null : new Date(marked_at)))
   },
-  undo(state, { actor_id }) {
+  revert(state, { actor_id }) {
     const own = state.member(actor_id)
     if (own !== undefined) state.putMember({ ...own, marked_id: own.marked_id === null ? 0 : null })
   },
-  isTold: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
+  isBroadcast: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
   present({ facts }, { app, people, origin }) {
     const { marked_id, marked_at } = facts as unknown as Marked
     return {
@@ -85,17 +87,17 @@ export const appMarked = event<null>({
 export const settingsChanged = event<MemberRow>({
   type: 'settings_changed',
   entity: 'user',
-  touches: false,
+  isActivity: false,
   load: loadMembers,
   apply(state, { body }) {
     if (body !== null) state.putMember(body)
   },
-  undo(state, { entity_id, facts }) {
+  revert(state, { entity_id, facts }) {
     const own = state.member(entity_id)
     if (own === undefined || facts?.was_hidden === undefined) return
     state.putMember({ ...own, is_removed: facts.was_hidden === true })
   },
-  isTold: () => false,
+  isBroadcast: () => false,
   present,
 })
 

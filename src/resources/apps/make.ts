@@ -1,17 +1,21 @@
-import type { OnceKey } from '../../actors/app-actor.ts'
+import type { IdempotencyKey } from '../../actors/app-actor.ts'
 import type { Principal } from '../../actors/principal.ts'
 import type { Parts } from '../../http/route.ts'
 import { Problem } from '../../lib/errors.ts'
 import { createApp, type AppDraft, type Created } from './create.ts'
 import { showAgain } from './settings.ts'
 
-interface Maker extends Pick<Parts, 'apps' | 'direct'> {
+interface Maker extends Pick<Parts, 'apps' | 'globalCommands'> {
   by: Principal
 }
 
 /** Makes an app. A private chat that the caller had removed comes back, without its old messages. */
-export async function makeApp(draft: AppDraft, { by, apps, direct }: Maker, once?: OnceKey): Promise<Created> {
-  const created = await direct.run(createApp, by, draft, once)
+export async function makeApp(
+  draft: AppDraft,
+  { by, apps, globalCommands }: Maker,
+  idempotencyKey?: IdempotencyKey,
+): Promise<Created> {
+  const created = await globalCommands.run(createApp, by, draft, idempotencyKey)
   if (created.isNew || by.kind !== 'user') return created
   try {
     await apps.run(showAgain, created.id, by, undefined)
@@ -19,6 +23,6 @@ export async function makeApp(draft: AppDraft, { by, apps, direct }: Maker, once
   } catch (error) {
     // The other one has removed it as well since then, which deletes it: this makes a new one.
     if (!(error instanceof Problem) || error.status !== 404) throw error
-    return direct.run(createApp, by, draft)
+    return globalCommands.run(createApp, by, draft)
   }
 }

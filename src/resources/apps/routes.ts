@@ -34,8 +34,8 @@ const create = route({
   replies: { 201: App },
   problems: [NotFound],
   async handle(request) {
-    const { body, by, apps, people, once } = request
-    const { id, isNew } = await makeApp(await toDraft(body, false, request), request, once)
+    const { body, by, apps, people, idempotencyKey } = request
+    const { id, isNew } = await makeApp(await toDraft(body, false, request), request, idempotencyKey)
     // One that was there may have been found restored before its actor has heard of that.
     const state = isNew ? await apps.state(id) : await apps.confirm(id)
     await people.load([by.user])

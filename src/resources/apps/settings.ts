@@ -47,7 +47,7 @@ export const removeForMe = command(
     if ([...work.state.members()].some(member => keepsCopy(work, member))) return
     work.emit(appDeleted, { entity: work.app.id, body: { ...work.app, deleted_at: work.now } })
   },
-  { numbers: () => 2 },
+  { maxIds: () => 2 },
 )
 
 /** Brings a removed chat back into the caller's lists, still without the messages that were hidden. */

@@ -17,12 +17,12 @@ const signIn = route({
   body: SignIn,
   replies: { 200: User },
   problems: [NotFound, TooManyAttempts],
-  async handle({ body, address, attempts, sql, origin, presence }) {
+  async handle({ body, address, loginThrottle, sql, origin, presence }) {
     const { username, password } = body
     const found = await findPassword(sql, username.trim())
     // By the account: PostgreSQL finds it by more spellings of its name than JavaScript takes for one.
     const name = found === null ? `name ${username.trim().toLowerCase()}` : `user ${found.id}`
-    const user = await attempts.run([name, `address ${address}`], async () =>
+    const user = await loginThrottle.run([name, `address ${address}`], async () =>
       // Takes as long for names of no account: the time must not tell which names there are.
       (await isPassword(password, found?.password_hash ?? null)) ? found!.id : null,
     )

@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { invalid } from '../../lib/errors.ts'
 import { toSecret } from './keep.ts'
 import { toMediaType } from './media-types.ts'
@@ -6,7 +6,7 @@ import { toFileName, type ExternalBlob } from './schema.ts'
 import { insertBlob, type NewBlobRow } from './store.ts'
 
 /** Names a file that is kept elsewhere, as a blob of the caller. */
-export const createExternal = directCommand('createExternal', async (work: DirectWork, given: ExternalBlob) => {
+export const createExternal = globalCommand('createExternal', async (work: GlobalWork, given: ExternalBlob) => {
   const name = toFileName(given.name)
   if (name === '') throw invalid({ name: ['must not be empty'] })
   return await insertBlob(work.sql, {
@@ -29,4 +29,4 @@ export const createExternal = directCommand('createExternal', async (work: Direc
 })
 
 /** Names bytes that are kept here, as a blob of the caller. */
-export const createBlob = directCommand('createBlob', (work: DirectWork, row: NewBlobRow) => insertBlob(work.sql, row))
+export const createBlob = globalCommand('createBlob', (work: GlobalWork, row: NewBlobRow) => insertBlob(work.sql, row))

@@ -22,14 +22,19 @@ const upload = route({
   replies: { 201: Blob },
   problems: [NoBlob, TooManyParts, BlobTooLarge],
   async handle(request) {
-    const { bytes, direct, by, once } = request
+    const { bytes, globalCommands, by, idempotencyKey } = request
     const form = request.upload!
     const content = createHash('sha256')
     const write = (key: string) =>
-      readForm(form, file => bytes.put(key, once === undefined ? file : hashed(file, content)))
+      readForm(form, file => bytes.put(key, idempotencyKey === undefined ? file : hashed(file, content)))
     // A form that is sent again has another boundary: what counts is the file in it.
     const insert = (row: NewBlobRow) =>
-      direct.run(createBlob, by, row, once && withContent(once, row.name, row.media_type, content.digest()))
+      globalCommands.run(
+        createBlob,
+        by,
+        row,
+        idempotencyKey && withContent(idempotencyKey, row.name, row.media_type, content.digest()),
+      )
     return reply(201, showBlob(await keepBlob(request, write, insert), request.origin))
   },
 })
@@ -42,8 +47,8 @@ const external = route({
   body: ExternalBlob,
   creates: true,
   replies: { 201: Blob },
-  async handle({ body, by, direct, once, origin }) {
-    return reply(201, showBlob(await direct.run(createExternal, by, body, once), origin))
+  async handle({ body, by, globalCommands, idempotencyKey, origin }) {
+    return reply(201, showBlob(await globalCommands.run(createExternal, by, body, idempotencyKey), origin))
   },
 })
 

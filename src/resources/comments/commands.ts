@@ -26,5 +26,5 @@ export const commentOn = loadingCommand(
     requireWrite(work.state, work.by, work.people)
     return makeItem(work, comment, content, work.loaded)
   },
-  { numbers: ({ content }) => numbersForItem(content) },
+  { maxIds: ({ content }) => numbersForItem(content) },
 )

@@ -47,10 +47,10 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     replies: { 201: Comment },
     problems: [...problems, Forbidden, NotFound, IsEmpty],
     async handle(request) {
-      const { params, body, by, apps, once } = request
+      const { params, body, by, apps, idempotencyKey } = request
       const { row, state } = await findCommentable(toId(params.id), request)
       const content = await prepareContent(body, row.app_id, request)
-      const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, once)
+      const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, idempotencyKey)
       return reply(201, await showItem(comment, item, state, request))
     },
   })

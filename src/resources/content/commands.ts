@@ -61,7 +61,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         return makeItem(work, kind, content, null)
       },
       // What has parts was prepared with rows of all kinds.
-      { numbers: numbersForItem, travels: ({ parts }) => parts === null },
+      { maxIds: numbersForItem, travels: ({ parts }) => parts === null },
     ),
 
     /**
@@ -88,7 +88,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
         work.emit(events.updated, { entity: item.id, body: updated, facts })
         return updated
       },
-      { numbers: numbersForChange },
+      { maxIds: numbersForChange },
     ),
 
     /** Hides an item. For its author while they may write, and for admins; repeating changes nothing. */

@@ -1,4 +1,4 @@
-import { byId, event, type AppEvent, type EventType, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type EventType, type PresentationContext } from '../../actors/event.ts'
 import { blankMember, withMark, type AppRow, type State } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
@@ -47,27 +47,30 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
     const items = await withParts(db, await listShown(db, [...rows.values()]))
     return new Map(items.map(item => [item.id, item]))
   })
-  const showRef = ({ entity_id, facts }: AppEvent<unknown>, { app, people, origin }: Scene) => ({
+  const showRef = ({ entity_id, facts }: AppEvent<unknown>, { app, people, origin }: PresentationContext) => ({
     id: entity_id,
     app: showAppRef(app, people, origin),
     parent: (facts as unknown as Consequences).parent ?? null,
   })
-  const presentWhole = (body: ContentItem, scene: Scene) => ({ [entity]: presentContent(entity, body, scene) })
+  const presentWhole = (body: ContentItem, context: PresentationContext) => ({
+    [entity]: presentContent(entity, body, context),
+  })
   const shared = {
     entity,
     trigger: table,
     load,
     names: ({ body }: { body: ContentItem | null }) => (body === null ? [] : namesOf(body)),
-    present: ({ body }: { body: ContentItem | null }, scene: Scene) => body && presentWhole(body, scene),
-    redact: ({ body }: { body: ContentItem | null }, scene: Scene) =>
-      body === null ? null : { [entity]: redactContent(entity, body, scene) },
+    present: ({ body }: { body: ContentItem | null }, context: PresentationContext) =>
+      body && presentWhole(body, context),
+    redact: ({ body }: { body: ContentItem | null }, context: PresentationContext) =>
+      body === null ? null : { [entity]: redactContent(entity, body, context) },
     withhold: withoutWords,
   }
   return {
     created: event<ContentItem>({
       ...shared,
       type: `${entity}_created`,
-      touches: true,
+      isActivity: true,
       apply(state, { entity_id, actor_id, created_at, facts, body }) {
         const consequences = facts as unknown as Consequences | null
         if (consequences?.parent !== undefined) return countComments(state, consequences)
@@ -79,37 +82,37 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         if (body !== null) state.putItem(toRow(body))
         if (isMarked) markOwn(state, actor_id, entity_id, created_at)
       },
-      undo(state, { facts }) {
+      revert(state, { facts }) {
         if (isMarked) forgetNewest(state, facts as unknown as Consequences | null)
       },
     }),
     updated: event<ContentItem>({
       ...shared,
       type: `${entity}_updated`,
-      touches: false,
+      isActivity: false,
       apply(state, { entity_id, facts, body }) {
         settle(state, facts as unknown as Consequences)
         if (body === null || body.trashed_at !== null) state.dropItem(entity_id)
         else if (body.parent_id === null) state.putItem(toRow(body))
       },
-      undo: forgetNewestIf,
-      present(event, scene) {
-        if (event.body !== null) return presentWhole(event.body, scene)
+      revert: forgetNewestIf,
+      present(event, context) {
+        if (event.body !== null) return presentWhole(event.body, context)
         const { visible } = event.facts as unknown as Consequences
-        return visible < 0 ? { [entity]: { ...showRef(event, scene), is_trashed: true } } : null
+        return visible < 0 ? { [entity]: { ...showRef(event, context), is_trashed: true } } : null
       },
     }),
     deleted: event<null>({
       type: `${entity}_deleted`,
       entity,
       trigger: table,
-      touches: false,
+      isActivity: false,
       apply(state, { entity_id, facts }) {
         settle(state, facts as unknown as Consequences)
         state.dropItem(entity_id)
       },
-      undo: forgetNewestIf,
-      present: (event, scene) => ({ [entity]: showRef(event, scene) }),
+      revert: forgetNewestIf,
+      present: (event, context) => ({ [entity]: showRef(event, context) }),
     }),
   }
 }

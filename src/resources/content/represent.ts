@@ -1,4 +1,4 @@
-import type { Scene } from '../../actors/event.ts'
+import type { PresentationContext } from '../../actors/event.ts'
 import type { People } from '../../actors/people.ts'
 import type { Principal } from '../../actors/principal.ts'
 import type { AppState } from '../../actors/state.ts'
@@ -109,29 +109,29 @@ export function showContent(
 const noItems = new Fixed(toFirstItems([]))
 
 /** The whole item as events carry it: one text for everybody. */
-export function presentContent(entity: ContentEntity, item: ContentItem, scene: Scene) {
-  const { people, origin } = scene
+export function presentContent(entity: ContentEntity, item: ContentItem, context: PresentationContext) {
+  const { people, origin } = context
   return {
     ...showRow(item),
-    app: showAppRef(scene.app, people, origin),
+    app: showAppRef(context.app, people, origin),
     ...showAround(entity, item, item.parts, people, origin),
-    attachments: toPart((item.parts?.attachments ?? []).map(file => presentFile(file, scene))),
+    attachments: toPart((item.parts?.attachments ?? []).map(file => presentFile(file, context))),
     options: toPart((item.parts?.options ?? []).map(showOption)),
-    annotations: toPart((item.parts?.annotations ?? []).map(file => presentCitedFile(file, scene))),
+    annotations: toPart((item.parts?.annotations ?? []).map(file => presentCitedFile(file, context))),
   }
 }
 
 /** The same without what was written: webhook receivers fetch that with a token of their user. */
-export function redactContent(entity: ContentEntity, item: ContentItem, scene: Scene) {
+export function redactContent(entity: ContentEntity, item: ContentItem, context: PresentationContext) {
   const { options, embed } = item.parts ?? noParts
   return {
-    ...presentContent(entity, item, scene),
+    ...presentContent(entity, item, context),
     text: null,
     html: null,
     plain: null,
     metadata: verbatim(redactMetadata(item.metadata)),
     options: toPart(options.map(redactOption)),
-    embed: embed && showEmbed(embedWithoutWords(embed), scene.origin),
+    embed: embed && showEmbed(embedWithoutWords(embed), context.origin),
     annotations: null,
   }
 }

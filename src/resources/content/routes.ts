@@ -28,20 +28,20 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     replies: { 201: Item },
     problems: [WrongKind, Forbidden, NotFound, IsEmpty],
     async handle(request) {
-      const { params, body, by, apps, people, once } = request
+      const { params, body, by, apps, people, idempotencyKey } = request
       // Nearly always all of it is in memory, and awaiting what is there costs 0.1 us each time (measured).
       const found = toAppId(params.app, request)
       const app = found instanceof Promise ? await found : found
       const prepared = prepareContent(body, app, request)
       const content = prepared instanceof Promise ? await prepared : prepared
-      const item = await apps.run(commands.create, app, by, content, once)
+      const item = await apps.run(commands.create, app, by, content, idempotencyKey)
       // What is written elsewhere meanwhile shows nowhere but in whether they may still read, see below.
-      const known = once === undefined ? apps.peek(app) : apps.current(app)
+      const known = idempotencyKey === undefined ? apps.peek(app) : apps.current(app)
       const state = known ?? (await apps.state(app))
       const showing = showItem(kind, item, state, request)
       const shown = showing instanceof Promise ? await showing : showing
       // Whoever repeats a request gets the first item, in the app as it is now: they may have lost it since.
-      if (once !== undefined) requireRead(state, by, people)
+      if (idempotencyKey !== undefined) requireRead(state, by, people)
       return reply(201, shown)
     },
   })

@@ -6,18 +6,18 @@ import { deleteDirectory } from './commands.ts'
 /** Rounds of a deletion before it gives up: with 200 apps each, more are only needed where apps keep being made. */
 const mostRounds = 500
 
-type Request = Pick<Parts, 'apps' | 'direct'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Parts, 'apps' | 'globalCommands'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /**
  * Deletes a directory, after closing the apps that refer to it, each through its actor. Nothing becomes more open: the
  * directory goes in a transaction that sees no app referring to it, and keeps new ones from doing so.
  */
-export async function closeDirectory(directory: string, { apps, direct, by }: Request): Promise<void> {
-  let { id, apps: dependents } = await direct.run(deleteDirectory, by, directory)
+export async function closeDirectory(directory: string, { apps, globalCommands, by }: Request): Promise<void> {
+  let { id, apps: dependents } = await globalCommands.run(deleteDirectory, by, directory)
   for (let round = 0; dependents.length > 0; round++) {
     if (round === mostRounds) throw overloaded()
     await Promise.all(dependents.map(app => apps.run(clearDirectory, app, by, id).catch(ignoreGone)))
-    dependents = (await direct.run(deleteDirectory, by, String(id))).apps
+    dependents = (await globalCommands.run(deleteDirectory, by, String(id))).apps
   }
 }
 

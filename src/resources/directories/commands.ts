@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { audit } from '../../audit/audit.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../storage/sql.ts'
@@ -16,9 +16,9 @@ export interface Membership {
 }
 
 /** Makes a directory and answers its id. Refuses with 409 for a name that is taken. */
-export const createDirectory = directCommand(
+export const createDirectory = globalCommand(
   'createDirectory',
-  async (work: DirectWork, name: string): Promise<number> => {
+  async (work: GlobalWork, name: string): Promise<number> => {
     const id = await store.insertDirectory(work.sql, name, work.now)
     if (id === null) throw DirectoryExists({ name })
     audit(work, { action: 'directory_created', target: { type: 'directory', id, name } })
@@ -28,9 +28,9 @@ export const createDirectory = directCommand(
 )
 
 /** Refuses with 422 for a name that is taken. */
-export const renameDirectory = directCommand(
+export const renameDirectory = globalCommand(
   'renameDirectory',
-  async (work: DirectWork, { directory, name }: { directory: string; name: string }): Promise<number> => {
+  async (work: GlobalWork, { directory, name }: { directory: string; name: string }): Promise<number> => {
     const stored = await requireDirectory(work, directory)
     if (stored.name === name) return stored.id
     try {
@@ -51,7 +51,7 @@ export const renameDirectory = directCommand(
 )
 
 /** Adds people and agents, all or none. Refuses with 404 for unknown ones, 403 for the special users. */
-export const addPeople = directCommand('addPeople', async (work: DirectWork, { directory, people }: Membership) => {
+export const addPeople = globalCommand('addPeople', async (work: GlobalWork, { directory, people }: Membership) => {
   const { id, name } = await requireDirectory(work, directory)
   const added = await store.addMembers(work.sql, id, await requirePeople(work, people))
   if (added.length > 0)
@@ -60,9 +60,9 @@ export const addPeople = directCommand('addPeople', async (work: DirectWork, { d
 })
 
 /** Takes people out; those who are not in it are passed over. Refuses as `addPeople`. */
-export const removePeople = directCommand(
+export const removePeople = globalCommand(
   'removePeople',
-  async (work: DirectWork, { directory, people }: Membership) => {
+  async (work: GlobalWork, { directory, people }: Membership) => {
     const { id, name } = await requireDirectory(work, directory)
     const removed = await store.removeMembers(work.sql, id, await requirePeople(work, people))
     if (removed.length > 0)
@@ -79,7 +79,7 @@ export const removePeople = directCommand(
  * Deletes a directory to which no app refers, and its memberships with it. Where apps still do, nothing happens and
  * the answer names some of them: they have to be closed first, lest they become more open.
  */
-export const deleteDirectory = directCommand('deleteDirectory', async (work: DirectWork, directory: string) => {
+export const deleteDirectory = globalCommand('deleteDirectory', async (work: GlobalWork, directory: string) => {
   const { id, name } = await requireDirectory(work, directory, true)
   const apps = await store.listDependents(work.sql, id, roundSize)
   if (apps.length === 0) {
@@ -90,13 +90,13 @@ export const deleteDirectory = directCommand('deleteDirectory', async (work: Dir
   return { id, apps }
 })
 
-async function requireDirectory({ sql }: DirectWork, ref: string, forDeletion = false): Promise<store.DirectoryRow> {
+async function requireDirectory({ sql }: GlobalWork, ref: string, forDeletion = false): Promise<store.DirectoryRow> {
   const stored = await store.lockDirectory(sql, ref, forDeletion)
   if (stored === null) throw NotFound()
   return stored
 }
 
-async function requirePeople({ sql }: DirectWork, refs: string[]): Promise<number[]> {
+async function requirePeople({ sql }: GlobalWork, refs: string[]): Promise<number[]> {
   const found = await resolvePeople(sql, refs)
   const unknown = refs.filter(ref => !found.has(ref))
   if (unknown.length > 0) throw PeopleUnknown({ unknown })
@@ -105,6 +105,6 @@ async function requirePeople({ sql }: DirectWork, refs: string[]): Promise<numbe
   return ids
 }
 
-function tell(work: DirectWork, directory: number, users: number[]): void {
+function tell(work: GlobalWork, directory: number, users: number[]): void {
   if (users.length > 0) work.changed('directory_members_changed', 'directory', directory, { users })
 }

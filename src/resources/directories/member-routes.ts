@@ -31,8 +31,8 @@ const putOne = route({
   params: DirectoryMemberPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, direct }) {
-    await direct.run(addPeople, by, { directory: params.dir, people: [params.user] })
+  async handle({ params, by, globalCommands }) {
+    await globalCommands.run(addPeople, by, { directory: params.dir, people: [params.user] })
     return reply(204)
   },
 })
@@ -46,8 +46,8 @@ const putMany = route({
   body: PeopleRefs,
   replies: { 204: null },
   problems: [NotFound, PeopleUnknown, SpecialUser],
-  async handle({ params, body, by, direct }) {
-    await direct.run(addPeople, by, { directory: params.dir, people: body })
+  async handle({ params, body, by, globalCommands }) {
+    await globalCommands.run(addPeople, by, { directory: params.dir, people: body })
     return reply(204)
   },
 })
@@ -60,8 +60,8 @@ const removeOne = route({
   params: DirectoryMemberPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, direct }) {
-    await direct.run(removePeople, by, { directory: params.dir, people: [params.user] })
+  async handle({ params, by, globalCommands }) {
+    await globalCommands.run(removePeople, by, { directory: params.dir, people: [params.user] })
     return reply(204)
   },
 })
@@ -75,8 +75,8 @@ const removeMany = route({
   body: PeopleRefs,
   replies: { 204: null },
   problems: [NotFound, PeopleUnknown, SpecialUser],
-  async handle({ params, body, by, direct }) {
-    await direct.run(removePeople, by, { directory: params.dir, people: body })
+  async handle({ params, body, by, globalCommands }) {
+    await globalCommands.run(removePeople, by, { directory: params.dir, people: body })
     return reply(204)
   },
 })

@@ -19,8 +19,8 @@ const create = route({
   replies: { 201: Directory },
   problems: [DirectoryExists],
   async handle(request) {
-    const { body, by, direct, once } = request
-    const id = await direct.run(createDirectory, by, body.name, once)
+    const { body, by, globalCommands, idempotencyKey } = request
+    const id = await globalCommands.run(createDirectory, by, body.name, idempotencyKey)
     return reply(201, await show(String(id), request))
   },
 })
@@ -65,8 +65,8 @@ const rename = route({
   replies: { 200: Directory },
   problems: [NotFound],
   async handle(request) {
-    const { params, body, by, direct } = request
-    const id = await direct.run(renameDirectory, by, { directory: params.dir, name: body.name })
+    const { params, body, by, globalCommands } = request
+    const id = await globalCommands.run(renameDirectory, by, { directory: params.dir, name: body.name })
     return reply(200, await show(String(id), request))
   },
 })

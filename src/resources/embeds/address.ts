@@ -20,7 +20,7 @@ type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
  * for a user who asks for too many new ones, and answers within about six seconds.
  */
 export async function embedAddress(url: URL, request: Request): Promise<{ row: EmbedRow; isNew: boolean }> {
-  const { by, sql, direct, outboundQuota, now } = request
+  const { by, sql, globalCommands, outboundQuota, now } = request
   const source = url.href
   const known = await findRecent(sql, source, validSince(now()))
   if (known !== null) {
@@ -28,7 +28,7 @@ export async function embedAddress(url: URL, request: Request): Promise<{ row: E
     return { row: known, isNew: false }
   }
   const found = await outboundQuota.run(by, () => look(url, request))
-  return direct.run(keepPreview, by, { source, ...found })
+  return globalCommands.run(keepPreview, by, { source, ...found })
 }
 
 async function look(url: URL, request: Request): Promise<{ preview: Preview; image: number | null }> {

@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import type { Preview } from './preview.ts'
 import type { EmbedRow, NewEmbed } from './schema.ts'
 import { findRecent, insertEmbed, insertReader, takeTurn } from './store.ts'
@@ -12,9 +12,9 @@ export function validSince(now: Date): Date {
 }
 
 /** Keeps an embed that the caller describes. */
-export const createEmbed = directCommand(
+export const createEmbed = globalCommand(
   'createEmbed',
-  ({ sql, by, now }: DirectWork, { embed, image }: { embed: NewEmbed; image: number | null }): Promise<EmbedRow> =>
+  ({ sql, by, now }: GlobalWork, { embed, image }: { embed: NewEmbed; image: number | null }): Promise<EmbedRow> =>
     insertEmbed(sql, {
       type: embed.type,
       title: embed.title ?? null,
@@ -44,10 +44,10 @@ interface Found {
 }
 
 /** Keeps what was found at an address; where somebody was faster, theirs counts. */
-export const keepPreview = directCommand(
+export const keepPreview = globalCommand(
   'keepPreview',
   async (
-    { sql, by, now }: DirectWork,
+    { sql, by, now }: GlobalWork,
     { source, preview, image }: Found,
   ): Promise<{ row: EmbedRow; isNew: boolean }> => {
     await takeTurn(sql, source)

@@ -21,9 +21,12 @@ const create = route({
   creates: true,
   replies: { 201: Embed },
   async handle(request) {
-    const { body, by, direct, once, origin } = request
+    const { body, by, globalCommands, idempotencyKey, origin } = request
     const image = (await preparePicture(body.image, 'image', request)) ?? null
-    return reply(201, showEmbed(await direct.run(createEmbed, by, { embed: body, image }, once), origin))
+    return reply(
+      201,
+      showEmbed(await globalCommands.run(createEmbed, by, { embed: body, image }, idempotencyKey), origin),
+    )
   },
 })
 

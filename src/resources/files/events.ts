@@ -1,4 +1,4 @@
-import { byId, event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type PresentationContext } from '../../actors/event.ts'
 import type { State } from '../../actors/state.ts'
 import type { Db } from '../../storage/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
@@ -14,9 +14,11 @@ export interface FileFacts extends Record<string, unknown> {
   hasNewContent?: boolean
 }
 
-const presentWhole = (file: FileRow, scene: Scene) => ({ file: { ...presentFile(file, scene), ...showRaw(file) } })
+const presentWhole = (file: FileRow, context: PresentationContext) => ({
+  file: { ...presentFile(file, context), ...showRaw(file) },
+})
 
-function showRef({ entity_id }: AppEvent<unknown>, { app, people, origin }: Scene) {
+function showRef({ entity_id }: AppEvent<unknown>, { app, people, origin }: PresentationContext) {
   return { id: entity_id, app: showAppRef(app, people, origin) }
 }
 
@@ -29,13 +31,13 @@ const shared = {
   }),
   names: ({ body }: AppEvent<FileRow>) =>
     body === null ? [] : [body.created_by, ...(body.updated_by === null ? [] : [body.updated_by])],
-  present: ({ body }: AppEvent<FileRow>, scene: Scene) => body && presentWhole(body, scene),
+  present: ({ body }: AppEvent<FileRow>, context: PresentationContext) => body && presentWhole(body, context),
 }
 
 export const fileCreated = event<FileRow>({
   ...shared,
   type: 'file_created',
-  touches: true,
+  isActivity: true,
   apply(state) {
     state.app.item_count++
     state.app.made_count++
@@ -46,11 +48,11 @@ export const fileCreated = event<FileRow>({
 export const fileUpdated = event<FileRow>({
   ...shared,
   type: 'file_updated',
-  touches: false,
-  present(event, scene) {
-    if (event.body !== null) return presentWhole(event.body, scene)
+  isActivity: false,
+  present(event, context) {
+    if (event.body !== null) return presentWhole(event.body, context)
     const { visible } = event.facts as FileFacts
-    return visible < 0 ? { file: { ...showRef(event, scene), is_trashed: true } } : null
+    return visible < 0 ? { file: { ...showRef(event, context), is_trashed: true } } : null
   },
   hub: {
     names: ['file_trashed', 'file_restored'],
@@ -67,9 +69,9 @@ export const fileDeleted = event<null>({
   type: 'file_deleted',
   entity: 'file',
   trigger: 'files',
-  touches: false,
+  isActivity: false,
   apply: count,
-  present: (event, scene) => ({ file: showRef(event, scene) }),
+  present: (event, context) => ({ file: showRef(event, context) }),
 })
 
 function count(state: State, { facts }: Pick<AppEvent, 'facts'>): void {

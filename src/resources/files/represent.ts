@@ -1,4 +1,4 @@
-import type { Scene } from '../../actors/event.ts'
+import type { PresentationContext } from '../../actors/event.ts'
 import type { People } from '../../actors/people.ts'
 import { verbatim } from '../../lib/json.ts'
 import { showAppRef } from '../apps/represent.ts'
@@ -33,7 +33,7 @@ export function showFile(row: FileRow, viewer: FileViewer, { starred, subscribed
 }
 
 /** The summary of a file as events carry it: one text for everybody. */
-export function presentFile(row: FileRow, { app, people, origin }: Scene) {
+export function presentFile(row: FileRow, { app, people, origin }: PresentationContext) {
   return { ...showCommon(row, { people, origin }), app: showAppRef(app, people, origin) }
 }
 
@@ -43,7 +43,7 @@ export function showCitedFile(row: FileRow, viewer: FileViewer) {
 }
 
 /** The same for events, which are one for all readers: whoever may read the file asks for it by its id. */
-export function presentCitedFile(row: FileRow, { people, origin }: Scene) {
+export function presentCitedFile(row: FileRow, { people, origin }: PresentationContext) {
   return { ...showCommon(row, { people, origin }), ...noLinks, app: { id: row.app_id } }
 }
 

@@ -36,12 +36,12 @@ const create = route({
   replies: { 200: File, 201: File },
   problems: [WrongKind, Forbidden, NotFound, NameTaken],
   async handle(request) {
-    const { params, body, by, apps, people, once } = request
+    const { params, body, by, apps, people, idempotencyKey } = request
     const app = await toAppId(params.app, request)
     const blob = await toBlob(body.blob_id, request)
     const { metadata, tags, replace } = body
     const draft = { name: body.name ?? blob.name, metadata, tags: tags ?? undefined, blob, replace: replace === true }
-    const { file, isNew } = await apps.run(createFile, app, by, draft, once)
+    const { file, isNew } = await apps.run(createFile, app, by, draft, idempotencyKey)
     const shown = await showWhole(file, request)
     // Whoever repeats a request may have lost the app since the first one.
     requireRead(await apps.state(app), by, people)

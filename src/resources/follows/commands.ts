@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { SpecialUser } from '../users/schema.ts'
 import { findPerson, findUserId, holdUsers } from '../users/store.ts'
@@ -8,7 +8,7 @@ import { insertFollow, removeFollow } from './store.ts'
  * The caller follows a user or agent; repeating changes nothing. Answers its id. Refuses with 404 for whom the caller
  * cannot see, 403 for the special users, 422 for oneself.
  */
-export const follow = directCommand('follow', async (work: DirectWork, user: string): Promise<number> => {
+export const follow = globalCommand('follow', async (work: GlobalWork, user: string): Promise<number> => {
   const followed = await requireOther(work, user)
   if (!(await holdUsers(work.sql, [work.by.user, followed]))) throw NotFound()
   await insertFollow(work.sql, { user: work.by.user, followed }, work.now)
@@ -16,14 +16,14 @@ export const follow = directCommand('follow', async (work: DirectWork, user: str
 })
 
 /** Ends that, also where the caller no longer sees whom it follows. Else it refuses as `follow` does. */
-export const unfollow = directCommand('unfollow', async (work: DirectWork, user: string): Promise<number> => {
+export const unfollow = globalCommand('unfollow', async (work: GlobalWork, user: string): Promise<number> => {
   const { sql, by } = work
   const followed = await findUserId(sql, user)
   const isEnded = followed !== null && (await removeFollow(sql, { user: by.user, followed }))
   return isEnded ? followed : requireOther(work, user)
 })
 
-async function requireOther({ sql, by }: DirectWork, user: string): Promise<number> {
+async function requireOther({ sql, by }: GlobalWork, user: string): Promise<number> {
   const person = await findPerson(sql, user, by)
   if (person === null || person.trashed_at !== null) throw NotFound()
   if (person.id <= 0) throw SpecialUser()

@@ -22,8 +22,8 @@ const change = (verb: 'follow' | 'unfollow') =>
     params: UserPath,
     replies: { 200: User },
     problems: [NotFound, SpecialUser, ValidationFailed],
-    async handle({ params, by, direct, people, origin, presence, sql }) {
-      const id = await direct.run(verb === 'follow' ? follow : unfollow, by, params.user)
+    async handle({ params, by, globalCommands, people, origin, presence, sql }) {
+      const id = await globalCommands.run(verb === 'follow' ? follow : unfollow, by, params.user)
       const person = await findPerson(sql, String(id), by)
       if (person === null || person.trashed_at !== null) return reply(200, await showUnseen(id, people, origin))
       const followed = new Set(verb === 'follow' ? [id] : [])

@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { systemUser } from '../../actors/principal.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import * as store from '../../auth/key-store.ts'
@@ -15,9 +15,9 @@ interface NewKeyInput {
 }
 
 /** Adds a key, which is valid on all nodes when this has been answered: no node remembers what it did not find. */
-export const createKey = directCommand(
+export const createKey = globalCommand(
   'createKey',
-  async (work: DirectWork, { hash, ...key }: NewKeyInput): Promise<KeyRow> => {
+  async (work: GlobalWork, { hash, ...key }: NewKeyInput): Promise<KeyRow> => {
     const made = await store.insertKey(work.sql, { ...key, hash: Buffer.from(hash, 'base64'), now: work.now })
     const { id, name, prefix, expires_at } = made
     audit(work, { action: 'key_created', target: { type: 'key', id, name }, after: { name, prefix, expires_at } })
@@ -33,9 +33,9 @@ export interface KeyUpdate {
 }
 
 /** Names a key anew, or lets it end at another time. Refuses with 404, with 409 for one that was revoked. */
-export const updateKey = directCommand(
+export const updateKey = globalCommand(
   'updateKey',
-  async (work: DirectWork, { id, name, expires_at }: KeyUpdate): Promise<KeyRow> => {
+  async (work: GlobalWork, { id, name, expires_at }: KeyUpdate): Promise<KeyRow> => {
     const keys = await store.lockUnrevoked(work.sql)
     const before = keys.find(key => key.id === id)
     if (before === undefined) throw (await store.findKey(work.sql, id)) === null ? NotFound() : KeyIsRevoked()
@@ -64,7 +64,7 @@ export interface KeyRevocation {
  * Ends a key for good: on this node before the answer, on others within a moment. Repeating changes nothing. Refuses
  * with 409 for the last valid key, without which the API could not be managed any more, and for the caller's own.
  */
-export const revokeKey = directCommand('revokeKey', async (work: DirectWork, { id, isForced }: KeyRevocation) => {
+export const revokeKey = globalCommand('revokeKey', async (work: GlobalWork, { id, isForced }: KeyRevocation) => {
   const keys = await store.lockUnrevoked(work.sql)
   const key = keys.find(key => key.id === id)
   if (key === undefined) {

@@ -28,14 +28,14 @@ const create = route({
   body: NewKey,
   creates: true,
   replies: { 201: MadeKey },
-  async handle({ body, by, direct, once, now }) {
+  async handle({ body, by, globalCommands, idempotencyKey, now }) {
     const made = newApiKey()
     const { name, expires_in } = body
     const expiresAt =
       expires_in === undefined ? (body.expires_at ?? null) : new Date(now().getTime() + expires_in * 1000)
     requireFuture(expiresAt, now())
     const input = { name, hash: made.hash.toString('base64'), prefix: made.prefix, expiresAt }
-    const { id, hash, prefix, created_at, expires_at } = await direct.run(createKey, by, input, once)
+    const { id, hash, prefix, created_at, expires_at } = await globalCommands.run(createKey, by, input, idempotencyKey)
     // A repeated request finds the key of the first one, which is not known any more.
     const key = hash === input.hash ? made.key : null
     return reply(201, { id, name, prefix, created_at, expires_at, key })
@@ -89,9 +89,9 @@ const update = route({
   body: KeyChange,
   replies: { 200: Key },
   problems: [NotFound, KeyIsRevoked],
-  async handle({ params, body, by, direct, now }) {
+  async handle({ params, body, by, globalCommands, now }) {
     requireFuture(body.expires_at ?? null, now())
-    return reply(200, showKey(await direct.run(updateKey, by, { id: toId(params.id), ...body }), by))
+    return reply(200, showKey(await globalCommands.run(updateKey, by, { id: toId(params.id), ...body }), by))
   },
 })
 
@@ -104,8 +104,8 @@ const revoke = route({
   query: KeyRevocation,
   replies: { 204: null },
   problems: [NotFound, LastKey, OwnKey],
-  async handle({ params, query, by, direct }) {
-    await direct.run(revokeKey, by, { id: toId(params.id), isForced: query.force === true })
+  async handle({ params, query, by, globalCommands }) {
+    await globalCommands.run(revokeKey, by, { id: toId(params.id), isForced: query.force === true })
     return reply(204)
   },
 })

@@ -1,13 +1,13 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { codeOf } from './provider.ts'
 import type { MeetingRow, NewMeeting } from './schema.ts'
 import { insertMeeting } from './store.ts'
 
 /** Keeps a meeting that was made at its provider, so that items can carry it. */
-export const createMeeting = directCommand(
+export const createMeeting = globalCommand(
   'createMeeting',
   (
-    { sql, by, now }: DirectWork,
+    { sql, by, now }: GlobalWork,
     { provider, provider_id = null, join_url, metadata = null }: NewMeeting,
   ): Promise<MeetingRow> =>
     insertMeeting(sql, {

@@ -11,8 +11,8 @@ const create = route({
   body: NewMeeting,
   creates: true,
   replies: { 201: Meeting },
-  async handle({ body, by, direct, once }) {
-    return reply(201, showMeeting(await direct.run(createMeeting, by, body, once)))
+  async handle({ body, by, globalCommands, idempotencyKey }) {
+    return reply(201, showMeeting(await globalCommands.run(createMeeting, by, body, idempotencyKey)))
   },
 })
 

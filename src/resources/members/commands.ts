@@ -56,7 +56,7 @@ export const putMembers = command(
     return added
   },
   // One more for the owner who is made less.
-  { numbers: list => list.length * joinNumbers + 1 },
+  { maxIds: list => list.length * joinNumbers + 1 },
 )
 
 /**
@@ -74,7 +74,7 @@ export const removeMembers = loadingCommand(
     end(work, users)
   },
   // Two more for the new owner and their access.
-  { numbers: users => users.length + 2 },
+  { maxIds: users => users.length + 2 },
 )
 
 /**
@@ -88,7 +88,7 @@ export const removeDeleted = loadingCommand(
     if (work.app.deleted_at !== null) throw NotFound()
     end(work, [user])
   },
-  { numbers: () => 3 },
+  { maxIds: () => 3 },
 )
 
 function end(work: Work<number | null>, users: number[]): void {

@@ -1,4 +1,4 @@
-import { event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { event, type AppEvent, type PresentationContext } from '../../actors/event.ts'
 import { blankMember, type MemberRow } from '../../actors/state.ts'
 import { loadMembers } from '../../actors/store.ts'
 import { showAppRef } from '../apps/represent.ts'
@@ -6,9 +6,9 @@ import { showMember } from './represent.ts'
 
 const names = ({ entity_id }: AppEvent<unknown>) => [entity_id]
 
-const shared = { entity: 'user' as const, touches: true, names, present: presentMember }
+const shared = { entity: 'user' as const, isActivity: true, names, present: presentMember }
 
-function presentMember({ entity_id, body }: AppEvent<MemberRow | null>, { app, people, origin }: Scene) {
+function presentMember({ entity_id, body }: AppEvent<MemberRow | null>, { app, people, origin }: PresentationContext) {
   return {
     app: showAppRef(app, people, origin),
     member: showMember(people.show(entity_id), body ?? undefined, {
@@ -30,7 +30,7 @@ export const memberAdded = event<MemberRow>({
     state.dropMember(entity_id)
     state.putMember(body)
   },
-  undo: (state, { entity_id }) => state.dropMember(entity_id),
+  revert: (state, { entity_id }) => state.dropMember(entity_id),
 })
 
 export const memberUpdated = event<MemberRow>({
@@ -40,7 +40,7 @@ export const memberUpdated = event<MemberRow>({
   apply(state, { body }) {
     if (body !== null) state.putMember(body)
   },
-  undo(state, { entity_id, facts }) {
+  revert(state, { entity_id, facts }) {
     const own = state.member(entity_id)
     if (own === undefined) return
     if (own.access === 'none') state.putMember({ ...own, access: 'read' })
@@ -60,7 +60,7 @@ export const memberRemoved = event<null>({
       state.putMember({ ...blankMember(state.app.id, entity_id), is_subscribed: false })
     } else state.dropMember(entity_id)
   },
-  undo: (state, { entity_id }) => state.putMember({ ...blankMember(state.app.id, entity_id), access: 'read' }),
+  revert: (state, { entity_id }) => state.putMember({ ...blankMember(state.app.id, entity_id), access: 'read' }),
 })
 
 export const events = [memberAdded, memberUpdated, memberRemoved]

@@ -1,4 +1,4 @@
-import { directCommand, type DirectCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { holdUsers } from '../users/store.ts'
 import { markRead, type Marking } from './marks.ts'
@@ -7,9 +7,9 @@ import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './sc
 import * as store from './store.ts'
 
 /** Marks one of the caller's notifications as read or unread. 404 for what is somebody else's. */
-export const markNotification = directCommand(
+export const markNotification = globalCommand(
   'markNotification',
-  async (work: DirectWork, { id, isUnread }: { id: number; isUnread: boolean }): Promise<NotificationRow> => {
+  async (work: GlobalWork, { id, isUnread }: { id: number; isUnread: boolean }): Promise<NotificationRow> => {
     const { sql, by, now } = work
     const row = await store.findNotification(sql, id, by.user)
     if (row === null) throw NotFound()
@@ -21,9 +21,9 @@ export const markNotification = directCommand(
 )
 
 /** Marks the caller's unread notifications as read: all, or those of an app or directory, up to one or to the last. */
-export const markNotifications = directCommand(
+export const markNotifications = globalCommand(
   'markNotifications',
-  async (work: DirectWork, scope: Omit<Marking, 'user'>): Promise<void> => {
+  async (work: GlobalWork, scope: Omit<Marking, 'user'>): Promise<void> => {
     const hasMarked = await markRead(work.sql, { ...scope, user: work.by.user })
     if (hasMarked) await queueMarked(work.sql, [{ user_id: work.by.user, app_id: scope.app ?? null }], work.now)
   },
@@ -33,9 +33,9 @@ export const markNotifications = directCommand(
  * Stores what somebody is to know, and tells of it. 422 where the user, or what it leads to, has just been deleted, or is
  * hidden with what it is about.
  */
-export const createNotification = directCommand(
+export const createNotification = globalCommand(
   'createNotification',
-  async (work: DirectWork, draft: Draft): Promise<NotificationRow> => {
+  async (work: GlobalWork, draft: Draft): Promise<NotificationRow> => {
     if (!(await holdUsers(work.sql, [draft.user_id]))) throw UnknownUser()
     if (!(await store.holdLink(work.sql, draft))) throw UnknownLink()
     const [id] = await store.insertDrafts(work.sql, [draft])
@@ -47,14 +47,14 @@ export const createNotification = directCommand(
 )
 
 /** The commands that people are to be told of. */
-export const telling: ReadonlySet<DirectCommand<never, unknown>> = new Set([
+export const telling: ReadonlySet<GlobalCommand<never, unknown>> = new Set([
   markNotification,
   markNotifications,
   createNotification,
 ])
 
 /** Removes a notification: the caller's own, with an API key anybody's. Nobody is told. */
-export const removeNotification = directCommand('removeNotification', async (work: DirectWork, id: number) => {
+export const removeNotification = globalCommand('removeNotification', async (work: GlobalWork, id: number) => {
   const { sql, by } = work
   const row = await store.findNotification(sql, id, by.kind === 'key' ? null : by.user)
   if (row === null) throw NotFound()

@@ -102,7 +102,7 @@ export class Notifier {
     this.#parts = parts
     this.#watermark = new Watermark(parts.sql, () => performance.now(), 0)
     this.#wholeLooks = new WholeLooks(parts.apps, parts.clock)
-    parts.apps.listen((state, events) => {
+    parts.apps.onCommit((state, events) => {
       if (events.some(isTelling)) this.#wakeNoted(state.app.id)
       else if (events.some(({ type }) => notifying.has(type))) this.wake(state.app.id)
     })
@@ -163,7 +163,7 @@ export class Notifier {
     const position = await backlog.findPosition(sql)
     const left = newest > position.rev ? await backlog.listUnfollowed(sql, position, [...notifying], awakeLimit) : []
     for (const { app_id } of left) this.wake(app_id)
-    this.#watermark.settle()
+    this.#watermark.confirm()
     const first = left[0] ?? { rev: Infinity, created_at: now }
     const rev = Math.min(this.#watermark.from, first.rev - 1)
     const at = first.created_at < now ? first.created_at : now

@@ -8,7 +8,7 @@ const change = (type: string) =>
   event<NotificationRow>({
     type,
     entity: 'notification',
-    touches: false,
+    isActivity: false,
     trigger: 'notifications',
     names: ({ body }) => (body === null ? [] : namesOf(body)),
     redact: ({ body }, { people, origin }) =>
@@ -19,7 +19,7 @@ const change = (type: string) =>
 const marked = event<null>({
   type: 'notifications_marked',
   entity: 'notification',
-  touches: false,
+  isActivity: false,
   trigger: 'notifications',
   redact: ({ facts }, { app, people, origin }) =>
     (facts as { app_id: number | null } | null)?.app_id ? { app: showAppRef(app, people, origin) } : {},

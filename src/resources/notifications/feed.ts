@@ -1,4 +1,4 @@
-import type { Direct } from '../../actors/direct.ts'
+import type { GlobalCommands } from '../../actors/global-commands.ts'
 import type { People } from '../../actors/people.ts'
 import type { Log } from '../../lib/log.ts'
 import { Yielder } from '../../lib/yielder.ts'
@@ -17,7 +17,7 @@ interface Told {
 
 export interface FeedParts {
   sql: Sql
-  direct: Pick<Direct, 'follow'>
+  globalCommands: Pick<GlobalCommands, 'onCommit'>
   people: People
   /** Ids of the users with a session on this node. */
   here: () => Iterable<number>
@@ -66,7 +66,7 @@ export class Feed {
 
   constructor(parts: FeedParts) {
     this.#parts = parts
-    parts.direct.follow(command => {
+    parts.globalCommands.onCommit(command => {
       if (telling.has(command)) this.wake()
     })
   }

@@ -33,8 +33,8 @@ const markAll = route({
   auth: 'token',
   query: MarkQuery,
   replies: { 204: null },
-  async handle({ query, by, direct }) {
-    await direct.run(markNotifications, by, { upTo: query.id })
+  async handle({ query, by, globalCommands }) {
+    await globalCommands.run(markNotifications, by, { upTo: query.id })
     return reply(204)
   },
 })
@@ -49,11 +49,11 @@ const markOfApp = route({
   replies: { 204: null },
   problems: [NotFound],
   async handle(request) {
-    const { params, query, by, people, direct } = request
+    const { params, query, by, people, globalCommands } = request
     const state = await findApp(params.app, request)
     await people.load([by.user])
     requireRead(state, by, people)
-    await direct.run(markNotifications, by, { upTo: query.id, app: state.app.id })
+    await globalCommands.run(markNotifications, by, { upTo: query.id, app: state.app.id })
     return reply(204)
   },
 })
@@ -67,10 +67,10 @@ const markOfDirectory = route({
   query: MarkQuery,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, query, by, sql, direct }) {
+  async handle({ params, query, by, sql, globalCommands }) {
     const directory = await findDirectory(sql, params.dir, by)
     if (directory === null) throw NotFound()
-    await direct.run(markNotifications, by, { upTo: query.id, directory: directory.id })
+    await globalCommands.run(markNotifications, by, { upTo: query.id, directory: directory.id })
     return reply(204)
   },
 })

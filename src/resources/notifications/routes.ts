@@ -54,9 +54,9 @@ const mark = (method: 'PUT' | 'DELETE') =>
     replies: { 200: Notification },
     problems: [NotFound],
     async handle(request) {
-      const { params, by, direct } = request
+      const { params, by, globalCommands } = request
       const change = { id: toId(params.id), isUnread: method === 'DELETE' }
-      return reply(200, await show(await direct.run(markNotification, by, change), request))
+      return reply(200, await show(await globalCommands.run(markNotification, by, change), request))
     },
   })
 
@@ -70,8 +70,14 @@ const create = route({
   replies: { 201: Notification },
   problems: [NotifiesPeople],
   async handle(request) {
-    const { body, by, direct, once } = request
-    return reply(201, await show(await direct.run(createNotification, by, await toDraft(body, request), once), request))
+    const { body, by, globalCommands, idempotencyKey } = request
+    return reply(
+      201,
+      await show(
+        await globalCommands.run(createNotification, by, await toDraft(body, request), idempotencyKey),
+        request,
+      ),
+    )
   },
 })
 
@@ -83,8 +89,8 @@ const remove = route({
   params: NotificationPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, direct }) {
-    await direct.run(removeNotification, by, toId(params.id))
+  async handle({ params, by, globalCommands }) {
+    await globalCommands.run(removeNotification, by, toId(params.id))
     return reply(204)
   },
 })

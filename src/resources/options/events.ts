@@ -1,4 +1,4 @@
-import { byId, event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type PresentationContext } from '../../actors/event.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { redactOption, showOption } from './represent.ts'
 import type { OptionRow } from './schema.ts'
@@ -9,15 +9,15 @@ const change = (type: string) =>
   event<OptionRow>({
     type,
     entity: 'option',
-    touches: false,
+    isActivity: false,
     trigger: 'polls',
     load: byId(findShownOptions),
-    present: ({ body }, scene) => body && { poll: showPoll(body, scene), option: showOption(body) },
-    redact: ({ body }: AppEvent<OptionRow>, scene) =>
-      body && { poll: showPoll(body, scene), option: redactOption(body) },
+    present: ({ body }, context) => body && { poll: showPoll(body, context), option: showOption(body) },
+    redact: ({ body }: AppEvent<OptionRow>, context) =>
+      body && { poll: showPoll(body, context), option: redactOption(body) },
   })
 
-function showPoll({ item_id, item_type }: OptionRow, { app, people, origin }: Scene) {
+function showPoll({ item_id, item_type }: OptionRow, { app, people, origin }: PresentationContext) {
   return { id: item_id, type: item_type, app: showAppRef(app, people, origin) }
 }
 

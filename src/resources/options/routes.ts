@@ -43,9 +43,9 @@ const voteFor = route({
   replies: { 200: Option },
   problems: [Forbidden, NotFound],
   async handle(request) {
-    const { apps, by, once } = request
+    const { apps, by, idempotencyKey } = request
     const found = await findShown(request)
-    const { option, hasVoted } = await apps.run(vote, found.app_id, by, found, once)
+    const { option, hasVoted } = await apps.run(vote, found.app_id, by, found, idempotencyKey)
     return reply(200, await show(option, hasVoted, request))
   },
 })

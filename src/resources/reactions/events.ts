@@ -1,4 +1,4 @@
-import { byId, event, type AppEvent, type Scene } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type PresentationContext } from '../../actors/event.ts'
 import { showAppRef } from '../apps/represent.ts'
 import type { ContentEntity } from '../content/kind.ts'
 import type { ParentType } from '../content/parent.ts'
@@ -19,18 +19,18 @@ const change = (type: string) =>
   event<true>({
     type,
     entity: 'reaction',
-    touches: false,
+    isActivity: false,
     trigger: 'reactions',
     apply(state, { entity_id, facts }) {
       const { count } = facts as ReactionFacts
       state.changeItem(entity_id, item => ({ ...item, reaction_count: count }) as ContentRow)
     },
     load: byId(findShownItems),
-    present: (event, scene) => event.body && showChange(event, scene),
+    present: (event, context) => event.body && showChange(event, context),
     redact: showChange,
   })
 
-function showChange({ entity_id, facts }: AppEvent<true>, { app, people, origin }: Scene) {
+function showChange({ entity_id, facts }: AppEvent<true>, { app, people, origin }: PresentationContext) {
   const { type, parent, content } = facts as ReactionFacts
   return { entity: { id: entity_id, type, app: showAppRef(app, people, origin), parent }, reaction: content }
 }

@@ -8,7 +8,7 @@ import type { ContentRow } from '../content/schema.ts'
 export const starsChanged = event<null>({
   type: 'stars_changed',
   entity: 'star',
-  touches: false,
+  isActivity: false,
   apply(state, { entity_id, facts }) {
     const { count } = facts as { count: number }
     state.changeItem(entity_id, item => ({ ...item, star_count: count }) as ContentRow)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { audit } from '../../audit/audit.ts'
 import { hashOf } from '../../auth/credentials.ts'
 import { NotFound } from '../../lib/errors.ts'
@@ -14,9 +14,9 @@ const newToken = () => `wyu_${randomBytes(32).toString('base64url')}`
  * Issues a token to a user or agent; earlier ones stay valid. Only its hash is stored, so an Idempotency-Key cannot
  * bring it back: repeating issues another. Refuses with 404 for trashed users, 403 for the special ones.
  */
-export const issueToken = directCommand(
+export const issueToken = globalCommand(
   'issueToken',
-  async (work: DirectWork, { user, expiresInSeconds }: { user: string; expiresInSeconds: number }): Promise<string> => {
+  async (work: GlobalWork, { user, expiresInSeconds }: { user: string; expiresInSeconds: number }): Promise<string> => {
     const id = await requireUser(work, user)
     const token = newToken()
     const expiresAt = new Date(work.now.getTime() + expiresInSeconds * 1000)
@@ -29,14 +29,14 @@ export const issueToken = directCommand(
 )
 
 /** Ends all tokens of a user or agent, trashed or not: on this node before the answer, on others within a moment. */
-export const revokeTokens = directCommand('revokeTokens', async (work: DirectWork, user: string) => {
+export const revokeTokens = globalCommand('revokeTokens', async (work: GlobalWork, user: string) => {
   const id = await requireUser(work, user)
   await removeTokens(work.sql, id)
   audit(work, { action: 'tokens_revoked', target: { type: 'user', id, name: user } })
   work.changed('tokens_revoked', 'user', id)
 })
 
-async function requireUser({ sql }: DirectWork, user: string): Promise<number> {
+async function requireUser({ sql }: GlobalWork, user: string): Promise<number> {
   const id = await findUserIdTogether(sql, user)
   if (id === null) throw NotFound()
   if (id <= 0) throw SpecialUser()

@@ -15,9 +15,9 @@ const issue = route({
   body: NewToken,
   replies: { 200: Token },
   problems: [NotFound, SpecialUser],
-  async handle({ params, body, by, direct }) {
+  async handle({ params, body, by, globalCommands }) {
     const expiresInSeconds = body.expires_in ?? defaultSeconds
-    const token = await direct.run(issueToken, by, { user: params.user, expiresInSeconds })
+    const token = await globalCommands.run(issueToken, by, { user: params.user, expiresInSeconds })
     return reply(200, { access_token: token, expires_in: expiresInSeconds })
   },
 })
@@ -30,8 +30,8 @@ const revoke = route({
   params: UserPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, direct }) {
-    await direct.run(revokeTokens, by, params.user)
+  async handle({ params, by, globalCommands }) {
+    await globalCommands.run(revokeTokens, by, params.user)
     return reply(204)
   },
 })

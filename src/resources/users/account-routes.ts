@@ -12,8 +12,8 @@ const trash = route({
   params: UserPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, direct }) {
-    await direct.run(trashUser, by, params.user)
+  async handle({ params, by, globalCommands }) {
+    await globalCommands.run(trashUser, by, params.user)
     return reply(204)
   },
 })
@@ -26,8 +26,8 @@ const restore = route({
   params: UserPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, direct }) {
-    await direct.run(restoreUser, by, params.user)
+  async handle({ params, by, globalCommands }) {
+    await globalCommands.run(restoreUser, by, params.user)
     return reply(204)
   },
 })
@@ -41,12 +41,12 @@ const remove = route({
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
   async handle(request) {
-    const { params, by, direct } = request
+    const { params, by, globalCommands } = request
     // Trashed first: it joins nothing any more while it leaves what it is in, and a crash in between leaves a user who
     // can be deleted again, but no membership of nobody.
-    const user = await direct.run(trashUser, by, params.user)
+    const user = await globalCommands.run(trashUser, by, params.user)
     await leaveApps(user, request)
-    await direct.run(deleteUser, by, String(user))
+    await globalCommands.run(deleteUser, by, String(user))
     return reply(204)
   },
 })

@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { audit } from '../../audit/audit.ts'
 import { NotFound, invalid } from '../../lib/errors.ts'
 import { createProfile, toTarget, uidTaken, updateProfile, type UserChange } from './profile.ts'
@@ -12,9 +12,9 @@ export interface Saved {
 }
 
 /** Makes a user. Refuses with 422 for a uid or username that is taken, and for unknown directories. */
-export const createUser = directCommand(
+export const createUser = globalCommand(
   'createUser',
-  async (work: DirectWork, given: UserChange & { uid: string }): Promise<Saved> => {
+  async (work: GlobalWork, given: UserChange & { uid: string }): Promise<Saved> => {
     const id = await createProfile(work, { given, isAgent: false })
     if (id === null) throw invalid(uidTaken)
     return { id, isNew: true }
@@ -26,9 +26,9 @@ export const createUser = directCommand(
  * Changes a user: absent members stay, null clears. What changes nothing leaves no trace. Refuses with 404 for trashed
  * users and agents, 403 for the special users, 422 as `createUser`.
  */
-export const updateUser = directCommand(
+export const updateUser = globalCommand(
   'updateUser',
-  async (work: DirectWork, { user, given }: { user: string; given: UserChange }): Promise<Saved> => {
+  async (work: GlobalWork, { user, given }: { user: string; given: UserChange }): Promise<Saved> => {
     const stored = await requireUser(work, user)
     if (stored.trashed_at !== null) throw NotFound()
     await updateProfile(work, stored, given)
@@ -40,9 +40,9 @@ export const updateUser = directCommand(
  * Makes the user with this uid, or changes it as `updateUser` does, except that null leaves it its uid: the same call
  * would make another one. A trashed user is changed too and stays trashed.
  */
-export const upsertUser = directCommand(
+export const upsertUser = globalCommand(
   'upsertUser',
-  async (work: DirectWork, { uid, given }: { uid: string; given: UserChange }): Promise<Saved> => {
+  async (work: GlobalWork, { uid, given }: { uid: string; given: UserChange }): Promise<Saved> => {
     requireUid(uid)
     const stored = await store.lockUser(work.sql, uid)
     if (stored !== null) return change(work, stored, given)
@@ -59,7 +59,7 @@ export const upsertUser = directCommand(
 )
 
 /** Takes a user out of sight; its tokens stop being valid. Answers its id. Repeating changes nothing. */
-export const trashUser = directCommand('trashUser', async (work: DirectWork, user: string): Promise<number> => {
+export const trashUser = globalCommand('trashUser', async (work: GlobalWork, user: string): Promise<number> => {
   const stored = await requireUser(work, user)
   if (stored.trashed_at !== null) return stored.id
   await store.updateTrashed(work.sql, stored.id, work.now)
@@ -68,7 +68,7 @@ export const trashUser = directCommand('trashUser', async (work: DirectWork, use
   return stored.id
 })
 
-export const restoreUser = directCommand('restoreUser', async (work: DirectWork, user: string) => {
+export const restoreUser = globalCommand('restoreUser', async (work: GlobalWork, user: string) => {
   const stored = await requireUser(work, user)
   if (stored.trashed_at === null) return
   await store.updateTrashed(work.sql, stored.id, null)
@@ -77,7 +77,7 @@ export const restoreUser = directCommand('restoreUser', async (work: DirectWork,
 })
 
 /** Ends an account: profile, tokens and directory memberships. What the user wrote stays, by the deleted user. */
-export const deleteUser = directCommand('deleteUser', async (work: DirectWork, user: string) => {
+export const deleteUser = globalCommand('deleteUser', async (work: GlobalWork, user: string) => {
   const stored = await requireUser(work, user)
   await store.removeUser(work.sql, stored.id)
   audit(work, { action: 'user_deleted', target: toTarget(stored) })
@@ -85,7 +85,7 @@ export const deleteUser = directCommand('deleteUser', async (work: DirectWork, u
 })
 
 /** The person behind `{user}`, locked. 404 for nobody and for agents, which have operations of their own. */
-async function requireUser(work: DirectWork, user: string): Promise<StoredUser> {
+async function requireUser(work: GlobalWork, user: string): Promise<StoredUser> {
   const stored = await store.lockUser(work.sql, user)
   if (stored === null || stored.is_agent) throw NotFound()
   if (stored.id <= 0) throw SpecialUser()
@@ -98,7 +98,7 @@ export function requireUid(uid: string): void {
   if (!checked.success) throw invalid({ uid: checked.error.issues.map(issue => issue.message) })
 }
 
-async function change(work: DirectWork, stored: StoredUser, given: UserChange): Promise<Saved> {
+async function change(work: GlobalWork, stored: StoredUser, given: UserChange): Promise<Saved> {
   if (stored.is_agent) throw invalid(uidTaken)
   await updateProfile(work, stored, { ...given, uid: given.uid ?? undefined })
   return { id: stored.id, isNew: false }

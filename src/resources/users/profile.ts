@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { DirectWork } from '../../actors/direct.ts'
+import type { GlobalWork } from '../../actors/global-commands.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { invalid } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../storage/sql.ts'
@@ -33,7 +33,7 @@ interface NewProfile {
  * Makes the row of a user or agent with its directories. Null where somebody has its uid; 422 for a username that is
  * taken and for unknown directories.
  */
-export async function createProfile(work: DirectWork, { given, isAgent }: NewProfile): Promise<number | null> {
+export async function createProfile(work: GlobalWork, { given, isAgent }: NewProfile): Promise<number | null> {
   const { sql, now } = work
   const directories = await requireDirectories(work, given.directories ?? [])
   const row = { ...merge(blank, given), is_agent: isAgent, created_at: now }
@@ -52,7 +52,7 @@ export async function createProfile(work: DirectWork, { given, isAgent }: NewPro
 
 /** Writes what changed of a user or agent. `isTouched`: something else of it changed, so it is written in any case. */
 export async function updateProfile(
-  work: DirectWork,
+  work: GlobalWork,
   stored: StoredUser,
   given: UserChange,
   isTouched = false,
@@ -78,7 +78,7 @@ export async function updateProfile(
 }
 
 /** Ascending ids. 422 names those that are unknown. */
-async function requireDirectories({ sql }: DirectWork, refs: string[]): Promise<number[]> {
+async function requireDirectories({ sql }: GlobalWork, refs: string[]): Promise<number[]> {
   if (refs.length === 0) return []
   const found = await store.resolveDirectories(sql, refs)
   const unknown = refs.filter(ref => !found.has(ref))

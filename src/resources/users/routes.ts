@@ -31,9 +31,9 @@ const create = route({
   creates: true,
   replies: { 201: User },
   async handle(request) {
-    const { body, by, direct, once } = request
+    const { body, by, globalCommands, idempotencyKey } = request
     const given = { ...(await toChange(request)), uid: body.uid }
-    return reply(201, await showSaved(await direct.run(createUser, by, given, once), request))
+    return reply(201, await showSaved(await globalCommands.run(createUser, by, given, idempotencyKey), request))
   },
 })
 
@@ -82,8 +82,8 @@ const update = route({
   replies: { 200: User },
   problems: [NotFound, SpecialUser],
   async handle(request) {
-    const { params, by, direct } = request
-    const saved = await direct.run(updateUser, by, { user: params.user, given: await toChange(request) })
+    const { params, by, globalCommands } = request
+    const saved = await globalCommands.run(updateUser, by, { user: params.user, given: await toChange(request) })
     return reply(200, await showSaved(saved, request))
   },
 })
@@ -98,8 +98,8 @@ const upsert = route({
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: User, 201: User },
   async handle(request) {
-    const { params, by, direct } = request
-    const saved = await direct.run(upsertUser, by, { uid: params.uid, given: await toChange(request) })
+    const { params, by, globalCommands } = request
+    const saved = await globalCommands.run(upsertUser, by, { uid: params.uid, given: await toChange(request) })
     const user = await showSaved(saved, request)
     return saved.isNew ? reply(201, user) : reply(200, user)
   },

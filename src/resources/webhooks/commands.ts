@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { openSecret, sealOldSecret, sealSecret } from '../../delivery/webhook-secret.ts'
@@ -9,9 +9,9 @@ import * as store from './store.ts'
 export type ShownWebhook = Omit<store.WebhookRow, 'secret' | 'old_secret' | 'old_secret_until'>
 
 /** Registers a webhook: it gets the events that are committed from now on. */
-export const createWebhook = directCommand(
+export const createWebhook = globalCommand(
   'createWebhook',
-  async (work: DirectWork, input: store.NewWebhookRow): Promise<ShownWebhook> => {
+  async (work: GlobalWork, input: store.NewWebhookRow): Promise<ShownWebhook> => {
     const id = await store.nextWebhookId(work.sql)
     const webhook = { ...input, id, secret: sealSecret(work.vault, input.secret, id) }
     await store.insertWebhook(work.sql, webhook, work.now)
@@ -28,9 +28,9 @@ export interface WebhookChange {
 }
 
 /** Changes a webhook. What waits for one that is disabled is dropped, and nothing is caught up when it is enabled. */
-export const updateWebhook = directCommand(
+export const updateWebhook = globalCommand(
   'updateWebhook',
-  async (work: DirectWork, { id, change }: WebhookChange): Promise<ShownWebhook> => {
+  async (work: GlobalWork, { id, change }: WebhookChange): Promise<ShownWebhook> => {
     const before = await store.lockWebhook(work.sql, id)
     if (before === null) throw NotFound()
     const { secret = undefined } = change
@@ -53,9 +53,9 @@ export const updateWebhook = directCommand(
 const oldSecretMs = 24 * 3_600_000
 
 /** Gives a webhook another secret, which signs from now on; the one before signs along for a day. */
-export const rotateSecret = directCommand(
+export const rotateSecret = globalCommand(
   'rotateSecret',
-  async (work: DirectWork, { id, secret }: { id: number; secret: string }): Promise<ShownWebhook> => {
+  async (work: GlobalWork, { id, secret }: { id: number; secret: string }): Promise<ShownWebhook> => {
     const before = await store.lockWebhook(work.sql, id)
     if (before === null) throw NotFound()
     const old = openSecret(work.vault, before.secret, id)
@@ -73,9 +73,9 @@ export const rotateSecret = directCommand(
 )
 
 /** Disables a webhook that has failed for too long, and says why. Nothing happens where it succeeds again meanwhile. */
-export const disableFailing = directCommand(
+export const disableFailing = globalCommand(
   'disableFailing',
-  async (work: DirectWork, { id, failingBefore }: { id: number; failingBefore: Date }): Promise<boolean> => {
+  async (work: GlobalWork, { id, failingBefore }: { id: number; failingBefore: Date }): Promise<boolean> => {
     const before = await store.lockWebhook(work.sql, id)
     if (before === null || !before.is_enabled || before.failing_since === null) return false
     if (before.failing_since >= failingBefore) return false
@@ -90,7 +90,7 @@ export const disableFailing = directCommand(
 )
 
 /** Deletes a webhook with the records of its deliveries. */
-export const deleteWebhook = directCommand('deleteWebhook', async (work: DirectWork, id: number): Promise<void> => {
+export const deleteWebhook = globalCommand('deleteWebhook', async (work: GlobalWork, id: number): Promise<void> => {
   const webhook = await store.lockWebhook(work.sql, id)
   if (webhook === null) throw NotFound()
   await store.removeWebhook(work.sql, id)
@@ -104,9 +104,9 @@ export interface Redelivery {
 }
 
 /** Queues the bytes of a delivery again, under a new guid. Refuses with 400 where the webhook is disabled. */
-export const redeliver = directCommand(
+export const redeliver = globalCommand(
   'redeliver',
-  async (work: DirectWork, { webhook, ref }: Redelivery): Promise<store.DeliveryRow> => {
+  async (work: GlobalWork, { webhook, ref }: Redelivery): Promise<store.DeliveryRow> => {
     const stored = await store.lockWebhook(work.sql, webhook)
     if (stored === null) throw NotFound()
     if (!stored.is_enabled) throw WebhookIsDisabled({ webhook })
@@ -128,9 +128,9 @@ export interface FailedRedelivery {
 const mostRedelivered = 1_000
 
 /** Queues again what has failed, the oldest of it first; how many there were. Refuses with 400 where it is disabled. */
-export const redeliverFailed = directCommand(
+export const redeliverFailed = globalCommand(
   'redeliverFailed',
-  async (work: DirectWork, { webhook, since, until }: FailedRedelivery): Promise<number> => {
+  async (work: GlobalWork, { webhook, since, until }: FailedRedelivery): Promise<number> => {
     const stored = await store.lockWebhook(work.sql, webhook)
     if (stored === null) throw NotFound()
     if (!stored.is_enabled) throw WebhookIsDisabled({ webhook })

@@ -1,5 +1,5 @@
 import type { Write } from '../../actors/command.ts'
-import type { Environment } from '../../actors/environment.ts'
+import type { SharedLog } from '../../actors/shared-log.ts'
 import type { AppEvent } from '../../actors/event.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { insertDeliveries, listEnabled, type NewDelivery } from './store.ts'
@@ -33,8 +33,8 @@ export class Registrations {
   }
 
   /** Reads the webhooks, and again whenever they change. Call after the environment was started. */
-  async follow(environment: Environment): Promise<void> {
-    environment.listen(async ({ type }) => {
+  async follow(sharedLog: SharedLog): Promise<void> {
+    sharedLog.listen(async ({ type }) => {
       if (type === 'webhook_changed' || type === 'everything') await this.#load()
     })
     await this.#load()
@@ -77,6 +77,6 @@ export class Registrations {
 function toFacts({ kind, entity_id, facts: all, body, created_at }: AppEvent): DeliveryFacts {
   const facts = all?.title === undefined ? all : { ...all, title: undefined }
   if (typeof body !== 'object' || body === null) return { entity_id, facts, body, created_at }
-  const kept = kind.withhold?.(body) ?? { ...body, text: undefined, html: undefined, plain: undefined }
+  const kept = kind.forQueue?.(body) ?? { ...body, text: undefined, html: undefined, plain: undefined }
   return { entity_id, facts, body: kept, created_at }
 }

@@ -1,6 +1,6 @@
 import type { Apps } from '../../actors/apps.ts'
 import type { EventTypes } from '../../actors/catch-up.ts'
-import type { Environment } from '../../actors/environment.ts'
+import type { SharedLog } from '../../actors/shared-log.ts'
 import type { People } from '../../actors/people.ts'
 import { ipCheck } from '../../delivery/ip-policy.ts'
 import { Deliverer } from '../../delivery/deliverer.ts'
@@ -8,7 +8,7 @@ import { Egress } from '../../delivery/egress.ts'
 import { createPings } from '../../delivery/pings.ts'
 import { ReceiverPacer } from '../../delivery/receiver-pacer.ts'
 import { forgetDeliveries } from '../../delivery/retention.ts'
-import type { Direct } from '../../actors/direct.ts'
+import type { GlobalCommands } from '../../actors/global-commands.ts'
 import { server } from '../../actors/principal.ts'
 import type { Pings } from '../../http/pings.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -39,7 +39,7 @@ interface DeliveryParts {
   sql: Sql
   apps: Apps
   people: People
-  environment: Environment
+  sharedLog: SharedLog
   events: EventTypes
   registrations: Registrations
   origin: () => string
@@ -58,7 +58,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
   deliverer: Deliverer
   pings: Pings
 } {
-  const { apps, environment, sql, vault, tracer, clock, log, signal } = parts
+  const { apps, sharedLog, sql, vault, tracer, clock, log, signal } = parts
   const { version, ratePerSecond, parallel, deadlineMs, allow, deny } = settings
   const egress = new Egress({ isAllowed: ipCheck({ allowsPrivate: true, allow, deny }) })
   const userAgent = `ServiceBot/${version}`
@@ -75,10 +75,10 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
     clock,
     log,
   })
-  apps.listen((_state, events) => {
+  apps.onCommit((_state, events) => {
     for (const webhook of registrations.concerned(events)) deliverer.wake(webhook)
   })
-  environment.listen(({ type, entity_id }) => {
+  sharedLog.listen(({ type, entity_id }) => {
     if (type === 'delivery_queued') deliverer.wake(entity_id)
   })
   const pings = createPings({ egress, userAgent, deadlineMs, signal, now: () => new Date(clock.now()) })
@@ -91,14 +91,14 @@ const failingDays = 5
 interface ChoreParts {
   deliverer: Deliverer
   registrations: Registrations
-  direct: Direct
+  globalCommands: GlobalCommands
   sql: Sql
   past: () => Promise<Date>
   log: Log
 }
 
 /** What deliveries need to be done again and again. */
-export function deliveryChores({ deliverer, registrations, direct, ...parts }: ChoreParts): Chore[] {
+export function deliveryChores({ deliverer, registrations, globalCommands, ...parts }: ChoreParts): Chore[] {
   const look = async () => {
     if (!registrations.isEmpty) await deliverer.poll()
   }
@@ -106,7 +106,7 @@ export function deliveryChores({ deliverer, registrations, direct, ...parts }: C
   const disable = async () => {
     const failingBefore = new Date((await past()).getTime() - failingDays * 86_400_000)
     for (const webhook of await listFailing(sql, failingBefore)) {
-      if (await direct.run(disableFailing, server, { id: webhook, failingBefore }))
+      if (await globalCommands.run(disableFailing, server, { id: webhook, failingBefore }))
         log.warn({ webhook, days: failingDays }, 'A webhook was disabled, as no delivery has succeeded for days')
     }
   }

@@ -1,6 +1,6 @@
 import type { Apps } from '../../actors/apps.ts'
 import type { EventTypes } from '../../actors/catch-up.ts'
-import type { AppEvent, EventType, Scene } from '../../actors/event.ts'
+import type { AppEvent, EventType, PresentationContext } from '../../actors/event.ts'
 import type { People } from '../../actors/people.ts'
 import { reviveDates } from '../../actors/revive.ts'
 import type { AppRow } from '../../actors/state.ts'
@@ -9,7 +9,7 @@ import type { Compose } from '../../delivery/queue.ts'
 import type { QueuedDelivery } from '../../delivery/store.ts'
 import { writeJson } from '../../lib/json.ts'
 import type { Log } from '../../lib/log.ts'
-import { environmentId } from '../../storage/events.ts'
+import { sharedLogId } from '../../storage/events.ts'
 import type { Sql } from '../../storage/sql.ts'
 import { redactApp } from '../apps/naming.ts'
 import { showPicture } from '../blobs/picture.ts'
@@ -33,7 +33,7 @@ interface PayloadParts {
  */
 export function composePayload({ sql, apps, people, events, log, ...parts }: PayloadParts): Compose {
   const findAppOf = async ({ id, app_id }: QueuedDelivery) => {
-    if (app_id === environmentId) return null
+    if (app_id === sharedLogId) return null
     // In this order: a delivery takes over from the row when that is removed.
     return apps.current(app_id)?.app ?? (await findApp(sql, app_id)) ?? (await findLastOfApp(sql, id))
   }
@@ -42,7 +42,7 @@ export function composePayload({ sql, apps, people, events, log, ...parts }: Pay
     if (delivery.facts === null) return null
     const kind = events.get(delivery.action)
     const app = await findAppOf(delivery)
-    if (kind === undefined || (app === null && delivery.app_id !== environmentId)) return null
+    if (kind === undefined || (app === null && delivery.app_id !== sharedLogId)) return null
     const event = toEvent(delivery, kind)
     await people.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])
     const origin = parts.origin()
@@ -56,10 +56,10 @@ export function composePayload({ sql, apps, people, events, log, ...parts }: Pay
   }
 }
 
-function tell(event: AppEvent, scene: Scene, log: Log): Record<string, unknown> | null {
+function tell(event: AppEvent, context: PresentationContext, log: Log): Record<string, unknown> | null {
   const { kind } = event
   try {
-    return (kind.redact === undefined ? kind.present?.(event, scene) : kind.redact(event, scene)) ?? null
+    return (kind.redact === undefined ? kind.present?.(event, context) : kind.redact(event, context)) ?? null
   } catch (error) {
     // A bug in one type of event must not hold up everything behind it in the queue.
     log.error({ event: event.rev, type: event.type, error }, 'A payload could not be made')

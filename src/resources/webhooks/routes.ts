@@ -37,10 +37,10 @@ const create = route({
   body: NewWebhook,
   creates: true,
   replies: { 201: Webhook },
-  async handle({ body, by, direct, once }) {
+  async handle({ body, by, globalCommands, idempotencyKey }) {
     const { payload_url, triggers } = body
     const input = { payload_url, triggers, secret: null, is_enabled: true, retries: 0, ...toSettings(body) }
-    return reply(201, showWebhook(await direct.run(createWebhook, by, input, once)))
+    return reply(201, showWebhook(await globalCommands.run(createWebhook, by, input, idempotencyKey)))
   },
 })
 
@@ -69,14 +69,14 @@ const update = route({
   body: WebhookUpdate,
   replies: { 200: Webhook },
   problems: [NotFound],
-  async handle({ params, body, by, direct }) {
+  async handle({ params, body, by, globalCommands }) {
     const { payload_url, triggers } = body
     const change = {
       ...(payload_url !== undefined && { payload_url }),
       ...(triggers !== undefined && { triggers }),
       ...toSettings(body),
     }
-    return reply(200, showWebhook(await direct.run(updateWebhook, by, { id: toId(params.id), change })))
+    return reply(200, showWebhook(await globalCommands.run(updateWebhook, by, { id: toId(params.id), change })))
   },
 })
 
@@ -103,8 +103,8 @@ const remove = route({
   params: WebhookPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, direct }) {
-    await direct.run(deleteWebhook, by, toId(params.id))
+  async handle({ params, by, globalCommands }) {
+    await globalCommands.run(deleteWebhook, by, toId(params.id))
     return reply(204)
   },
 })
@@ -153,9 +153,9 @@ const sendAgain = route({
   creates: true,
   replies: { 202: Delivery },
   problems: [NotFound, WebhookIsDisabled],
-  async handle({ params, by, direct, once }) {
+  async handle({ params, by, globalCommands, idempotencyKey }) {
     const input = { webhook: toId(params.id), ref: toDeliveryRef(params.delivery) }
-    return reply(202, showDelivery(await direct.run(redeliver, by, input, once)))
+    return reply(202, showDelivery(await globalCommands.run(redeliver, by, input, idempotencyKey)))
   },
 })
 
@@ -185,9 +185,9 @@ const sendFailedAgain = route({
   creates: true,
   replies: { 202: Redelivered },
   problems: [NotFound, WebhookIsDisabled],
-  async handle({ params, body, by, direct, once }) {
+  async handle({ params, body, by, globalCommands, idempotencyKey }) {
     const input = { webhook: toId(params.id), since: body.since ?? undefined, until: body.until ?? undefined }
-    return reply(202, { count: await direct.run(redeliverFailed, by, input, once) })
+    return reply(202, { count: await globalCommands.run(redeliverFailed, by, input, idempotencyKey) })
   },
 })
 
@@ -199,10 +199,10 @@ const rotate = route({
   params: WebhookPath,
   replies: { 200: RotatedWebhook },
   problems: [NotFound],
-  async handle({ params, by, direct }) {
+  async handle({ params, by, globalCommands }) {
     // As libraries for Standard Webhooks expect it.
     const secret = `whsec_${randomBytes(32).toString('base64')}`
-    const webhook = await direct.run(rotateSecret, by, { id: toId(params.id), secret })
+    const webhook = await globalCommands.run(rotateSecret, by, { id: toId(params.id), secret })
     return reply(200, { ...showWebhook(webhook), secret })
   },
 })

@@ -53,7 +53,7 @@ export const postQuestion = loadingCommand(
     work.write(tellApproval, approval)
     return { id: item.id }
   },
-  { numbers: ({ content }) => numbersForItem(content) },
+  { maxIds: ({ content }) => numbersForItem(content) },
 )
 
 /** What people read. */

@@ -1,4 +1,4 @@
-import { directCommand, type DirectWork } from '../../../actors/direct.ts'
+import { globalCommand, type GlobalWork } from '../../../actors/global-commands.ts'
 import { audit, differences } from '../../../audit/audit.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { sealHeaders } from '../headers.ts'
@@ -17,7 +17,7 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
   const logged = table === 'agent_functions' ? 'function' : 'tool_server'
   const isTaken = () => invalid({ name: [`is taken by another ${noun.one}`] })
 
-  async function insert(work: DirectWork, agent: number, given: New): Promise<StoredChild<Row>> {
+  async function insert(work: GlobalWork, agent: number, given: New): Promise<StoredChild<Row>> {
     const present = await store.list(work.sql, agent)
     if (present.some(({ name }) => name === given.name)) throw isTaken()
     if (present.length >= most) throw invalid({ name: [`an agent has at most ${most} ${noun.many}`] })
@@ -28,7 +28,7 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
     return row!
   }
 
-  async function save(work: DirectWork, agent: number, before: StoredChild<Row>, given: Update) {
+  async function save(work: GlobalWork, agent: number, before: StoredChild<Row>, given: Update) {
     const name = given.name ?? before.name
     if (name !== before.name && (await store.find(work.sql, agent, name)) !== null) throw isTaken()
     const { id } = before
@@ -44,15 +44,15 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
 
   return {
     /** Refuses with 422 for a name that is taken, or where there are enough. */
-    add: directCommand(
+    add: globalCommand(
       `add_agent_${noun.one}`,
-      async (work: DirectWork, { agent, given }: { agent: string; given: New }): Promise<StoredChild<Row>> =>
+      async (work: GlobalWork, { agent, given }: { agent: string; given: New }): Promise<StoredChild<Row>> =>
         insert(work, await requireActive(work, agent), given),
     ),
     /** Its name too: absent members stay, null clears. 404 where there is none of this name. */
-    update: directCommand(
+    update: globalCommand(
       `update_agent_${noun.one}`,
-      async (work: DirectWork, { agent, name, given }: { agent: string; name: string; given: Update }) => {
+      async (work: GlobalWork, { agent, name, given }: { agent: string; name: string; given: Update }) => {
         const id = await requireActive(work, agent)
         const before = await store.find(work.sql, id, name)
         if (before === null) throw NotFound()
@@ -60,9 +60,9 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
       },
     ),
     /** Adds the one of this name or changes the one there is. 422 where the body has another name. */
-    put: directCommand(
+    put: globalCommand(
       `put_agent_${noun.one}`,
-      async (work: DirectWork, { agent, name, given }: { agent: string; name: string; given: New }) => {
+      async (work: GlobalWork, { agent, name, given }: { agent: string; name: string; given: New }) => {
         const id = await requireActive(work, agent)
         if (given.name !== name) throw invalid({ name: ['must be the one in the path'] })
         const before = await store.find(work.sql, id, name)
@@ -70,9 +70,9 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
         return { row: await save(work, id, before, given), isNew: false }
       },
     ),
-    remove: directCommand(
+    remove: globalCommand(
       `remove_agent_${noun.one}`,
-      async (work: DirectWork, { agent, name }: { agent: string; name: string }) => {
+      async (work: GlobalWork, { agent, name }: { agent: string; name: string }) => {
         const id = await requireActive(work, agent)
         if (!(await store.remove(work.sql, id, name))) throw NotFound()
         audit(work, { action: `${logged}_removed`, target: { type: 'agent', id, name } })

@@ -29,8 +29,8 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     creates: true,
     replies: { 201: shapes.shown },
     problems: [NotFound],
-    async handle({ params, body, by, direct, once, vault }) {
-      const row = await direct.run(commands.add, by, { agent: params.agent, given: body }, once)
+    async handle({ params, body, by, globalCommands, idempotencyKey, vault }) {
+      const row = await globalCommands.run(commands.add, by, { agent: params.agent, given: body }, idempotencyKey)
       return reply(201, show(vault, row))
     },
   })
@@ -59,8 +59,8 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     body: shapes.update,
     replies: { 200: shapes.shown },
     problems: [NotFound],
-    async handle({ params, body, by, direct, vault }) {
-      return reply(200, show(vault, await direct.run(commands.update, by, { ...params, given: body })))
+    async handle({ params, body, by, globalCommands, vault }) {
+      return reply(200, show(vault, await globalCommands.run(commands.update, by, { ...params, given: body })))
     },
   })
 
@@ -73,8 +73,8 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     body: shapes.new,
     replies: { 200: shapes.shown, 201: shapes.shown },
     problems: [NotFound],
-    async handle({ params, body, by, direct, vault }) {
-      const { row, isNew } = await direct.run(commands.put, by, { ...params, given: body })
+    async handle({ params, body, by, globalCommands, vault }) {
+      const { row, isNew } = await globalCommands.run(commands.put, by, { ...params, given: body })
       return isNew ? reply(201, show(vault, row)) : reply(200, show(vault, row))
     },
   })
@@ -104,8 +104,8 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     params: ChildPath,
     replies: { 204: null },
     problems: [NotFound],
-    async handle({ params, by, direct }) {
-      await direct.run(commands.remove, by, params)
+    async handle({ params, by, globalCommands }) {
+      await globalCommands.run(commands.remove, by, params)
       return reply(204)
     },
   })

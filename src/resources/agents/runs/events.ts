@@ -18,7 +18,7 @@ export const runEvents: EventType<ToldRun>[] = actions.map(type =>
   event<ToldRun>({
     type,
     entity: 'run',
-    touches: false,
+    isActivity: false,
     trigger: 'agents',
     names: ({ body }) => (body === null ? [] : [body.run.agent_id, body.run.asker_id]),
     redact({ body }, { app, people }) {

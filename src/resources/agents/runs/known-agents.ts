@@ -1,4 +1,4 @@
-import type { Environment } from '../../../actors/environment.ts'
+import type { SharedLog } from '../../../actors/shared-log.ts'
 import type { Sql } from '../../../storage/sql.ts'
 import { listAllAgents } from '../store.ts'
 
@@ -29,8 +29,8 @@ export class KnownAgents {
   }
 
   /** Reads them, and follows what becomes of them. Call after the environment was started. */
-  async follow(environment: Environment): Promise<void> {
-    environment.listen(async ({ type, entity_type, entity_id, facts }) => {
+  async follow(sharedLog: SharedLog): Promise<void> {
+    sharedLog.listen(async ({ type, entity_type, entity_id, facts }) => {
       if (type === 'everything') return await this.#load()
       if (entity_type !== 'user') return
       if (type === 'user_created' && facts?.is_agent === true) this.#agents.set(entity_id, true)

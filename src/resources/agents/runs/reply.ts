@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { OnceKey } from '../../../actors/app-actor.ts'
+import type { IdempotencyKey } from '../../../actors/app-actor.ts'
 import { loadingCommand, type Work } from '../../../actors/command.ts'
 import type { Principal } from '../../../actors/principal.ts'
 import type { RunRow } from '../../../agents/runs/run.ts'
@@ -34,7 +34,7 @@ export function toAuthor(agent: number): Principal {
 }
 
 /** The key under which a reply of a run is created once, whoever tries. The text may differ between attempts. */
-export function toReplyKey({ id, retries }: RunRow, reply: string): OnceKey {
+export function toReplyKey({ id, retries }: RunRow, reply: string): IdempotencyKey {
   const digest = createHash('sha256').update(`agent-run:${id}:${retries}:${reply}`).digest()
   return { key: digest, request: digest }
 }
@@ -73,7 +73,7 @@ export const postReply = loadingCommand(
     }
     return { id: item.id }
   },
-  { numbers: ({ content }) => numbersForItem(content) },
+  { maxIds: ({ content }) => numbersForItem(content) },
 )
 
 type FoundParent = (Parent & { type: ParentType }) | null

@@ -1,6 +1,6 @@
 import type { Apps } from '../../../actors/apps.ts'
-import type { Direct } from '../../../actors/direct.ts'
-import type { Environment } from '../../../actors/environment.ts'
+import type { GlobalCommands } from '../../../actors/global-commands.ts'
+import type { SharedLog } from '../../../actors/shared-log.ts'
 import type { People } from '../../../actors/people.ts'
 import type { Typing } from '../../../actors/typing.ts'
 import type { Bus } from '../../../cluster/bus.ts'
@@ -32,9 +32,9 @@ export interface RunSettings extends RunnerSettings, HostSettings {
 interface RunnerParts {
   sql: Sql
   apps: Apps
-  direct: Direct
+  globalCommands: GlobalCommands
   people: People
-  environment: Environment
+  sharedLog: SharedLog
   typing: Typing
   triggers: Triggers
   providers: Providers
@@ -105,7 +105,7 @@ export function startRunner(parts: RunnerParts): Started {
     },
     onDecided: approval => counts.decided(approval.state),
   })
-  apps.listen(({ app }) => {
+  apps.onCommit(({ app }) => {
     if (!triggers.take(app.id)) return
     runner.wake()
     void runner.reviewApp(app.id)

@@ -1,5 +1,5 @@
 import type { Write } from '../../../actors/command.ts'
-import type { Follower } from '../../../actors/decision.ts'
+import type { SameCommitProjection } from '../../../actors/decide.ts'
 import type { AppEvent } from '../../../actors/event.ts'
 import type { People } from '../../../actors/people.ts'
 import type { ItemType } from '../../../agents/runs/run.ts'
@@ -15,7 +15,7 @@ import { approve, decline } from '../approvals/question.ts'
 import { cancelRunsThatAsk, decideByItem, decideByVote, declineOfItems } from '../approvals/store.ts'
 import type { KnownAgents } from './known-agents.ts'
 
-type State = Parameters<Follower>[1]
+type State = Parameters<SameCommitProjection>[1]
 
 const nothing: Write[] = []
 

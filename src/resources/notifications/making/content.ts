@@ -21,18 +21,18 @@ interface Reason {
  * The notifications of a new message, post or comment for the next of the crowd: at most one for each person, mentions
  * before all else.
  */
-export async function ofCreated(event: AppEvent, item: ContentRow, scene: Scene, crowd: Crowd): Promise<Draft[]> {
+export async function ofCreated(event: AppEvent, item: ContentRow, context: Scene, crowd: Crowd): Promise<Draft[]> {
   const mentioned = listMentions(item.html)
-  const reasons = await toReasons(event, item, scene)
+  const reasons = await toReasons(event, item, context)
   const next = crowd.next([...mentioned, ...reasons.flatMap(({ users }) => users)])
-  await scene.people.load([event.actor_id, ...namesIn(scene.state), ...next])
+  await context.people.load([event.actor_id, ...namesIn(context.state), ...next])
   next.delete(event.actor_id)
   const isNext = (user: number) => next.has(user)
-  const drafts = ofMentions(event, item, mentioned.filter(isNext), scene)
+  const drafts = ofMentions(event, item, mentioned.filter(isNext), context)
   for (const { user_id } of drafts) next.delete(user_id)
   for (const { users, template, args } of reasons) {
     for (const user of users) {
-      if (!next.delete(user) || !mayKnow(scene, user, item.id)) continue
+      if (!next.delete(user) || !mayKnow(context, user, item.id)) continue
       drafts.push({ ...toDraft(event, item), user_id: user, template, args: args(user) })
     }
   }
@@ -40,32 +40,32 @@ export async function ofCreated(event: AppEvent, item: ContentRow, scene: Scene,
 }
 
 /** Those of an edit: only whom it mentions and the text before did not. */
-export async function ofUpdated(event: AppEvent, item: ContentRow, scene: Scene): Promise<Draft[]> {
+export async function ofUpdated(event: AppEvent, item: ContentRow, context: Scene): Promise<Draft[]> {
   const mentioned = (event.facts as { mentioned?: number[] } | null)?.mentioned ?? []
-  await scene.people.load([event.actor_id, ...mentioned])
-  return ofMentions(event, item, mentioned, scene)
+  await context.people.load([event.actor_id, ...mentioned])
+  return ofMentions(event, item, mentioned, context)
 }
 
-function ofMentions(event: AppEvent, item: ContentRow, users: number[], scene: Scene): Draft[] {
+function ofMentions(event: AppEvent, item: ContentRow, users: number[], context: Scene): Draft[] {
   const template = `**{0}** mentioned you in a ${event.kind.entity}: "{1}"`
-  const args = [scene.people.show(event.actor_id).display_name, toSnippet(plainOf(item))]
-  const concerned = users.filter(user => user !== event.actor_id && mayKnow(scene, user, item.id))
+  const args = [context.people.show(event.actor_id).display_name, toSnippet(plainOf(item))]
+  const concerned = users.filter(user => user !== event.actor_id && mayKnow(context, user, item.id))
   return concerned.map(user => ({ ...toDraft(event, item), user_id: user, type: 'mention', template, args }))
 }
 
-async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, scene: Scene): Promise<Reason[]> {
+async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, context: Scene): Promise<Reason[]> {
   const { entity } = kind
-  const { tx, state, people } = scene
+  const { tx, state, people } = context
   const snippet = toSnippet(plainOf(item))
   const name = () => people.show(actor_id).display_name
-  const inApp = (user: number) => [name(), nameFor(scene, user), snippet]
+  const inApp = (user: number) => [name(), nameFor(context, user), snippet]
   const brief = () => [name(), snippet]
   const { parent_id, parent_type } = item
   // Messages roll up: who has not read them is told later.
   if (entity === 'message') return []
 
   if (parent_id !== null && parent_type === 'file') {
-    const file = await findFileName(scene, parent_id)
+    const file = await findFileName(context, parent_id)
     const args = () => [name(), file, snippet]
     return [{ users: await listSubscribers(tx, parent_id, rev), template: '**{0}** commented on *{1}*: "{2}"', args }]
   }

@@ -7,15 +7,15 @@ import type { Crowd } from './crowd.ts'
 import { mayKnow, nameFor, namesIn, subscribersAt, type Scene } from './scene.ts'
 
 /** Whom a new file, or new content of one, concerns: subscribers of the app, or of the file. */
-export async function ofFile(event: AppEvent, file: FileRow, scene: Scene, crowd: Crowd): Promise<Draft[]> {
-  const { tx, state, people } = scene
+export async function ofFile(event: AppEvent, file: FileRow, context: Scene, crowd: Crowd): Promise<Draft[]> {
+  const { tx, state, people } = context
   const isNew = event.type === 'file_created'
   if (!isNew && (event.facts as FileFacts | null)?.hasNewContent !== true) return []
   const users = isNew ? subscribersAt(state, event.rev) : await listSubscribers(tx, file.id, event.rev)
   const next = crowd.next(users)
   await people.load([event.actor_id, ...namesIn(state), ...next])
   const { display_name: name } = people.show(event.actor_id)
-  const concerned = [...next].filter(user => user !== event.actor_id && mayKnow(scene, user, file.id))
+  const concerned = [...next].filter(user => user !== event.actor_id && mayKnow(context, user, file.id))
   return concerned.map(user => ({
     app_id: event.app_id,
     user_id: user,
@@ -27,7 +27,7 @@ export async function ofFile(event: AppEvent, file: FileRow, scene: Scene, crowd
     parent_type: null,
     parent_id: null,
     template: isNew ? '**{0}** added *{1}* to **{2}**' : '**{0}** edited *{1}*',
-    args: isNew ? [name, file.name, nameFor(scene, user)] : [name, file.name],
+    args: isNew ? [name, file.name, nameFor(context, user)] : [name, file.name],
     metadata: null,
     created_at: event.created_at,
     from_id: null,

@@ -37,8 +37,8 @@ export class Making {
   readonly #files = new Map<number, FileRow>()
   readonly #outgoing: Outgoing
 
-  constructor(scene: Scene, outgoing: Outgoing) {
-    this.#scene = scene
+  constructor(context: Scene, outgoing: Outgoing) {
+    this.#scene = context
     this.#outgoing = outgoing
   }
 
@@ -69,10 +69,10 @@ export class Making {
    */
   async take(event: AppEvent, toldTo: number): Promise<number | null> {
     const { type } = event
-    const scene = this.#scene
+    const context = this.#scene
     const crowd = new Crowd(toldTo)
-    if (type.startsWith('reaction_')) await this.#roll(event, () => ofReaction(event, scene))
-    else if (type.startsWith('vote_')) await this.#roll(event, () => ofVote(event, scene))
+    if (type.startsWith('reaction_')) await this.#roll(event, () => ofReaction(event, context))
+    else if (type.startsWith('vote_')) await this.#roll(event, () => ofVote(event, context))
     else if (type.endsWith('_deleted')) await this.#remove(event)
     else await this.#tell(event, crowd)
     return crowd.last

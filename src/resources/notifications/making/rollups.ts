@@ -22,11 +22,11 @@ const nothing: RollUp = {}
  * A reaction: the author of the item is told once of each person who reacts, with the emoji that is there now. Taking
  * it back takes the notification back while it is unread.
  */
-export async function ofReaction(event: AppEvent, scene: Scene): Promise<RollUp> {
-  const { tx, people } = scene
+export async function ofReaction(event: AppEvent, context: Scene): Promise<RollUp> {
+  const { tx, people } = context
   const { entity_id, actor_id, facts } = event
   const { type } = facts as { type: ContentEntity }
-  const item = await findItem(type, entity_id, event, scene)
+  const item = await findItem(type, entity_id, event, context)
   if (item === null) return nothing
   const whose = { user: item.created_by, link: entity_id, action: 'reaction_added', actor: actor_id }
   const content = await findReaction(tx, entity_id, actor_id)
@@ -35,7 +35,7 @@ export async function ofReaction(event: AppEvent, scene: Scene): Promise<RollUp>
     if (rolled?.is_unread) await removeRolled(tx, rolled.id)
     return nothing
   }
-  if (event.type === 'reaction_removed' || !(await isTold(item, event, scene))) return nothing
+  if (event.type === 'reaction_removed' || !(await isTold(item, event, context))) return nothing
   const args = [people.show(actor_id).display_name, content, toSnippet(plainOf(item))]
   const template = `**{0}** reacted {1} to your ${type}: "{2}"`
   if (rolled === null) return { draft: toDraft(event, type, item, { type: 'reaction', template, args }) }
@@ -44,18 +44,18 @@ export async function ofReaction(event: AppEvent, scene: Scene): Promise<RollUp>
 }
 
 /** A vote: those on one item are told together, for as long as that is unread. */
-export async function ofVote(event: AppEvent, scene: Scene): Promise<RollUp> {
-  const { tx, people } = scene
+export async function ofVote(event: AppEvent, context: Scene): Promise<RollUp> {
+  const { tx, people } = context
   const { actor_id } = event
   const option = (await findOptions(tx, event.app_id, [event.entity_id])).get(event.entity_id)
   if (option === undefined) return nothing
-  const item = await findItem(option.item_type, option.item_id, event, scene)
+  const item = await findItem(option.item_type, option.item_id, event, context)
   if (item === null) return nothing
-  if (event.type === 'vote_removed') return retractVotes(item, event, scene)
+  if (event.type === 'vote_removed') return retractVotes(item, event, context)
   if (!(await hasVote(tx, item.id, actor_id))) return nothing
   const rolled = await findRolled(tx, { user: item.created_by, link: item.id, action: 'vote_added', isUnread: true })
   const before = rolled?.actor_ids ?? []
-  if (before.includes(actor_id) || !(await isTold(item, event, scene))) return nothing
+  if (before.includes(actor_id) || !(await isTold(item, event, context))) return nothing
   const actors = [actor_id, ...before]
   const text = await describeVoters(actors, people)
   if (rolled === null) return { draft: toDraft(event, option.item_type, item, { type: 'activity', ...text }) }
@@ -64,8 +64,8 @@ export async function ofVote(event: AppEvent, scene: Scene): Promise<RollUp> {
 }
 
 /** Takes back what is unread of votes on an item that are gone: withdrawn, or with the option that an edit removed. */
-export async function retractVotes(item: ContentRow, { created_at }: AppEvent, scene: Scene): Promise<RollUp> {
-  const { tx, people } = scene
+export async function retractVotes(item: ContentRow, { created_at }: AppEvent, context: Scene): Promise<RollUp> {
+  const { tx, people } = context
   const updated: number[] = []
   for (const { id, voters } of await listOutvoted(tx, item)) {
     if (voters.length === 0) {
@@ -100,9 +100,9 @@ async function findItem(
 }
 
 /** True where the author of an item may be told more of it; they and who acted are in memory then. */
-async function isTold({ id, created_by }: ContentRow, { actor_id }: AppEvent, scene: Scene): Promise<boolean> {
-  await scene.people.load([actor_id, created_by])
-  return mayKnow(scene, created_by, id)
+async function isTold({ id, created_by }: ContentRow, { actor_id }: AppEvent, context: Scene): Promise<boolean> {
+  await context.people.load([actor_id, created_by])
+  return mayKnow(context, created_by, id)
 }
 
 function toDraft(

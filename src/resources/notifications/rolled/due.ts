@@ -62,9 +62,9 @@ export async function tellOfMessages(
 
 type DueScene = Parameters<typeof nameFor>[0]
 
-function toDraft({ app_id, user_id, message_id, created_by, created_at, plain }: Unread, scene: DueScene): Draft {
-  const name = scene.people.show(created_by).display_name
-  const isPrivate = scene.state.app.type === 'private_chat' || scene.state.app.type === 'agent_chat'
+function toDraft({ app_id, user_id, message_id, created_by, created_at, plain }: Unread, context: DueScene): Draft {
+  const name = context.people.show(created_by).display_name
+  const isPrivate = context.state.app.type === 'private_chat' || context.state.app.type === 'agent_chat'
   const snippet = toSnippet(plain)
   return {
     user_id,
@@ -73,7 +73,7 @@ function toDraft({ app_id, user_id, message_id, created_by, created_at, plain }:
     action: 'message_created',
     actor_ids: [created_by],
     template: isPrivate ? templates.one : templates.oneInApp,
-    args: isPrivate ? [name, snippet] : [name, nameFor(scene, user_id), snippet],
+    args: isPrivate ? [name, snippet] : [name, nameFor(context, user_id), snippet],
     link_type: 'message',
     link_id: null,
     parent_type: null,

@@ -1,16 +1,16 @@
-import { environmentId, listEvents, type EventRow } from '../storage/events.ts'
+import { sharedLogId, listEvents, type EventRow } from '../storage/events.ts'
 import type { Db, Sql } from '../storage/sql.ts'
 
 /** Told of each change of what belongs to no app, in order, whichever node made it. */
-export type EnvironmentListener = (event: EventRow) => Promise<void> | void
+export type SharedLogListener = (event: EventRow) => Promise<void> | void
 
 /**
  * The history of what belongs to no app: users, directories, tokens, webhooks. Caches listen here. Every commit names
  * the environment's rev, so that decisions are never made on a cache that is older than the lock.
  */
-export class Environment {
+export class SharedLog {
   readonly #sql: Sql
-  readonly #listeners: EnvironmentListener[] = []
+  readonly #listeners: SharedLogListener[] = []
   #rev = 0
   #reading: Promise<void> | null = null
 
@@ -22,7 +22,7 @@ export class Environment {
     return this.#rev
   }
 
-  listen(listener: EnvironmentListener): void {
+  listen(listener: SharedLogListener): void {
     this.#listeners.push(listener)
   }
 
@@ -35,7 +35,7 @@ export class Environment {
    * Resolves when every listener has heard of everything up to `rev`, or of all that there is: a database that was put
    * back to an earlier state may never come to it. Costs nothing when they have.
    */
-  async reach(rev: number): Promise<void> {
+  async catchUpTo(rev: number): Promise<void> {
     let before = Number.NaN
     while (this.#rev < rev && this.#rev !== before) {
       before = this.#rev
@@ -47,13 +47,13 @@ export class Environment {
   }
 
   /** Looks for what other nodes changed. */
-  async look(): Promise<void> {
-    await this.reach(await findRev(this.#sql))
+  async poll(): Promise<void> {
+    await this.catchUpTo(await findRev(this.#sql))
   }
 
   async #read(): Promise<void> {
     // The row is locked while its rev is drawn, so the log of the environment has no late arrivals.
-    const rows = await listEvents(this.#sql, environmentId, this.#rev, 500)
+    const rows = await listEvents(this.#sql, sharedLogId, this.#rev, 500)
     for (const row of rows) {
       for (const listener of this.#listeners) await listener(row)
       this.#rev = row.rev
@@ -69,7 +69,7 @@ export class Environment {
 
 /** Stands for changes that nobody can list any more: every cache starts again from nothing. */
 export const everything: EventRow = {
-  app_id: environmentId,
+  app_id: sharedLogId,
   rev: 0,
   prev: 0,
   type: 'everything',

@@ -1,4 +1,4 @@
-import type { Outcome } from './decision.ts'
+import type { CommandResult } from './decide.ts'
 
 /**
  * Answers in one turn of the event loop. Writing answers takes most of this process's time: in small portions, the
@@ -10,8 +10,8 @@ const portion = 16
  * Tells callers what became of their commands, in the order of the commits. Where other commands wait it begins a turn
  * after it was asked to, so that the next flush is on its way to PostgreSQL by then.
  */
-export class Answers {
-  #waiting: Outcome[] = []
+export class ReplyQueue {
+  #waiting: CommandResult[] = []
   #next = 0
   #isRunning = false
 
@@ -21,9 +21,9 @@ export class Answers {
   }
 
   /** `isLast`: no other command waits. */
-  give(outcomes: Outcome[], isLast: boolean): void {
-    if (isLast && !this.#isRunning && outcomes.length <= portion) return outcomes.forEach(tell)
-    for (const outcome of outcomes) this.#waiting.push(outcome)
+  add(results: CommandResult[], isLast: boolean): void {
+    if (isLast && !this.#isRunning && results.length <= portion) return results.forEach(reply)
+    for (const result of results) this.#waiting.push(result)
     if (this.#isRunning || this.isEmpty) return
     this.#isRunning = true
     // postgres.js writes in a turn of its own, too.
@@ -32,7 +32,7 @@ export class Answers {
 
   #turn(): void {
     const end = Math.min(this.#next + portion, this.#waiting.length)
-    for (; this.#next < end; this.#next++) tell(this.#waiting[this.#next]!)
+    for (; this.#next < end; this.#next++) reply(this.#waiting[this.#next]!)
     if (this.#next < this.#waiting.length) {
       setImmediate(() => this.#turn())
       return
@@ -43,7 +43,7 @@ export class Answers {
   }
 }
 
-function tell(outcome: Outcome): void {
-  if ('reason' in outcome) outcome.task.reject(outcome.reason)
-  else outcome.task.resolve(outcome.result)
+function reply(result: CommandResult): void {
+  if ('reason' in result) result.pending.reject(result.reason)
+  else result.pending.resolve(result.result)
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { withBodies } from '../../src/actors/catch-up.ts'
-import { fold } from '../../src/actors/event.ts'
+import { applyEvent } from '../../src/actors/event.ts'
 import { Recent, recentLimit } from '../../src/actors/recent.ts'
 import { AppState } from '../../src/actors/state.ts'
 import { findApp, listMembers } from '../../src/actors/store.ts'
@@ -126,7 +126,7 @@ test('whatever hangs on content, events lead to what the database holds, and cou
       for (const one of steps) await act(place, one, server.admin)
 
       const missed = await listEvents(database.sql, id, state.app.head_rev, 1_000)
-      for (const event of await withBodies(database.sql, missed, eventTypes)) fold(state, event)
+      for (const event of await withBodies(database.sql, missed, eventTypes)) applyEvent(state, event)
 
       expect(picture(state)).toEqual(picture(await load(database.sql, id)))
       const listed = await server.admin.get(`/api/apps/${place.app}/${items}?out=details`)

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { Presence } from '../../src/actors/presence.ts'
-import { spreadPresence } from '../../src/actors/presence-news.ts'
+import { gossipPresence } from '../../src/actors/presence-gossip.ts'
 import type { Bus } from '../../src/cluster/bus.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 
@@ -28,7 +28,7 @@ function openNodes() {
     }
     const presence = new Presence({ seen: new Map(), clock })
     const living = new AbortController()
-    spreadPresence({ bus, presence, clock, signal: living.signal })
+    gossipPresence({ bus, presence, clock, signal: living.signal })
     return Object.assign(presence, { stop: () => living.abort() })
   }
   /** Lets so many seconds pass, one after the other. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import type { Decision } from '../../src/actors/decision.ts'
+import type { DecidedEntry } from '../../src/actors/decide.ts'
 import { Draft } from '../../src/actors/draft.ts'
 import { Recent } from '../../src/actors/recent.ts'
 import { AppState, blankMember, type AppRow } from '../../src/actors/state.ts'
 import { saveApps, saveHeads, saveMarks, saveMembers } from '../../src/actors/store.ts'
-import { toStatement } from '../../src/actors/writing.ts'
+import { toStatement } from '../../src/actors/write-set.ts'
 import type { Batch } from '../../src/storage/batch.ts'
 
 const someone = 7
@@ -17,7 +17,7 @@ function openDraft(): Draft {
 }
 
 const batchesOf = (draft: Draft, batches: Batch<never>[]) => {
-  const statement = toStatement([{ draft, outcomes: [], events: [], writes: [] } as unknown as Decision], new Date())
+  const statement = toStatement([{ draft, results: [], events: [], writes: [] } as unknown as DecidedEntry], new Date())
   return batches.filter(batch => statement.has(batch))
 }
 

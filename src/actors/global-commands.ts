@@ -1,27 +1,27 @@
 import { overloaded } from '../lib/errors.ts'
 import { Vault } from '../lib/vault.ts'
 import { writeRows, type Batch } from '../storage/batch.ts'
-import { environmentId, type EventRow } from '../storage/events.ts'
+import { sharedLogId, type EventRow } from '../storage/events.ts'
 import { batchLoads } from '../storage/batch-loads.ts'
 import { isCollision, type Sql, type Tx } from '../storage/sql.ts'
-import type { OnceKey } from './app-actor.ts'
+import type { IdempotencyKey } from './app-actor.ts'
 import type { Write } from './command.ts'
-import type { Environment } from './environment.ts'
+import type { SharedLog } from './shared-log.ts'
 import type { AppEvent, EventType } from './event.ts'
-import { KeyReused } from './decision.ts'
+import { KeyReused } from './decide.ts'
 import type { Principal } from './principal.ts'
 import type { AppRow, MemberRow } from './state.ts'
 import { reviveDates } from './revive.ts'
-import { drawnAtOnce } from './id-pool.ts'
-import { isKeyTaken } from './store.ts'
+import { idsPerDraw } from './id-pool.ts'
+import { isIdempotencyRace } from './store.ts'
 
 /** A wish to change what belongs to no app. It runs in a transaction, which it may share, and may use SQL. */
-export interface DirectCommand<Input, Result> extends DirectOptions {
+export interface GlobalCommand<Input, Result> extends GlobalCommandOptions {
   name: string
-  run: (work: DirectWork, input: Input) => Promise<Result>
+  run: (work: GlobalWork, input: Input) => Promise<Result>
 }
 
-interface DirectOptions {
+interface GlobalCommandOptions {
   /**
    * The command may run in one transaction with others like it, its statements between theirs: it inserts rows, reads only
    * rows that none of them writes, and leaves it to an index to refuse what exists already. Many such commands share a
@@ -30,11 +30,11 @@ interface DirectOptions {
   sharesCommit?: boolean
 }
 
-export function directCommand<Input, Result>(
+export function globalCommand<Input, Result>(
   name: string,
-  run: (work: DirectWork, input: Input) => Promise<Result>,
-  options: DirectOptions = {},
-): DirectCommand<Input, Result> {
+  run: (work: GlobalWork, input: Input) => Promise<Result>,
+  options: GlobalCommandOptions = {},
+): GlobalCommand<Input, Result> {
   return { name, run, ...options }
 }
 
@@ -45,8 +45,8 @@ interface Change {
   facts: Record<string, unknown> | null
 }
 
-/** All that a direct command may touch. */
-export class DirectWork {
+/** All that a global command may touch. */
+export class GlobalWork {
   readonly sql: Tx
   readonly by: Principal
   readonly now: Date
@@ -57,7 +57,7 @@ export class DirectWork {
   readonly writes: Write[] = []
   readonly made: MadeApp[] = []
 
-  constructor({ sql, by, now, vault }: Pick<DirectWork, 'sql' | 'by' | 'now' | 'vault'>) {
+  constructor({ sql, by, now, vault }: Pick<GlobalWork, 'sql' | 'by' | 'now' | 'vault'>) {
     this.sql = sql
     this.by = by
     this.now = now
@@ -75,7 +75,7 @@ export class DirectWork {
   }
 
   /** Numbers for an app that this command is making, ascending; one round trip. */
-  async nextNumbers(count: number): Promise<number[]> {
+  async nextIds(count: number): Promise<number[]> {
     const request = { count }
     return (await drawTogether(this.sql as unknown as Sql, [request])).get(request)!
   }
@@ -109,11 +109,11 @@ export interface MadeApp {
 }
 
 /** A command that waits for its transaction. */
-interface PendingCommand {
-  command: DirectCommand<unknown, unknown>
+interface PendingGlobalCommand {
+  command: GlobalCommand<unknown, unknown>
   by: Principal
   input: unknown
-  once: OnceKey | undefined
+  idempotencyKey: IdempotencyKey | undefined
   resolve: (result: unknown) => void
   reject: (error: unknown) => void
 }
@@ -130,42 +130,42 @@ const waitingLimit = 2_000
  * of them locks the one row that numbers all changes of this kind. If the process dies, open transactions roll back, and
  * nothing of them was acknowledged.
  */
-export class Direct {
+export class GlobalCommands {
   readonly #sql: Sql
-  readonly #environment: Environment
+  readonly #sharedLog: SharedLog
   readonly #now: () => Date
   readonly #vault: Vault
   readonly #listeners: ((event: AppEvent) => void)[] = []
   readonly #adopters: ((made: MadeApp) => void)[] = []
-  readonly #followers: ((command: DirectCommand<never, unknown>) => void)[] = []
-  readonly #waiting: PendingCommand[] = []
+  readonly #followers: ((command: GlobalCommand<never, unknown>) => void)[] = []
+  readonly #waiting: PendingGlobalCommand[] = []
   #isCommitting = false
   #watcher: ((rev: number) => void) | null = null
 
-  constructor(sql: Sql, environment: Environment, now: () => Date, vault = new Vault([])) {
+  constructor(sql: Sql, sharedLog: SharedLog, now: () => Date, vault = new Vault([])) {
     this.#sql = sql
-    this.#environment = environment
+    this.#sharedLog = sharedLog
     this.#now = now
     this.#vault = vault
   }
 
   /** Hears of the first event of every app made on this node. */
-  listen(listener: (event: AppEvent) => void): void {
+  onFirstEvent(listener: (event: AppEvent) => void): void {
     this.#listeners.push(listener)
   }
 
   /** Gets every app made on this node after its commit, before anybody hears of it. */
-  adopt(adopter: (made: MadeApp) => void): void {
+  onAppMade(adopter: (made: MadeApp) => void): void {
     this.#adopters.push(adopter)
   }
 
   /** Hears of every command that was committed on this node, before its caller does. */
-  follow(follower: (command: DirectCommand<never, unknown>) => void): void {
+  onCommit(follower: (command: GlobalCommand<never, unknown>) => void): void {
     this.#followers.push(follower)
   }
 
   /** One watcher at most: told of the environment's new rev after each commit of this node that changed it. */
-  watch(watcher: (rev: number) => void): void {
+  onSharedRev(watcher: (rev: number) => void): void {
     this.#watcher = watcher
   }
 
@@ -174,13 +174,20 @@ export class Direct {
    * where too many commands wait.
    */
   run<Input, Result>(
-    command: DirectCommand<Input, Result>,
+    command: GlobalCommand<Input, Result>,
     by: Principal,
     input: Input,
-    once?: OnceKey,
+    idempotencyKey?: IdempotencyKey,
   ): Promise<Result> {
     return new Promise<unknown>((resolve, reject) => {
-      const pending = { command: command as DirectCommand<unknown, unknown>, by, input, once, resolve, reject }
+      const pending = {
+        command: command as GlobalCommand<unknown, unknown>,
+        by,
+        input,
+        idempotencyKey,
+        resolve,
+        reject,
+      }
       if (command.sharesCommit !== true) void this.#runAlone(pending)
       else if (this.#waiting.length >= waitingLimit) reject(overloaded())
       else {
@@ -202,7 +209,7 @@ export class Direct {
   }
 
   /** Never rejects. A command that is refused would take the others down with it, so that each is tried alone then. */
-  async #runTogether(group: PendingCommand[]): Promise<void> {
+  async #runTogether(group: PendingGlobalCommand[]): Promise<void> {
     let results: unknown[]
     try {
       results = await this.#commit(group)
@@ -215,11 +222,11 @@ export class Direct {
   }
 
   /** Never rejects. */
-  async #runAlone(pending: PendingCommand): Promise<void> {
+  async #runAlone(pending: PendingGlobalCommand): Promise<void> {
     const attempt = async () => (await this.#commit([pending]))[0]
     try {
       const again = (error: unknown) => {
-        if (!isKeyTaken(error) && !isCollision(error)) throw error
+        if (!isIdempotencyRace(error) && !isCollision(error)) throw error
         return attempt()
       }
       pending.resolve(await attempt().catch(again))
@@ -229,7 +236,7 @@ export class Direct {
   }
 
   /** Runs commands in one transaction and answers their results, in their order. */
-  async #commit(group: PendingCommand[]): Promise<unknown[]> {
+  async #commit(group: PendingGlobalCommand[]): Promise<unknown[]> {
     let rev = 0
     let done: Done[] = []
     await this.#sql.begin(async begun => {
@@ -242,7 +249,7 @@ export class Direct {
       })
       rev = await record(tx, done)
     })
-    await this.#environment.reach(rev)
+    await this.#sharedLog.catchUpTo(rev)
     if (rev > 0) this.#watcher?.(rev)
     for (const { work } of done) for (const made of work.made) for (const adopter of this.#adopters) adopter(made)
     for (const { work } of done)
@@ -251,24 +258,24 @@ export class Direct {
     return done.map(({ result }) => result)
   }
 
-  async #decide(tx: Tx, { command, by, input, once }: PendingCommand): Promise<Done> {
-    const work = new DirectWork({ sql: tx, by, now: this.#now(), vault: this.#vault })
-    const earlier = once && (await findEarlier(tx, once))
-    if (earlier !== undefined) return { work, result: earlier.result, once: undefined }
-    return { work, result: await command.run(work, input), once }
+  async #decide(tx: Tx, { command, by, input, idempotencyKey }: PendingGlobalCommand): Promise<Done> {
+    const work = new GlobalWork({ sql: tx, by, now: this.#now(), vault: this.#vault })
+    const earlier = idempotencyKey && (await findEarlier(tx, idempotencyKey))
+    if (earlier !== undefined) return { work, result: earlier.result, idempotencyKey: undefined }
+    return { work, result: await command.run(work, input), idempotencyKey }
   }
 }
 
 /** A command that was decided, with what its commit has to write beside the command's own rows. */
 interface Done {
-  work: DirectWork
+  work: GlobalWork
   result: unknown
   /** The key that its result is to be kept under. */
-  once: OnceKey | undefined
+  idempotencyKey: IdempotencyKey | undefined
 }
 
 /** Holds off anybody else with the same key until this transaction ends; then one of them finds the other's answer. */
-async function findEarlier(tx: Tx, { key, request }: OnceKey): Promise<{ result: unknown } | undefined> {
+async function findEarlier(tx: Tx, { key, request }: IdempotencyKey): Promise<{ result: unknown } | undefined> {
   await tx`select pg_advisory_xact_lock(${key.readBigInt64BE(0).toString()}::bigint)`
   const [stored] = await tx<{ request: Buffer; result: unknown }[]>`
     select request, result from idempotency where key = ${key}`
@@ -282,8 +289,8 @@ async function findEarlier(tx: Tx, { key, request }: OnceKey): Promise<{ result:
  * with the commit, for any number of changes. Answers the environment's new rev, 0 where it has not moved.
  */
 async function record(tx: Tx, done: Done[]): Promise<number> {
-  const kept = done.flatMap(({ work, result, once }) =>
-    once === undefined ? [] : [{ ...once, result, now: work.now }],
+  const kept = done.flatMap(({ work, result, idempotencyKey }) =>
+    idempotencyKey === undefined ? [] : [{ ...idempotencyKey, result, now: work.now }],
   )
   if (kept.length > 0) await insertResults(tx, kept)
   await writeRows(
@@ -297,17 +304,17 @@ async function record(tx: Tx, done: Done[]): Promise<number> {
     return 0
   }
   // Answered in the order in which they are asked: the numbers are drawn under the lock.
-  const [[environment], [drawn]] = await Promise.all([
+  const [[sharedRev], [drawn]] = await Promise.all([
     tx<{ head_rev: number }[]>`select head_rev from environment for update`,
     tx<{ firsts: number[] }[]>`
-      select array(select nextval('numbers') from generate_series(1, ${Math.ceil(changes.length / drawnAtOnce)}::int)) as firsts`,
+      select array(select nextval('numbers') from generate_series(1, ${Math.ceil(changes.length / idsPerDraw)}::int)) as firsts`,
   ])
-  let prev = environment!.head_rev
+  let prev = sharedRev!.head_rev
   const revs = spread(drawn!.firsts, changes.length)
   const rows = changes.map(({ type, entity_type, entity_id, facts, by, now }, at): NewEvent => {
     const rev = revs[at]!
     const row = {
-      app_id: environmentId,
+      app_id: sharedLogId,
       rev,
       prev,
       type,
@@ -324,7 +331,7 @@ async function record(tx: Tx, done: Done[]): Promise<number> {
   return prev
 }
 
-async function insertResults(tx: Tx, kept: (OnceKey & { result: unknown; now: Date })[]): Promise<void> {
+async function insertResults(tx: Tx, kept: (IdempotencyKey & { result: unknown; now: Date })[]): Promise<void> {
   const records = kept.map(({ key, request, result, now }) => {
     return { key: key.toString('hex'), request: request.toString('hex'), result: result ?? null, now }
   })
@@ -358,13 +365,13 @@ const drawTogether = batchLoads<{ count: number }, number[]>(async (sql, request
   const total = requests.reduce((sum, { count }) => sum + count, 0)
   // The transaction gets its own id first: a node that polls for new revs asks which transactions are open.
   const [row] = await sql<{ firsts: number[] }[]>`
-    select array(select nextval('numbers') from generate_series(1, ${Math.ceil(total / drawnAtOnce)}::int)) as firsts
+    select array(select nextval('numbers') from generate_series(1, ${Math.ceil(total / idsPerDraw)}::int)) as firsts
     from pg_current_xact_id()`
-  const numbers = spread(row!.firsts, total)
-  return new Map(requests.map(request => [request, numbers.splice(0, request.count)]))
+  const ids = spread(row!.firsts, total)
+  return new Map(requests.map(request => [request, ids.splice(0, request.count)]))
 })
 
 /** A draw from the sequence gives a number and those after it. */
 function spread(firsts: number[], count: number): number[] {
-  return Array.from({ length: count }, (_, at) => firsts[Math.floor(at / drawnAtOnce)]! + (at % drawnAtOnce))
+  return Array.from({ length: count }, (_, at) => firsts[Math.floor(at / idsPerDraw)]! + (at % idsPerDraw))
 }

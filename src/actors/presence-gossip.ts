@@ -3,7 +3,7 @@ import type { Bus } from '../cluster/bus.ts'
 import { every, type Clock } from '../lib/clock.ts'
 import type { Presence } from './presence.ts'
 
-interface PresenceNewsParts {
+interface PresenceGossipParts {
   bus: Bus
   presence: Presence
   clock: Clock
@@ -11,7 +11,7 @@ interface PresenceNewsParts {
 }
 
 /** Who came and went on a node since its last news; the first ones of a node, and some later ones, say everything. */
-interface PresenceNews {
+interface PresenceGossip {
   node: string
   isWhole: boolean
   /** The node is stopping: there are no more news of it. */
@@ -34,7 +34,7 @@ const silentMs = 40_000
 const partingMs = 5_000
 
 /** Tells the other nodes who is active on this one, and hears of them; until `signal` aborts, when it says goodbye. */
-export function spreadPresence({ bus, presence, clock, signal }: PresenceNewsParts): void {
+export function gossipPresence({ bus, presence, clock, signal }: PresenceGossipParts): void {
   const node = randomUUID()
   const others = new Map<string, { users: Set<number>; endsAt: number }>()
   let told = new Set<number>()
@@ -47,7 +47,7 @@ export function spreadPresence({ bus, presence, clock, signal }: PresenceNewsPar
     const went = isWhole ? [] : [...told].filter(user => !active.has(user))
     told = active
     if (isWhole || came.length + went.length > 0) {
-      bus.publish(channel, { node, isWhole, came, went } satisfies PresenceNews)
+      bus.publish(channel, { node, isWhole, came, went } satisfies PresenceGossip)
     }
     forgetSilent()
   }
@@ -55,10 +55,10 @@ export function spreadPresence({ bus, presence, clock, signal }: PresenceNewsPar
     for (const [other, { endsAt }] of others) {
       if (clock.now() <= endsAt) continue
       others.delete(other)
-      presence.hear(other, null)
+      presence.onGossip(other, null)
     }
   }
-  const hear = (news: PresenceNews) => {
+  const hear = (news: PresenceGossip) => {
     if (news.node === node) return
     const known = others.get(news.node)
     // Part of the news of a node makes no sense without the rest; it will soon say everything.
@@ -73,12 +73,12 @@ export function spreadPresence({ bus, presence, clock, signal }: PresenceNewsPar
     for (const user of news.came) users.add(user)
     for (const user of news.went) users.delete(user)
     others.set(news.node, { users, endsAt: clock.now() + silentMs })
-    presence.hear(news.node, users)
+    presence.onGossip(news.node, users)
   }
 
-  const end = bus.subscribe(channel, news => hear(news as PresenceNews))
+  const end = bus.subscribe(channel, news => hear(news as PresenceGossip))
   const leave = () => {
-    bus.publish(channel, { node, isWhole: false, isLast: true, came: [], went: [] } satisfies PresenceNews)
+    bus.publish(channel, { node, isWhole: false, isLast: true, came: [], went: [] } satisfies PresenceGossip)
     end()
   }
   signal.addEventListener('abort', leave, { once: true })

@@ -1,6 +1,6 @@
 import { WriteStatement, type Batch } from '../storage/batch.ts'
 import type { EventRow } from '../storage/events.ts'
-import type { Decision } from './decision.ts'
+import type { DecidedEntry } from './decide.ts'
 import type { Draft } from './draft.ts'
 import type { AppEvent } from './event.ts'
 import type { AppRow, MemberRow } from './state.ts'
@@ -9,7 +9,7 @@ import * as store from './store.ts'
 type Add = <Row extends object>(batch: Batch<Row>, rows: Row[]) => unknown
 
 /** All that some decisions write, of any number of apps. Empty where they change nothing. */
-export function toStatement(decisions: Decision[], now: Date): WriteStatement {
+export function toStatement(decisions: DecidedEntry[], now: Date): WriteStatement {
   const statement = new WriteStatement()
   const add: Add = (batch, rows) => rows.length > 0 && statement.add(batch, rows)
   const changed = decisions.map(({ draft }) => draft).filter(hasMoved)
@@ -17,7 +17,7 @@ export function toStatement(decisions: Decision[], now: Date): WriteStatement {
   addMembers(add, changed)
   for (const [batch, rows] of gather(decisions)) add(batch, newest(batch, rows))
   add(store.insertEvents, toEventRows(decisions))
-  add(store.insertOnce, toOnceRows(decisions, now))
+  add(store.insertIdempotencyRows, toIdempotencyRows(decisions, now))
   return statement
 }
 
@@ -26,7 +26,7 @@ export function hasMoved({ app, base }: Draft): boolean {
   return app !== base.app
 }
 
-function toEventRows(decisions: Decision[]): EventRow[] {
+function toEventRows(decisions: DecidedEntry[]): EventRow[] {
   const rows: EventRow[] = []
   for (const { events } of decisions) for (const event of events) rows.push(toRow(event))
   return rows
@@ -37,13 +37,13 @@ function toRow({ app_id, rev, prev, type, actor_id, kind, entity_id, facts, crea
 }
 
 /** What is to be answered to whoever repeats a request. */
-function toOnceRows(decisions: Decision[], now: Date): store.OnceRow[] {
-  const rows: store.OnceRow[] = []
-  for (const { outcomes } of decisions) {
-    for (const outcome of outcomes) {
-      const { once } = outcome.task
-      if (once === undefined || !('result' in outcome) || outcome.isRepeat) continue
-      rows.push({ ...once, result: outcome.result ?? null, created_at: now })
+function toIdempotencyRows(decisions: DecidedEntry[], now: Date): store.IdempotencyRow[] {
+  const rows: store.IdempotencyRow[] = []
+  for (const { results } of decisions) {
+    for (const result of results) {
+      const { idempotencyKey } = result.pending
+      if (idempotencyKey === undefined || !('result' in result) || result.isRepeat) continue
+      rows.push({ ...idempotencyKey, result: result.result ?? null, created_at: now })
     }
   }
   return rows
@@ -78,7 +78,7 @@ function addMembers(add: Add, drafts: Draft[]): void {
 }
 
 /** The rows that handlers and followers declared, by what writes them. */
-function gather(decisions: Decision[]): Map<Batch<object>, object[]> {
+function gather(decisions: DecidedEntry[]): Map<Batch<object>, object[]> {
   const rows = new Map<Batch<object>, object[]>()
   for (const { writes } of decisions) {
     for (const { batch, row } of writes) {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { withBodies } from '../../src/actors/catch-up.ts'
-import { fold } from '../../src/actors/event.ts'
+import { applyEvent } from '../../src/actors/event.ts'
 import { Recent, recentLimit } from '../../src/actors/recent.ts'
 import { AppState } from '../../src/actors/state.ts'
 import { findApp, listMembers } from '../../src/actors/store.ts'
@@ -134,7 +134,7 @@ test('whatever people do, a state moved over the events is the state that the da
       const fresh = await load(sql, id)
       for (const state of states) {
         const missed = await listEvents(sql, id, state.app.head_rev, 1_000)
-        for (const event of await withBodies(sql, missed, eventTypes)) fold(state, event)
+        for (const event of await withBodies(sql, missed, eventTypes)) applyEvent(state, event)
         expect(picture(state)).toEqual(picture(fresh))
       }
       // What the first node keeps in memory is what the second one reads, soon: it may have looked in on the way.

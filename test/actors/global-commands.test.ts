@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { Direct, directCommand } from '../../src/actors/direct.ts'
-import { Environment } from '../../src/actors/environment.ts'
+import { GlobalCommands, globalCommand } from '../../src/actors/global-commands.ts'
+import { SharedLog } from '../../src/actors/shared-log.ts'
 import { prepareEvents } from '../../src/storage/housekeeping.ts'
-import { environmentId } from '../../src/storage/events.ts'
+import { sharedLogId } from '../../src/storage/events.ts'
 import { createDatabase } from '../support/database.ts'
 import { system } from '../support/rooms.ts'
 import { openSql } from '../../src/storage/sql.ts'
 import { slowed } from '../support/slowed.ts'
 
-const touch = directCommand('touch', async (work, user: number) => work.changed('user_updated', 'user', user))
+const touch = globalCommand('touch', async (work, user: number) => work.changed('user_updated', 'user', user))
 
 test('what two nodes change at once makes one history, of which each hears all, in order and once', async () => {
   await using database = await createDatabase()
@@ -16,25 +16,25 @@ test('what two nodes change at once makes one history, of which each hears all, 
   await using _ = { [Symbol.asyncDispose]: () => sql.end() }
   await prepareEvents(sql, new Date())
   const nodes = [0, 1].map(() => {
-    const environment = new Environment(sql)
+    const sharedLog = new SharedLog(sql)
     const heard: { rev: number; user: number }[] = []
-    environment.listen(({ rev, entity_id }) => void heard.push({ rev, user: entity_id }))
-    return { environment, heard, direct: new Direct(sql, environment, () => new Date()) }
+    sharedLog.listen(({ rev, entity_id }) => void heard.push({ rev, user: entity_id }))
+    return { sharedLog, heard, globalCommands: new GlobalCommands(sql, sharedLog, () => new Date()) }
   })
-  for (const { environment } of nodes) await environment.start()
-  const start = nodes[0]!.environment.rev
+  for (const { sharedLog } of nodes) await sharedLog.start()
+  const start = nodes[0]!.sharedLog.rev
 
   const run = async (user: number) => {
-    const { direct, heard } = nodes[user % nodes.length]!
-    await direct.run(touch, system, user)
+    const { globalCommands, heard } = nodes[user % nodes.length]!
+    await globalCommands.run(touch, system, user)
     // Before the answer, where it was asked for.
     expect(heard.map(change => change.user)).toContain(user)
   }
   await Promise.all(Array.from({ length: 60 }, (_, user) => run(user)))
-  for (const { environment } of nodes) await environment.look()
+  for (const { sharedLog } of nodes) await sharedLog.poll()
 
   const log = await sql<{ rev: number; prev: number; user: number }[]>`
-    select rev, prev, entity_id as "user" from events where app_id = ${environmentId} order by rev`
+    select rev, prev, entity_id as "user" from events where app_id = ${sharedLogId} order by rev`
   expect(log).toHaveLength(60)
   expect(log.map(({ prev }) => prev)).toEqual([start, ...log.slice(0, -1).map(({ rev }) => rev)])
   for (const { heard } of nodes) expect(heard).toEqual(log.map(({ rev, user }) => ({ rev, user })))
@@ -45,18 +45,18 @@ test('who waits for a change hears of it, also where somebody was reading who ca
   await using database = await createDatabase()
   const { sql } = database
   await prepareEvents(sql, new Date())
-  const there = new Environment(sql)
-  const direct = new Direct(sql, there, () => new Date())
-  await direct.run(touch, system, 1)
+  const there = new SharedLog(sql)
+  const globalCommands = new GlobalCommands(sql, there, () => new Date())
+  await globalCommands.run(touch, system, 1)
   const { slow, arrived, release } = slowed(sql)
-  const here = new Environment(slow)
+  const here = new SharedLog(slow)
   const heard: number[] = []
   here.listen(({ entity_id }) => void heard.push(entity_id))
 
-  const earlier = here.reach(there.rev)
+  const earlier = here.catchUpTo(there.rev)
   await arrived
-  await direct.run(touch, system, 2)
-  const later = here.reach(there.rev)
+  await globalCommands.run(touch, system, 2)
+  const later = here.catchUpTo(there.rev)
   release()
 
   await later
