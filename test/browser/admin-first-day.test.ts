@@ -39,7 +39,7 @@ describe.skipIf(!hasBrowser)('the first day of an owner, on the administration p
     expect((await server.request('GET', '/api/users', { headers: { authorization: `Bearer ${made}` } })).status).toBe(
       200,
     )
-    await page.getByRole('button', { name: 'I have kept it' }).click()
+    await page.getByRole('button', { name: 'I have saved it' }).click()
     await page.getByRole('cell', { name: `CRM ${width}` }).waitFor()
     expect(await page.content()).not.toContain(made)
 
@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('the first day of an owner, on the administration p
     await page.getByLabel('Retries').fill('0')
     await page.getByRole('dialog').getByRole('button', { name: 'Create webhook' }).click()
     expect(await page.getByRole('textbox', { name: 'Secret' }).inputValue()).toMatch(/^whsec_.{44}$/)
-    await page.getByRole('button', { name: 'I have kept it' }).click()
+    await page.getByRole('button', { name: 'I have saved it' }).click()
     await page.getByRole('link', { name: url }).click()
     await page.getByRole('heading', { name: url }).waitFor()
 
@@ -60,7 +60,7 @@ describe.skipIf(!hasBrowser)('the first day of an owner, on the administration p
     await ann.post(`/api/apps/${room.body.id}/messages`, { text: 'Hello <img src=x onerror=alert(1)>' })
     await page.getByRole('cell', { name: 'Failure' }).waitFor()
     receiver.behaviour = acknowledge
-    await page.getByRole('button', { name: 'Send again' }).click()
+    await page.getByRole('button', { name: 'Redeliver', exact: true }).click()
     await page.getByRole('cell', { name: 'Success' }).waitFor()
     await page.getByRole('cell', { name: 'Failure' }).waitFor()
     await page.getByRole('link', { name: 'message_created' }).first().click()
@@ -78,7 +78,7 @@ describe.skipIf(!hasBrowser)('the first day of an owner, on the administration p
     await page.getByRole('link', { name: 'Messages' }).click()
     const message = page.getByRole('row').filter({ hasText: 'Hello <img src=x onerror=alert(1)>' })
     await message.getByRole('button', { name: 'Trash' }).click()
-    await page.getByText('There is nothing here.').waitFor()
+    await page.getByText('Nothing here yet.').waitFor()
     await page.getByLabel('Show').selectOption('In the trash')
     await message.getByRole('button', { name: 'Restore' }).waitFor()
     expect((await ann.get(`/api/apps/${room.body.id}/messages`)).body.count).toBe('0')

@@ -31,6 +31,9 @@ const ofWeek = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short'
 /** A time below an axis: of more than a day, which day. */
 const sayTime = (time: number, seconds: number) => (seconds > daySeconds ? ofWeek : ofDay).format(time * 1000)
 
+/** How far above the largest value a chart goes on, so that a line at its top can be seen. */
+const headroom = 1.08
+
 /** Lines over time, in the colours of the styles, as wide as there is room. */
 export function Chart({ label, lines, from, to, step, say = sayCompact }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
@@ -47,9 +50,7 @@ export function Chart({ label, lines, from, to, step, say = sayCompact }: ChartP
       plot.current?.destroy()
       plot.current = new UPlot(toOptions(element, lines, latest, say), latest.current.data, element)
     }
-    const resize = new ResizeObserver(() =>
-      plot.current?.setSize({ width: Math.floor(element.clientWidth), height: heightPx }),
-    )
+    const resize = new ResizeObserver(() => plot.current?.setSize({ width: widthWithin(element), height: heightPx }))
     draw()
     resize.observe(element)
     scheme.addEventListener('change', draw)
@@ -82,6 +83,15 @@ function align(lines: Line[], from: number, to: number, step: number): UPlot.Ali
   return [times, ...values]
 }
 
+const lastOf = (values: UPlot.AlignedData[number] | undefined) =>
+  Array.from(values ?? []).findLast(value => value != null)
+
+/** What is left of the width of an element between its paddings. */
+function widthWithin(element: HTMLElement): number {
+  const { paddingLeft, paddingRight } = getComputedStyle(element)
+  return Math.floor(element.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight))
+}
+
 function toOptions(
   element: HTMLElement,
   lines: Line[],
@@ -97,14 +107,14 @@ function toOptions(
     ticks: { show: false },
   }
   return {
-    width: Math.floor(element.clientWidth),
+    width: widthWithin(element),
     height: heightPx,
     padding: [8, 8, 0, 0],
     cursor: { y: false, points: { size: 6 } },
     legend: { show: true, live: true },
     scales: {
       x: { range: () => [latest.current.from, latest.current.to] },
-      y: { range: (_, __, most) => [0, most || 1] },
+      y: { range: (_, __, most) => [0, most * headroom || 1] },
     },
     axes: [
       {
@@ -116,13 +126,20 @@ function toOptions(
       { ...axis, size: 52, values: (_, splits) => splits.map(value => say(value)) },
     ],
     series: [
-      { label: texts.metrics.time, value: (_, time) => (time === null ? '' : inFull.format(time * 1000)) },
+      {
+        label: texts.metrics.time,
+        value: (_, time) => (time === null ? texts.metrics.latest : inFull.format(time * 1000)),
+      },
       ...lines.map(line => ({
         label: line.label,
         stroke: color(line.color),
         width: 1.75,
         points: { show: false },
-        value: (_: UPlot, value: number | null) => (value === null ? '–' : say(value)),
+        // Without a pointer, the legend says what was last.
+        value: (plot: UPlot, value: number | null, line: number, index: number | null) => {
+          const shown = index === null ? lastOf(plot.data[line]) : value
+          return shown == null ? '–' : say(shown)
+        },
       })),
     ],
   }

@@ -10,6 +10,8 @@ interface FailureProps {
 /** What was refused, why, what to do about it, and what to look for in the log. */
 export function Failure({ refusal, onRetry }: FailureProps) {
   const remedy = remedyFor(refusal)
+  // What is not there will not be there in a moment either.
+  const isWorthRetrying = refusal.status !== 404
   const fields = Object.entries(refusal.errors)
   return (
     <div class="failure" role="alert">
@@ -32,7 +34,7 @@ export function Failure({ refusal, onRetry }: FailureProps) {
             {texts.failure.request} <code>{refusal.requestId}</code>
           </p>
         )}
-        {onRetry && (
+        {onRetry && isWorthRetrying && (
           <button type="button" class="button small" onClick={onRetry}>
             {texts.failure.retry}
           </button>

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { Link } from '../place.tsx'
 import { Icon } from './icon.tsx'
 
-interface HeadingProps {
+export interface HeadingProps {
   title: string
   /** What the view is about, in a sentence. */
   hint?: ComponentChildren
@@ -22,10 +22,12 @@ export function Heading({ title, hint, back, actions }: HeadingProps) {
         </Link>
       )}
       <div class="heading-line">
-        <h1 title={title}>{title}</h1>
+        <div class="heading-words">
+          <h1 title={title}>{title}</h1>
+          {hint && <p class="muted">{hint}</p>}
+        </div>
         {actions && <div class="actions">{actions}</div>}
       </div>
-      {hint && <p class="muted">{hint}</p>}
     </header>
   )
 }

@@ -22,6 +22,15 @@ export function kindOf(type: string): string {
 /** The type of an app by the name that the API takes. */
 export const kindName = (type: string): Kind | undefined => kinds.get(type)
 
+/** Names for nodes: their machines, and where several run on one, the first characters of their ids too. */
+export function namesOfNodes(nodes: { id: string; host: string }[]): (node: string) => string {
+  return node => {
+    const host = nodes.find(({ id }) => id === node)?.host
+    if (host === undefined) return node.slice(0, 8)
+    return nodes.filter(other => other.host === host).length === 1 ? host : `${host} · ${node.slice(0, 4)}`
+  }
+}
+
 export function UserLink({ user }: { user: Named & { is_agent?: boolean | undefined } }) {
   return <Link to={`/${user.is_agent ? 'agents' : 'users'}/${user.id}`}>{nameOf(user)}</Link>
 }

@@ -4,6 +4,7 @@ import { Card } from '../parts/card.tsx'
 import { Heading } from '../parts/heading.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Moment } from '../parts/moment.tsx'
+import { namesOfNodes } from '../parts/names.tsx'
 import { Empty, Table, type Column } from '../parts/table.tsx'
 import type { Job, Node } from '../server/shapes.ts'
 import { livePeriodMs } from '../server/use-load.ts'
@@ -16,21 +17,27 @@ const { jobs } = texts
 export function JobsView() {
   const resource = useResource<Job[]>('/admin/jobs', { everyMs: livePeriodMs })
   const nodes = useResource<Node[]>('/admin/nodes').data ?? []
-  const hostOf = (node: string) => nodes.find(({ id }) => id === node)?.host ?? node.slice(0, 8)
+  const nameOfNode = namesOfNodes(nodes)
   const columns: Column<Job>[] = [
     { title: jobs.name, isName: true, show: ({ name }) => name },
     {
       title: jobs.state,
       show: ({ error }) =>
-        error === undefined ? <Badge tone="good">{jobs.fine}</Badge> : <Badge tone="bad">{jobs.failed}</Badge>,
+        error === undefined ? (
+          <Badge tone="good">{jobs.fine}</Badge>
+        ) : (
+          <>
+            <Badge tone="bad">{jobs.failed}</Badge>
+            <span class="small block">{error}</span>
+          </>
+        ),
     },
     { title: jobs.last, show: ({ last_run_at }) => <Moment at={last_run_at} /> },
     { title: jobs.duration, isFigure: true, show: ({ duration }) => sayDuration(duration) },
     { title: jobs.period, isFigure: true, show: ({ period }) => sayDuration(period * 1000) },
     { title: jobs.rows, isFigure: true, show: ({ rows }) => rows !== undefined && sayCount(rows) },
     { title: jobs.runs, isFigure: true, show: ({ runs }) => sayCount(runs) },
-    ...(nodes.length > 1 ? [{ title: jobs.node, show: ({ node }: Job) => hostOf(node) }] : []),
-    { title: jobs.error, show: ({ error }) => error && <span class="small">{error}</span> },
+    ...(nodes.length > 1 ? [{ title: jobs.node, show: ({ node }: Job) => nameOfNode(node) }] : []),
   ]
   return (
     <>

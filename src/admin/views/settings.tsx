@@ -13,16 +13,24 @@ const { settings } = texts
 const filters = [search()]
 
 const columns: Column<Setting>[] = [
-  { title: settings.name, isName: true, show: ({ name }) => <code>{name}</code> },
+  { title: settings.name, isName: true, show: ({ name }) => <code class="whole">{name}</code> },
   {
     title: settings.value,
-    show: ({ value }) => (value === undefined ? <span class="muted">{settings.none}</span> : <code>{value}</code>),
+    show: ({ value, default: usual, source }) => (
+      <>
+        {value === undefined ? <span class="muted">{settings.none}</span> : <code>{value}</code>}
+        {source !== 'default' && usual && (
+          <span class="muted small block">
+            {settings.default} <code>{usual}</code>
+          </span>
+        )}
+      </>
+    ),
   },
   {
     title: settings.source,
     show: ({ source }) => <Badge tone={source === 'default' ? 'plain' : 'accent'}>{settings.sources[source]}</Badge>,
   },
-  { title: settings.default, show: ({ default: usual }) => usual && <code>{usual}</code> },
   { title: settings.meaning, show: ({ description }) => <span class="small">{description}</span> },
 ]
 

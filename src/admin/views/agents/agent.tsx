@@ -27,7 +27,7 @@ export function AgentView({ id = '', part = '' }: { id?: string; part?: string }
     { to: `/agents/${id}/runs`, title: texts.runs.title },
   ]
   return (
-    <Loaded of={agent}>
+    <Loaded of={agent} heading={{ title: agents.one, back }}>
       {of => (
         <>
           <Heading

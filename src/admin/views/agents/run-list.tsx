@@ -33,9 +33,22 @@ const filters = [
   moment('until', texts.list.until),
 ]
 
-const columns: Column<Run>[] = [
-  { title: runs.run, isName: true, show: ({ id }) => <Link to={`/agents/runs/${id}`}>#{id}</Link> },
-  { title: runs.agent, show: ({ agent }) => <Link to={`/agents/${agent.id}`}>{nameOf(agent)}</Link> },
+/** Runs of one agent need not say whose they are. */
+const toColumns = (isOfAll: boolean): Column<Run>[] => [
+  {
+    title: runs.run,
+    isName: true,
+    show: ({ id, agent }) => (
+      <>
+        <Link to={`/agents/runs/${id}`}>#{id}</Link>
+        {isOfAll && (
+          <span class="block muted">
+            <Link to={`/agents/${agent.id}`}>{nameOf(agent)}</Link>
+          </span>
+        )}
+      </>
+    ),
+  },
   { title: runs.state, show: run => <RunState of={run} /> },
   { title: runs.asker, show: ({ asker }) => <UserLink user={asker} /> },
   { title: runs.app, show: ({ app }) => app && <AppLink app={app} /> },
@@ -52,7 +65,9 @@ const columns: Column<Run>[] = [
 export function RunList({ agent }: { agent?: string }) {
   const path = agent === undefined ? '/runs' : `/agents/${agent}/runs`
   const list = useList<Run>(path, filters, { everyMs: livePeriodMs })
-  return <List of={list} label={runs.title} columns={columns} filters={filters} empty={runs.empty} />
+  return (
+    <List of={list} label={runs.title} columns={toColumns(agent === undefined)} filters={filters} empty={runs.empty} />
+  )
 }
 
 export function RunState({ of: { state, error } }: { of: Run }) {

@@ -41,7 +41,7 @@ export function RunView({ id = '' }: { id?: string }) {
     return verb === 'cancel' ? runs.cancelledNotice : runs.retriedNotice
   }
   return (
-    <Loaded of={run}>
+    <Loaded of={run} heading={{ title: runs.one, back }}>
       {of => (
         <>
           <Heading

@@ -39,6 +39,7 @@ export function TestChat({ id }: { id: string }) {
   }
   return (
     <Card title={agents.test}>
+      {turns.length === 0 && <p class="inside muted">{agents.testHint}</p>}
       {turns.length > 0 && (
         <div class="talk">
           {turns.map(({ question, answer }, index) => (

@@ -3,7 +3,7 @@ import { Card } from '../../parts/card.tsx'
 import { Facts } from '../../parts/facts.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { kindName } from '../../parts/names.tsx'
-import type { App } from '../../server/shapes.ts'
+import type { App, Directory } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
 import { Link } from '../../place.tsx'
 import { texts } from '../../texts.ts'
@@ -27,12 +27,7 @@ export function AppFacts({ of: app }: { of: App }) {
             [apps.id, app.id],
             [apps.uid, app.uid && <code>{app.uid}</code>],
             [apps.access, texts.access[app.access]],
-            [
-              apps.directory,
-              app.directory_id !== undefined && (
-                <Link to={`/directories/${app.directory_id}`}>#{app.directory_id}</Link>
-              ),
-            ],
+            [apps.directory, app.directory_id !== undefined && <DirectoryLink id={app.directory_id} />],
             [apps.description, app.description],
             [apps.tags, (app.tags ?? []).join(', ')],
             [apps.rev, sayCount(app.rev)],
@@ -43,6 +38,11 @@ export function AppFacts({ of: app }: { of: App }) {
       </Card>
     </>
   )
+}
+
+function DirectoryLink({ id }: { id: number }) {
+  const { data } = useResource<Directory>(`/directories/${id}`)
+  return <Link to={`/directories/${id}`}>{data?.name ?? `#${id}`}</Link>
 }
 
 function Count({ name, path }: { name: string; path: string }) {

@@ -30,7 +30,7 @@ export function AppMembers({ id }: { id: string }) {
   const columns: Column<Member>[] = [
     { title: apps.member, isName: true, show: member => <UserLink user={member} /> },
     { title: apps.uid, show: ({ uid }) => uid && <code>{uid}</code> },
-    { title: apps.access, show: ({ access }) => <Badge>{texts.access[access]}</Badge> },
+    { title: apps.memberAccess, show: ({ access }) => <Badge>{texts.access[access]}</Badge> },
     { title: apps.read, show: ({ marked_at }) => <Moment at={marked_at} /> },
     {
       title: texts.list.actions,
@@ -78,7 +78,7 @@ function SetAccess({ id, member, onDone, close }: SetAccessProps) {
   return (
     <FormDialog title={title} submit={texts.save} close={close} onSubmit={save}>
       {member === undefined && <TextField name="user" label={apps.member} hint={apps.memberHint} isRequired />}
-      <ChoiceField name="access" label={apps.access} choices={levels} value={member?.access ?? 'write'} />
+      <ChoiceField name="access" label={apps.memberAccess} choices={levels} value={member?.access ?? 'write'} />
     </FormDialog>
   )
 }

@@ -20,7 +20,7 @@ const back = { to: '/apps', title: apps.title }
 export function AppView({ id = '', part = '' }: { id?: string; part?: string }) {
   const app = useResource<App>(`/apps/${id}`, { query: { trashed: true } })
   return (
-    <Loaded of={app}>
+    <Loaded of={app} heading={{ title: apps.one, back }}>
       {of => {
         const parts = contentsOf(kindName(of.type))
         const tabs = [

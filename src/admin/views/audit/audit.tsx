@@ -26,7 +26,7 @@ const filters: Filter[] = [
 ]
 
 const columns: Column<AuditEntry>[] = [
-  { title: audit.action, isName: true, show: ({ action }) => <code>{action}</code> },
+  { title: audit.action, isName: true, show: ({ action }) => <code class="whole">{action}</code> },
   { title: audit.target, show: ({ target }) => target && <TargetLink target={target} /> },
   {
     title: audit.actor,

@@ -46,9 +46,9 @@ export function DirectoryView({ id = '' }: { id?: string }) {
     },
   ]
   return (
-    <>
-      <Loaded of={directory} rows={1}>
-        {of => (
+    <Loaded of={directory} heading={{ title: directories.one, back }}>
+      {of => (
+        <>
           <Heading
             title={of.name}
             back={back}
@@ -66,14 +66,20 @@ export function DirectoryView({ id = '' }: { id?: string }) {
               </>
             }
           />
-        )}
-      </Loaded>
-      <List of={members} label={directories.members} columns={columns} filters={filters} empty={directories.noMembers}>
-        <AskButton ask={close => <AddMembers id={id} onDone={members.reload} close={close} />}>
-          <Icon name="plus" />
-          {directories.add}
-        </AskButton>
-      </List>
-    </>
+          <List
+            of={members}
+            label={directories.members}
+            columns={columns}
+            filters={filters}
+            empty={directories.noMembers}
+          >
+            <AskButton ask={close => <AddMembers id={id} onDone={members.reload} close={close} />}>
+              <Icon name="plus" />
+              {directories.add}
+            </AskButton>
+          </List>
+        </>
+      )}
+    </Loaded>
   )
 }

@@ -1,6 +1,7 @@
 import { sayBytes, sayCount, sayDuration } from '../../parts/amount.ts'
 import { Badge } from '../../parts/badge.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { namesOfNodes } from '../../parts/names.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import type { Node } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
@@ -13,13 +14,13 @@ const slowMs = 100
 
 const { nodes } = texts
 
-const columns: Column<Node>[] = [
+const toColumns = (nameOf: (node: string) => string): Column<Node>[] => [
   {
     title: nodes.host,
     isName: true,
-    show: ({ host, is_current }) => (
+    show: ({ id, is_current }) => (
       <span class="badges">
-        <span>{host}</span>
+        <span>{nameOf(id)}</span>
         {is_current && <Badge>{nodes.current}</Badge>}
       </span>
     ),
@@ -34,7 +35,9 @@ const columns: Column<Node>[] = [
 ]
 
 export function NodeTable({ nodes: rows }: { nodes: Node[] }) {
-  return <Table label={texts.overview.nodes} columns={columns} rows={rows} keyOf={({ id }) => id} />
+  return (
+    <Table label={texts.overview.nodes} columns={toColumns(namesOfNodes(rows))} rows={rows} keyOf={({ id }) => id} />
+  )
 }
 
 function NodeState({ node: { seen_at, lag_ms } }: { node: Node }) {

@@ -3,6 +3,7 @@ import { Card } from '../../parts/card.tsx'
 import { Chart } from '../../parts/chart.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { namesOfNodes } from '../../parts/names.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import type { Node } from '../../server/shapes.ts'
 import { livePeriodMs } from '../../server/use-load.ts'
@@ -14,8 +15,8 @@ import { SessionList } from './session-list.tsx'
 const { realtime, nodes: nodeTexts } = texts
 const names = ['sessions_native', 'sessions_hub', 'channels'] as const
 
-const columns: Column<Node>[] = [
-  { title: nodeTexts.host, isName: true, show: ({ host }) => host },
+const toColumns = (nameOf: (node: string) => string): Column<Node>[] => [
+  { title: nodeTexts.host, isName: true, show: ({ id }) => nameOf(id) },
   { title: nodeTexts.version, show: ({ version }) => version },
   { title: nodeTexts.sessions, isFigure: true, show: ({ sessions }) => sayCount(sessions) },
 ]
@@ -44,7 +45,9 @@ export function RealtimeView() {
       </Card>
       <Card title={realtime.byNode}>
         <Loaded of={nodes} rows={1}>
-          {list => <Table label={realtime.byNode} columns={columns} rows={list} keyOf={({ id }) => id} />}
+          {list => (
+            <Table label={realtime.byNode} columns={toColumns(namesOfNodes(list))} rows={list} keyOf={({ id }) => id} />
+          )}
         </Loaded>
       </Card>
       <SessionList nodes={nodes.data ?? []} />

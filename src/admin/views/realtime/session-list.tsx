@@ -5,7 +5,7 @@ import { useDesk } from '../../parts/desk.tsx'
 import { exact } from '../../parts/filters.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { AppLink, UserLink } from '../../parts/names.tsx'
+import { AppLink, namesOfNodes, UserLink } from '../../parts/names.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { useServer } from '../../server/server.ts'
 import type { Node, RealtimeSession, RealtimeSessions } from '../../server/shapes.ts'
@@ -21,7 +21,7 @@ export function SessionList({ nodes }: { nodes: Node[] }) {
   const desk = useDesk()
   const list = useList<RealtimeSession, RealtimeSessions>('/admin/sessions', filters, { everyMs: livePeriodMs })
   const silent = list.data?.silent_nodes ?? []
-  const hostOf = (node: string) => nodes.find(({ id }) => id === node)?.host ?? node.slice(0, 8)
+  const nameOfNode = namesOfNodes(nodes)
   const end = async (id: string) => {
     await server.remove(`/admin/sessions/${id}`)
     desk.notify(realtime.ended)
@@ -35,7 +35,7 @@ export function SessionList({ nodes }: { nodes: Node[] }) {
         user === undefined ? <span class="muted">{realtime.nobody}</span> : <UserLink user={user} />,
     },
     { title: realtime.kind, show: ({ kind }) => <Badge>{realtime.kinds[kind]}</Badge> },
-    { title: realtime.node, show: ({ node }) => hostOf(node) },
+    { title: realtime.node, show: ({ node }) => nameOfNode(node) },
     { title: realtime.since, show: ({ since }) => <Moment at={since} /> },
     { title: realtime.address, show: ({ ip }) => <code>{ip}</code> },
     { title: realtime.subscriptions, show: session => <Subscriptions of={session} /> },
@@ -66,7 +66,7 @@ export function SessionList({ nodes }: { nodes: Node[] }) {
   return (
     <section class="stack">
       <h2>{realtime.open}</h2>
-      {silent.length > 0 && <p class="muted">{realtime.silent(silent.map(hostOf).join(', '))}</p>}
+      {silent.length > 0 && <p class="muted">{realtime.silent(silent.map(nameOfNode).join(', '))}</p>}
       <List of={list} label={realtime.open} columns={columns} filters={filters} empty={realtime.empty} />
     </section>
   )

@@ -6,7 +6,7 @@ import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import { useServer } from '../../server/server.ts'
-import type { Delivery } from '../../server/shapes.ts'
+import type { Delivery, Webhook } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
 import { Link } from '../../place.tsx'
 import { texts } from '../../texts.ts'
@@ -25,7 +25,7 @@ export function DeliveryView({ webhook = '', id = '' }: { webhook?: string; id?:
     return deliveries.redeliveredNotice
   }
   return (
-    <Loaded of={delivery}>
+    <Loaded of={delivery} heading={{ title: deliveries.one, back }}>
       {of => (
         <>
           <Heading
@@ -41,7 +41,7 @@ export function DeliveryView({ webhook = '', id = '' }: { webhook?: string; id?:
           <Card>
             <Facts
               facts={[
-                [deliveries.webhook, <Link to={`/webhooks/${of.webhook_id}`}>#{of.webhook_id}</Link>],
+                [deliveries.webhook, <WebhookLink id={of.webhook_id} />],
                 [deliveries.at, <Moment at={of.delivered_at} />],
                 [deliveries.code, of.status_code],
                 [deliveries.duration, of.duration !== undefined && sayDuration(of.duration * 1000)],
@@ -64,6 +64,11 @@ export function DeliveryView({ webhook = '', id = '' }: { webhook?: string; id?:
       )}
     </Loaded>
   )
+}
+
+function WebhookLink({ id }: { id: number }) {
+  const { data } = useResource<Webhook>(`/webhooks/${id}`)
+  return <Link to={`/webhooks/${id}`}>{data?.payload_url ?? `#${id}`}</Link>
 }
 
 interface ExchangeProps {

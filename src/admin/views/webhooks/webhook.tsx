@@ -20,47 +20,45 @@ const back = { to: '/webhooks', title: webhooks.title }
 export function WebhookView({ id = '' }: { id?: string }) {
   const webhook = useResource<WebhookDetails>(`/webhooks/${id}`, { everyMs: livePeriodMs })
   return (
-    <>
-      <Loaded of={webhook}>
-        {of => (
-          <>
-            <Heading
-              title={of.payload_url}
-              back={back}
-              hint={<WebhookState of={of} />}
-              actions={<WebhookActions of={of} onDone={webhook.reload} />}
+    <Loaded of={webhook} heading={{ title: webhooks.one, back }}>
+      {of => (
+        <>
+          <Heading
+            title={of.payload_url}
+            back={back}
+            hint={<WebhookState of={of} />}
+            actions={<WebhookActions of={of} onDone={webhook.reload} />}
+          />
+          <div class="figures">
+            <Figure name={webhooks.queued} value={of.queued} />
+            <Figure name={webhooks.failures} value={of.failures_24h} />
+          </div>
+          <Card>
+            <Facts
+              facts={[
+                [webhooks.lastSuccess, <Moment at={of.last_success_at} />],
+                [webhooks.failingSince, <Moment at={of.failing_since} />],
+                [webhooks.oldestQueued, <Moment at={of.oldest_queued_at} />],
+                [webhooks.retries, of.retries],
+                of.disabled_reason !== undefined && [webhooks.disabledReason, of.disabled_reason],
+                [
+                  webhooks.triggers,
+                  <span class="badges">
+                    {of.triggers.map(trigger => (
+                      <Badge key={trigger}>{trigger}</Badge>
+                    ))}
+                  </span>,
+                ],
+              ]}
             />
-            <div class="figures">
-              <Figure name={webhooks.queued} value={of.queued} />
-              <Figure name={webhooks.failures} value={of.failures_24h} />
-            </div>
-            <Card>
-              <Facts
-                facts={[
-                  [webhooks.lastSuccess, <Moment at={of.last_success_at} />],
-                  [webhooks.failingSince, <Moment at={of.failing_since} />],
-                  [webhooks.oldestQueued, <Moment at={of.oldest_queued_at} />],
-                  [webhooks.retries, of.retries],
-                  of.disabled_reason !== undefined && [webhooks.disabledReason, of.disabled_reason],
-                  [
-                    webhooks.triggers,
-                    <span class="badges">
-                      {of.triggers.map(trigger => (
-                        <Badge key={trigger}>{trigger}</Badge>
-                      ))}
-                    </span>,
-                  ],
-                ]}
-              />
-            </Card>
-          </>
-        )}
-      </Loaded>
-      <section class="stack">
-        <h2>{texts.deliveries.title}</h2>
-        <DeliveryList webhook={id} />
-      </section>
-    </>
+          </Card>
+          <section class="stack">
+            <h2>{texts.deliveries.title}</h2>
+            <DeliveryList webhook={id} />
+          </section>
+        </>
+      )}
+    </Loaded>
   )
 }
 
