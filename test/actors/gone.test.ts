@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { removeForMe, showAgain } from '../../src/resources/apps/settings.ts'
 import { appOf } from '../support/content.ts'
 import { openActors } from '../support/actors.ts'
 import { createDatabase } from '../support/database.ts'
@@ -20,4 +21,23 @@ test('a node that heard nothing of the end of an app notices that its row is gon
   expect(heard).toEqual([[gone, true]])
   expect(node.apps.peek(kept)).toBeDefined()
   await expect((async () => node.apps.state(gone))()).rejects.toMatchObject({ status: 404 })
+})
+
+test('a private chat that is removed from both sides does not come back in the same commit', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const [ann, ben] = [await server.person('Ann'), await server.person('Ben')]
+  const { body: chat } = await ann.post('/api/apps', { type: 'private_chat', members: [ben.id] })
+  await ben.post(`/api/apps/${chat.id}/remove`)
+  await using node = await openActors(database.url)
+  const app = Number(chat.id)
+  await node.apps.pin(app)
+
+  const [, shown] = await Promise.allSettled([
+    node.apps.run(removeForMe, app, { kind: 'user', user: Number(ann.id), credential: '' }, undefined),
+    node.apps.run(showAgain, app, { kind: 'user', user: Number(ben.id), credential: '' }, undefined),
+  ])
+
+  expect(node.commits).toEqual([2])
+  expect(shown).toMatchObject({ status: 'rejected', reason: { status: 404 } })
 })

@@ -21,7 +21,7 @@ export async function makeApp(
     await apps.run(showAgain, created.id, by, undefined)
     return created
   } catch (error) {
-    // The other one has removed it as well since then, which deletes it: this makes a new one.
+    // The other member has removed it as well since then, which deletes it: this makes a new one.
     if (!(error instanceof Problem) || error.status !== 404) throw error
     return globalCommands.run(createApp, by, draft)
   }

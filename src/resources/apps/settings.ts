@@ -1,5 +1,6 @@
 import { command, type Work } from '../../actors/command.ts'
 import { blankMember, type MemberRow } from '../../actors/state.ts'
+import { NotFound } from '../../lib/errors.ts'
 import { requireRead } from '../members/access.ts'
 import { appDeleted, settingsChanged } from './events.ts'
 import { isRemovable } from './kinds.ts'
@@ -50,8 +51,12 @@ export const removeForMe = command(
   { maxIds: () => 2 },
 )
 
-/** Brings a removed chat back into the caller's lists, still without the messages that were hidden. */
+/**
+ * Brings a removed chat back into the caller's lists, still without the messages that were hidden. 404 for one that the
+ * other member has removed as well by now, which deletes it, or that is in the trash.
+ */
 export const showAgain = command('showAgain', (work: Work) => {
+  if (work.app.deleted_at !== null || work.app.trashed_at !== null) throw NotFound()
   const row = ownRow(work)
   saveSettings(work, row, { ...row, is_removed: false })
 })
