@@ -64,8 +64,8 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
       body && presentWhole(body, context),
     redact: ({ body }: { body: ContentItem | null }, context: PresentationContext) =>
       body === null ? null : { [entity]: redactContent(entity, body, context) },
-    withhold: withoutWords,
-  }
+    forQueue: withoutWords,
+  } satisfies Partial<EventType<ContentItem>>
   return {
     created: event<ContentItem>({
       ...shared,
