@@ -16,6 +16,8 @@ export interface Options {
   elsewhere: Elsewhere | null
   isTrial: boolean
   profile: boolean
+  /** Only lists with this in their path, and set-ups of `nodes` with this in their name. */
+  only: string
   /** Where results are written to. */
   out: string
   /** Lists of a deployment of some size are asked for; null: scenarios are run. */
@@ -32,6 +34,7 @@ scenarios: ${scenarios.map(({ name, isByHand }) => (isByHand ? `${name} (only if
 --rate     operations a second at fixed instants, as fast as it goes or not: ${namesOf(({ takesRate }) => takesRate === true)}
 --url      measures a server that runs elsewhere: ${namesOf(({ runElsewhere }) => runElsewhere !== undefined)}
 --key      an API key of that server; what is made there is deleted afterwards
+--only     only set-ups with this in their name, beside what they are compared with: nodes
 --profile  writes CPU profiles of the server to the results and says where its time goes
 --trial    everything small and short, to see that it works; the figures mean nothing
 --out      folder for the results; bench/results
@@ -101,6 +104,7 @@ export function readOptions(args: string[]): Options {
     elsewhere: url === undefined ? null : new Elsewhere(url, key!),
     isTrial: trial,
     profile,
+    only: values.only,
     out,
     lists:
       size === undefined

@@ -118,7 +118,7 @@ async function withLoad<Result>(work: (load: Generator) => Promise<Result>, end:
   }
 }
 
-type Common = Pick<AnyStage, 'seconds' | 'rounds' | 'rate' | 'isTrial' | 'say'>
+type Common = Pick<AnyStage, 'seconds' | 'rounds' | 'rate' | 'isTrial' | 'only' | 'say'>
 
 async function perform(
   scenario: Scenario,
@@ -127,12 +127,12 @@ async function perform(
   run: (common: Common) => Promise<Outcome>,
 ): Promise<ScenarioReport> {
   const { name, question, figure } = scenario
-  const { rate, isTrial } = options
+  const { rate, isTrial, only } = options
   say(`${name}: ${question}`)
   const own = isTrial ? trial : { ...usual, ...scenario }
   const seconds = options.seconds ?? own.seconds
   const rounds = options.rounds ?? own.rounds
-  const outcome = await run({ seconds, rounds, rate, isTrial, say: line => say(`  ${line}`) })
+  const outcome = await run({ seconds, rounds, rate, isTrial, only, say: line => say(`  ${line}`) })
   return { name, question, figure, ...outcome, medians: medians(outcome.measurements) }
 }
 

@@ -39,6 +39,8 @@ export interface AnyStage {
   rate: number | null
   /** Everything is small and short, to see that it works. */
   isTrial: boolean
+  /** Only set-ups with this in their name are asked for. */
+  only: string
   say(line: string): void
 }
 
