@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { execFile } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { settings } from '../src/config.ts'
+import { settings } from '../src/config/config.ts'
 import { startServer } from './support/server.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8')

@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { openSql, type Sql } from '../../src/postgres/sql.ts'
 
 /**
  * Counts the pages of 8 KiB that the database looks at, by pg_stat_statements. In a database of ours it is set up here and

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 
 /** Statements that bring back what was dropped. */
 interface Dropped {

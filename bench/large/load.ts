@@ -1,4 +1,4 @@
-import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { openSql, type Sql } from '../../src/postgres/sql.ts'
 import { appSteps } from './app-steps.ts'
 import { contentSteps } from './content-steps.ts'
 import { dropIndexes } from './indexes.ts'

@@ -27,7 +27,7 @@ const kinds = [
 const days = 60
 
 /** How what is hidden is marked where it was not before. */
-const migrations = new URL('../../src/storage/migrations/', import.meta.url)
+const migrations = new URL('../../src/postgres/migrations/', import.meta.url)
 
 /** Notifications with their words, and deliveries of webhooks. */
 export function noticeSteps(size: Size, layout: Layout, made: Expressions): Step[] {

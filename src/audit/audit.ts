@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Principal } from '../actors/principal.ts'
-import type { Batch } from '../storage/batch.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { Batch } from '../postgres/batch.ts'
 import { insertAudit, type NewAuditRow } from './store.ts'
 
 /** What the log can say. Names are in the past tense, as those of events; they do not change. */

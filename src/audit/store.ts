@@ -1,6 +1,6 @@
-import { batch, writeRows } from '../storage/batch.ts'
-import type { Page } from '../storage/page.ts'
-import type { Db, Fragment } from '../storage/sql.ts'
+import { batch, writeRows } from '../postgres/batch.ts'
+import type { Page } from '../api/page.ts'
+import type { Db, Fragment } from '../postgres/sql.ts'
 
 /** An entry on its way into the log. */
 export interface NewAuditRow {

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import { unauthenticated, type Principal } from '../actors/principal.ts'
+import { unauthenticated, type Principal } from './principal.ts'
 import { problem } from '../lib/errors.ts'
 import { Secret } from '../lib/secret.ts'
 import { hashOf, type Credentials } from './credentials.ts'

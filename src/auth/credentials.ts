@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import type { SharedLog } from '../actors/shared-log.ts'
-import { systemUser, type Principal } from '../actors/principal.ts'
-import type { Sql } from '../storage/sql.ts'
+import type { SharedLog } from '../log/shared-log.ts'
+import { systemUser, type Principal } from './principal.ts'
+import type { Sql } from '../postgres/sql.ts'
 import { recordUse } from './key-store.ts'
-import { batchLoads } from '../storage/batch-loads.ts'
+import { batchLoads } from '../postgres/batch-loads.ts'
 
 interface Known {
   principal: Principal

@@ -1,15 +1,15 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/config.ts'
 import { StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
-import type { Teardown } from '../lib/teardown.ts'
-import { toBytesSettings } from '../settings.ts'
-import type { Bytes } from '../storage/bytes.ts'
-import { openBytes } from '../storage/bytes-open.ts'
-import { prepareDatabase } from '../storage/database.ts'
-import { readPostmaster, toUrl } from '../storage/embedded/cluster.ts'
-import { lockDirectory } from '../storage/embedded/lock.ts'
+import type { Teardown } from '../lib/process/teardown.ts'
+import { toBytesSettings } from '../config/part-options.ts'
+import type { Bytes } from '../bytes/bytes.ts'
+import { openBytes } from '../bytes/bytes-open.ts'
+import { prepareDatabase } from '../postgres/database.ts'
+import { readPostmaster, toUrl } from '../postgres/embedded/cluster.ts'
+import { lockDirectory } from '../postgres/embedded/lock.ts'
 
 /** What a deployment keeps, for a command beside its nodes. */
 export interface Deployment {

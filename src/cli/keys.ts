@@ -1,15 +1,15 @@
-import { GlobalCommands } from '../actors/global-commands.ts'
-import { SharedLog } from '../actors/shared-log.ts'
-import { server } from '../actors/principal.ts'
+import { GlobalCommands } from '../engine/global-commands.ts'
+import { SharedLog } from '../log/shared-log.ts'
+import { server } from '../auth/principal.ts'
 import { newApiKey } from '../auth/api-key.ts'
 import { listKeys, orderFields, type KeyRow } from '../auth/key-store.ts'
 import { Problem, StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import { createKey, revokeKey } from '../resources/keys/commands.ts'
-import { prepareEvents } from '../storage/housekeeping.ts'
-import { migrate } from '../storage/migrate.ts'
-import { toPage } from '../storage/page.ts'
-import { openSql, type Sql } from '../storage/sql.ts'
+import { prepareEvents } from '../jobs/housekeeping.ts'
+import { migrate } from '../postgres/migrate.ts'
+import { toPage } from '../api/page.ts'
+import { openSql, type Sql } from '../postgres/sql.ts'
 
 /** Keys that are listed at most, those in use first. */
 const listLimit = 100

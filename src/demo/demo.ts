@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readConfig, readEnvironment } from '../config.ts'
-import { runAsProcess } from '../lib/lifetime.ts'
+import { readConfig, readEnvironment } from '../config/config.ts'
+import { runAsProcess } from '../lib/process/lifetime.ts'
 import { startNode } from '../main.ts'
 import { servePages } from './pages.ts'
 import { openDesk } from './desk.ts'

@@ -1,9 +1,9 @@
-import type { IdempotencyKey } from '../actors/app-actor.ts'
-import type { Principal } from '../actors/principal.ts'
+import type { IdempotencyKey } from '../engine/app-actor.ts'
+import type { Principal } from '../auth/principal.ts'
 import type { Entry } from './admin/door.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange } from './server/exchange.ts'
 import type { Representation, Parts, RouteRequest } from './route.ts'
-import type { Upload } from './upload.ts'
+import type { Upload } from './request/upload.ts'
 
 interface Values {
   params: unknown

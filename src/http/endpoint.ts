@@ -1,6 +1,6 @@
 import { NotFound } from '../lib/errors.ts'
-import type { RouteDurations } from './durations.ts'
-import { parseJson } from './json-text.ts'
+import type { RouteDurations } from './about/durations.ts'
+import { parseJson } from '../api/json-text.ts'
 import { check } from './request/field-errors.ts'
 import { QueryReader } from './request/query.ts'
 import { namesOf } from './router.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../storage/sql.ts'
+import type { Db } from '../postgres/sql.ts'
 
 /** How a node is. */
 export interface NodeFigures {

@@ -1,4 +1,4 @@
-import type { Db } from '../storage/sql.ts'
+import type { Db } from '../postgres/sql.ts'
 import { figures, type FigureName } from './figures.ts'
 
 const counters = Object.entries(figures).flatMap(([name, kind]) => (kind === 'counter' ? [name] : []))

@@ -1,6 +1,6 @@
 import type { Log } from '../lib/log.ts'
-import type { Codec, Frame } from './protocol.ts'
-import { closeCodes, type Session } from './session.ts'
+import type { Codec, Frame } from './protocols/protocol.ts'
+import { closeCodes, type Session } from './sessions/session.ts'
 
 /**
  * Sends some sessions a frame that has no history, encoded once for each codec. A failure of one session is logged and

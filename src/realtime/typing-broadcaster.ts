@@ -1,8 +1,8 @@
-import type { People, Person } from '../actors/people.ts'
-import type { Typing } from '../actors/typing.ts'
+import type { People, Person } from '../auth/user-cache.ts'
+import type { Typing } from '../engine/typing.ts'
 import type { Log } from '../lib/log.ts'
 import type { FanOut } from './fan-out.ts'
-import { typing } from './frames.ts'
+import { typing } from './protocols/frames.ts'
 
 export interface TypingBroadcasterParts {
   typing: Pick<Typing, 'in'>

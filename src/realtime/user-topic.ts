@@ -1,9 +1,9 @@
-import type { AppRow, AppState, MemberRow } from '../actors/state.ts'
+import type { AppRow, AppState, MemberRow } from '../engine/state.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { Yielder } from '../lib/yielder.ts'
-import type { Frame } from './protocol.ts'
-import type { Sessions } from './sessions.ts'
+import type { Frame } from './protocols/protocol.ts'
+import type { Sessions } from './sessions/sessions.ts'
 import { broadcast } from './broadcast.ts'
 
 export interface UserTopicParts {

@@ -1,9 +1,9 @@
-import type { Apps } from '../actors/apps.ts'
-import type { EventType } from '../actors/event.ts'
+import type { Apps } from '../engine/apps.ts'
+import type { EventType } from '../engine/event.ts'
 import type { Route } from '../http/route.ts'
-import type { Bytes } from '../storage/bytes.ts'
-import type { Chore } from '../storage/housekeeping.ts'
-import type { Sql } from '../storage/sql.ts'
+import type { Bytes } from '../bytes/bytes.ts'
+import type { Chore } from '../jobs/housekeeping.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** What background work may touch. */
 export interface ChoreParts {

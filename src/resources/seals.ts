@@ -1,7 +1,7 @@
 import { StartFault } from '../lib/errors.ts'
 import type { Vault } from '../lib/vault.ts'
-import { inPortions, type Chore } from '../storage/housekeeping.ts'
-import type { Sql } from '../storage/sql.ts'
+import { inPortions, type Chore } from '../jobs/housekeeping.ts'
+import type { Sql } from '../postgres/sql.ts'
 
 /** Where secrets are kept. The rows have an `id`, which is part of the place that a value is sealed for. */
 const columns = [

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { describeSettings, readConfig } from '../../src/config.ts'
+import { describeSettings, readConfig } from '../../src/config/config.ts'
 import { figureNames, type NodeFigureName } from '../../src/monitoring/figures.ts'
 import { DurationWindow } from '../../src/monitoring/duration-window.ts'
 import { Monitor } from '../../src/monitoring/monitor.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { PassageSearch } from '../../src/resources/agents/knowledge/search.ts'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { openSql, type Sql } from '../../src/postgres/sql.ts'
 import { makeAgent } from '../support/agents.ts'
 import type { Body } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createDatabase } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
-import { openSql } from '../../src/storage/sql.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { upload } from '../support/uploads.ts'
 
 test('the files that an answer cites are seen by its readers, with ways to them only where these may read them', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sharedLogId } from '../../src/storage/events.ts'
+import { sharedLogId } from '../../src/log/events.ts'
 import { createDatabase } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
 

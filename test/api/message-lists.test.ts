@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { client, type Body, type Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { keepEdits, listDrifted } from '../support/edit-blocks.ts'

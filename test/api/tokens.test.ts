@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSql } from '../../src/storage/sql.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { insertAgent } from '../support/agent.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'

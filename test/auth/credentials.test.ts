@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { GlobalCommands } from '../../src/actors/global-commands.ts'
-import { SharedLog } from '../../src/actors/shared-log.ts'
-import type { Principal } from '../../src/actors/principal.ts'
+import { GlobalCommands } from '../../src/engine/global-commands.ts'
+import { SharedLog } from '../../src/log/shared-log.ts'
+import type { Principal } from '../../src/auth/principal.ts'
 import { Credentials } from '../../src/auth/credentials.ts'
 import { issueToken, revokeTokens } from '../../src/resources/tokens/commands.ts'
-import { addPartitions } from '../../src/storage/events.ts'
+import { addPartitions } from '../../src/log/events.ts'
 import { createDatabase } from '../support/database.ts'
-import { openSql } from '../../src/storage/sql.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { slowed } from '../support/slowed.ts'
 
 const key: Principal = { kind: 'key', user: 0, credential: '' }

@@ -5,9 +5,9 @@ import { expect, test } from 'vitest'
 import { restore } from '../../src/cli/backup/restore.ts'
 import { Progress } from '../../src/cli/progress.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { DiskBytes } from '../../src/storage/bytes-disk.ts'
-import { migrate } from '../../src/storage/migrate.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { runAdmin } from '../support/admin.ts'
 import type { Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
@@ -131,7 +131,7 @@ test('a backup of an earlier schema is restored, and the next start brings it up
   await using target = await createDatabase(fresh)
   await using dir = createDirectory()
   const file = join(dir.path, 'parley.tar')
-  const migrations = join(import.meta.dirname, '../../src/storage/migrations')
+  const migrations = join(import.meta.dirname, '../../src/postgres/migrations')
   const names = readdirSync(migrations).sort()
   const earlier = join(dir.path, 'earlier')
   mkdirSync(earlier)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { describeHosts, readHosts } from '../../src/storage/hosts.ts'
-import { openConnection, type Sql } from '../../src/storage/sql.ts'
+import { describeHosts, readHosts } from '../../src/postgres/driver/hosts.ts'
+import { openConnection, type Sql } from '../../src/postgres/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { startReplicated } from '../support/replicated.ts'
 import { startServer } from '../support/server.ts'

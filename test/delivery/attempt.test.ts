@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { ipCheck } from '../../src/delivery/ip-policy.ts'
-import { attempt, type Shipment } from '../../src/delivery/attempt.ts'
-import { Egress } from '../../src/delivery/egress.ts'
+import { ipCheck } from '../../src/egress/ip-policy.ts'
+import { attempt, type Shipment } from '../../src/resources/webhooks/delivery/attempt.ts'
+import { Egress } from '../../src/egress/egress.ts'
 import { acknowledge, answer, drip, flood, hang, startReceiver, type Behaviour } from '../support/receiver.ts'
 
 test('a delivery carries its guid, its trigger, and a signature that the receiver can recompute', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { Compose } from '../../src/delivery/queue.ts'
+import type { Compose } from '../../src/resources/webhooks/delivery/queue.ts'
 import { eventually } from '../support/eventually.ts'
 import { createOutbox } from '../support/outbox.ts'
 import { acknowledge, answer, hang, startReceiver, type Behaviour } from '../support/receiver.ts'

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { expect, test } from 'vitest'
-import { ipCheck, type IpPolicy } from '../../src/delivery/ip-policy.ts'
-import { Egress, type EgressRequest, type Resolve } from '../../src/delivery/egress.ts'
-import { EgressFailed } from '../../src/delivery/egress-failed.ts'
+import { ipCheck, type IpPolicy } from '../../src/egress/ip-policy.ts'
+import { Egress, type EgressRequest, type Resolve } from '../../src/egress/egress.ts'
+import { EgressFailed } from '../../src/egress/egress-failed.ts'
 import { answer, drip, flood, hang, startReceiver } from '../support/receiver.ts'
 
 const trusting: IpPolicy = { allowsPrivate: true }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { FailureLog } from '../../src/delivery/failure-log.ts'
-import type { Outcome } from '../../src/delivery/store.ts'
+import { FailureLog } from '../../src/resources/webhooks/delivery/failure-log.ts'
+import type { Outcome } from '../../src/resources/webhooks/delivery/store.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { ManualClock } from '../support/manual-clock.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { ipCheck, type IpPolicy } from '../../src/delivery/ip-policy.ts'
-import { Egress } from '../../src/delivery/egress.ts'
+import { ipCheck, type IpPolicy } from '../../src/egress/ip-policy.ts'
+import { Egress } from '../../src/egress/egress.ts'
 
 const trusting: IpPolicy = { allowsPrivate: true }
 const publicOnly: IpPolicy = { allowsPrivate: false }

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises'
 import { expect, test } from 'vitest'
-import type { EgressFailed } from '../../src/delivery/egress-failed.ts'
-import { askNameServers } from '../../src/delivery/name-servers.ts'
-import { openOutside } from '../../src/delivery/outside.ts'
+import type { EgressFailed } from '../../src/egress/egress-failed.ts'
+import { askNameServers } from '../../src/egress/name-servers.ts'
+import { openOutside } from '../../src/egress/outside.ts'
 import { startNameServer } from '../support/name-server.ts'
 import { answer, startReceiver } from '../support/receiver.ts'
 

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { ipCheck, type IpPolicy } from '../../src/delivery/ip-policy.ts'
-import { Egress, type OpenRequest } from '../../src/delivery/egress.ts'
-import { EgressFailed } from '../../src/delivery/egress-failed.ts'
+import { ipCheck, type IpPolicy } from '../../src/egress/ip-policy.ts'
+import { Egress, type OpenRequest } from '../../src/egress/egress.ts'
+import { EgressFailed } from '../../src/egress/egress-failed.ts'
 import { answer, drip, flood, hang, startReceiver } from '../support/receiver.ts'
 
 test('the head of an answer is there before its body, which is read while it arrives', async () => {

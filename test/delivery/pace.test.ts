@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ReceiverPacer } from '../../src/delivery/receiver-pacer.ts'
+import { ReceiverPacer } from '../../src/resources/webhooks/delivery/receiver-pacer.ts'
 import { eventually } from '../support/eventually.ts'
 import { createOutbox } from '../support/outbox.ts'
 import { startReceiver } from '../support/receiver.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ipCheck } from '../../src/delivery/ip-policy.ts'
-import { Egress } from '../../src/delivery/egress.ts'
-import { toFetch } from '../../src/delivery/to-fetch.ts'
+import { ipCheck } from '../../src/egress/ip-policy.ts'
+import { Egress } from '../../src/egress/egress.ts'
+import { toFetch } from '../../src/egress/to-fetch.ts'
 import { answer, drip, hang, startReceiver } from '../support/receiver.ts'
 
 test('a request arrives with its method, headers and body, whether that is text or bytes', async () => {

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { openSql, type Sql } from '../../src/postgres/sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { findPort } from '../support/port.ts'
 import { PostgresServer, toSharedUrl } from '../support/postgres-server.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { SharedLog } from '../../src/actors/shared-log.ts'
+import { SharedLog } from '../../src/log/shared-log.ts'
 import { Credentials, hashOf } from '../../src/auth/credentials.ts'
 import type { Auth } from '../../src/auth/authentication.ts'
 import { reply, route, type Method } from '../../src/http/route.ts'

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { Download } from '../../src/http/download.ts'
+import { Download } from '../../src/http/answer/download.ts'
 import { reply, route } from '../../src/http/route.ts'
 import { startEdge } from '../support/edge.ts'
 import { requestText, Wire } from '../support/wire.ts'

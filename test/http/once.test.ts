@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Principal } from '../../src/actors/principal.ts'
+import type { Principal } from '../../src/auth/principal.ts'
 import { toOnceKey, withContent } from '../../src/http/request/once.ts'
 
 const user = (id: number, credential = 'token'): Principal => ({ kind: 'user', user: id, credential })

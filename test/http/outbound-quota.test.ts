@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import type { Principal } from '../../src/actors/principal.ts'
+import type { Principal } from '../../src/auth/principal.ts'
 import { Problem } from '../../src/lib/errors.ts'
-import { OutboundQuota } from '../../src/http/outbound-quota.ts'
+import { OutboundQuota } from '../../src/http/request/outbound-quota.ts'
 
 const ann: Principal = { kind: 'user', user: 1, credential: '' }
 const ben: Principal = { kind: 'user', user: 2, credential: '' }

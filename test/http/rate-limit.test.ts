@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { RateLimit } from '../../src/http/rate-limit.ts'
+import { RateLimit } from '../../src/http/request/rate-limit.ts'
 
 test('a minute has room for its requests at once, and then they come at a steady pace', () => {
   let now = 0

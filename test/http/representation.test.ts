@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { reply, route } from '../../src/http/route.ts'
-import { Json } from '../../src/lib/json.ts'
+import { Json } from '../../src/api/json.ts'
 import { startEdge } from '../support/edge.ts'
 
 const show = route({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { answersIn, chatWithAgent, makeAgent } from '../support/agents.ts'
 import { create } from '../support/content.ts'
 import { answer, startReceiver, type Receiver } from '../support/receiver.ts'

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { Exchange } from '../../src/http/exchange.ts'
+import { Exchange } from '../../src/http/server/exchange.ts'
 import { reply, route } from '../../src/http/route.ts'
-import { Upload } from '../../src/http/upload.ts'
+import { Upload } from '../../src/http/request/upload.ts'
 import { startEdge } from '../support/edge.ts'
 
 afterEach(() => void vi.unstubAllEnvs())

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
-import { Teardown } from '../../src/lib/teardown.ts'
+import { Teardown } from '../../src/lib/process/teardown.ts'
 
 function open() {
   const lines: string[] = []

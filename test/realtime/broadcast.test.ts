@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
-import { ClientOrigin } from '../../src/realtime/client-origins.ts'
-import { findCodec, type Frame } from '../../src/realtime/protocol.ts'
-import { Session, type Socket } from '../../src/realtime/session.ts'
+import { ClientOrigin } from '../../src/realtime/sessions/client-origins.ts'
+import { findCodec, type Frame } from '../../src/realtime/protocols/protocol.ts'
+import { Session, type Socket } from '../../src/realtime/sessions/session.ts'
 import { broadcast } from '../../src/realtime/broadcast.ts'
 
 /** A socket whose other end the test holds; sending fails where `failure` says so. */

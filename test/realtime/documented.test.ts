@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { AppState } from '../../src/actors/state.ts'
+import type { AppState } from '../../src/engine/state.ts'
 import type { RealtimeEvent } from '../../src/client/events.ts'
 import { eventTypes } from '../../src/resources/index.ts'
 

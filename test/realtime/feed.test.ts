@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { GlobalCommands } from '../../src/actors/global-commands.ts'
-import { SharedLog } from '../../src/actors/shared-log.ts'
-import { People } from '../../src/actors/people.ts'
+import { GlobalCommands } from '../../src/engine/global-commands.ts'
+import { SharedLog } from '../../src/log/shared-log.ts'
+import { People } from '../../src/auth/user-cache.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Feed } from '../../src/resources/notifications/feed.ts'
 import type { Draft } from '../../src/resources/notifications/schema.ts'
 import { insertDrafts } from '../../src/resources/notifications/store.ts'
-import { openSql, type Tx } from '../../src/storage/sql.ts'
+import { openSql, type Tx } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
 test('a notification that is committed long after later ones is told, once', async () => {

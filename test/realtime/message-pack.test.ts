@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { packPlain, unpackPlain } from '../../src/realtime/message-pack.ts'
+import { packPlain, unpackPlain } from '../../src/realtime/protocols/message-pack.ts'
 
 const bytes = (hex: string) => Buffer.from(hex.replaceAll(' ', ''), 'hex')
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { ClientOrigin } from '../../src/realtime/client-origins.ts'
-import { PendingSession, PendingBudget } from '../../src/realtime/pending-session.ts'
-import { findCodec } from '../../src/realtime/protocol.ts'
-import { Session } from '../../src/realtime/session.ts'
+import { ClientOrigin } from '../../src/realtime/sessions/client-origins.ts'
+import { PendingSession, PendingBudget } from '../../src/realtime/sessions/pending-session.ts'
+import { findCodec } from '../../src/realtime/protocols/protocol.ts'
+import { Session } from '../../src/realtime/sessions/session.ts'
 import { Ear } from '../support/stage.ts'
 
 /** Somebody whose token is being looked up. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ManualClock } from '../support/manual-clock.ts'
 import { eventually } from '../support/eventually.ts'
-import { Presence } from '../../src/actors/presence.ts'
+import { Presence } from '../../src/presence/presence.ts'
 import { joinHub } from '../support/hub.ts'
 import { listen } from '../support/realtime.ts'
 import { startServer, type Person } from '../support/server.ts'

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check'
 import { pack, unpack } from 'msgpackr'
 import { describe, expect, test } from 'vitest'
-import { hubCodecs } from '../../src/realtime/hub/records.ts'
-import { findCodec, type Codec } from '../../src/realtime/protocol.ts'
+import { hubCodecs } from '../../src/realtime/protocols/signalr/records.ts'
+import { findCodec, type Codec } from '../../src/realtime/protocols/protocol.ts'
 
 const form = (protocol: string, scalars: 'string' | 'number') => findCodec(protocol, scalars)!
 const toArrayBuffer = (bytes: Uint8Array) => bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { joinHub } from '../support/hub.ts'

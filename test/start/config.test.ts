@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import { readConfig, settings } from '../../src/config.ts'
+import { readConfig, settings } from '../../src/config/config.ts'
 import { createDirectory, startProgram } from '../support/process.ts'
 
 test('without any variable every setting has a value, and nobody can change it', () => {

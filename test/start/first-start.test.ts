@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openSql } from '../../src/storage/sql.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'

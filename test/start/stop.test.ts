@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDirectory, programKey, startProgram } from '../support/process.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, lstatSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openSql } from '../../src/storage/sql.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { createDirectory, startProgram } from '../support/process.ts'
 
 const isRoot = process.getuid?.() === 0

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listApps, orderFields } from '../../src/resources/apps/pages.ts'
-import { toPage } from '../../src/storage/page.ts'
+import { toPage } from '../../src/api/page.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
 

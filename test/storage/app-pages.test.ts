@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { blankMember, type AppRow, type MemberRow } from '../../src/actors/state.ts'
-import { findApp, findMembers } from '../../src/actors/store.ts'
+import { blankMember, type AppRow, type MemberRow } from '../../src/engine/state.ts'
+import { findApp, findMembers } from '../../src/engine/store.ts'
 import { listApps, orderFields } from '../../src/resources/apps/pages.ts'
 import { isArchived, isHidden, isUnread } from '../../src/resources/apps/unread.ts'
-import { toPage } from '../../src/storage/page.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import { toPage } from '../../src/api/page.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
 const [ann, ben] = [1, 2]

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
-import { batchLoads } from '../../src/storage/batch-loads.ts'
+import { openSql, type Sql } from '../../src/postgres/sql.ts'
+import { batchLoads } from '../../src/postgres/batch-loads.ts'
 import { createDatabase } from '../support/database.ts'
 
 /** Squares of the numbers below ten, and what was asked for in each query. A query for 13 fails. */

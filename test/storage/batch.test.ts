@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { batch, WriteStatement } from '../../src/storage/batch.ts'
+import { batch, WriteStatement } from '../../src/postgres/batch.ts'
 import { createDatabase } from '../support/database.ts'
 
 interface Row {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { decode, readHead } from '../../src/storage/bitmap.ts'
+import { decode, readHead } from '../../src/media/bitmap.ts'
 import { writeBitmap, type Colour } from '../support/bitmaps.ts'
 
 const red: Colour = [250, 10, 20]

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { StartFault } from '../../src/lib/errors.ts'
-import { markerName, requireFolderOfDatabase } from '../../src/storage/blob-folder.ts'
+import { markerName, requireFolderOfDatabase } from '../../src/bytes/blob-folder.ts'
 import { createDatabase } from '../support/database.ts'
 import { createDirectory, launchProgram, programKey, startProgram } from '../support/process.ts'
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
-import { commitPoll, CommitWatch } from '../../src/storage/commit-poll.ts'
-import { EmbeddedPostgres } from '../../src/storage/embedded.ts'
-import { openSql } from '../../src/storage/sql.ts'
+import { commitPoll, CommitWatch } from '../../src/jobs/commit-poll.ts'
+import { EmbeddedPostgres } from '../../src/postgres/embedded/embedded.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { createDirectory } from '../support/process.ts'
 
 test('nobody looks again before something was committed, or where a look has failed', async () => {

@@ -1,9 +1,9 @@
 import { createServer, connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import { toPool } from '../../src/storage/pool.ts'
-import { openConnection, openSql, type Sql } from '../../src/storage/sql.ts'
-import { isUnavailable } from '../../src/storage/unavailable.ts'
+import { toPool } from '../../src/postgres/driver/pool.ts'
+import { openConnection, openSql, type Sql } from '../../src/postgres/sql.ts'
+import { isUnavailable } from '../../src/postgres/unavailable.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 

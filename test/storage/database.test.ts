@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
-import { migrate } from '../../src/storage/migrate.ts'
-import { openSql } from '../../src/storage/sql.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { createDatabase, setDefault } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
-import { DiskBytes } from '../../src/storage/bytes-disk.ts'
-import { Decoder } from '../../src/storage/decoder.ts'
-import { Renditions } from '../../src/storage/renditions.ts'
-import { isUnavailable } from '../../src/storage/unavailable.ts'
+import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
+import { Decoder } from '../../src/media/decoder.ts'
+import { Renditions } from '../../src/media/renditions.ts'
+import { isUnavailable } from '../../src/postgres/unavailable.ts'
 
 const png = await sharp({ create: { width: 600, height: 300, channels: 3, background: '#2060c0' } })
   .png()

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { countDirectories, listDirectories, orderFields } from '../../src/resources/directories/store.ts'
-import { toPage } from '../../src/storage/page.ts'
+import { toPage } from '../../src/api/page.ts'
 import { createDatabase } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addPartitions } from '../../src/storage/events.ts'
+import { addPartitions } from '../../src/log/events.ts'
 import { createDatabase } from '../support/database.ts'
 
 /** What an entry of two numbers takes in a page that is full. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listFiles } from '../../src/resources/files/pages.ts'
 import { orderFields } from '../../src/resources/files/store.ts'
-import { toPage } from '../../src/storage/page.ts'
+import { toPage } from '../../src/api/page.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { rowsRead } from '../support/rows-read.ts'

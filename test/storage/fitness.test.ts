@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { StartFault } from '../../src/lib/errors.ts'
 import { createLog, type Log } from '../../src/lib/log.ts'
-import { migrate } from '../../src/storage/migrate.ts'
-import { openSql } from '../../src/storage/sql.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { createDatabase, setDefault } from '../support/database.ts'
 
 const log = createLog('error')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { People } from '../../src/actors/people.ts'
+import { People } from '../../src/auth/user-cache.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { eventTypes } from '../../src/resources/index.ts'

@@ -4,12 +4,12 @@ import { answerAudits } from '../../src/resources/notifications/audits.ts'
 import { isShown } from '../../src/resources/notifications/hidden.ts'
 import { markRead, settleMark } from '../../src/resources/notifications/marks.ts'
 import { listNotifications, orderFields } from '../../src/resources/notifications/pages.ts'
-import { toPage } from '../../src/storage/page.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import { toPage } from '../../src/api/page.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
-const backfill = new URL('../../src/storage/migrations/0029_mark_hidden.sql', import.meta.url)
+const backfill = new URL('../../src/postgres/migrations/0029_mark_hidden.sql', import.meta.url)
 
 /**
  * Two people in a room, a posts and a files app, told of each of 40 messages, posts, comments on posts, files and comments on

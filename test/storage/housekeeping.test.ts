@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { inPortions, keepHouse, prepareEvents, storageChores, type ChoreTurn } from '../../src/storage/housekeeping.ts'
-import { toForwardedKey } from '../../src/storage/idempotency.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import { inPortions, keepHouse, prepareEvents, storageChores, type ChoreTurn } from '../../src/jobs/housekeeping.ts'
+import { toForwardedKey } from '../../src/engine/commit/idempotency.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
 const now = new Date()

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listNotifications, orderFields, type Filter } from '../../src/resources/notifications/pages.ts'
 import { isShown } from '../../src/resources/notifications/hidden.ts'
-import { toPage } from '../../src/storage/page.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import { toPage } from '../../src/api/page.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'
 

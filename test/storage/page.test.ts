@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { Problem } from '../../src/lib/errors.ts'
-import { Listing, toPage, toPagedList } from '../../src/storage/page.ts'
+import { Listing, toPage, toPagedList } from '../../src/api/page.ts'
 
 const orderOf = (order_by?: string, ties?: 'along') => {
   const { order } = toPage({ ...(order_by !== undefined && { order_by }) }, ['id', 'name', 'rev'], 'name desc', ties)

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
-import { statementLimit } from '../../src/storage/pool.ts'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { statementLimit } from '../../src/postgres/driver/pool.ts'
+import { openSql, type Sql } from '../../src/postgres/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 

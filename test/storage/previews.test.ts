@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
-import { Previews, type PreviewTask } from '../../src/storage/previews.ts'
+import { Previews, type PreviewTask } from '../../src/media/previews.ts'
 
 const file = new URL('../../src/resources/files/preview-thread.ts', import.meta.url)
 

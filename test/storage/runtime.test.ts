@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { repairs } from '../../src/storage/repair-postgres.ts'
-import { findRuntimeFault } from '../../src/storage/runtime.ts'
+import { repairs } from '../../src/postgres/driver/repair-postgres.ts'
+import { findRuntimeFault } from '../../src/postgres/driver/runtime.ts'
 
 test('what npm install has made runs', () => {
   expect(findRuntimeFault()).toBeNull()

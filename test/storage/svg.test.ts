@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readSvgSize } from '../../src/storage/svg.ts'
+import { readSvgSize } from '../../src/media/svg.ts'
 
 test.each([
   ['<svg width="40" height="30">', 40, 30],

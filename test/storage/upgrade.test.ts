@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
-import { migrate } from '../../src/storage/migrate.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
-const migrations = join(import.meta.dirname, '../../src/storage/migrations')
+const migrations = join(import.meta.dirname, '../../src/postgres/migrations')
 
 /** The schema of a version that may still be running. What nodes of it need may go when nobody runs it any more. */
 const oldest = '0017_events_app.sql'

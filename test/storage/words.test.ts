@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findBinaries } from '../../src/storage/embedded/binaries.ts'
+import { findBinaries } from '../../src/postgres/embedded/binaries.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 
 let database: Database

@@ -1,13 +1,13 @@
-import { Apps } from '../../src/actors/apps.ts'
-import { SharedLog } from '../../src/actors/shared-log.ts'
-import { CommitConnection, lockWaitMs } from '../../src/actors/commit-connection.ts'
-import { People } from '../../src/actors/people.ts'
-import { deletedUser, systemUser } from '../../src/actors/principal.ts'
+import { Apps } from '../../src/engine/apps.ts'
+import { SharedLog } from '../../src/log/shared-log.ts'
+import { CommitConnection, lockWaitMs } from '../../src/engine/commit/connection.ts'
+import { People } from '../../src/auth/user-cache.ts'
+import { deletedUser, systemUser } from '../../src/auth/principal.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { toNotifiable } from '../../src/resources/notifications/consumer.ts'
 import { eventTypes, recent } from '../../src/resources/index.ts'
 import { followWithSubscriptions } from '../../src/resources/subscriptions/automatic.ts'
-import { openConnection, openSql, type Sql } from '../../src/storage/sql.ts'
+import { openConnection, openSql, type Sql } from '../../src/postgres/sql.ts'
 
 interface ActorsOptions {
   now?: () => Date

@@ -1,4 +1,4 @@
-import { openSql } from '../../src/storage/sql.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 
 /** Puts an agent into a database, in the directories named. Before the server meets it: no cache hears of this. */
 export async function insertAgent(url: string, uid: string, directories: string[] = []): Promise<string> {

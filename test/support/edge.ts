@@ -1,10 +1,10 @@
 import type { Credentials } from '../../src/auth/credentials.ts'
-import { Metrics } from '../../src/http/metrics.ts'
+import { Metrics } from '../../src/http/about/metrics.ts'
 import type { Parts, Route } from '../../src/http/route.ts'
-import { createHttpServer, type HttpServer, type HttpServerSettings } from '../../src/http/server.ts'
+import { createHttpServer, type HttpServer, type HttpServerSettings } from '../../src/http/server/server.ts'
 import { systemClock, type Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { openSql, type Sql } from '../../src/postgres/sql.ts'
 import { client, type Client } from './client.ts'
 
 /** An edge of its own, with no more of a server behind it than the routes of the test. */

@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 
 /** Keeps what the server would have kept of the edits of all items of a table, written past it. The blocks are full. */
 export async function keepEdits(sql: Sql, table: 'messages' | 'posts' | 'comments'): Promise<void> {

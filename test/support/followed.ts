@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { notifying } from '../../src/resources/notifications/consumer.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { eventually } from './eventually.ts'
 
 /** Waits until nothing is left to do of what follows from commits: notifications, read marks and search terms. */

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { createLog } from '../../src/lib/log.ts'
-import { EmbeddedPostgres } from '../../src/storage/embedded.ts'
-import { migrate } from '../../src/storage/migrate.ts'
-import { openSql } from '../../src/storage/sql.ts'
+import { EmbeddedPostgres } from '../../src/postgres/embedded/embedded.ts'
+import { migrate } from '../../src/postgres/migrate.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { inDatabase, template } from './database.ts'
 
 declare module 'vitest' {

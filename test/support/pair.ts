@@ -1,7 +1,7 @@
 import { createDatabase } from './database.ts'
 import { startRedis } from './redis.ts'
 import { startServer, type Server } from './server.ts'
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 
 /** Two nodes on one database. */
 export interface Pair extends AsyncDisposable {

@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { isServed, readPostmaster } from '../../src/storage/embedded/cluster.ts'
+import { isServed, readPostmaster } from '../../src/postgres/embedded/cluster.ts'
 import { client, type Client } from './client.ts'
 import { eventually } from './eventually.ts'
 

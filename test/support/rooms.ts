@@ -1,9 +1,9 @@
-import type { IdempotencyKey } from '../../src/actors/app-actor.ts'
-import type { Apps } from '../../src/actors/apps.ts'
-import { systemUser, type Principal } from '../../src/actors/principal.ts'
+import type { IdempotencyKey } from '../../src/engine/app-actor.ts'
+import type { Apps } from '../../src/engine/apps.ts'
+import { systemUser, type Principal } from '../../src/auth/principal.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
 import { messageCommands } from '../../src/resources/messages/kind.ts'
-import { prepareEvents } from '../../src/storage/housekeeping.ts'
+import { prepareEvents } from '../../src/jobs/housekeeping.ts'
 import { createDatabase, type Database } from './database.ts'
 
 export const system: Principal = { kind: 'key', user: systemUser, credential: '' }

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../../src/storage/sql.ts'
+import type { Sql, Tx } from '../../src/postgres/sql.ts'
 
 /** How many rows of a table PostgreSQL looks at while `run` asks its questions, however many it then returns. */
 export function rowsRead(sql: Sql, table: string, run: (tx: Tx) => Promise<unknown>): Promise<number> {

@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/config.ts'
+import { readConfig } from '../../src/config/config.ts'
 import { startNode } from '../../src/main.ts'
 import { createDatabase, dataDirOf } from './database.ts'
 import { client, type Client } from './client.ts'

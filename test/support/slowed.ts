@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 
 /** The same database behind a line on which the first answer is late, until it is released. It only takes queries. */
 export function slowed(sql: Sql) {

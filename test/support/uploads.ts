@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { markerName } from '../../src/storage/blob-folder.ts'
+import { markerName } from '../../src/bytes/blob-folder.ts'
 import type { Answer, Client } from './client.ts'
 
 interface File {

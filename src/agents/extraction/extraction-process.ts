@@ -1,7 +1,7 @@
 import { setPriority } from 'node:os'
-import { endNow, takeOrders } from '../../lib/isolated-process.ts'
+import { endNow, takeOrders } from '../../lib/process/isolated-process.ts'
 import { createLog } from '../../lib/log.ts'
-import { Thread } from '../../lib/thread.ts'
+import { Thread } from '../../lib/process/thread.ts'
 import { brokeDown, type Extracted, type ExtractionOrder } from './format.ts'
 
 /** Processor time for one document. */

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { takeTasks } from '../../lib/thread.ts'
+import { takeTasks } from '../../lib/process/thread.ts'
 import type { ExtractedPart } from './extraction.ts'
 import { documentLimitBytes, Unreadable, type Extracted, type ExtractionOrder } from './format.ts'
 import { readHtml } from './html.ts'

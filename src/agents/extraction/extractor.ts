@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { IsolatedProcess } from '../../lib/isolated-process.ts'
+import { IsolatedProcess } from '../../lib/process/isolated-process.ts'
 import type { ExtractedPart, Extraction } from './extraction.ts'
 import { brokeDown, formatOf, Unreadable, type Extracted, type ExtractionOrder } from './format.ts'
 

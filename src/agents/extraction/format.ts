@@ -1,4 +1,4 @@
-import { textExtensions } from '../../storage/text-files.ts'
+import { textExtensions } from '../../media/text-files.ts'
 import type { ExtractedPart } from './extraction.ts'
 
 /** What text can be taken out of. `text` is whatever is meant to be read as it is, CSV and code included. */

@@ -1,5 +1,5 @@
-import { ipCheck } from '../../delivery/ip-policy.ts'
-import { Egress } from '../../delivery/egress.ts'
+import { ipCheck } from '../../egress/ip-policy.ts'
+import { Egress } from '../../egress/egress.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'

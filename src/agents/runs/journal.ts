@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import type { Usage } from './ask-model.ts'
 import type { RunRow } from './run.ts'
 import { addUsage, endCallStep, insertCallStep, insertModelStep, listSteps } from './steps.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { RunLost } from './run.ts'
 import { leaseSeconds, renewLeases, type Renewed } from './store.ts'
 

@@ -1,4 +1,4 @@
-import type { Db } from '../../storage/sql.ts'
+import type { Db } from '../../postgres/sql.ts'
 import type { RunError, RunRow } from './run.ts'
 
 /** What runs may cost; 0: no limit. */

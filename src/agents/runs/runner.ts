@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../lib/log.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { answer, type AnsweringParts, type Outcome, type Progress } from './answering.ts'
 import type { Answer, Reply, RunHost, RunWatcher } from './host.ts'
 import { StoredJournal } from './journal.ts'

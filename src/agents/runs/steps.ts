@@ -1,5 +1,5 @@
-import { batch } from '../../storage/batch.ts'
-import type { Sql } from '../../storage/sql.ts'
+import { batch } from '../../postgres/batch.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import type { Call, CallResult } from '../providers/provider.ts'
 import type { Usage } from './ask-model.ts'
 import { RunLost } from './run.ts'

@@ -1,5 +1,5 @@
-import { batch, type Batch } from '../../storage/batch.ts'
-import type { Db } from '../../storage/sql.ts'
+import { batch, type Batch } from '../../postgres/batch.ts'
+import type { Db } from '../../postgres/sql.ts'
 import { queueRunDeliveries, runJson } from './deliveries.ts'
 import { RunLost, type Finish, type ItemType, type RunError, type RunRow, type RunState } from './run.ts'
 

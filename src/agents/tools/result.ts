@@ -1,4 +1,4 @@
-import { EgressFailed } from '../../delivery/egress-failed.ts'
+import { EgressFailed } from '../../egress/egress-failed.ts'
 import type { ToolResult } from './tool.ts'
 
 /** What a model is told of one call. */

@@ -1,4 +1,4 @@
-import type { Egress } from '../../delivery/egress.ts'
+import type { Egress } from '../../egress/egress.ts'
 import type { Log } from '../../lib/log.ts'
 import { noParameters, type FunctionDefinition } from './functions/function.ts'
 import { toFunctionTool, type FunctionParts } from './functions/function-tool.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../../storage/sql.ts'
+import type { Db } from '../../postgres/sql.ts'
 import type { Sequences, Table } from './manifest.ts'
 
 // What there is in the schema, as PostgreSQL's own catalog says it: a new table or column is in the next backup without

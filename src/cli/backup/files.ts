@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
-import type { Bytes } from '../../storage/bytes.ts'
-import type { Db } from '../../storage/sql.ts'
+import type { Bytes } from '../../bytes/bytes.ts'
+import type { Db } from '../../postgres/sql.ts'
 import { listStoredBlobs } from '../../resources/blobs/store.ts'
 import type { Progress } from '../progress.ts'
 import type { ArchiveEntry, ArchiveWriter } from './archive.ts'

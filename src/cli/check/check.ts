@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { StartFault } from '../../lib/errors.ts'
 import { listStoredBlobs } from '../../resources/blobs/store.ts'
-import type { Bytes } from '../../storage/bytes.ts'
-import { openConnection, type Sql, type Tx } from '../../storage/sql.ts'
+import type { Bytes } from '../../bytes/bytes.ts'
+import { openConnection, type Sql, type Tx } from '../../postgres/sql.ts'
 import type { Progress } from '../progress.ts'
 import { counters, type Counter } from './counters.ts'
 

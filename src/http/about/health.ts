@@ -1,4 +1,4 @@
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../postgres/sql.ts'
 
 /** How long PostgreSQL may take to answer, and for how long its answer is believed. */
 const deadlineMs = 2000

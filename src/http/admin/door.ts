@@ -1,8 +1,8 @@
-import { unauthenticated, type Principal } from '../../actors/principal.ts'
+import { unauthenticated, type Principal } from '../../auth/principal.ts'
 import { admit, Unauthorized, type Auth } from '../../auth/authentication.ts'
 import { problem } from '../../lib/errors.ts'
 import type { ProxyHeaders } from '../request/proxy-headers.ts'
-import type { Exchange } from '../exchange.ts'
+import type { Exchange } from '../server/exchange.ts'
 import { readCookie } from './cookie.ts'
 
 export const OtherOrigin = problem(

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { NotFound } from '../../lib/errors.ts'
-import { Download } from '../download.ts'
+import { Download } from '../answer/download.ts'
 import { reply, route, type Reply, type Route } from '../route.ts'
 import type { AdminPage, PageFile } from './page.ts'
 

@@ -1,4 +1,4 @@
-import type { Principal } from '../../actors/principal.ts'
+import type { Principal } from '../../auth/principal.ts'
 
 /**
  * A key as the caller of one request: what it changes is written down with where the request came from. The address is

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { IdempotencyKey } from '../../actors/app-actor.ts'
-import type { Principal } from '../../actors/principal.ts'
+import type { IdempotencyKey } from '../../engine/app-actor.ts'
+import type { Principal } from '../../auth/principal.ts'
 import { invalid } from '../../lib/errors.ts'
 
 /** Checks an Idempotency-Key header. Throws 422. */

@@ -1,12 +1,12 @@
-import { withBodies, type EventTypes } from '../../actors/catch-up.ts'
-import type { AppEvent } from '../../actors/event.ts'
-import type { People, Person } from '../../actors/people.ts'
-import type { AppState } from '../../actors/state.ts'
+import { withBodies, type EventTypes } from '../../engine/catch-up.ts'
+import type { AppEvent } from '../../engine/event.ts'
+import type { People, Person } from '../../auth/user-cache.ts'
+import type { AppState } from '../../engine/state.ts'
 import type { Log } from '../../lib/log.ts'
-import { listEvents } from '../../storage/events.ts'
-import type { Sql } from '../../storage/sql.ts'
-import { current } from '../frames.ts'
-import { hubName, perUser, type Codec, type Frame } from '../protocol.ts'
+import { listEvents } from '../../log/events.ts'
+import type { Sql } from '../../postgres/sql.ts'
+import { current } from '../protocols/frames.ts'
+import { hubName, perUser, type Codec, type Frame } from '../protocols/protocol.ts'
 
 export interface HistoryParts {
   sql: Sql

@@ -1,5 +1,5 @@
 import type { AppTopic } from './app-topic.ts'
-import type { Session } from '../session.ts'
+import type { Session } from '../sessions/session.ts'
 
 /**
  * `opening`: rights and the app are being looked up. `replaying`: gets what it missed. `paused`: as much of that waits

@@ -1,5 +1,5 @@
-import { Watermark } from '../../actors/watermark.ts'
-import type { Sql } from '../../storage/sql.ts'
+import { Watermark } from '../../log/watermark.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { listChangedApps } from './store.ts'
 
 /** An app, and the newest rev that was found of it. */

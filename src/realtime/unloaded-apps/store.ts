@@ -1,6 +1,6 @@
-import type { AppRow, MemberRow } from '../../actors/state.ts'
-import type { EventRow } from '../../storage/events.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { AppRow, MemberRow } from '../../engine/state.ts'
+import type { EventRow } from '../../log/events.ts'
+import type { Sql } from '../../postgres/sql.ts'
 
 /**
  * The apps with events after `rev`, and the newest rev of each. Served by events_rev; the time keeps it from looking

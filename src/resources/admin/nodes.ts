@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reply, route } from '../../http/route.ts'
-import { Int, Timestamp } from '../../lib/shape.ts'
+import { Int, Timestamp } from '../../api/shape.ts'
 
 const Figure = z.union([z.string().regex(/^\d+(\.\d+)?$/), z.number()])
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { reply, route } from '../../http/route.ts'
 import { invalid } from '../../lib/errors.ts'
-import { MomentInput, Timestamp } from '../../lib/shape.ts'
+import { MomentInput, Timestamp } from '../../api/shape.ts'
 import { figureNames } from '../../monitoring/figures.ts'
 import { listSeries } from '../../monitoring/sample-store.ts'
 

@@ -1,4 +1,4 @@
-import type { Db, Sql } from '../../storage/sql.ts'
+import type { Db, Sql } from '../../postgres/sql.ts'
 
 /** Any fixed number: of several requests one counts, and the others answer with what was counted before. */
 const countingLock = 7_213_005

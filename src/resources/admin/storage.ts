@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reply, route } from '../../http/route.ts'
-import { Int, Timestamp } from '../../lib/shape.ts'
+import { Int, Timestamp } from '../../api/shape.ts'
 import { countStorage, listTotals, sumTotals } from './storage-store.ts'
 
 export const Storage = z

@@ -1,5 +1,5 @@
-import type { GlobalCommands } from '../../actors/global-commands.ts'
-import { server } from '../../actors/principal.ts'
+import type { GlobalCommands } from '../../engine/global-commands.ts'
+import { server } from '../../auth/principal.ts'
 import { Problem } from '../../lib/errors.ts'
 import { createAgent } from './commands.ts'
 import type { Provider } from './schema.ts'

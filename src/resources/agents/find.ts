@@ -1,5 +1,5 @@
 import { NotFound } from '../../lib/errors.ts'
-import type { Db } from '../../storage/sql.ts'
+import type { Db } from '../../postgres/sql.ts'
 import { findAgent } from './store.ts'
 
 /** The id behind `{agent}`. 404 for nobody, people, and agents in the trash. */

@@ -1,6 +1,6 @@
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { toPage, toPagedList } from '../../storage/page.ts'
+import { toPage, toPagedList } from '../../api/page.ts'
 import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
 import { withPicture } from '../blobs/picture.ts'
 import { leaveApps } from '../members/leave.ts'

@@ -1,5 +1,5 @@
 import type { Representation } from '../../http/route.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { showPictures } from '../blobs/picture.ts'
 import { showAgentSummary, type Viewer } from './represent.ts'
 import type { AgentPerson } from './store.ts'

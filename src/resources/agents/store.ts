@@ -1,6 +1,6 @@
-import { listPeople, selectPeople, type Person } from '../../actors/people.ts'
-import { toReference } from '../../lib/reference.ts'
-import type { Db, Tx } from '../../storage/sql.ts'
+import { listPeople, selectPeople, type Person } from '../../auth/user-cache.ts'
+import { toReference } from '../../api/reference.ts'
+import type { Db, Tx } from '../../postgres/sql.ts'
 import type { Provider } from './schema.ts'
 
 /** What is set about an agent. */

@@ -1,5 +1,5 @@
-import { inPortions, type Chore } from '../../storage/housekeeping.ts'
-import type { Sql } from '../../storage/sql.ts'
+import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import type { ChoreParts } from '../resource.ts'
 import * as store from './purge-store.ts'
 

@@ -1,6 +1,6 @@
-import { byId, event, type AppEvent, type PresentationContext } from '../../actors/event.ts'
-import { blankMember, withMark, type AppRow, type MemberRow } from '../../actors/state.ts'
-import { findApps, loadMembers } from '../../actors/store.ts'
+import { byId, event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
+import { blankMember, withMark, type AppRow, type MemberRow } from '../../engine/state.ts'
+import { findApps, loadMembers } from '../../engine/store.ts'
 import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
 

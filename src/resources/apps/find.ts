@@ -1,8 +1,8 @@
-import type { Apps } from '../../actors/apps.ts'
-import type { Principal } from '../../actors/principal.ts'
-import type { AppState } from '../../actors/state.ts'
+import type { Apps } from '../../engine/apps.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { AppState } from '../../engine/state.ts'
 import { NotFound, Problem } from '../../lib/errors.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { findAppId, findAppIds } from './store.ts'
 
 interface Search {

@@ -1,5 +1,5 @@
-import type { IdempotencyKey } from '../../actors/app-actor.ts'
-import type { Principal } from '../../actors/principal.ts'
+import type { IdempotencyKey } from '../../engine/app-actor.ts'
+import type { Principal } from '../../auth/principal.ts'
 import type { Parts } from '../../http/route.ts'
 import { Problem } from '../../lib/errors.ts'
 import { createApp, type AppDraft, type Created } from './create.ts'

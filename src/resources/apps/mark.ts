@@ -1,4 +1,4 @@
-import { command, type Work } from '../../actors/command.ts'
+import { command, type Work } from '../../engine/command.ts'
 import { requireRead } from '../members/access.ts'
 import { appMarked } from './events.ts'
 import { isChat } from './kinds.ts'

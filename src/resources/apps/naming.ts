@@ -1,6 +1,6 @@
-import type { Work } from '../../actors/command.ts'
-import type { People } from '../../actors/people.ts'
-import type { AppRow, AppState, State } from '../../actors/state.ts'
+import type { Work } from '../../engine/command.ts'
+import type { People } from '../../auth/user-cache.ts'
+import type { AppRow, AppState, State } from '../../engine/state.ts'
 
 /** Enough names to fill 256 characters, however short they are. */
 const nameLimit = 130

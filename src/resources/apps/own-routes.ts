@@ -1,6 +1,6 @@
 import { reply, route, type Method } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { toId } from '../../lib/reference.ts'
+import { toId } from '../../api/reference.ts'
 import { requireRead } from '../members/access.ts'
 import { message } from '../messages/kind.ts'
 import { findApp, toAppId } from './find.ts'

@@ -1,6 +1,6 @@
-import { deletedUser, type Principal } from '../../actors/principal.ts'
-import type { OrderKey, Page } from '../../storage/page.ts'
-import type { Db, Fragment } from '../../storage/sql.ts'
+import { deletedUser, type Principal } from '../../auth/principal.ts'
+import type { OrderKey, Page } from '../../api/page.ts'
+import type { Db, Fragment } from '../../postgres/sql.ts'
 import { nameFor, toCalled } from './names.ts'
 
 export const orderFields = ['id', 'name', 'created_at', 'updated_at', 'rev', 'pinned_at'] as const

@@ -1,4 +1,4 @@
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { removeItems } from '../content/remove.ts'
 
 export const contentTables = ['messages', 'posts', 'comments', 'files'] as const

@@ -1,4 +1,4 @@
-import type { Command } from '../../actors/command.ts'
+import type { Command } from '../../engine/command.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
 import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'

@@ -1,5 +1,5 @@
-import { command, type Work } from '../../actors/command.ts'
-import { blankMember, type MemberRow } from '../../actors/state.ts'
+import { command, type Work } from '../../engine/command.ts'
+import { blankMember, type MemberRow } from '../../engine/state.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { requireRead } from '../members/access.ts'
 import { appDeleted, settingsChanged } from './events.ts'

@@ -1,7 +1,7 @@
-import type { Principal } from '../../actors/principal.ts'
-import type { Access, AppRow } from '../../actors/state.ts'
-import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
-import { batchLoads } from '../../storage/batch-loads.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Access, AppRow } from '../../engine/state.ts'
+import type { Db, Fragment, Sql, Tx } from '../../postgres/sql.ts'
+import { batchLoads } from '../../postgres/batch-loads.ts'
 
 /**
  * The app of that uid that concerns the caller: their own agent chat, or any other type; for an API key somebody's agent

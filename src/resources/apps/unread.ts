@@ -1,4 +1,4 @@
-import type { AppRow, MemberRow } from '../../actors/state.ts'
+import type { AppRow, MemberRow } from '../../engine/state.ts'
 import { isChat } from './kinds.ts'
 
 // Lists look for these in SQL: pages.ts says the same of rows.

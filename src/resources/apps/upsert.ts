@@ -1,6 +1,6 @@
 import type { Parts, RouteRequest } from '../../http/route.ts'
 import { invalid, Problem } from '../../lib/errors.ts'
-import { UidInput } from '../../lib/shape.ts'
+import { UidInput } from '../../api/shape.ts'
 import { levelOf } from '../members/access.ts'
 import { resolvePeople } from '../users/store.ts'
 import { upsertApp } from './commands.ts'

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { listAuditBefore, type AuditFilter } from '../../audit/store.ts'
-import { writeJson, type Scalars } from '../../lib/json.ts'
-import type { Sql } from '../../storage/sql.ts'
+import { writeJson, type Scalars } from '../../api/json.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { showEntry } from './represent.ts'
 
 export const ndjsonType = 'application/x-ndjson'

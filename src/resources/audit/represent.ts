@@ -1,5 +1,5 @@
 import type { AuditRow } from '../../audit/store.ts'
-import { verbatim } from '../../lib/json.ts'
+import { verbatim } from '../../api/json.ts'
 
 export function showEntry(row: AuditRow) {
   const { id, at, actor_kind, key_id, key_name, session_id, ip, request_id, action } = row

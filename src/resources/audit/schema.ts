@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { auditActions } from '../../audit/audit.ts'
-import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../lib/shape.ts'
-import { Listing } from '../../storage/page.ts'
+import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
+import { Listing } from '../../api/page.ts'
 
 const Id = z.string().regex(idForm, 'must be an id').transform(Number)
 

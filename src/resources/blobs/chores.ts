@@ -1,5 +1,5 @@
-import { inPortions, type Chore } from '../../storage/housekeeping.ts'
-import { Renditions } from '../../storage/renditions.ts'
+import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
+import { Renditions } from '../../media/renditions.ts'
 import type { ChoreParts } from '../resource.ts'
 import { areLooseBytesHeld, listLooseBytes, removeIdleBlobs, removeLooseBytes } from './store.ts'
 

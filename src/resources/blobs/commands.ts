@@ -1,4 +1,4 @@
-import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
 import { invalid } from '../../lib/errors.ts'
 import { toSecret } from './keep.ts'
 import { toMediaType } from './media-types.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { idForm } from '../../lib/shape.ts'
+import { idForm } from '../../api/shape.ts'
 
 /** What signs a link, and what of it may be chosen. Whatever was not signed here leads nowhere: 404. */
 export const LinkQuery = z.object({

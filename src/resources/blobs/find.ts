@@ -1,8 +1,8 @@
-import type { People } from '../../actors/people.ts'
-import type { Principal } from '../../actors/principal.ts'
+import type { People } from '../../auth/user-cache.ts'
+import type { Principal } from '../../auth/principal.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
-import { toId } from '../../lib/reference.ts'
-import type { Sql } from '../../storage/sql.ts'
+import { toId } from '../../api/reference.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import type { BlobRow } from './schema.ts'
 import { claimBlobs, findBlob, isInSight } from './store.ts'
 

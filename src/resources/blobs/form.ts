@@ -1,7 +1,7 @@
 import { Busboy, type BusboyEvents, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import type { Readable } from 'node:stream'
 import { finished, pipeline } from 'node:stream/promises'
-import { ClientGone, type Upload } from '../../http/upload.ts'
+import { ClientGone, type Upload } from '../../http/request/upload.ts'
 import { Problem } from '../../lib/errors.ts'
 import { blobLimitBytes, BlobTooLarge, NoBlob, toFileName, TooManyParts } from './schema.ts'
 import type { Sent } from './keep.ts'

@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
-import type { Bytes } from '../../storage/bytes.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Bytes } from '../../bytes/bytes.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { ContentMissing, type BlobRow } from './schema.ts'
 import { findBlob } from './store.ts'
 

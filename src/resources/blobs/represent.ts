@@ -1,4 +1,4 @@
-import { pixelLimit } from '../../storage/image.ts'
+import { pixelLimit } from '../../media/image.ts'
 import { signLink } from './links.ts'
 import type { BlobRow } from './schema.ts'
 

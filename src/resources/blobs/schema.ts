@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { Int, isStorable } from '../../lib/shape.ts'
-import type { ImageFormat } from '../../storage/image.ts'
+import { Int, isStorable } from '../../api/shape.ts'
+import type { ImageFormat } from '../../media/image.ts'
 
 /** Largest file, and largest request around one. */
 export const blobLimitBytes = 100 * 1024 * 1024

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { Download } from '../../http/download.ts'
+import { Download } from '../../http/answer/download.ts'
 import { reply } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import type { Rendition } from '../../storage/image.ts'
-import type { Renditions } from '../../storage/renditions.ts'
+import type { Rendition } from '../../media/image.ts'
+import type { Renditions } from '../../media/renditions.ts'
 import { refuseMissing, type BlobParts } from './missing.ts'
 import type { BlobRow } from './schema.ts'
 

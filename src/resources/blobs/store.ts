@@ -1,5 +1,5 @@
-import type { Db, Sql } from '../../storage/sql.ts'
-import type { Principal } from '../../actors/principal.ts'
+import type { Db, Sql } from '../../postgres/sql.ts'
+import type { Principal } from '../../auth/principal.ts'
 import { selectReadable } from '../apps/store.ts'
 import { isSeen, selectItems } from '../content/seen.ts'
 import { isVisibleTo } from '../users/visible.ts'

@@ -1,4 +1,4 @@
-import { inPortions, type Chore } from '../../storage/housekeeping.ts'
+import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
 import { emptyTrash } from '../content/trash.ts'
 import type { ChoreParts } from '../resource.ts'
 import { commentCommands } from './kind.ts'

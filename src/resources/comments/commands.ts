@@ -1,4 +1,4 @@
-import { loadingCommand } from '../../actors/command.ts'
+import { loadingCommand } from '../../engine/command.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { makeItem, numbersForItem } from '../content/make.ts'
 import { requireParent, type ParentType } from '../content/parent.ts'

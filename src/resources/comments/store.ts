@@ -1,5 +1,5 @@
-import { batch } from '../../storage/batch.ts'
-import type { Db, Fragment, Sql } from '../../storage/sql.ts'
+import { batch } from '../../postgres/batch.ts'
+import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 import { removeItems } from '../content/remove.ts'
 
 /** Notes that a post or file is gone, whose comments are to go as well. */

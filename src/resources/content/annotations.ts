@@ -1,5 +1,5 @@
-import type { Apps } from '../../actors/apps.ts'
-import type { AppState } from '../../actors/state.ts'
+import type { Apps } from '../../engine/apps.ts'
+import type { AppState } from '../../engine/state.ts'
 import { findStates } from '../apps/find.ts'
 import { namesakes } from '../apps/naming.ts'
 import { showAppSummary, type Viewer } from '../apps/represent.ts'

@@ -1,4 +1,4 @@
-import type { Work } from '../../actors/command.ts'
+import type { Work } from '../../engine/command.ts'
 import { invalid, type Problem } from '../../lib/errors.ts'
 import { UnknownEmbed } from '../embeds/schema.ts'
 import { addAttachments, removeAttachments } from '../files/attachments.ts'

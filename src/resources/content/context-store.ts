@@ -1,5 +1,5 @@
-import { batch } from '../../storage/batch.ts'
-import type { Db } from '../../storage/sql.ts'
+import { batch } from '../../postgres/batch.ts'
+import type { Db } from '../../postgres/sql.ts'
 
 interface ContextRow {
   item_type: string

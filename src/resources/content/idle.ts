@@ -1,5 +1,5 @@
-import { inPortions, type Chore } from '../../storage/housekeeping.ts'
-import type { Db } from '../../storage/sql.ts'
+import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
+import type { Db } from '../../postgres/sql.ts'
 import type { ChoreParts } from '../resource.ts'
 
 /** What an item may have one of → the column that names it. */

@@ -1,5 +1,5 @@
 import { NotFound } from '../../lib/errors.ts'
-import type { Db } from '../../storage/sql.ts'
+import type { Db } from '../../postgres/sql.ts'
 import type { ContentKind } from './kind.ts'
 import { requireParent, type Parent } from './parent.ts'
 import type { ContentRow } from './schema.ts'

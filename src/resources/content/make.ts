@@ -1,4 +1,4 @@
-import type { Work } from '../../actors/command.ts'
+import type { Work } from '../../engine/command.ts'
 import { titleBy } from '../apps/naming.ts'
 import { changeTotal } from '../comments/store.ts'
 import { addAttachments } from '../files/attachments.ts'

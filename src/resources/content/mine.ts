@@ -1,5 +1,5 @@
-import type { Principal } from '../../actors/principal.ts'
-import type { Db } from '../../storage/sql.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Db } from '../../postgres/sql.ts'
 import { findVotes } from '../options/store.ts'
 import { findStarred } from '../stars/store.ts'
 import { findSubscribed } from '../subscriptions/store.ts'

@@ -1,5 +1,5 @@
-import type { Work } from '../../actors/command.ts'
-import type { Db } from '../../storage/sql.ts'
+import type { Work } from '../../engine/command.ts'
+import type { Db } from '../../postgres/sql.ts'
 import { isRemovable } from '../apps/kinds.ts'
 import type { Newest } from '../apps/unread.ts'
 import { isWithin } from './lists/place.ts'

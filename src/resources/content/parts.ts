@@ -1,5 +1,5 @@
-import type { Principal } from '../../actors/principal.ts'
-import type { Db } from '../../storage/sql.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Db } from '../../postgres/sql.ts'
 import type { EmbedRow } from '../embeds/schema.ts'
 import { listEmbeds } from '../embeds/store.ts'
 import { isAnswer, listAnnotations } from '../files/annotations.ts'

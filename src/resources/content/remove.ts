@@ -1,4 +1,4 @@
-import type { Fragment, Sql } from '../../storage/sql.ts'
+import type { Fragment, Sql } from '../../postgres/sql.ts'
 import type { ContentTable } from './store.ts'
 
 const singular = { messages: 'message', posts: 'post', comments: 'comment', files: 'file' }

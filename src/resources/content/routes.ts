@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { reply, route, type Route } from '../../http/route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
-import { toId } from '../../lib/reference.ts'
+import { toId } from '../../api/reference.ts'
 import { toAppId } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
 import { requireRead } from '../members/access.ts'

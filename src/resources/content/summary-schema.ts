@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Int, Metadata, Timestamp } from '../../lib/shape.ts'
+import { Int, Metadata, Timestamp } from '../../api/shape.ts'
 
 /** A message, post or comment as list items show it. */
 export const ContentSummary = z.object({

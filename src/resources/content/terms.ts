@@ -1,5 +1,5 @@
-import type { EventRow } from '../../storage/events.ts'
-import type { Tx } from '../../storage/sql.ts'
+import type { EventRow } from '../../log/events.ts'
+import type { Tx } from '../../postgres/sql.ts'
 import { kinds } from './kinds.ts'
 
 /**

@@ -1,5 +1,5 @@
-import type { Person } from '../../actors/people.ts'
-import { toPagedList } from '../../storage/page.ts'
+import type { Person } from '../../auth/user-cache.ts'
+import { toPagedList } from '../../api/page.ts'
 import { showUserSummary, type Viewer } from '../users/represent.ts'
 import type { DirectoryRow } from './store.ts'
 

@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
-import { toPage, toPagedList } from '../../storage/page.ts'
+import { toPage, toPagedList } from '../../api/page.ts'
 import { listPersons } from '../users/pages.ts'
 import { findFollowed } from '../follows/store.ts'
 import { createDirectory, renameDirectory } from './commands.ts'

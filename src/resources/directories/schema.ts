@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { ReferenceInput } from '../../lib/reference.ts'
-import { Int, pagedList, UidInput } from '../../lib/shape.ts'
-import { Listing } from '../../storage/page.ts'
+import { ReferenceInput } from '../../api/reference.ts'
+import { Int, pagedList, UidInput } from '../../api/shape.ts'
+import { Listing } from '../../api/page.ts'
 import { DirectoryRef, UserSummary } from '../users/schema.ts'
 
 export const DirectoryPath = z.object({ dir: z.string().describe('Id or name of a directory') })

@@ -1,8 +1,8 @@
-import type { Principal } from '../../actors/principal.ts'
-import { toReference } from '../../lib/reference.ts'
-import { orderBy } from '../../storage/order.ts'
-import type { Page } from '../../storage/page.ts'
-import type { Db, Fragment, Tx } from '../../storage/sql.ts'
+import type { Principal } from '../../auth/principal.ts'
+import { toReference } from '../../api/reference.ts'
+import { orderBy } from '../../postgres/order.ts'
+import type { Page } from '../../api/page.ts'
+import type { Db, Fragment, Tx } from '../../postgres/sql.ts'
 
 export interface DirectoryRow {
   id: number

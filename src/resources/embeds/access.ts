@@ -1,6 +1,6 @@
-import type { People } from '../../actors/people.ts'
-import type { Principal } from '../../actors/principal.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { People } from '../../auth/user-cache.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import type { EmbedRow } from './schema.ts'
 import { findEmbed, isInSight, isReader } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { verbatim } from '../../lib/json.ts'
+import { verbatim } from '../../api/json.ts'
 import { showBlob } from '../blobs/represent.ts'
 import type { EmbedRow } from './schema.ts'
 

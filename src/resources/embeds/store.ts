@@ -1,4 +1,4 @@
-import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
+import type { Db, Fragment, Sql, Tx } from '../../postgres/sql.ts'
 import { selectReadable } from '../apps/store.ts'
 import { isSeen, selectItems } from '../content/seen.ts'
 import type { EmbedRow } from './schema.ts'

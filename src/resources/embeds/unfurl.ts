@@ -1,4 +1,4 @@
-import { EgressFailed } from '../../delivery/egress-failed.ts'
+import { EgressFailed } from '../../egress/egress-failed.ts'
 import type { Outside } from '../../http/outside.ts'
 import { decodePage, readHead } from './page.ts'
 import { addOembed, findOembed, previewImage, previewPage, type Preview } from './preview.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../../storage/sql.ts'
+import type { Db } from '../../postgres/sql.ts'
 import type { FileRow } from './schema.ts'
 import { findFiles } from './store.ts'
 

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
 import { ZipFile } from 'yazl'
-import type { Bytes } from '../../storage/bytes.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Bytes } from '../../bytes/bytes.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { listForArchive, type ArchivedFile } from './store.ts'
 
 /** Types that do not become smaller. */

@@ -1,5 +1,5 @@
-import type { Work } from '../../actors/command.ts'
-import type { Db } from '../../storage/sql.ts'
+import type { Work } from '../../engine/command.ts'
+import type { Db } from '../../postgres/sql.ts'
 import type { BlobRow } from '../blobs/schema.ts'
 import { removeStarsOf } from '../stars/store.ts'
 import type { AttachedTo, FileRow } from './schema.ts'

@@ -1,4 +1,4 @@
-import { textExtensions } from '../../storage/text-files.ts'
+import { textExtensions } from '../../media/text-files.ts'
 import { extensionOf } from '../blobs/media-types.ts'
 
 const extensions = {

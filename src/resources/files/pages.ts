@@ -1,6 +1,6 @@
-import { fromNearerEnd, orderBy } from '../../storage/order.ts'
-import type { OrderKey, Page } from '../../storage/page.ts'
-import type { Db, Fragment } from '../../storage/sql.ts'
+import { fromNearerEnd, orderBy } from '../../postgres/order.ts'
+import type { OrderKey, Page } from '../../api/page.ts'
+import type { Db, Fragment } from '../../postgres/sql.ts'
 import type { FileRow } from './schema.ts'
 import { countFiles, findFiles, listAt, toFilter, type FileScope, type OrderField } from './store.ts'
 

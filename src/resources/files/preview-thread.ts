@@ -1,6 +1,6 @@
 import hljs from 'highlight.js/lib/common'
-import { takeTasks } from '../../lib/thread.ts'
-import type { PreviewTask } from '../../storage/previews.ts'
+import { takeTasks } from '../../lib/process/thread.ts'
+import type { PreviewTask } from '../../media/previews.ts'
 import { parseText } from '../content/text/render.ts'
 
 // What the thread of previews runs.

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import type { Previews } from '../../storage/previews.ts'
+import type { Previews } from '../../media/previews.ts'
 import { extensionOf } from '../blobs/media-types.ts'
 import { refuseMissing, type BlobParts } from '../blobs/missing.ts'
 import { escapeText } from '../content/text/html.ts'

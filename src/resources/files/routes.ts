@@ -1,6 +1,6 @@
 import { reply, route } from '../../http/route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
-import { toPage } from '../../storage/page.ts'
+import { toPage } from '../../api/page.ts'
 import { findApp, toAppId, toAppIds } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
 import { hasContent, listReadable } from '../apps/store.ts'

@@ -1,5 +1,5 @@
-import { batch } from '../../storage/batch.ts'
-import type { Db, Fragment } from '../../storage/sql.ts'
+import { batch } from '../../postgres/batch.ts'
+import type { Db, Fragment } from '../../postgres/sql.ts'
 import type { VersionRow } from './schema.ts'
 
 interface NewVersion {

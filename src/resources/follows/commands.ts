@@ -1,4 +1,4 @@
-import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { SpecialUser } from '../users/schema.ts'
 import { findPerson, findUserId, holdUsers } from '../users/store.ts'

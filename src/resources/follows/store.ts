@@ -1,5 +1,5 @@
-import type { Principal } from '../../actors/principal.ts'
-import type { Db, Tx } from '../../storage/sql.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Db, Tx } from '../../postgres/sql.ts'
 
 interface Follow {
   user: number

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { reply, route } from '../../http/route.ts'
-import { Json } from '../../lib/json.ts'
+import { Json } from '../../api/json.ts'
 
 const Negotiation = z
   .looseObject({

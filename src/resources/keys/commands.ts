@@ -1,5 +1,5 @@
-import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
-import { systemUser } from '../../actors/principal.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { systemUser } from '../../auth/principal.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import * as store from '../../auth/key-store.ts'
 import type { KeyRow } from '../../auth/key-store.ts'

@@ -1,4 +1,4 @@
-import type { Principal } from '../../actors/principal.ts'
+import type { Principal } from '../../auth/principal.ts'
 import type { KeyRow } from '../../auth/key-store.ts'
 
 export function showKey(row: KeyRow, by: Principal) {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { Int, MomentInput, pagedList, Timestamp } from '../../lib/shape.ts'
-import { Listing, QueryFlag } from '../../storage/page.ts'
+import { Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
+import { Listing, QueryFlag } from '../../api/page.ts'
 
 /** Ten years. What is to last longer needs no end. */
 const longestSeconds = 315_360_000

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalid } from '../../lib/errors.ts'
-import { Int, LineInput, Metadata, MetadataInput, Timestamp } from '../../lib/shape.ts'
+import { Int, LineInput, Metadata, MetadataInput, Timestamp } from '../../api/shape.ts'
 import { inferProvider } from './provider.ts'
 
 const isHttps = (text: string) => URL.parse(text)?.protocol === 'https:'

@@ -1,8 +1,8 @@
-import type { People } from '../../actors/people.ts'
-import type { Principal } from '../../actors/principal.ts'
-import type { Access, AppRow, MemberRow } from '../../actors/state.ts'
+import type { People } from '../../auth/user-cache.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Access, AppRow, MemberRow } from '../../engine/state.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
-import { Json } from '../../lib/json.ts'
+import { Json } from '../../api/json.ts'
 
 /** As much of an app as decides who may do what: a state, or a draft of one. */
 export interface Guarded {

@@ -1,6 +1,6 @@
-import { event, type AppEvent, type PresentationContext } from '../../actors/event.ts'
-import { blankMember, type MemberRow } from '../../actors/state.ts'
-import { loadMembers } from '../../actors/store.ts'
+import { event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
+import { blankMember, type MemberRow } from '../../engine/state.ts'
+import { loadMembers } from '../../engine/store.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { showMember } from './represent.ts'
 

@@ -1,5 +1,5 @@
-import type { Work } from '../../actors/command.ts'
-import { blankMember, type Access } from '../../actors/state.ts'
+import type { Work } from '../../engine/command.ts'
+import { blankMember, type Access } from '../../engine/state.ts'
 import { memberAdded } from './events.ts'
 
 /** Numbers that `join` takes: the place in joining order, and the event. */

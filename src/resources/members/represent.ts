@@ -1,5 +1,5 @@
-import type { People, Person } from '../../actors/people.ts'
-import type { Access, AppRow, MemberRow } from '../../actors/state.ts'
+import type { People, Person } from '../../auth/user-cache.ts'
+import type { Access, AppRow, MemberRow } from '../../engine/state.ts'
 import { isChat } from '../apps/kinds.ts'
 import { avatarUrl, presenceOf, type Presence } from '../users/represent.ts'
 

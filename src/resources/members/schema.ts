@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Listing, QueryFlag, Tristate } from '../../storage/page.ts'
+import { Listing, QueryFlag, Tristate } from '../../api/page.ts'
 import { MemberItem, Members, Ref } from '../apps/schema.ts'
 
 export { MemberItem, Members }

@@ -1,5 +1,5 @@
-import { batch } from '../../storage/batch.ts'
-import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
+import { batch } from '../../postgres/batch.ts'
+import type { Db, Fragment, Sql, Tx } from '../../postgres/sql.ts'
 import { isShown } from './hidden.ts'
 import type { Draft } from './schema.ts'
 

@@ -1,6 +1,6 @@
-import { batch } from '../../storage/batch.ts'
-import type { EventRow } from '../../storage/events.ts'
-import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
+import { batch } from '../../postgres/batch.ts'
+import type { EventRow } from '../../log/events.ts'
+import type { Db, Fragment, Sql, Tx } from '../../postgres/sql.ts'
 
 export interface Notifiable {
   app_id: number

@@ -1,4 +1,4 @@
-import { event } from '../../actors/event.ts'
+import { event } from '../../engine/event.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { namesOf, redactNotification } from './represent.ts'
 import type { NotificationRow } from './schema.ts'

@@ -1,4 +1,4 @@
-import type { Db, Fragment } from '../../storage/sql.ts'
+import type { Db, Fragment } from '../../postgres/sql.ts'
 import { isCounted } from './rolled/store.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Parts, RouteRequest } from '../../http/route.ts'
-import { toPage, toPagedList } from '../../storage/page.ts'
+import { toPage, toPagedList } from '../../api/page.ts'
 import { findDirectory } from '../directories/store.ts'
 import { findUserId } from '../users/store.ts'
 import { namesOf, showNotification } from './represent.ts'

@@ -1,4 +1,4 @@
-import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
+import type { Db, Fragment, Sql, Tx } from '../../postgres/sql.ts'
 import type { Change } from './schema.ts'
 
 /** Notifications that are written in one transaction, which takes 40 ms (measured): of more, the rest follows. */

@@ -1,4 +1,4 @@
-import type { Tx } from '../../storage/sql.ts'
+import type { Tx } from '../../postgres/sql.ts'
 import { listByIds } from './store.ts'
 import type { Change, NotificationRow } from './schema.ts'
 

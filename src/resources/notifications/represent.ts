@@ -1,5 +1,5 @@
-import type { People } from '../../actors/people.ts'
-import { verbatim } from '../../lib/json.ts'
+import type { People } from '../../auth/user-cache.ts'
+import { verbatim } from '../../api/json.ts'
 import { guids, type Kind } from '../apps/kinds.ts'
 import { actorOf } from '../users/represent.ts'
 import { say } from './rolled/text.ts'

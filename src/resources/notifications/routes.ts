@@ -1,6 +1,6 @@
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { toId } from '../../lib/reference.ts'
+import { toId } from '../../api/reference.ts'
 import { createNotification, markNotification, removeNotification } from './commands.ts'
 import { listPage } from './list.ts'
 import { toDraft } from './prepare.ts'

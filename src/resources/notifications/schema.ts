@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { invalid, problem } from '../../lib/errors.ts'
-import { ReferenceInput } from '../../lib/reference.ts'
-import { idForm, IdInput, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../lib/shape.ts'
-import { Listing, QueryFlag } from '../../storage/page.ts'
+import { ReferenceInput } from '../../api/reference.ts'
+import { idForm, IdInput, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../api/shape.ts'
+import { Listing, QueryFlag } from '../../api/page.ts'
 import { ActorRef } from '../users/schema.ts'
 import type { Rolled } from './rolled/store.ts'
 

@@ -1,7 +1,7 @@
-import { inPortions, type Chore } from '../../storage/housekeeping.ts'
-import { remembered } from '../../storage/remembered.ts'
-import type { Db, Fragment, Sql, Tx } from '../../storage/sql.ts'
-import { hasWords } from '../../storage/words.ts'
+import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
+import { remembered } from '../../postgres/remembered.ts'
+import type { Db, Fragment, Sql, Tx } from '../../postgres/sql.ts'
+import { hasWords } from '../../postgres/words.ts'
 import { busyCommands } from './pace.ts'
 import { findNewestChange } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { loadingCommand } from '../../actors/command.ts'
+import { loadingCommand } from '../../engine/command.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { kinds } from '../content/kinds.ts'
 import { loadItem } from '../content/load.ts'

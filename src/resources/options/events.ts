@@ -1,4 +1,4 @@
-import { byId, event, type AppEvent, type PresentationContext } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { redactOption, showOption } from './represent.ts'
 import type { OptionRow } from './schema.ts'

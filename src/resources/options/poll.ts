@@ -1,4 +1,4 @@
-import type { Work } from '../../actors/command.ts'
+import type { Work } from '../../engine/command.ts'
 import { invalid } from '../../lib/errors.ts'
 import { UnknownOption, type OptionChange, type OptionRow } from './schema.ts'
 import { insertOption, removeOption, removeVotesFor, updateOption } from './store.ts'

@@ -1,5 +1,5 @@
-import type { People } from '../../actors/people.ts'
-import { toFirstItems } from '../../storage/page.ts'
+import type { People } from '../../auth/user-cache.ts'
+import { toFirstItems } from '../../api/page.ts'
 import { summaryOf } from '../users/represent.ts'
 import type { OptionRow } from './schema.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalid } from '../../lib/errors.ts'
-import { IdInput, Int, pagedList } from '../../lib/shape.ts'
-import { Range } from '../../storage/page.ts'
+import { IdInput, Int, pagedList } from '../../api/shape.ts'
+import { Range } from '../../api/page.ts'
 import { UserSummary } from '../users/schema.ts'
 
 const text = z.string().trim().min(1, 'must not be blank').max(256)

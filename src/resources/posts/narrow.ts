@@ -1,6 +1,6 @@
-import type { Principal } from '../../actors/principal.ts'
+import type { Principal } from '../../auth/principal.ts'
 import { invalid } from '../../lib/errors.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { toAppIds } from '../apps/find.ts'
 import type { Narrowing } from '../content/lists/list.ts'
 import type { PostListing } from './schema.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Int } from '../../lib/shape.ts'
-import { QueryFlag } from '../../storage/page.ts'
+import { Int } from '../../api/shape.ts'
+import { QueryFlag } from '../../api/page.ts'
 import { AppRefs } from '../apps/schema.ts'
 import { Content, ContentListing } from '../content/schema.ts'
 import { ContentSummary } from '../content/summary-schema.ts'

@@ -1,4 +1,4 @@
-import { byId, event, type AppEvent, type PresentationContext } from '../../actors/event.ts'
+import { byId, event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
 import { showAppRef } from '../apps/represent.ts'
 import type { ContentEntity } from '../content/kind.ts'
 import type { ParentType } from '../content/parent.ts'

@@ -1,4 +1,4 @@
-import type { People } from '../../actors/people.ts'
+import type { People } from '../../auth/user-cache.ts'
 import { actorOf } from '../users/represent.ts'
 import type { ReactionRow } from './schema.ts'
 

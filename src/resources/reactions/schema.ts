@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { pagedList, Timestamp } from '../../lib/shape.ts'
-import { Listing } from '../../storage/page.ts'
+import { pagedList, Timestamp } from '../../api/shape.ts'
+import { Listing } from '../../api/page.ts'
 import { ActorRef } from '../users/schema.ts'
 import { toEmoji } from './emoji.ts'
 

@@ -1,7 +1,7 @@
-import { batch } from '../../storage/batch.ts'
-import { fromNearerEnd, orderBy } from '../../storage/order.ts'
-import type { Page } from '../../storage/page.ts'
-import type { Db, Fragment, Sql } from '../../storage/sql.ts'
+import { batch } from '../../postgres/batch.ts'
+import { fromNearerEnd, orderBy } from '../../postgres/order.ts'
+import type { Page } from '../../api/page.ts'
+import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 import { selectItems } from '../content/seen.ts'
 import type { ReactionRow } from './schema.ts'
 

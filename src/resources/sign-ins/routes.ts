@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { toId } from '../../lib/reference.ts'
-import { Int, pagedList, Timestamp } from '../../lib/shape.ts'
-import { Range, toPage, toPagedList } from '../../storage/page.ts'
+import { toId } from '../../api/reference.ts'
+import { Int, pagedList, Timestamp } from '../../api/shape.ts'
+import { Range, toPage, toPagedList } from '../../api/page.ts'
 
 export const SignIn = z
   .object({

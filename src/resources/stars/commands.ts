@@ -1,4 +1,4 @@
-import { loadingCommand } from '../../actors/command.ts'
+import { loadingCommand } from '../../engine/command.ts'
 import { requireRead } from '../members/access.ts'
 import { starsChanged } from './events.ts'
 import type { StarRow } from './schema.ts'

@@ -1,4 +1,4 @@
-import { event } from '../../actors/event.ts'
+import { event } from '../../engine/event.ts'
 import type { ContentRow } from '../content/schema.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { fromNearerEnd } from '../../storage/order.ts'
-import type { Db, Fragment } from '../../storage/sql.ts'
+import { fromNearerEnd } from '../../postgres/order.ts'
+import type { Db, Fragment } from '../../postgres/sql.ts'
 import { hasVisibleParent } from '../comments/store.ts'
 import type { StarredType } from './schema.ts'
 

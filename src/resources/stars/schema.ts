@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Int, pagedList } from '../../lib/shape.ts'
-import { Range } from '../../storage/page.ts'
+import { Int, pagedList } from '../../api/shape.ts'
+import { Range } from '../../api/page.ts'
 
 const starredTypes = ['app', 'file', 'message', 'post', 'comment'] as const
 export type StarredType = (typeof starredTypes)[number]

@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
-import type { Batch } from '../../storage/batch.ts'
-import type { Db } from '../../storage/sql.ts'
+import type { Batch } from '../../postgres/batch.ts'
+import type { Db } from '../../postgres/sql.ts'
 import { kinds } from '../content/kinds.ts'
 import { loadItem } from '../content/load.ts'
 import type { CountChange } from '../content/store.ts'

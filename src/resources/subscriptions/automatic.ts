@@ -1,5 +1,5 @@
-import type { Write } from '../../actors/command.ts'
-import type { AppEvent } from '../../actors/event.ts'
+import type { Write } from '../../engine/command.ts'
+import type { AppEvent } from '../../engine/event.ts'
 import { removeSubscriptionsOf, addSubscription } from './store.ts'
 import type { SubscriptionRow } from './schema.ts'
 

@@ -1,4 +1,4 @@
-import { loadingCommand } from '../../actors/command.ts'
+import { loadingCommand } from '../../engine/command.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { comment } from '../comments/kind.ts'
 import { requireParent, type ParentType } from '../content/parent.ts'

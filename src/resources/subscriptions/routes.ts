@@ -1,6 +1,6 @@
 import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { toId } from '../../lib/reference.ts'
+import { toId } from '../../api/reference.ts'
 import { requireShown } from '../content/find.ts'
 import { ContentPath } from '../content/schema.ts'
 import { showItem } from '../content/show.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Int } from '../../lib/shape.ts'
+import { Int } from '../../api/shape.ts'
 
 const longestSeconds = 31_536_000
 const message = `must be a whole number of seconds from 1 to ${longestSeconds}`

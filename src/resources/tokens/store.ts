@@ -1,5 +1,5 @@
-import type { Sql, Tx } from '../../storage/sql.ts'
-import { batchLoads } from '../../storage/batch-loads.ts'
+import type { Sql, Tx } from '../../postgres/sql.ts'
+import { batchLoads } from '../../postgres/batch-loads.ts'
 
 export interface TokenRow {
   hash: Buffer

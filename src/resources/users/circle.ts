@@ -1,5 +1,5 @@
-import { remembered } from '../../storage/remembered.ts'
-import type { Fragment, Sql } from '../../storage/sql.ts'
+import { remembered } from '../../postgres/remembered.ts'
+import type { Fragment, Sql } from '../../postgres/sql.ts'
 import type { ShownBy } from './shown.ts'
 import { isSeenOneByOne } from './visible.ts'
 

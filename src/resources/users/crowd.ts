@@ -1,7 +1,7 @@
-import type { Principal } from '../../actors/principal.ts'
-import { fromNearerEnd } from '../../storage/order.ts'
-import type { Page } from '../../storage/page.ts'
-import type { Db, Fragment } from '../../storage/sql.ts'
+import type { Principal } from '../../auth/principal.ts'
+import { fromNearerEnd } from '../../postgres/order.ts'
+import type { Page } from '../../api/page.ts'
+import type { Db, Fragment } from '../../postgres/sql.ts'
 import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isAmong, listHidden } from './visible.ts'
 

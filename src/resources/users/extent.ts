@@ -1,5 +1,5 @@
-import type { Principal } from '../../actors/principal.ts'
-import type { Db, Fragment, Sql } from '../../storage/sql.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 import { toCircle } from './circle.ts'
 import { countShown } from './shown.ts'
 import { fewLimit, isOfFew, isVisibleTo, matesOf } from './visible.ts'

@@ -1,4 +1,4 @@
-import { inPortions } from '../../storage/housekeeping.ts'
+import { inPortions } from '../../jobs/housekeeping.ts'
 import { resource } from '../resource.ts'
 import { accountRoutes } from './account-routes.ts'
 import { routes } from './routes.ts'

@@ -1,5 +1,5 @@
 import type { Representation, Parts, RouteRequest } from '../../http/route.ts'
-import { toPage, toPagedList } from '../../storage/page.ts'
+import { toPage, toPagedList } from '../../api/page.ts'
 import { findFollowed } from '../follows/store.ts'
 import type { PersonListing } from './schema.ts'
 import { showPersons } from './show.ts'

@@ -1,6 +1,6 @@
-import type { People, Person } from '../../actors/people.ts'
-import type { VisiblePresence } from '../../realtime/hub/online.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { People, Person } from '../../auth/user-cache.ts'
+import type { VisiblePresence } from '../../realtime/protocols/signalr/online.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { listMates } from './visible.ts'
 
 interface Look {

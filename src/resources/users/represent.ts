@@ -1,6 +1,6 @@
-import type { Person } from '../../actors/people.ts'
-import type { Principal } from '../../actors/principal.ts'
-import { Fixed, verbatim } from '../../lib/json.ts'
+import type { Person } from '../../auth/user-cache.ts'
+import type { Principal } from '../../auth/principal.ts'
+import { Fixed, verbatim } from '../../api/json.ts'
 import { signLasting } from '../blobs/links.ts'
 
 /** Knows who is here. */

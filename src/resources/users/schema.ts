@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { ReferenceInput } from '../../lib/reference.ts'
-import { Int, LineInput, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput } from '../../lib/shape.ts'
+import { ReferenceInput } from '../../api/reference.ts'
+import { Int, LineInput, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput } from '../../api/shape.ts'
 import { PictureInput } from '../blobs/picture-schema.ts'
 import { Blob } from '../blobs/schema.ts'
-import { Listing, QueryFlag, Tristate } from '../../storage/page.ts'
+import { Listing, QueryFlag, Tristate } from '../../api/page.ts'
 
 export const UserPath = z.object({ user: z.string().describe('Id or uid of a user') })
 

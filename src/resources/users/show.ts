@@ -1,6 +1,6 @@
-import type { Person } from '../../actors/people.ts'
+import type { Person } from '../../auth/user-cache.ts'
 import type { Representation } from '../../http/route.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { showPicture, showPictures } from '../blobs/picture.ts'
 import { showUserSummary, type Viewer } from './represent.ts'
 

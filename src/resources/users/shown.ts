@@ -1,5 +1,5 @@
-import { remembered } from '../../storage/remembered.ts'
-import type { Db, Sql } from '../../storage/sql.ts'
+import { remembered } from '../../postgres/remembered.ts'
+import type { Db, Sql } from '../../postgres/sql.ts'
 import { countAll } from './crowd.ts'
 
 /** How long it may be answered again how many are in several directories of somebody: it decides nothing but a total. */

@@ -1,8 +1,8 @@
-import { selectPeople, type Person } from '../../actors/people.ts'
-import type { Principal } from '../../actors/principal.ts'
-import { toReference } from '../../lib/reference.ts'
-import type { Db, Fragment, Json, Sql, Tx } from '../../storage/sql.ts'
-import { batchLoads } from '../../storage/batch-loads.ts'
+import { selectPeople, type Person } from '../../auth/user-cache.ts'
+import type { Principal } from '../../auth/principal.ts'
+import { toReference } from '../../api/reference.ts'
+import type { Db, Fragment, Json, Sql, Tx } from '../../postgres/sql.ts'
+import { batchLoads } from '../../postgres/batch-loads.ts'
 import { isVisibleTo } from './visible.ts'
 
 /** A condition on `u`, a row of users: it is the one that `ref` names. Served by the primary key, or users_uid. */

@@ -1,5 +1,5 @@
-import type { Principal } from '../../actors/principal.ts'
-import type { Db, Fragment } from '../../storage/sql.ts'
+import type { Principal } from '../../auth/principal.ts'
+import type { Db, Fragment } from '../../postgres/sql.ts'
 
 /** Ids that are worth going out from; with more, all users are gone through and looked up among them. A guess. */
 export const fewLimit = 2_000

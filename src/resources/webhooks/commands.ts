@@ -1,7 +1,7 @@
-import { globalCommand, type GlobalWork } from '../../actors/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { openSecret, sealOldSecret, sealSecret } from '../../delivery/webhook-secret.ts'
+import { openSecret, sealOldSecret, sealSecret } from './delivery/webhook-secret.ts'
 import { WebhookIsDisabled } from './schema.ts'
 import * as store from './store.ts'
 

@@ -1,7 +1,7 @@
-import type { Write } from '../../actors/command.ts'
-import type { SharedLog } from '../../actors/shared-log.ts'
-import type { AppEvent } from '../../actors/event.ts'
-import type { Sql } from '../../storage/sql.ts'
+import type { Write } from '../../engine/command.ts'
+import type { SharedLog } from '../../log/shared-log.ts'
+import type { AppEvent } from '../../engine/event.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { insertDeliveries, listEnabled, type NewDelivery } from './store.ts'
 
 /** What of an event is kept until it is sent: what the payload is made from. */

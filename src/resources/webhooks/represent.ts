@@ -1,4 +1,4 @@
-import { verbatim } from '../../lib/json.ts'
+import { verbatim } from '../../api/json.ts'
 import type { ShownWebhook } from './commands.ts'
 import type { DeliveryRow, DeliverySummaryRow } from './store.ts'
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
-import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../lib/shape.ts'
-import { Listing } from '../../storage/page.ts'
+import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
+import { Listing } from '../../api/page.ts'
 
 /** What receivers can be told about. More may come: receivers check the trigger before they process a delivery. */
 export const triggers = [

@@ -1,10 +1,10 @@
-import { reviveDates } from '../../actors/revive.ts'
-import type { AppRow } from '../../actors/state.ts'
-import type { Outcome } from '../../delivery/store.ts'
-import { batch } from '../../storage/batch.ts'
-import { orderBy } from '../../storage/order.ts'
-import type { Page } from '../../storage/page.ts'
-import type { Db, Fragment, Tx } from '../../storage/sql.ts'
+import { reviveDates } from '../../engine/commit/revive.ts'
+import type { AppRow } from '../../engine/state.ts'
+import type { Outcome } from './delivery/store.ts'
+import { batch } from '../../postgres/batch.ts'
+import { orderBy } from '../../postgres/order.ts'
+import type { Page } from '../../api/page.ts'
+import type { Db, Fragment, Tx } from '../../postgres/sql.ts'
 
 export interface WebhookRow {
   id: number

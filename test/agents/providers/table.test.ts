@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { opaqueId } from '../../../src/agents/providers/opaque-id.ts'
 import { openProviders } from '../../../src/agents/providers/table.ts'
-import { readConfig } from '../../../src/config.ts'
+import { readConfig } from '../../../src/config/config.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { toProviderSettings } from '../../../src/settings.ts'
+import { toProviderSettings } from '../../../src/config/part-options.ts'
 import { startFakeProvider } from '../../support/fake-provider.ts'
 import { ask, find, request } from './ask.ts'
 

@@ -1,4 +1,4 @@
-import { EgressFailed } from '../../../delivery/egress-failed.ts'
+import { EgressFailed } from '../../../egress/egress-failed.ts'
 import { ProviderFailed } from '../provider.ts'
 
 /** Of a vendor's error, this much is passed on to logs: enough to see what is wrong, and little of what people wrote. */

@@ -1,6 +1,6 @@
-import type { Egress } from '../../../delivery/egress.ts'
-import { EgressFailed } from '../../../delivery/egress-failed.ts'
-import type { OpenAnswer } from '../../../delivery/open-answer.ts'
+import type { Egress } from '../../../egress/egress.ts'
+import { EgressFailed } from '../../../egress/egress-failed.ts'
+import type { OpenAnswer } from '../../../egress/open-answer.ts'
 import { toBrokenFailure, toFailure, unreadable } from './failure.ts'
 import { readRecords } from './records.ts'
 

@@ -1,5 +1,5 @@
 import type { Log } from '../../../lib/log.ts'
-import { Thread } from '../../../lib/thread.ts'
+import { Thread } from '../../../lib/process/thread.ts'
 
 export interface CheckTask {
   /** JSON of a JSON Schema (2020-12). */

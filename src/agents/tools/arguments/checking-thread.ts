@@ -1,5 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { takeTasks } from '../../../lib/thread.ts'
+import { takeTasks } from '../../../lib/process/thread.ts'
 import type { Checked, CheckTask } from './checker.ts'
 
 /** Schemas that are kept compiled; the oldest go first. A guess. */

@@ -1,4 +1,4 @@
-import type { Answer } from '../../../delivery/exchange.ts'
+import type { Answer } from '../../../egress/exchange.ts'
 import { cutText } from '../result.ts'
 import type { ToolResult } from '../tool.ts'
 

@@ -1,4 +1,4 @@
-import type { Egress } from '../../../delivery/egress.ts'
+import type { Egress } from '../../../egress/egress.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import type { ArgumentChecker } from '../arguments/checker.ts'
 import { reasonOf, resultLimitBytes, toError } from '../result.ts'

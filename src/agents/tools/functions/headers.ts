@@ -1,4 +1,4 @@
-import { standardHeaders } from '../../../lib/standard-webhooks.ts'
+import { standardHeaders } from '../../../egress/standard-webhooks.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import type { CallContext, ToolboxRequest } from '../tool.ts'
 import type { FunctionMethod } from './function.ts'

@@ -8,9 +8,9 @@ import {
   type PriorDiscovery,
   type Tool,
 } from '@modelcontextprotocol/client'
-import type { Egress, OpenRequest } from '../../../delivery/egress.ts'
-import type { OpenAnswer } from '../../../delivery/open-answer.ts'
-import { toFetch } from '../../../delivery/to-fetch.ts'
+import type { Egress, OpenRequest } from '../../../egress/egress.ts'
+import type { OpenAnswer } from '../../../egress/open-answer.ts'
+import { toFetch } from '../../../egress/to-fetch.ts'
 import { readListing, type Listing } from './listing.ts'
 import type { RememberedServers, Way } from './remembered.ts'
 import type { ServerAddress } from './server.ts'

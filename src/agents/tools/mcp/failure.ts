@@ -1,5 +1,5 @@
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
-import { EgressFailed } from '../../../delivery/egress-failed.ts'
+import { EgressFailed } from '../../../egress/egress-failed.ts'
 import { reasonOf } from '../result.ts'
 import { statusOf } from './connection.ts'
 

@@ -1,4 +1,4 @@
-import { loadingCommand } from '../../../actors/command.ts'
+import { loadingCommand } from '../../../engine/command.ts'
 import type { Question } from '../../../agents/runs/host.ts'
 import type { RunRow } from '../../../agents/runs/run.ts'
 import { lockRun, type Lease } from '../../../agents/runs/store.ts'

@@ -1,8 +1,8 @@
 import { approvalJson, queueRunDeliveries, runJson } from '../../../agents/runs/deliveries.ts'
 import type { ItemType } from '../../../agents/runs/run.ts'
-import { batch } from '../../../storage/batch.ts'
-import type { Page } from '../../../storage/page.ts'
-import type { Db } from '../../../storage/sql.ts'
+import { batch } from '../../../postgres/batch.ts'
+import type { Page } from '../../../api/page.ts'
+import type { Db } from '../../../postgres/sql.ts'
 import { lapseHours } from './expiry.ts'
 
 export type ApprovalState = 'pending' | 'approved' | 'declined' | 'lapsed'

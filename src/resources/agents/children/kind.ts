@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Vault } from '../../../lib/vault.ts'
-import type { Db, Tx } from '../../../storage/sql.ts'
+import type { Db, Tx } from '../../../postgres/sql.ts'
 import type { Headers, StoredHeaders } from '../headers.ts'
 
 /** A child with its headers in clear. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MetadataInput } from '../../../lib/shape.ts'
+import { MetadataInput } from '../../../api/shape.ts'
 import { searchToolName } from '../../../agents/tools/tool.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
 import type { StoredHeaders } from '../headers.ts'

@@ -1,4 +1,4 @@
-import type { Db, Tx } from '../../../storage/sql.ts'
+import type { Db, Tx } from '../../../postgres/sql.ts'
 import type { Vault } from '../../../lib/vault.ts'
 import { openHeaders, sealHeaders } from '../headers.ts'
 import type { FunctionRow, StoredFunction } from './schema.ts'

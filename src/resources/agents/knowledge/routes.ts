@@ -1,6 +1,6 @@
 import { reply, route } from '../../../http/route.ts'
 import { NotFound } from '../../../lib/errors.ts'
-import { Range, toPage, toPagedList } from '../../../storage/page.ts'
+import { Range, toPage, toPagedList } from '../../../api/page.ts'
 import { requireAgentId } from '../find.ts'
 import { AgentPath } from '../schema.ts'
 import { KnowledgeFiles } from './schema.ts'

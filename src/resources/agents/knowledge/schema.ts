@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Int, pagedList } from '../../../lib/shape.ts'
+import { Int, pagedList } from '../../../api/shape.ts'
 
 /** A file that an agent searches, and what became of it. */
 export const KnowledgeFile = z

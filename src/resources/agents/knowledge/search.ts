@@ -1,5 +1,5 @@
 import type { Knowledge, Passage } from '../../../agents/tools/tool.ts'
-import type { Sql } from '../../../storage/sql.ts'
+import type { Sql } from '../../../postgres/sql.ts'
 import { findKnowledge } from './store.ts'
 
 /** Words of a question that are looked for: a question is short, a pasted page is not. A guess. */

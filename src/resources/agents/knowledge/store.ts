@@ -1,4 +1,4 @@
-import type { Db, Sql, Tx } from '../../../storage/sql.ts'
+import type { Db, Sql, Tx } from '../../../postgres/sql.ts'
 import type { NewPassage } from './passages.ts'
 
 /** How long a node has for a file before another may try: three times what a file may take of a processor. A guess. */

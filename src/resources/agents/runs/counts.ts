@@ -2,8 +2,8 @@ import type { AnsweringCounts } from '../../../agents/runs/answering.ts'
 import type { Usage } from '../../../agents/runs/ask-model.ts'
 import type { RunRow, RunState } from '../../../agents/runs/run.ts'
 import type { EndedRun } from '../../../agents/runs/runner.ts'
-import type { Metrics } from '../../../http/metrics.ts'
-import type { Sql } from '../../../storage/sql.ts'
+import type { Metrics } from '../../../http/about/metrics.ts'
+import type { Sql } from '../../../postgres/sql.ts'
 
 /** Seconds from a trigger to its reply, and to the first text. A guess: from a cache's answer to a run's whole time. */
 const seconds = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]

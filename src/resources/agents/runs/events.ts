@@ -1,4 +1,4 @@
-import { event, type EventType } from '../../../actors/event.ts'
+import { event, type EventType } from '../../../engine/event.ts'
 import type { RunAction, ToldApproval } from '../../../agents/runs/deliveries.ts'
 import { guids, type Kind } from '../../apps/kinds.ts'
 import { toExpiry } from '../approvals/expiry.ts'

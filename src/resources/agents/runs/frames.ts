@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import type { People } from '../../../actors/people.ts'
+import type { People } from '../../../auth/user-cache.ts'
 import type { RunChange, RunWatcher } from '../../../agents/runs/host.ts'
 import type { RunRow } from '../../../agents/runs/run.ts'
 import type { Bus } from '../../../cluster/bus.ts'
 import type { Clock } from '../../../lib/clock.ts'
-import type { Frame } from '../../../realtime/protocol.ts'
+import type { Frame } from '../../../realtime/protocols/protocol.ts'
 import { actorOf } from '../../users/represent.ts'
 
 interface FramesOptions {

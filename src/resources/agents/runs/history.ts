@@ -1,5 +1,5 @@
 import type { RunRow } from '../../../agents/runs/run.ts'
-import type { Sql } from '../../../storage/sql.ts'
+import type { Sql } from '../../../postgres/sql.ts'
 import { kinds } from '../../content/kinds.ts'
 import { withParts, type ContentItem } from '../../content/parts.ts'
 import type { ContentRow } from '../../content/schema.ts'

@@ -1,5 +1,5 @@
-import type { SharedLog } from '../../../actors/shared-log.ts'
-import type { Sql } from '../../../storage/sql.ts'
+import type { SharedLog } from '../../../log/shared-log.ts'
+import type { Sql } from '../../../postgres/sql.ts'
 import { listAllAgents } from '../store.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { RunRow, RunState } from '../../../agents/runs/run.ts'
-import type { Page } from '../../../storage/page.ts'
-import type { Db } from '../../../storage/sql.ts'
+import type { Page } from '../../../api/page.ts'
+import type { Db } from '../../../postgres/sql.ts'
 
 /** A run with the questions that it asked. */
 export interface ListedRun extends RunRow {

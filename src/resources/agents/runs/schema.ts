@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../lib/errors.ts'
-import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../../lib/shape.ts'
-import { Listing } from '../../../storage/page.ts'
+import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../../api/shape.ts'
+import { Listing } from '../../../api/page.ts'
 
 export const runStates = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled', 'merged', 'expired'] as const
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ReferenceInput } from '../../../lib/reference.ts'
-import { Int } from '../../../lib/shape.ts'
+import { ReferenceInput } from '../../../api/reference.ts'
+import { Int } from '../../../api/shape.ts'
 
 /** As long as an item may be. */
 const TextInput = z.string().trim().min(1, 'must not be empty').max(65_536)

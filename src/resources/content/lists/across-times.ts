@@ -1,4 +1,4 @@
-import type { Db } from '../../../storage/sql.ts'
+import type { Db } from '../../../postgres/sql.ts'
 import type { ContentTable } from '../store.ts'
 import { isBefore, toText, type Moment } from './moment.ts'
 import { blockSize } from './position.ts'

@@ -1,7 +1,7 @@
-import type { Db, Sql } from '../../../storage/sql.ts'
+import type { Db, Sql } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../schema.ts'
 import type { ContentStore, ContentTable, OrderField } from '../store.ts'
-import type { Page } from '../../../storage/page.ts'
+import type { Page } from '../../../api/page.ts'
 import { blockSize, walkLimit } from './position.ts'
 import type { Scope } from './scope.ts'
 

@@ -1,5 +1,5 @@
-import type { Work } from '../../../actors/command.ts'
-import { batch } from '../../../storage/batch.ts'
+import type { Work } from '../../../engine/command.ts'
+import { batch } from '../../../postgres/batch.ts'
 import type { ContentRow } from '../schema.ts'
 import { blockSize } from './position.ts'
 

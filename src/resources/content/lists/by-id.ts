@@ -1,4 +1,4 @@
-import type { Db } from '../../../storage/sql.ts'
+import type { Db } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../schema.ts'
 import { isShown, isWithin, toKey, type Listed } from './place.ts'
 import { findStart, walkLimit } from './position.ts'

@@ -1,4 +1,4 @@
-import type { Db, Fragment } from '../../../storage/sql.ts'
+import type { Db, Fragment } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../schema.ts'
 import { findMadeFrom, type Moment } from './moment.ts'
 import { isOfKind, isShown, isTrashOf, isWithin, toKey, type Listed, type Place } from './place.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../../../storage/sql.ts'
+import type { Db } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../schema.ts'
 import { countBeforeByUpdate } from './by-update.ts'
 import { findMadeFrom, findMoment, type Moment } from './moment.ts'

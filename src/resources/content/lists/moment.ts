@@ -1,4 +1,4 @@
-import type { Db, Fragment } from '../../../storage/sql.ts'
+import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { isWithin, toKey, type Place } from './place.ts'
 import type { Walk } from './walk.ts'
 

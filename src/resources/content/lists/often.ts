@@ -1,5 +1,5 @@
-import type { Page } from '../../../storage/page.ts'
-import type { Sql } from '../../../storage/sql.ts'
+import type { Page } from '../../../api/page.ts'
+import type { Sql } from '../../../postgres/sql.ts'
 import type { ContentStore, ContentTable, OrderField } from '../store.ts'
 import type { ContentPage } from './list.ts'
 import type { Scope } from './scope.ts'

@@ -1,4 +1,4 @@
-import type { Db, Fragment } from '../../../storage/sql.ts'
+import type { Db, Fragment } from '../../../postgres/sql.ts'
 
 /** Where items were made: directly in an app, or about a post or file in it. */
 export interface Place {

@@ -1,4 +1,4 @@
-import type { Db, Fragment } from '../../../storage/sql.ts'
+import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { isShown, isTrashOf, isWithin, type Listed, type Place, type Shown } from './place.ts'
 
 /** How many items a block is started for. Must never change: blocks that exist count on it. */

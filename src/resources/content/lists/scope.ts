@@ -1,5 +1,5 @@
-import type { Page } from '../../../storage/page.ts'
-import type { Db, Fragment } from '../../../storage/sql.ts'
+import type { Page } from '../../../api/page.ts'
+import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { hasVisibleParent } from '../../comments/store.ts'
 import type { ContentTable, OrderField } from '../store.ts'
 import { toWalk, type Walk } from './walk.ts'

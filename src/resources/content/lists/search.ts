@@ -1,6 +1,6 @@
-import type { Page } from '../../../storage/page.ts'
-import type { Db, Fragment } from '../../../storage/sql.ts'
-import { hasWords } from '../../../storage/words.ts'
+import type { Page } from '../../../api/page.ts'
+import type { Db, Fragment } from '../../../postgres/sql.ts'
+import { hasWords } from '../../../postgres/words.ts'
 import type { ContentTable } from '../store.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Page } from '../../../storage/page.ts'
+import type { Page } from '../../../api/page.ts'
 import type { OrderField } from '../store.ts'
 import type { Range } from './by-id.ts'
 import { hasTerms } from './search.ts'

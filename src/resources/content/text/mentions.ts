@@ -1,11 +1,11 @@
-import type { Apps } from '../../../actors/apps.ts'
-import type { Work } from '../../../actors/command.ts'
-import type { People } from '../../../actors/people.ts'
-import type { Principal } from '../../../actors/principal.ts'
+import type { Apps } from '../../../engine/apps.ts'
+import type { Work } from '../../../engine/command.ts'
+import type { People } from '../../../auth/user-cache.ts'
+import type { Principal } from '../../../auth/principal.ts'
 import { accessOf } from '../../members/access.ts'
 import { resolvePeople } from '../../users/store.ts'
 import { listInvisible } from '../../users/visible.ts'
-import type { Sql } from '../../../storage/sql.ts'
+import type { Sql } from '../../../postgres/sql.ts'
 import { toKept } from './kept.ts'
 import {
   listMentionedUids,

@@ -1,4 +1,4 @@
-import type { AppEvent } from '../../../actors/event.ts'
+import type { AppEvent } from '../../../engine/event.ts'
 import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
 import { plainOf } from '../../content/text/kept.ts'

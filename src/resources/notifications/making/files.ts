@@ -1,4 +1,4 @@
-import type { AppEvent } from '../../../actors/event.ts'
+import type { AppEvent } from '../../../engine/event.ts'
 import type { FileFacts } from '../../files/events.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { listSubscribers } from '../../subscriptions/store.ts'

@@ -1,5 +1,5 @@
-import type { AppEvent } from '../../../actors/event.ts'
-import type { EventRow } from '../../../storage/events.ts'
+import type { AppEvent } from '../../../engine/event.ts'
+import type { EventRow } from '../../../log/events.ts'
 import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
 import type { ContentRow } from '../../content/schema.ts'

@@ -1,4 +1,4 @@
-import type { Tx } from '../../../storage/sql.ts'
+import type { Tx } from '../../../postgres/sql.ts'
 import { auditItems } from '../audits.ts'
 import { queueCreated, queueUpdated } from '../outbox.ts'
 import { portion } from '../pace.ts'

@@ -1,4 +1,4 @@
-import type { Tx } from '../../../storage/sql.ts'
+import type { Tx } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../../content/schema.ts'
 import { forgetMark } from '../marks.ts'
 import { keepChanged } from '../terms.ts'

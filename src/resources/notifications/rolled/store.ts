@@ -1,4 +1,4 @@
-import type { Db, Fragment, Tx } from '../../../storage/sql.ts'
+import type { Db, Fragment, Tx } from '../../../postgres/sql.ts'
 import type { Change } from '../schema.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { People } from '../../../actors/people.ts'
+import type { People } from '../../../auth/user-cache.ts'
 import type { NotificationRow } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import { countedMessages } from './store.ts'

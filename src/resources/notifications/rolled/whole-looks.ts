@@ -1,4 +1,4 @@
-import type { Apps } from '../../../actors/apps.ts'
+import type { Apps } from '../../../engine/apps.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import { fewMembers } from './due.ts'
 

@@ -1,0 +1,447 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { NotFound, overloaded } from '../lib/errors.ts'
+import type { Log } from '../lib/log.ts'
+import type { Tracer } from '../lib/tracer.ts'
+import type { Sql } from '../postgres/sql.ts'
+import { batchLoads } from '../postgres/batch-loads.ts'
+import { isUnavailable } from '../postgres/unavailable.ts'
+import { isRefusal, type AppActor, type IdempotencyKey, type PendingCommand } from './app-actor.ts'
+import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
+import type { AnyCommand, Command } from './command.ts'
+import { Committer, type CommitterParts } from './commit/committer.ts'
+import { applyEvent, type AppEvent, type CommitListener } from './event.ts'
+import type { MadeApp } from './global-commands.ts'
+import type { Principal } from '../auth/principal.ts'
+import { Registry, type RegistryOptions } from './registry.ts'
+import type { AppState } from './state.ts'
+
+/** A few times in the time of a commit. */
+const busyMs = 2
+
+export interface AppsOptions extends RegistryOptions, Omit<CommitterParts, 'published' | 'committed' | 'discard'> {
+  sql: Sql
+  events: EventTypes
+  /** Commands that may wait for all apps; more are refused with 503. */
+  totalLimit: number
+  /** Other nodes write as well, and say so: reads then ask PostgreSQL whether they have. */
+  isShared: boolean
+  log: Log
+}
+
+/** Told which apps clients of this node are subscribed to, and what this node commits. */
+export interface AppsWatcher {
+  onFollowed(app: number): void
+  onUnfollowed(app: number): void
+  onCommitted(events: readonly AppEvent[]): void
+}
+
+/** Takes commands that another node had better do, and answers them; false for all others. */
+export interface Forwarder {
+  tryForward(app: number, pending: PendingCommand): boolean
+}
+
+/**
+ * The door to the actors: `run` for writes, `state` for reads. Made at start. Refuses with 503 when too many commands
+ * wait.
+ */
+export class Apps {
+  readonly #options: AppsOptions
+  readonly #committer: Committer
+  readonly #tracer: Tracer | null
+  readonly #actors: Registry
+  readonly #listeners: CommitListener[] = []
+  /** Together, because whatever reads an app that has moved asks for it. */
+  readonly #readTogether = batchLoads(async (_, apps: number[]) => {
+    await this.#bringForward(apps)
+    return new Map<number, never>()
+  })
+  #watcher: AppsWatcher | null = null
+  #forwarder: Forwarder | null = null
+  #waiting = 0
+
+  constructor(options: AppsOptions) {
+    this.#options = options
+    this.#tracer = options.tracer ?? null
+    this.#actors = new Registry({
+      ...options,
+      loaded: actor => this.#loaded(actor),
+      pinned: app => this.#watcher?.onFollowed(app),
+      unpinned: app => this.#watcher?.onUnfollowed(app),
+    })
+    this.#committer = new Committer({
+      ...options,
+      published: (state, events) => this.#publish(state, events),
+      committed: events => this.#watcher?.onCommitted(events),
+      discard: (actor, taken) => this.#discard(actor, taken),
+    })
+  }
+
+  /**
+   * Hears of every committed event of every active app, in rev order for each app; after a pinned app had to be
+   * loaded anew, of its state with no events. `state.changed` and `state.told` say what the events did.
+   */
+  onCommit(listener: CommitListener): void {
+    this.#listeners.push(listener)
+  }
+
+  /**
+   * Runs a command in the app's mailbox, here or on the node that wrote to the app last, and resolves when PostgreSQL has
+   * committed it. Rejects with the Problem that the command throws, with 404 for an unknown app, with 503 when the server
+   * is too busy or the database is away.
+   */
+  run<Input, Result, Loaded>(
+    command: Command<Input, Result, Loaded>,
+    app: number,
+    by: Principal,
+    input: Input,
+    idempotencyKey?: IdempotencyKey,
+  ): Promise<Result> {
+    return this.#run(command, app, by, input, idempotencyKey, pending => {
+      if (this.#forwarder?.tryForward(app, pending) !== true) this.putHere(app, pending)
+    })
+  }
+
+  /** The same, for a command that another node has sent. */
+  runHere(
+    command: AnyCommand,
+    app: number,
+    by: Principal,
+    input: unknown,
+    idempotencyKey: IdempotencyKey,
+  ): Promise<unknown> {
+    return this.#run(command, app, by, input, idempotencyKey, pending => this.putHere(app, pending))
+  }
+
+  #run<Input, Result, Loaded>(
+    command: Command<Input, Result, Loaded>,
+    app: number,
+    by: Principal,
+    input: Input,
+    idempotencyKey: IdempotencyKey | undefined,
+    put: (pending: PendingCommand) => void,
+  ): Promise<Result> {
+    if (this.#waiting >= this.#options.totalLimit) return Promise.reject(overloaded())
+    this.#waiting++
+    // Every write goes through here: with `await` each would take two more promises.
+    return new Promise<Result>((resolve, reject) => {
+      let isWaiting = true
+      // A task may be answered more than once: where its app is gone and the flush fails, it is looked at again.
+      const leave = () => {
+        if (isWaiting) this.#waiting--
+        isWaiting = false
+      }
+      const pending = {
+        command,
+        input,
+        by,
+        idempotencyKey,
+        resolve: (result: Result) => {
+          leave()
+          resolve(result)
+        },
+        reject: (reason: unknown) => {
+          leave()
+          reject(reason)
+        },
+      } as unknown as PendingCommand
+      if (this.#tracer !== null) pending.span = this.#tracer.current()
+      // Where an app is open to all, or to a directory, the command decides by who the caller is.
+      const { people } = this.#options
+      if (by.kind !== 'user' || people.find(by.user) !== undefined) put(pending)
+      else people.get(by.user).then(() => put(pending), pending.reject)
+    })
+  }
+
+  /**
+   * The app's state with all that was committed before, on any node: at once where this is the only one and has it in
+   * memory. 404 for an app that does not exist.
+   */
+  state(app: number): AppState | Promise<AppState> {
+    if (this.#options.isShared) return this.confirm(app)
+    const actor = this.#actors.find(app)
+    if (actor === undefined) return this.#actors.load(app).then(({ state }) => state)
+    return actor.isBehind ? this.#reach(app, actor.knownRev) : actor.state
+  }
+
+  /** Takes an app into memory that this node has made. */
+  adopt({ app, members }: MadeApp): void {
+    this.#actors.adopt(app, members)
+  }
+
+  /** The state if it is in memory; other nodes may have written to the app since. */
+  peek(app: number): AppState | undefined {
+    return this.#actors.peek(app)?.state
+  }
+
+  /** The state if it is in memory, and nothing that is newer is known of. */
+  current(app: number): AppState | undefined {
+    const actor = this.#actors.peek(app)
+    return actor?.isBehind === false ? actor.state : undefined
+  }
+
+  /**
+   * Keeps the app in memory and its events coming until the returned function is called, also when its actor is
+   * replaced in between. 404 for an app that does not exist.
+   */
+  async pin(app: number): Promise<() => void> {
+    const unpin = this.#actors.pin(app)
+    try {
+      await this.state(app)
+      return unpin
+    } catch (error) {
+      unpin()
+      throw error
+    }
+  }
+
+  /** Commands are offered to it before they are done here. */
+  forwardTo(forwarder: Forwarder): void {
+    this.#forwarder = forwarder
+  }
+
+  /** One watcher at most; it hears of what comes after. */
+  watch(watcher: AppsWatcher): void {
+    this.#watcher = watcher
+  }
+
+  /** Commands that wait or are being committed. */
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  get size(): number {
+    return this.#actors.size
+  }
+
+  /**
+   * Brings these apps, as far as they are in memory, to what any node has committed, and notices which are gone. A fixed
+   * number of queries for all of them.
+   */
+  async catchUp(apps: Iterable<number>): Promise<void> {
+    const behind = await this.#note([...apps])
+    await this.#bringForward(behind.map(({ id }) => id))
+  }
+
+  /**
+   * Looks for what other nodes have committed to the apps in memory; call it about once a second. Pinned apps are brought
+   * to it; of the others it is noted, and their next use reads it.
+   */
+  async poll(): Promise<void> {
+    const behind = await this.#note([...this.#actors.apps()])
+    // Subscribers of an app whose loading failed would never hear of it again.
+    const lost = this.#actors.missing()
+    await this.#bringForward(behind.flatMap(({ id }) => (this.#actors.isPinned(id) ? [id] : [])))
+    for (const app of lost) {
+      // While those before it were loaded, somebody else may have: a second actor would be behind what the first commits.
+      if (this.#actors.peek(app) === undefined) await this.#actors.load(app).catch(ignoreRefusal)
+    }
+  }
+
+  /** Another node has brought the app to this rev. True where the app is in memory, and behind. */
+  note(app: number, rev: number): boolean {
+    const actor = this.#actors.peek(app)
+    if (actor === undefined) return false
+    if (rev > actor.knownRev) actor.knownRev = rev
+    return actor.isBehind
+  }
+
+  /**
+   * Takes events that another node has committed to an app, as that node knew them. False where there are some before
+   * them that are not in memory: they are to be read with those.
+   */
+  receive(app: number, events: readonly AppEvent[]): boolean {
+    const actor = this.#actors.peek(app)
+    if (actor === undefined || events.length === 0) return true
+    this.note(app, events.at(-1)!.rev)
+    // What is being committed or read finds out by itself.
+    if (actor.isBusy) return true
+    const news = events.filter(({ rev }) => rev > actor.state.app.head_rev)
+    if (news.length === 0) return true
+    if (news[0]!.prev !== actor.state.app.head_rev) return false
+    try {
+      for (const event of news) applyEvent(actor.state, event)
+    } catch (error) {
+      this.#options.log.error({ app, error }, 'An event of another node could not be applied; the app is loaded anew')
+      this.#discard(actor)
+      return true
+    }
+    this.#publish(actor.state, news)
+    return !actor.isBehind
+  }
+
+  /** True for an app that is in memory, and pinned: all that happens in it comes by, whoever writes it. */
+  follows(app: number): boolean {
+    return this.#actors.isPinned(app) && this.#actors.peek(app) !== undefined
+  }
+
+  /** Resolves when the mailboxes are empty. */
+  async idle(): Promise<void> {
+    await this.#committer.idle()
+  }
+
+  /** Where the app's history ends in the database; 0 for an app that is gone. One query for all who ask at one time. */
+  async head(app: number): Promise<number> {
+    const head = (await findHeads(this.#options.sql, [app])).get(app) ?? 0
+    this.note(app, head)
+    return head
+  }
+
+  /**
+   * The app's state with all that PostgreSQL has committed, though news of it may still be on their way: from another
+   * node, or from this one's own commit, which others may find in the database before its actor has heard of it.
+   */
+  async confirm(app: number): Promise<AppState> {
+    const head = (await findHeads(this.#options.sql, [app])).get(app)
+    if (head === undefined) await this.catchUp([app])
+    else this.note(app, head)
+    return this.#reach(app, head)
+  }
+
+  /** The state once it has reached a rev; or the newest there is, should PostgreSQL have lost that one. */
+  async #reach(app: number, rev = 0): Promise<AppState> {
+    for (;;) {
+      const actor = this.#actors.find(app) ?? (await this.#actors.load(app))
+      if (!actor.isBehind || (rev > 0 && actor.state.app.head_rev >= rev)) return actor.state
+      // Somebody is bringing it forward, or committing to it.
+      if (actor.isBusy) await delay(busyMs)
+      else await this.#readTogether(this.#options.sql, [app])
+    }
+  }
+
+  /** Notes how far these apps are. Returns those that are behind, and forgets those that are gone. */
+  async #note(apps: number[]): Promise<AppActor[]> {
+    const actors = new Map(apps.map(app => [app, this.#actors.peek(app)]))
+    const heads = await listHeads(this.#options.sql, [...actors.keys()])
+    const behind: AppActor[] = []
+    for (const [app, actor] of actors) {
+      const head = heads.get(app)
+      // A busy actor finds out by itself, under the lock.
+      if (head === undefined && actor !== undefined && !actor.isBusy) this.#forget(actor)
+      if (head === undefined) continue
+      this.note(app, head)
+      const present = this.#actors.peek(app)
+      if (present?.isBehind) behind.push(present)
+    }
+    return behind
+  }
+
+  /** Reads what these apps have missed, together. One that cannot be read keeps no other from it. */
+  async #bringForward(apps: readonly number[]): Promise<void> {
+    const { sql, events } = this.#options
+    const actors = apps.flatMap(app => this.#actors.peek(app) ?? []).filter(({ isBusy }) => !isBusy)
+    if (actors.length === 0) return
+    for (const actor of actors) actor.isBusy = true
+    const failures: unknown[] = []
+    const read = async (some: AppActor[]) => {
+      try {
+        const states = some.map(({ state }) => state)
+        const found = await readMissed(sql, states, events)
+        for (const actor of some) this.#takeIn(actor, found.get(actor.id) ?? null, failures)
+      } catch (error) {
+        if (isUnavailable(error)) failures.push(error)
+        else if (some.length > 1) for (const actor of some) await read([actor])
+        else {
+          failures.push(error)
+          this.#discard(some[0]!)
+        }
+      }
+    }
+    await read(actors)
+    for (const actor of actors) {
+      actor.isBusy = false
+      this.#committer.wake(actor)
+    }
+    if (failures.length > 0) throw failures[0]
+  }
+
+  #takeIn(actor: AppActor, missed: Missed | null, failures: unknown[]): void {
+    try {
+      if (missed === null) this.#discard(actor)
+      else actor.bringForward(missed, (state, events) => this.#publish(state, events))
+    } catch (error) {
+      failures.push(error)
+      this.#discard(actor)
+    }
+  }
+
+  #loaded({ id, state }: AppActor): void {
+    if (this.#actors.isPinned(id)) this.#publish(state, [])
+  }
+
+  /** Takes an actor whose memory may be wrong out of use; those who wait in it, or are subscribed, get a new one. */
+  #discard(actor: AppActor, taken: PendingCommand[] = []): void {
+    actor.isDiscarded = true
+    this.#actors.drop(actor)
+    const commands = [...taken, ...actor.drain()]
+    if (commands.length > 0 || this.#actors.isPinned(actor.id)) void this.#load(actor.id, commands)
+  }
+
+  /** Brings the app into memory, and the tasks into its mailbox. Never rejects. */
+  async #load(app: number, commands: PendingCommand[]): Promise<void> {
+    try {
+      let actor = this.#actors.find(app)
+      for (; actor === undefined; actor = this.#actors.find(app)) await this.#actors.load(app)
+      // Nothing is awaited in between: an actor in which nothing waits may be dropped, and then be another's.
+      this.#put(actor, commands)
+    } catch (error) {
+      for (const pending of commands) pending.reject(error)
+    }
+  }
+
+  /** Puts a task into the app's mailbox on this node. */
+  putHere(app: number, pending: PendingCommand): void {
+    const actor = this.#actors.find(app)
+    if (actor === undefined) void this.#load(app, [pending])
+    else this.#put(actor, [pending])
+  }
+
+  #put(actor: AppActor, commands: PendingCommand[]): void {
+    for (const pending of commands) put(actor, pending)
+    this.#committer.wake(actor)
+  }
+
+  /** The app was deleted, and what told of it is gone as well: those who wait, or are subscribed, are told of that. */
+  #forget(actor: AppActor): void {
+    if (!this.#actors.drop(actor)) return
+    const { state } = actor
+    for (const pending of actor.drain()) pending.reject(NotFound())
+    state.app = { ...state.app, deleted_at: this.#options.now() }
+    this.#publish(state, [])
+  }
+
+  #publish(state: AppState, events: readonly AppEvent[]): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(state, events)
+      } catch (error) {
+        // One listener's bug must not keep the others, or the answers, from what was committed.
+        this.#options.log.error({ app: state.app.id, error }, 'A listener failed on committed events')
+      }
+    }
+    state.markPublished()
+  }
+}
+
+/** A full mailbox is the caller's to hear of. */
+function put(actor: AppActor, pending: PendingCommand): void {
+  try {
+    actor.put(pending)
+  } catch (error) {
+    pending.reject(error)
+  }
+}
+
+/** The newest revs of those apps that are there. Served by the primary key. */
+async function listHeads(sql: Sql, apps: number[]): Promise<Map<number, number>> {
+  const rows = await sql<{ id: number; head_rev: number }[]>`
+    select id, head_rev from apps where id = any(${apps}::bigint[])`
+  return new Map(rows.map(({ id, head_rev }) => [id, head_rev]))
+}
+
+/** Together, because every read asks. */
+const findHeads = batchLoads(listHeads)
+
+/** An app that is gone is no failure of whoever looks. */
+function ignoreRefusal(error: unknown): void {
+  if (!isRefusal(error)) throw error
+}

@@ -1,0 +1,127 @@
+import type { Fence, WriteStatement } from '../../postgres/batch.ts'
+import { idsPerDraw, usableMs } from '../../log/id-pool.ts'
+import { saveApps, saveHeads } from '../store.ts'
+
+/** What was known when a flush was decided without a lock. */
+export interface Expected {
+  /** The apps that the statement moves: it does so only from the rev that they were known to have. */
+  moved: AppRev[]
+  /** The other apps that something was decided about. */
+  unmoved: AppRev[]
+  /** Idempotency keys that it stores, none of which was known to be stored. */
+  keys: Buffer[]
+  sharedRev: number
+  /** When the numbers that it uses were drawn. */
+  drawnAtMs: number
+  /** How many of them it could take. */
+  count: number
+}
+
+export interface AppRev {
+  id: number
+  head_rev: number
+}
+
+/** What an optimistic statement answers. */
+export interface Attempt {
+  holds: boolean
+  now_ms: number
+  numbers: string | null
+  environment: number
+  /** Where it does not hold: ids of the apps that were not in the way. */
+  held: string | null
+  /** Hex of the idempotency keys that were there. */
+  keys: string | null
+}
+
+/** PostgreSQL's clock at this moment, in whole milliseconds. */
+export const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
+
+/**
+ * Lets a statement write only where everything still is as it was known to be. A single app is named by values instead
+ * of arrays, and nothing is asked that need not be: PostgreSQL then spends a fifth less on a lone message (measured).
+ */
+export function toFence(
+  statement: WriteStatement,
+  expected: Expected,
+  { refill, locks }: { refill: number; locks: boolean },
+): Fence {
+  const { moved, unmoved, keys, sharedRev, drawnAtMs } = expected
+  const isOne = moved.length === 1
+  const draws = drawsFor(refill)
+  const { shape, write } = movesAll(statement)
+  const params: Fence['params'] = [sharedRev, drawnAtMs, moved.length]
+  if (isOne) params.push(moved[0]!.id, moved[0]!.head_rev)
+  else if (moved.length > 0) params.push(toIdArray(moved.map(idOf)), toIdArray(moved.map(revOf)))
+  if (moved.length > 0 && draws > 1) params.push(draws)
+  const unmovedAt = params.length
+  if (unmoved.length > 0) params.push(toIdArray(unmoved.map(idOf)), toIdArray(unmoved.map(revOf)))
+  if (keys.length > 0) params.push(toBytesArray(keys))
+  const has = { moved: moved.length > 0, unmoved: unmoved.length > 0, keys: keys.length > 0, draws: draws > 1 }
+  return {
+    shape: `known ${isOne} ${locks} ${Object.values(has)} ${shape}`,
+    params,
+    write: places => {
+      const [known, , count, ids, revs, drawsPlace] = places
+      const taken = `idempotency where key = any(${places.at(-1)}::bytea[])`
+      const free = isOne
+        ? `select a.id from apps a where a.id = ${ids}::bigint and a.head_rev = ${revs}::bigint`
+        : `select a.id from unnest(${ids}::bigint[], ${revs}::bigint[]) as k (id, head_rev)
+          join apps a on a.id = k.id and a.head_rev = k.head_rev order by a.id`
+      const conditions = [
+        has.moved && `(select count(*) from held) = ${count}::int`,
+        has.unmoved &&
+          `not exists (select from unnest(${places[unmovedAt]}::bigint[], ${places[unmovedAt + 1]}::bigint[]) as k (id, head_rev)
+          left join apps a on a.id = k.id where a.head_rev is distinct from k.head_rev)`,
+        has.keys && `not exists (select from ${taken})`,
+        `head_rev = ${known}::bigint`,
+      ]
+      const isFresh = `${nowMs} - ${places[1]}::bigint < ${usableMs}`
+      const next = has.draws
+        ? `(select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsPlace}::int))`
+        : `nextval('numbers')::text`
+      return {
+        before: has.moved
+          ? [`held as materialized (${free}${locks ? ' for no key update of a skip locked' : ''})`]
+          : [],
+        // One after the other: a transaction takes its id, in the order of transactions, before the age of its ids is looked at.
+        // A commit that stalls in between would else write ids that the poller of changed apps has given up as unused.
+        columns: `head_rev as environment, case when ${conditions.filter(Boolean).join(' and ')}
+          then ${has.moved ? `case when pg_current_xact_id() is not null then ${isFresh} end` : isFresh}
+          else false end as holds from environment`,
+        // Division by zero: each app that was locked was moved, or something is wrong with the statement itself.
+        returning: `holds, environment, ${nowMs} as now_ms,
+          1 / (not holds or ${write(count!)})::int as whole,
+          ${has.moved ? `case when holds then ${next} end` : 'null'} as numbers,
+          ${has.moved ? `case when not holds then (select string_agg(id::text, ',') from held) end` : 'null'} as held,
+          ${has.keys ? `case when not holds then (select string_agg(encode(key, 'hex'), ',') from ${taken}) end` : 'null'} as keys
+          from fence`,
+      }
+    },
+  }
+}
+
+const idOf = ({ id }: AppRev) => id
+const revOf = ({ head_rev }: AppRev) => head_rev
+
+/** A condition: each app was moved, from the rev that it was known to have, and once only in this statement. */
+export function movesAll(statement: WriteStatement) {
+  const names = [saveHeads, saveApps].filter(batch => statement.has(batch)).map(({ name }) => name)
+  const counts = names.map(name => `(select count(*) from ${name})`)
+  return { shape: names.join(), write: (moved: string) => `${[0, ...counts].join(' + ')} = ${moved}::int` }
+}
+
+/** How often to draw for so many numbers. */
+export function drawsFor(ids: number): number {
+  return Math.ceil(ids / idsPerDraw)
+}
+
+/** An array literal: of these, postgres.js would make a single value instead of an array. */
+export function toBytesArray(keys: Buffer[]): string {
+  return `{${keys.map(key => `"\\\\x${key.toString('hex')}"`).join(',')}}`
+}
+
+/** An array literal, which postgres.js passes on as it is. */
+export function toIdArray(ids: number[]): string {
+  return `{${ids.join(',')}}`
+}

@@ -1,0 +1,328 @@
+import { problem } from '../../lib/errors.ts'
+import type { Db, Sql } from '../../postgres/sql.ts'
+import type { AppActor, PendingCommand } from '../app-actor.ts'
+import { readMissed, type EventTypes } from '../catch-up.ts'
+import { IdSequence } from '../command.ts'
+import type { CommitConnection, Conflict, Locked } from './connection.ts'
+import {
+  decide,
+  loadAndDecide,
+  type DecidedEntry,
+  type SameCommitProjection,
+  type FlushEntry,
+  type FlushContext,
+  type CommandResult,
+} from './decide.ts'
+import type { SharedLog } from '../../log/shared-log.ts'
+import type { AppEvent, CommitListener } from '../event.ts'
+import type { People } from '../../auth/user-cache.ts'
+import { hasMoved, toStatement } from './write-set.ts'
+
+const AppIsGone = problem(404, 'not-found', 'There is no such app, or it is not visible to you.')
+
+export interface FlushParts {
+  /** For what is read outside of the commits' transactions. */
+  sql: Sql
+  sharedLog: SharedLog
+  people: People
+  events: EventTypes
+  projections: SameCommitProjection[]
+  published: CommitListener
+  /** Called after a commit of this node with the app's new events: other nodes may want to know. */
+  committed: (events: AppEvent[]) => void
+  /**
+   * The actor's memory may be wrong, or its app is gone: the next use must load it anew. What waits in it, and `taken`,
+   * which was taken out of it and not begun, is done by the next one.
+   */
+  discard: (actor: AppActor, taken?: PendingCommand[]) => void
+  now: () => Date
+}
+
+/** What became of a group commit. */
+export interface Flushed {
+  /** What callers are to be told. */
+  results: CommandResult[]
+  /** Jobs of which nothing was done: their apps are contended, and are to be committed apart from the others. */
+  apart: FlushEntry[]
+}
+
+/** How often the rest of a flush is tried again without those that were in the way. A guess: once is nearly always enough. */
+const attemptLimit = 4
+
+/**
+ * One group commit: decides every task on the exact state of its app, writes everything in one statement, commits; then
+ * memory and events. Rejects with OutcomeUnknown where the commit may have happened; with anything else nothing was
+ * written, and a transaction may still have to be rolled back.
+ *
+ * Usually nobody else writes to the apps, so the tasks are decided on what memory holds, and the statement checks that
+ * this still is the newest. An app for which it is not, or which somebody else is writing to, is left out, and the others
+ * commit at once: it never waits for other nodes' commits.
+ */
+export async function flush(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Flushed> {
+  const found = await (flushOptimistic(parts, connection, entries) ?? flushFree(parts, connection, entries))
+  for (const { entry } of found.decisions) entry.actor.contention.succeeded()
+  return { results: conclude(parts, found.decisions), apart: found.apart }
+}
+
+/**
+ * The commit of jobs that must not hold up others: of contended apps, or one task of each app that loads rows first.
+ * Reads what the apps have missed before it locks them; waits for the locks. Rejects as `flush` does.
+ */
+export async function flushApart(
+  parts: FlushParts,
+  connection: CommitConnection,
+  entries: FlushEntry[],
+): Promise<CommandResult[]> {
+  const behind = entries.filter(({ actor }) => actor.isBehind)
+  if (behind.length > 0) await bringForward(parts, parts.sql, behind)
+  const count = countIds(entries)
+  const isLoadingAny = entries.some(isLoading)
+  const locked = await connection.begin({
+    apps: entries.map(({ actor }) => actor.id),
+    keys: keysOf(entries),
+    count,
+    ahead: isLoadingAny ? 0 : connection.ids.refillSize(count),
+  })
+  const decideAll = async () => {
+    await parts.sharedLog.catchUpTo(locked.sharedRev)
+    return decideLocked(parts, connection.db, await requireExact(parts, connection.db, entries, locked), locked)
+  }
+  const decisions = await connection.withTimeout(decideAll())
+  await commitLocked(parts, connection, decisions, locked)
+  return conclude(parts, decisions)
+}
+
+interface Found {
+  decisions: DecidedEntry[]
+  apart: FlushEntry[]
+}
+
+/** One round trip, and one more for each time that something was in the way. Null where there are no numbers for it. */
+function flushOptimistic(
+  parts: FlushParts,
+  connection: CommitConnection,
+  entries: FlushEntry[],
+): Promise<Found> | null {
+  const count = countIds(entries)
+  const drawn = connection.ids.take(count, Math.max(...entries.map(({ actor }) => actor.state.app.head_rev)))
+  if (drawn === null) return null
+  const now = parts.now()
+  const decideOn = (entries: FlushEntry[]) => {
+    const context = toContext(parts, entries, now, drawn.ids, new Map())
+    return entries.map(entry => decide(context, entry))
+  }
+  const commit = async () => {
+    const apart: FlushEntry[] = []
+    const leave = ({ entry }: DecidedEntry) => {
+      entry.actor.contention.conflicted()
+      apart.push(entry)
+    }
+    let sharedRev = parts.sharedLog.rev
+    let decisions = split(decideOn(entries), isRepeatRefused, leave)
+    for (let attempt = 1; decisions.length > 0; attempt++) {
+      const conflict = await connection.commitOptimistic(toStatement(decisions, now), {
+        ...toExpected(decisions),
+        sharedRev,
+        drawnAtMs: drawn.atMs,
+        count,
+      })
+      if (conflict === null) break
+      const isStale = conflict.sharedRev !== sharedRev
+      const rest = split(decisions, decision => isInTheWay(conflict, decision), leave)
+      // Nothing was in the way that can be left out: another race, or numbers that are too old.
+      if (attempt === attemptLimit || (rest.length === decisions.length && !isStale)) {
+        rest.forEach(leave)
+        decisions = []
+        break
+      }
+      decisions = rest
+      if (!isStale) continue
+      // What belongs to no app has changed: all is decided again, with the numbers of before.
+      await parts.sharedLog.catchUpTo(conflict.sharedRev)
+      sharedRev = parts.sharedLog.rev
+      decisions = split(decideOn(rest.map(({ entry }) => entry)), isRepeatRefused, leave)
+    }
+    return { decisions, apart }
+  }
+  return commit()
+}
+
+/** Two round trips: draws numbers and locks those apps that nobody else writes to, then commits. */
+async function flushFree(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Found> {
+  const count = countIds(entries)
+  const locked = await connection.begin({
+    apps: entries.map(({ actor }) => actor.id),
+    keys: keysOf(entries),
+    count,
+    ahead: connection.ids.refillSize(count),
+    skipsLocked: true,
+  })
+  const apart: FlushEntry[] = []
+  const isLost = ({ actor }: FlushEntry) => locked.heads.get(actor.id) !== actor.state.app.head_rev
+  const exact = split(entries, isLost, entry => {
+    learn(entry.actor, locked.heads.get(entry.actor.id))
+    entry.actor.contention.conflicted()
+    apart.push(entry)
+  })
+  const decideAll = async () => {
+    await parts.sharedLog.catchUpTo(locked.sharedRev)
+    return decideLocked(parts, connection.db, exact, locked)
+  }
+  const decisions = await connection.withTimeout(decideAll())
+  await commitLocked(parts, connection, decisions, locked)
+  return { decisions, apart }
+}
+
+/** Those for which it does not hold; the others are handed to `leave`. */
+function split<One>(all: One[], isLeft: (one: One) => boolean, leave: (one: One) => void): One[] {
+  return all.filter(one => {
+    const isLeaving = isLeft(one)
+    if (isLeaving) leave(one)
+    return !isLeaving
+  })
+}
+
+function isInTheWay({ apps, keys }: Conflict, { entry }: DecidedEntry): boolean {
+  const head = apps.get(entry.actor.id)
+  learn(entry.actor, head)
+  return (
+    head !== undefined ||
+    entry.commands.some(
+      ({ idempotencyKey }) => idempotencyKey !== undefined && keys.has(idempotencyKey.key.toString('hex')),
+    )
+  )
+}
+
+function learn(actor: AppActor, head = 0): void {
+  actor.knownRev = Math.max(actor.knownRev, head)
+}
+
+function toExpected(decisions: DecidedEntry[]) {
+  const drafts = decisions.map(({ draft }) => draft)
+  return {
+    moved: drafts.filter(hasMoved).map(({ base }) => base.app),
+    unmoved: drafts.filter(draft => !hasMoved(draft)).map(({ base }) => base.app),
+    keys: decisions.flatMap(({ results }) =>
+      results.flatMap(result =>
+        result.pending.idempotencyKey && 'result' in result ? [result.pending.idempotencyKey.key] : [],
+      ),
+    ),
+  }
+}
+
+/** On the connection that holds the locks, for as long as it is the committer's. */
+async function decideLocked(
+  parts: FlushParts,
+  db: Db,
+  entries: FlushEntry[],
+  { ids, storedResults }: Locked,
+): Promise<DecidedEntry[]> {
+  const context = toContext(parts, entries, parts.now(), ids, storedResults)
+  // Together: what several of them have to load then takes one round trip. All of them come to their end: what was left
+  // of one would run in the transaction after this one.
+  const settled = await Promise.allSettled(
+    entries.map(async entry => (isLoading(entry) ? loadAndDecide(context, entry, db) : decide(context, entry))),
+  )
+  return settled.map(result => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+}
+
+async function commitLocked(
+  parts: FlushParts,
+  connection: CommitConnection,
+  decisions: DecidedEntry[],
+  locked: Locked,
+): Promise<void> {
+  const statement = toStatement(decisions, parts.now())
+  if (statement.isEmpty) await connection.rollback()
+  else await connection.commit(statement, locked, decisions.filter(({ draft }) => hasMoved(draft)).length)
+}
+
+/** The jobs whose apps are there, each with its state at the rev that the lock found. Answers the others. */
+async function requireExact(
+  parts: FlushParts,
+  db: Db,
+  entries: FlushEntry[],
+  { heads }: Locked,
+): Promise<FlushEntry[]> {
+  const present = split(
+    entries,
+    ({ actor }) => !heads.has(actor.id),
+    ({ actor, commands }) => {
+      parts.discard(actor)
+      for (const pending of commands) pending.reject(AppIsGone())
+    },
+  )
+  const moved = present.filter(({ actor }) => heads.get(actor.id) !== actor.state.app.head_rev)
+  for (const entry of present) {
+    if (moved.includes(entry)) entry.actor.contention.conflicted()
+    else entry.actor.contention.succeeded()
+  }
+  if (moved.length === 0) return present
+  const lost = await bringForward(parts, db, moved)
+  return split(
+    present,
+    ({ actor }) => lost.has(actor),
+    ({ actor, commands }) => parts.discard(actor, commands),
+  )
+}
+
+/** Catches up with all apps at once; returns those whose history no longer leads there. */
+async function bringForward(parts: FlushParts, db: Db, entries: FlushEntry[]): Promise<Set<AppActor>> {
+  const lost = new Set<AppActor>()
+  const states = entries.map(({ actor }) => actor.state)
+  const found = await readMissed(db, states, parts.events)
+  for (const { actor } of entries) {
+    const missed = found.get(actor.id) ?? null
+    if (missed === null) lost.add(actor)
+    else actor.bringForward(missed, parts.published)
+  }
+  return lost
+}
+
+function toContext(
+  { projections, people }: FlushParts,
+  entries: FlushEntry[],
+  now: Date,
+  ids: number[],
+  storedResults: FlushContext['storedResults'],
+): FlushContext {
+  const isAlone = entries.length === 1 && entries[0]!.commands.length === 1
+  return { projections, people, ids: new IdSequence(ids), now, storedResults, isAlone }
+}
+
+/** Whoever repeats a request may have lost the right to make it: under the lock it is looked up what it was answered. */
+function isRepeatRefused({ results }: DecidedEntry): boolean {
+  return results.some(result => 'reason' in result && result.pending.idempotencyKey !== undefined)
+}
+
+function isLoading({ commands }: FlushEntry): boolean {
+  return commands[0]!.command.load !== undefined
+}
+
+function keysOf(entries: FlushEntry[]): Buffer[] {
+  return entries.flatMap(({ commands }) =>
+    commands.flatMap(({ idempotencyKey }) => (idempotencyKey ? [idempotencyKey.key] : [])),
+  )
+}
+
+function countIds(entries: FlushEntry[]): number {
+  const ofTask = ({ command, input }: PendingCommand) => command.maxIds?.(input) ?? 2
+  return entries.reduce((sum, { commands }) => commands.reduce((inner, pending) => inner + ofTask(pending), sum), 0)
+}
+
+/** Memory takes what was committed, and listeners hear of it. Returns what the callers are to be told. */
+function conclude({ published, committed }: FlushParts, decisions: DecidedEntry[]): CommandResult[] {
+  const results: CommandResult[] = []
+  for (const { entry, draft, events, results: own } of decisions) {
+    draft.adopt()
+    entry.actor.knownRev = Math.max(entry.actor.knownRev, entry.actor.state.app.head_rev)
+    for (const result of own) results.push(result)
+    if (events.length === 0) continue
+    published(entry.actor.state, events)
+    committed(events)
+  }
+  return results
+}

@@ -1,0 +1,119 @@
+import type { EventRow } from '../log/events.ts'
+import type { Db } from '../postgres/sql.ts'
+import type { People } from '../auth/user-cache.ts'
+import { copyOf, type AppRow, type AppState, type State } from './state.ts'
+
+export type EntityType =
+  'app' | 'file' | 'message' | 'user' | 'comment' | 'post' | 'notification' | 'option' | 'reaction' | 'star' | 'run'
+
+/**
+ * One committed change. `rev` is its place in the app's history and `prev` the place before it. `body` is what the
+ * change left behind (a message row, a member row); null when that is hidden or gone by the time the event is read again.
+ */
+export interface AppEvent<Body = unknown> {
+  kind: EventType<Body>
+  app_id: number
+  rev: number
+  prev: number
+  type: string
+  actor_id: number
+  entity_id: number
+  facts: Record<string, unknown> | null
+  created_at: Date
+  body: Body | null
+}
+
+/** Told of the events of one app after they were committed, in rev order, whichever node made them. */
+export type CommitListener = (state: AppState, events: readonly AppEvent[]) => void
+
+/** What an event is about. A user is one entity in each app; everything else has an id of its own. */
+export type EntityRef = Pick<EventRow, 'app_id' | 'entity_id'>
+
+/** Finds a body among those that were read together. */
+export type Loaded<Body> = (of: EntityRef) => Body | undefined
+
+/** What the presentation of an event may look at. */
+export interface PresentationContext {
+  app: AppRow
+  people: People
+  /** Scheme and host for absolute URLs. */
+  origin: string
+}
+
+/** What a resource declares of an event. Names are the API's own, in the past tense: `message_created`. */
+export interface EventType<Body> {
+  type: string
+  entity: EntityType
+  /** True where the event counts as activity: the app gets a new `rev` in the API and moves up in lists. */
+  isActivity: boolean
+  /** The webhook trigger, where receivers are told. */
+  trigger?: string
+  /**
+   * Folds the event into the state of its app, whose row is a copy for this event to change. Must come out the same on
+   * every node, on a draft and on a state loaded later, and must bear a body that is newer than the event: a replay reads
+   * the entity as it is now.
+   */
+  apply?(state: State, event: AppEvent<Body>): void
+  /**
+   * Takes a state back to before the event, as far as it shows in people's lists of apps: for who has to tell what has
+   * changed, and knows only what is there now. Where neither state nor event says what was, the likeliest will do.
+   */
+  revert?(state: State, event: AppEvent<Body>): void
+  /** Reads the bodies again, for events of any number of apps. What is gone or in the trash is not found. */
+  load?(db: Db, entities: readonly EntityRef[]): Promise<Loaded<Body>>
+  /** Ids of the people that `present` names, the actor aside. */
+  names?(event: AppEvent<Body>): number[]
+  /**
+   * The event's own properties as clients get them, in the whole form, without anything that depends on who looks:
+   * `{ message: {…} }`. Null where nothing is left to tell, or to show to everybody. The people that it names are in memory.
+   */
+  present?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
+  /** Finer names of some of these events for clients of the hub: which there are, and what this one is called. */
+  hub?: { names: readonly string[]; nameOf(event: AppEvent<Body>): string }
+  /**
+   * What clients of the hub are told while it depends on who looks. They are told of a change as a whole and show what
+   * it says; all others ask again. A frame is written for each of them, so this is for what happens rarely.
+   */
+  perUser?: {
+    /** Ids of the people that `present` names, for everybody; none while all are told the same. */
+    names(state: AppState): number[]
+    present(state: AppState, user: number, context: PresentationContext): Record<string, unknown>
+  }
+  /** False where realtime clients of the app are not told, for the present: too many, or too much for others to know. */
+  isBroadcast?(state: AppState): boolean
+  /** The same for webhook receivers: text and names of content are redacted. Default: what `present` gives. */
+  redact?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
+  /** The body as queued deliveries keep it, with all that `redact` needs. Default: without text, html and plain. */
+  forQueue?(body: Body): unknown
+}
+
+/** Loads the bodies of events by their entities' ids, which are those of rows. */
+export function byId<Body>(find: (db: Db, ids: number[]) => Promise<Map<number, Body>>) {
+  return async (db: Db, entities: readonly EntityRef[]): Promise<Loaded<Body>> => {
+    const found = await find(db, [...new Set(entities.map(({ entity_id }) => entity_id))])
+    return ({ entity_id }) => found.get(entity_id)
+  }
+}
+
+/** Declares an event. */
+export function event<Body>(declared: EventType<Body>): EventType<Body> {
+  return declared
+}
+
+/** Of a version that this one does not know: its rev counts, and nothing else. */
+export const unknownEvent: EventType<unknown> = { type: 'unknown', entity: 'app', isActivity: false }
+
+/** Moves an app's state over one event. */
+export function applyEvent(state: State, event: AppEvent): void {
+  state.app = copyOf(state.app)
+  event.kind.apply?.(state, event)
+  const { app } = state
+  app.head_rev = event.rev
+  app.head_at = event.created_at
+  if (event.kind.isActivity) app.rev = event.rev
+}
+
+/** Takes a state back over one event, as far as it matters for lists of apps; the newest event comes first. */
+export function revertEvent(state: State, event: AppEvent): void {
+  event.kind.revert?.(state, event)
+}

@@ -1,0 +1,29 @@
+import type { EventTypes } from '../catch-up.ts'
+import { unknownEvent, type AppEvent } from '../event.ts'
+
+/** An event on its way to another node, as plain values; the app is known from the channel. */
+export type PackedEvent = [
+  type: string,
+  rev: number,
+  prev: number,
+  actor: number,
+  entity: number,
+  facts: Record<string, unknown> | null,
+  createdAt: Date,
+  body: unknown,
+]
+
+export function packEvent({ type, rev, prev, actor_id, entity_id, facts, created_at, body }: AppEvent): PackedEvent {
+  return [type, rev, prev, actor_id, entity_id, facts, created_at, body]
+}
+
+/** The event as the node that committed it knew it, body and all. One of a newer version has a rev and nothing else. */
+export function unpackEvent(
+  app_id: number,
+  [type, rev, prev, actor_id, entity_id, facts, created_at, body]: PackedEvent,
+  types: EventTypes,
+): AppEvent {
+  const kind = types.get(type)
+  const row = { app_id, rev, prev, type, actor_id, entity_id, facts, created_at }
+  return kind === undefined ? { ...row, kind: unknownEvent, body: null } : { ...row, kind, body }
+}

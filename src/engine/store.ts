@@ -1,0 +1,188 @@
+import { batch } from '../postgres/batch.ts'
+import type { EventRow } from '../log/events.ts'
+import { violatedConstraint, type Db } from '../postgres/sql.ts'
+import type { EntityRef, Loaded } from './event.ts'
+import { copyOf, type AppRow, type MemberRow } from './state.ts'
+
+/** Null when the app does not exist. */
+export async function findApp(db: Db, app: number): Promise<AppRow | null> {
+  const [row] = await db<AppRow[]>`select * from apps where id = ${app}`
+  return row === undefined ? null : copyOf(row)
+}
+
+/** Every relation to an app, members in joining order first. */
+export function listMembers(db: Db, app: number): Promise<MemberRow[]> {
+  return db<MemberRow[]>`
+    select * from members where app_id = ${app}
+    order by joined_rev nulls last, user_id`
+}
+
+/** Apps by id, those that exist. Served by the primary key. */
+export async function findApps(db: Db, apps: number[]): Promise<Map<number, AppRow>> {
+  const rows = await db<AppRow[]>`select * from apps where id = any(${apps}::bigint[])`
+  return new Map(rows.map(row => [row.id, copyOf(row)]))
+}
+
+/** The relations of some users to an app, by user. */
+export async function findMembers(db: Db, app: number, users: number[]): Promise<Map<number, MemberRow>> {
+  const rows = await db<MemberRow[]>`
+    select * from members where app_id = ${app} and user_id = any(${users}::bigint[])`
+  return new Map(rows.map(row => [row.user_id, row]))
+}
+
+/** The relations that events are about: of users, each to the app of the event. Served by the primary key. */
+export async function loadMembers(db: Db, entities: readonly EntityRef[]): Promise<Loaded<MemberRow>> {
+  const apps = entities.map(({ app_id }) => app_id)
+  const users = entities.map(({ entity_id }) => entity_id)
+  const rows = await db<MemberRow[]>`
+    select * from members
+    where (app_id, user_id) in (select * from unnest(${apps}::bigint[], ${users}::bigint[]))`
+  const found = new Map(rows.map(row => [`${row.app_id}:${row.user_id}`, row]))
+  return ({ app_id, entity_id }) => found.get(`${app_id}:${entity_id}`)
+}
+
+/** An app as it is to be, and the rev that it had when that was decided: it is written only if it still has it. */
+export type MovedApp = AppRow & { known_rev: number }
+
+/** Moves the counters and revs of apps: what every message changes. Returns those that it wrote. */
+export const saveHeads = batch<MovedApp>({
+  name: 'save_heads',
+  columns: {
+    id: 'bigint',
+    known_rev: 'bigint',
+    rev: 'bigint',
+    head_rev: 'bigint',
+    head_at: 'timestamptz',
+    item_count: 'bigint',
+    trashed_count: 'bigint',
+    made_count: 'bigint',
+    last_id: 'bigint',
+    last_by: 'bigint',
+    prior_id: 'bigint',
+  },
+  uniform: ['head_at'],
+  sql: rows => `
+    update apps a set rev = r.rev, head_rev = r.head_rev, head_at = r.head_at, item_count = r.item_count,
+      trashed_count = r.trashed_count, made_count = r.made_count, last_id = r.last_id, last_by = r.last_by,
+      prior_id = r.prior_id
+    from ${rows} r where a.id = r.id and a.head_rev = r.known_rev
+    returning a.id`,
+})
+
+/** Writes whole rows of apps. Returns those that it wrote. */
+export const saveApps = batch<MovedApp>({
+  name: 'save_apps',
+  columns: {
+    ...saveHeads.columns,
+    uid: 'text',
+    name: 'text',
+    description: 'text',
+    metadata: 'jsonb',
+    tags: 'text[]',
+    access: 'text',
+    directory_id: 'bigint',
+    picture_id: 'bigint',
+    owner_id: 'bigint',
+    is_joinable: 'boolean',
+    updated_at: 'timestamptz',
+    updated_by: 'bigint',
+    trashed_at: 'timestamptz',
+    deleted_at: 'timestamptz',
+  },
+  sql: rows => `
+    update apps a set rev = r.rev, head_rev = r.head_rev, head_at = r.head_at, item_count = r.item_count,
+      trashed_count = r.trashed_count, made_count = r.made_count, last_id = r.last_id, last_by = r.last_by,
+      prior_id = r.prior_id,
+      uid = free_uid(r.uid, a.uid, a.type), name = r.name, description = r.description, metadata = r.metadata,
+      tags = r.tags, access = r.access, directory_id = r.directory_id, picture_id = r.picture_id, owner_id = r.owner_id,
+      is_joinable = r.is_joinable, updated_at = r.updated_at, updated_by = r.updated_by,
+      trashed_at = r.trashed_at, deleted_at = r.deleted_at
+    from ${rows} r where a.id = r.id and a.head_rev = r.known_rev
+    returning a.id`,
+})
+
+/** Moves read markers of people who have a row. */
+export const saveMarks = batch<MemberRow>({
+  name: 'save_marks',
+  columns: { app_id: 'bigint', user_id: 'bigint', marked_id: 'bigint', marked_at: 'timestamptz' },
+  uniform: ['marked_at'],
+  sql: rows => `
+    update members m set marked_id = r.marked_id, marked_at = r.marked_at
+    from ${rows} r where m.app_id = r.app_id and m.user_id = r.user_id`,
+})
+
+/** Writes whole rows of members, new or not. */
+export const saveMembers = batch<MemberRow>({
+  name: 'save_members',
+  columns: {
+    ...saveMarks.columns,
+    access: 'text',
+    joined_rev: 'bigint',
+    pinned_at: 'timestamptz',
+    starred_at: 'timestamptz',
+    archived_id: 'bigint',
+    is_removed: 'boolean',
+    hidden_id: 'bigint',
+    is_subscribed: 'boolean',
+    subscribed_rev: 'bigint',
+  },
+  sql: rows => `
+    insert into members (app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, starred_at,
+      archived_id, is_removed, hidden_id, is_subscribed, subscribed_rev)
+    select app_id, user_id, access, joined_rev, marked_id, marked_at, pinned_at, starred_at,
+      archived_id, is_removed, hidden_id, is_subscribed, subscribed_rev from ${rows} r
+    on conflict (app_id, user_id) do update set access = excluded.access, joined_rev = excluded.joined_rev,
+      marked_id = excluded.marked_id, marked_at = excluded.marked_at, pinned_at = excluded.pinned_at,
+      starred_at = excluded.starred_at, archived_id = excluded.archived_id, is_removed = excluded.is_removed,
+      hidden_id = excluded.hidden_id, is_subscribed = excluded.is_subscribed,
+      subscribed_rev = excluded.subscribed_rev`,
+})
+
+export const removeMembers = batch<Pick<MemberRow, 'app_id' | 'user_id'>>({
+  name: 'remove_members',
+  columns: { app_id: 'bigint', user_id: 'bigint' },
+  sql: rows => `
+    delete from members m using ${rows} r where m.app_id = r.app_id and m.user_id = r.user_id`,
+})
+
+export const insertEvents = batch<EventRow>({
+  name: 'insert_events',
+  columns: {
+    app_id: 'bigint',
+    rev: 'bigint',
+    prev: 'bigint',
+    type: 'text',
+    actor_id: 'bigint',
+    entity_type: 'text',
+    entity_id: 'bigint',
+    facts: 'jsonb',
+    created_at: 'timestamptz',
+  },
+  uniform: ['type', 'entity_type', 'facts', 'created_at'],
+  sql: rows => `
+    insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
+    select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at from ${rows} r`,
+})
+
+export interface IdempotencyRow {
+  key: Buffer
+  request: Buffer
+  result: unknown
+  created_at: Date
+}
+
+/**
+ * True where somebody else has committed under the same idempotency key since it was looked for: in another app, as
+ * otherwise one would have waited for the other. Done again, the request finds what was stored.
+ */
+export function isIdempotencyRace(error: unknown): boolean {
+  return violatedConstraint(error) === 'idempotency_pkey'
+}
+
+export const insertIdempotencyRows = batch<IdempotencyRow>({
+  name: 'insert_once',
+  columns: { key: 'bytea', request: 'bytea', result: 'jsonb', created_at: 'timestamptz' },
+  sql: rows => `
+    insert into idempotency (key, request, result, created_at)
+    select key, request, coalesce(result, 'null'), created_at from ${rows} r`,
+})

@@ -1,0 +1,122 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { DurationWindow } from '../../monitoring/duration-window.ts'
+import { RequestDurations } from './durations.ts'
+
+/** Reads a present value when the metrics are asked for; an object gives one value for each of its keys. */
+type Reading = () => number | Record<string, number>
+
+/**
+ * How often it is looked how late the event loop is; its lag is reported with this added. With the 10 ms that are usual, a
+ * node that had nothing to do woke up a hundred times a second for it, which took 1 % of a processor.
+ */
+const lagPeriodMs = 100
+
+/** Upper bounds in seconds: a commit takes a few milliseconds, and is given up after fifteen seconds. */
+const waitSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
+
+/**
+ * The figures of one node, in Prometheus's text format. What can be read when it is asked for is registered with
+ * `gauge` or `counter` and costs nothing in between; only what must be seen as it happens has a method.
+ */
+export class Metrics {
+  readonly requests = new RequestDurations()
+  readonly contentType: string
+  /** Group commits so far, and the commands in them. */
+  commits = 0
+  commands = 0
+  /** How long commits took, and queries waited for a connection, for samples. */
+  readonly commitTimes = new DurationWindow(waitSeconds)
+  readonly poolWaits = new DurationWindow(waitSeconds)
+  readonly #registry = new Registry()
+  readonly #commits: Histogram
+  readonly #commitSeconds: Histogram
+  readonly #poolWaits: Histogram
+
+  constructor() {
+    this.contentType = this.#registry.contentType
+    // Process and event loop.
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: lagPeriodMs })
+    this.#commits = new Histogram({
+      name: 'parley_commit_commands',
+      help: 'Commands in one commit.',
+      buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+      registers: [this.#registry],
+    })
+    this.#commitSeconds = this.histogram(
+      'parley_commit_duration_seconds',
+      'Time from the start of a commit to its end, what was tried again included.',
+      waitSeconds,
+    )
+    this.#poolWaits = this.histogram(
+      'parley_database_wait_seconds',
+      'Time that a query waited for a connection, of those that had to wait.',
+      waitSeconds,
+    )
+  }
+
+  /** What this node is, for graphs that compare versions. */
+  version(version: string): void {
+    new Gauge({
+      name: 'parley_info',
+      help: 'Always 1; its label is the version of this node.',
+      labelNames: ['version'],
+      registers: [this.#registry],
+    }).set({ version }, 1)
+  }
+
+  /** A group commit with this many commands was started. */
+  observeCommit(commands: number): void {
+    this.#commits.observe(commands)
+    this.commits++
+    this.commands += commands
+  }
+
+  /** Such a commit has ended. */
+  observeCommitTime(ms: number): void {
+    this.#commitSeconds.observe(ms / 1000)
+    this.commitTimes.observe(ms / 1000)
+  }
+
+  /** A query got a connection for which it had to wait. */
+  observePoolWait(ms: number): void {
+    this.#poolWaits.observe(ms / 1000)
+    this.poolWaits.observe(ms / 1000)
+  }
+
+  /** A figure that goes up and down: commands that wait, open sessions. `label` names the keys of an object. */
+  gauge(name: string, help: string, read: Reading, label = 'kind'): void {
+    const collect = () => {
+      for (const [labels, value] of toSamples(read(), label)) gauge.set(labels, value)
+    }
+    const gauge: Gauge = new Gauge({ name, help, labelNames: [label], registers: [this.#registry], collect })
+  }
+
+  /** A figure that only grows: deliveries by outcome; its name ends in `_total`. `read` gives the totals since the start. */
+  counter(name: string, help: string, read: Reading, label = 'kind'): void {
+    const collect = () => {
+      counter.reset()
+      for (const [labels, value] of toSamples(read(), label)) counter.inc(labels, value)
+    }
+    const counter: Counter = new Counter({ name, help, labelNames: [label], registers: [this.#registry], collect })
+  }
+
+  /** A figure with several labels that is counted as it happens. */
+  counted(name: string, help: string, labelNames: string[]): Counter {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] })
+  }
+
+  /** How often something fell between these bounds. */
+  histogram(name: string, help: string, buckets: number[]): Histogram {
+    return new Histogram({ name, help, buckets, registers: [this.#registry] })
+  }
+
+  /** Everything, in the text format. */
+  async text(): Promise<string> {
+    return (await this.#registry.metrics()) + this.requests.text()
+  }
+}
+
+function toSamples(reading: number | Record<string, number>, label: string): [Record<string, string>, number][] {
+  if (typeof reading === 'number') return [[{}, reading]]
+  return Object.entries(reading).map(([key, value]) => [{ [label]: key }, value])
+}

@@ -1,0 +1,212 @@
+import { STATUS_CODES } from 'node:http'
+import { z } from 'zod'
+import type { Auth } from '../../auth/authentication.ts'
+import type { ProblemType } from '../../lib/errors.ts'
+import { answerHeaders, withHeaders, withProblemHeaders } from './answer-headers.ts'
+import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
+import { namesOf } from '../router.ts'
+import type { Route } from '../route.ts'
+
+const ProblemDetails = z
+  .looseObject({
+    type: z.string().describe('A URI that names the class of the status'),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string().optional(),
+    instance: z.string().optional().describe('Path of the request'),
+    code: z.string().optional().describe('Names the reason; it does not change'),
+    errors: z.record(z.string(), z.array(z.string())).optional().describe('422: names of fields, and what is wrong'),
+    request_id: z.string().optional().describe('Names the request in the log of the server; also in X-Request-Id'),
+    trace_id: z.string().optional().describe('500: the id under which the server logged what happened'),
+  })
+  .meta({ id: 'ProblemDetails', description: 'Body of every answer with a status of 400 or above (RFC 7807)' })
+
+const bodyTypes = ['application/json', 'application/json-patch+json', 'text/json', 'application/*+json']
+
+const parameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Chosen by the client: a repeated request with the same key gets the answer to the first, for a day; 404 where ' +
+      'the caller may no longer read the app.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description: '`scalars=number`: ids and counts as JSON numbers instead of strings.',
+    schema: { type: 'string' },
+  },
+}
+
+const securitySchemes = {
+  AccessToken: { type: 'http', scheme: 'bearer', description: 'An access token (`wyu_…`), which acts as one user' },
+  Secret: { type: 'http', scheme: 'bearer', description: 'A token that is part of the configuration' },
+  ApiKey: { type: 'http', scheme: 'bearer', description: 'An API key (`wys_…`), for calls from servers' },
+  AdminSession: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-parley',
+    description: 'The cookie of the administration page (`parley` where there is no TLS); it counts under /admin alone',
+  },
+}
+
+const security: Record<Auth, object[]> = {
+  'token or key': [{ AccessToken: [] }, { ApiKey: [] }],
+  token: [{ AccessToken: [] }],
+  key: [{ ApiKey: [] }],
+  none: [],
+  session: [{ AdminSession: [] }],
+}
+
+/** The OpenAPI 3.1 document of an API, from its routes and their schemas. */
+export function describeApi(routes: readonly Route[], version: string): object {
+  const schemas = new JsonSchemas()
+  const paths: Record<string, Record<string, object>> = {}
+  const known = new Map<string, string>()
+  for (const route of routes) {
+    // To OpenAPI `/apps/{app}` and `/apps/{uid}` are the same path: the first one gives the names.
+    const shape = route.path.replaceAll(/\{\w+\}/g, '{}')
+    const path = known.get(shape) ?? route.path
+    known.set(shape, path)
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(route, path, schemas) }
+  }
+  return {
+    openapi: '3.1.1',
+    info: { title: 'Parley', version, description: 'Chat, posts, comments, files and more for your product.' },
+    servers: [{ url: '/' }],
+    paths,
+    components: { schemas: schemas.components, parameters, headers: answerHeaders, securitySchemes },
+  }
+}
+
+function describe(route: Route, path: string, schemas: JsonSchemas): object {
+  return {
+    operationId: toOperationId(route.method, path),
+    summary: route.summary,
+    tags: [path.split('/')[2] ?? 'server'],
+    security: typeof route.auth === 'string' ? security[route.auth] : [{ Secret: [] }],
+    parameters: [
+      ...describePath(route, path, schemas),
+      ...describeQuery(route, schemas),
+      ...(route.creates === true ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      { $ref: '#/components/parameters/Prefer' },
+    ],
+    ...(route.body && { requestBody: describeBody(route.body, schemas) }),
+    ...(route.uploadPart !== undefined && { requestBody: describeForm(route.uploadPart) }),
+    responses: {
+      ...(route.isDownload === true ? describeDownload() : describeReplies(route, schemas)),
+      ...describeProblems(route, schemas),
+    },
+  }
+}
+
+function describePath(route: Route, path: string, schemas: JsonSchemas): object[] {
+  const declared = toProperties(route.params && schemas.input(route.params))
+  const own = namesOf(route.path)
+  return namesOf(path).map((name, i) => {
+    const { description, ...schema } = declared[own[i]!] ?? { type: 'string' }
+    // Read as text, so that what is no id is not found instead of not valid.
+    const shown = name === 'id' ? { ...schema, type: 'integer' } : schema
+    return { name, in: 'path', required: true, ...(description ? { description } : {}), schema: shown }
+  })
+}
+
+function describeQuery(route: Route, schemas: JsonSchemas): object[] {
+  if (route.query === undefined) return []
+  const whole = schemas.input(route.query)
+  const required = (whole.required ?? []) as string[]
+  return Object.entries(toProperties(whole)).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description ? { description } : {}),
+    schema,
+  }))
+}
+
+function toProperties(schema: JsonSchema | undefined): Record<string, JsonSchema> {
+  return (schema?.properties ?? {}) as Record<string, JsonSchema>
+}
+
+function describeBody(body: z.ZodType, schemas: JsonSchemas): object {
+  const schema = schemas.input(body)
+  const content = Object.fromEntries(bodyTypes.map(type => [type, { schema }]))
+  return { required: !body.safeParse({}).success, content }
+}
+
+/** What no schema says anything about. */
+const bytes = { type: 'string', contentMediaType: 'application/octet-stream' }
+
+function describeForm(part: string): object {
+  const schema = { type: 'object', properties: { [part]: bytes }, required: [part] }
+  return { required: true, content: { 'multipart/form-data': { schema } } }
+}
+
+/** A file, or the part of it that was asked for, or none where the client has it. */
+function describeDownload(): Record<string, object> {
+  const content = { '*/*': { schema: bytes } }
+  return {
+    200: { description: 'The file', ...withHeaders('Accept-Ranges', 'Content-Disposition', 'ETag'), content },
+    206: { description: 'The range of it that was asked for', ...withHeaders('Content-Range', 'ETag'), content },
+    304: { description: 'The client has it', ...withHeaders('ETag') },
+  }
+}
+
+function describeReplies(route: Route, schemas: JsonSchemas): object {
+  const replies = Object.entries(route.replies).map(([status, schema]) => {
+    const description = STATUS_CODES[Number(status)] ?? ''
+    if (schema === null) return [status, { description }]
+    const content = { schema: schemas.output(schema) }
+    if (schema.def.type === 'string') return [status, { description, content: { 'text/plain': content } }]
+    const streamed = route.streams !== undefined && { [route.streams]: { schema: { type: 'string' } } }
+    const types = { 'application/json': content, ...streamed }
+    return [status, { description, ...withHeaders('Preference-Applied'), content: types }]
+  })
+  return Object.fromEntries(replies)
+}
+
+function describeProblems(route: Route, schemas: JsonSchemas): object {
+  const details = new Map<number, string[]>()
+  const add = (status: number, detail: string) => details.set(status, [...(details.get(status) ?? []), detail])
+  for (const { status, detail } of impliedProblems(route)) add(status, detail)
+  for (const { status, detail } of route.problems ?? []) add(status, detail)
+  const content = { 'application/problem+json': { schema: schemas.output(ProblemDetails) } }
+  const problems = Array.from(details, ([status, texts]) => [
+    status,
+    { description: [...new Set(texts)].join('\n\n'), ...withProblemHeaders(status), content },
+  ])
+  return { ...Object.fromEntries(problems), default: { description: 'Any other problem', content } }
+}
+
+/** What the edge itself refuses. */
+function impliedProblems(route: Route): Pick<ProblemType, 'status' | 'detail'>[] {
+  const implied: Pick<ProblemType, 'status' | 'detail'>[] = []
+  const isWrite = route.method !== 'GET'
+  if (route.body) implied.push({ status: 400, detail: 'The body is not JSON.' })
+  else if (isWrite) implied.push({ status: 400, detail: 'This makes no sense for what the path names.' })
+  if (route.auth !== 'none') implied.push({ status: 401, detail: 'The credential is missing or not valid.' })
+  if (route.auth === 'key') implied.push({ status: 403, detail: 'Only an API key may do this.' })
+  if (route.auth === 'token or key' && isWrite) implied.push({ status: 403, detail: 'The caller may not do this.' })
+  if (route.auth === 'token') implied.push({ status: 403, detail: 'Only an access token may do this.' })
+  if (route.isDownload) implied.push({ status: 416, detail: 'The file has no such range of bytes.' })
+  if (route.params) implied.push({ status: 404, detail: 'What the path names does not exist, or is not visible.' })
+  if (route.body || route.query || route.creates)
+    implied.push({ status: 422, detail: 'One or more values were rejected.' })
+  return implied
+}
+
+/** `POST /api/apps/{app}/messages` → `postAppsByAppMessages`. */
+function toOperationId(method: string, path: string): string {
+  const words = path
+    .replace(/^\/api\//, '/')
+    .split(/[/.]/)
+    .filter(Boolean)
+    .map(segment => (segment.startsWith('{') ? `by_${segment.slice(1, -1)}` : segment))
+  return [method.toLowerCase(), ...words.flatMap(word => word.split(/[_-]/)).map(capitalize)].join('')
+}
+
+function capitalize(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
+}

@@ -1,0 +1,102 @@
+import type { Page } from '../../api/page.ts'
+import type { Db, Fragment } from '../../postgres/sql.ts'
+
+/** A session of the administration page, with the key that it was begun with. */
+export interface AdminSessionRow {
+  id: number
+  key_id: number
+  key_name: string
+  /** The `credential` of principals that hold the key. */
+  key_hash: string
+  created_at: Date
+  used_at: Date
+  /** Its own end, or that of its key, whichever comes first. */
+  expires_at: Date
+  ip: string | null
+  agent: string | null
+}
+
+export interface NewAdminSession {
+  hash: Buffer
+  /** The hash of the key, in base64. */
+  key: string
+  now: Date
+  expiresAt: Date
+  ip: string
+  agent: string
+}
+
+/** Null where the key was revoked meanwhile. */
+export async function insertSession(
+  db: Db,
+  { hash, key, now, expiresAt, ip, agent }: NewAdminSession,
+): Promise<{ id: number; key_id: number } | null> {
+  const [row] = await db<{ id: number; key_id: number }[]>`
+    insert into admin_sessions (hash, key_id, created_at, used_at, expires_at, ip, agent)
+    select ${hash}, id, ${now}, ${now}, ${expiresAt}, ${ip}, ${agent}
+    from api_keys where hash = decode(${key}, 'base64') and revoked_at is null
+    returning id, key_id`
+  return row ?? null
+}
+
+/** A session that has not ended, by the hash of its cookie. Served by admin_sessions_hash_key. */
+export async function findSession(db: Db, hash: string, open: OpenAt): Promise<AdminSessionRow | null> {
+  const [row] = await db<AdminSessionRow[]>`
+    ${select(db)} where s.hash = decode(${hash}, 'base64') and ${isOpen(db, open)}`
+  return row ?? null
+}
+
+export async function findSessionById(db: Db, id: number, open: OpenAt): Promise<AdminSessionRow | null> {
+  const [row] = await db<AdminSessionRow[]>`${select(db)} where s.id = ${id} and ${isOpen(db, open)}`
+  return row ?? null
+}
+
+/** The sessions that have not ended, newest first. They are few, so no index serves this. */
+export function listSessions(db: Db, open: OpenAt, { skip, take }: Pick<Page, 'skip' | 'take'>) {
+  return db<AdminSessionRow[]>`
+    ${select(db)} where ${isOpen(db, open)} order by s.id desc limit ${take} offset ${skip}`
+}
+
+export async function countSessions(db: Db, open: OpenAt): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from admin_sessions s join api_keys k on k.id = s.key_id where ${isOpen(db, open)}`
+  return row!.count
+}
+
+/** False where there is none. */
+export async function removeSession(db: Db, id: number): Promise<boolean> {
+  const { count } = await db`delete from admin_sessions where id = ${id}`
+  return count > 0
+}
+
+/** Removes those that have ended, `limit` at most; how many there were. */
+export async function removeEnded(db: Db, open: OpenAt, limit: number): Promise<number> {
+  const { count } = await db`
+    delete from admin_sessions where id in (
+      select s.id from admin_sessions s join api_keys k on k.id = s.key_id
+      where not ${isOpen(db, open)} order by s.id limit ${limit})`
+  return count
+}
+
+/** Notes when a session was used. */
+export async function recordSessionUse(db: Db, id: number, at: Date): Promise<void> {
+  await db`update admin_sessions set used_at = greatest(used_at, ${at}::timestamptz) where id = ${id}`
+}
+
+export interface OpenAt {
+  now: Date
+  /** A session that was used last before this has ended. */
+  usedSince: Date
+}
+
+const select = (db: Db) => db`
+  select s.id, s.key_id, k.name as key_name, encode(k.hash, 'base64') as key_hash, s.created_at, s.used_at,
+    least(s.expires_at, k.expires_at) as expires_at, s.ip, s.agent
+  from admin_sessions s join api_keys k on k.id = s.key_id`
+
+function isOpen(db: Db, { now, usedSince }: OpenAt): Fragment {
+  return db`(
+    s.expires_at > ${now} and s.used_at > ${usedSince} and k.revoked_at is null
+    and (k.expires_at is null or k.expires_at > ${now})
+  )`
+}

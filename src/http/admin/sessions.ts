@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto'
+import { globalCommand, type GlobalCommands, type GlobalWork } from '../../engine/global-commands.ts'
+import type { SharedLog } from '../../log/shared-log.ts'
+import { unauthenticated, systemUser, type Principal } from '../../auth/principal.ts'
+import { audit, toAuditRow } from '../../audit/audit.ts'
+import { insertAuditRow } from '../../audit/store.ts'
+import { TokenBuckets } from '../../lib/token-buckets.ts'
+import type { Sql } from '../../postgres/sql.ts'
+import { hashOf } from '../../auth/credentials.ts'
+import * as store from './session-store.ts'
+import type { AdminSessionRow, NewAdminSession, OpenAt } from './session-store.ts'
+
+/** How long a session lasts, and how long one that is not used. The page asks for news while it can be seen. */
+const longestMs = 8 * 3_600_000
+const idleMs = 30 * 60_000
+
+/** How often a node writes down that a session was used: much more often than `idleMs`, and hardly ever. */
+const notePeriodMs = 60_000
+
+/** Sessions that are remembered; those known longest go first. Far more than a server has owners. */
+const capacity = 1_000
+
+/** Refusals that are written down, in all: attempts from many addresses at once must not fill the log. A guess. */
+const refusalsPace = { perSecond: 1, most: 60 }
+
+interface Known {
+  principal: Principal
+  expiresAt: number
+  usedAt: number
+  /** When its next use is to be written down. */
+  noteAt: number
+}
+
+/** Who signs in, and from where. */
+export interface SignIn {
+  /** Holds the key. */
+  by: Principal
+  ip: string
+  /** What the browser calls itself. */
+  agent: string
+}
+
+interface AdminSessionsParts {
+  sql: Sql
+  globalCommands: GlobalCommands
+  sharedLog: SharedLog
+  now: () => Date
+}
+
+/**
+ * The sessions of the administration page: a cookie of random bytes stands for an API key, for hours at most, and never
+ * longer than the key is valid. They are kept in the database, so that any node knows them, and remembered here until they
+ * end, on any node.
+ */
+export class AdminSessions {
+  readonly #sql: Sql
+  readonly #globalCommands: GlobalCommands
+  readonly #now: () => Date
+  readonly #known = new Map<string, Known>()
+  readonly #refusals: TokenBuckets<string>
+  /** Counts endings: a look-up that began before one may have found what it ended. */
+  #endings = 0
+
+  constructor({ sql, globalCommands, sharedLog, now }: AdminSessionsParts) {
+    this.#sql = sql
+    this.#globalCommands = globalCommands
+    this.#now = now
+    this.#refusals = new TokenBuckets({ ...refusalsPace, now: () => now().getTime() })
+    sharedLog.listen(({ type }) => {
+      if (type !== 'keys_revoked' && type !== 'admin_session_ended' && type !== 'everything') return
+      this.#endings++
+      this.#known.clear()
+    })
+  }
+
+  /** Begins a session; the value of its cookie, which is known this once. Null where the key was revoked meanwhile. */
+  async begin({ by, ip, agent }: SignIn): Promise<string | null> {
+    const value = randomBytes(32).toString('base64url')
+    const hash = Buffer.from(hashOf(value), 'base64')
+    const isBegun = await this.#globalCommands.run(beginSession, { ...by, ip }, { hash, key: by.credential, ip, agent })
+    return isBegun ? value : null
+  }
+
+  /** Writes down that somebody did not get in; of very many not each. */
+  async refused(ip: string, agent: string): Promise<void> {
+    if (this.#refusals.take('') > 0) return
+    const entry = { action: 'sign_in_failed', after: { agent } } as const
+    await insertAuditRow(this.#sql, toAuditRow({ ...unauthenticated, ip }, this.#now(), entry))
+  }
+
+  /** The principal of a cookie, at once if it is known; else a promise, of null for a session that has ended. */
+  find(value: string): Principal | Promise<Principal | null> {
+    const hash = hashOf(value)
+    const known = this.#known.get(hash)
+    const now = this.#now().getTime()
+    // One that seems idle may have been used on another node.
+    if (known === undefined || known.expiresAt <= now || known.usedAt + idleMs <= now) return this.#read(hash)
+    return this.#admit(known, now)
+  }
+
+  /** What is known of a session that has not ended. */
+  get(id: number): Promise<AdminSessionRow | null> {
+    return store.findSessionById(this.#sql, id, openAt(this.#now()))
+  }
+
+  /** The sessions that have not ended, and how many there are. */
+  async list(page: { skip: number; take: number; countOnly: boolean }) {
+    const open = openAt(this.#now())
+    const count = await store.countSessions(this.#sql, open)
+    return { count, sessions: page.countOnly ? [] : await store.listSessions(this.#sql, open, page) }
+  }
+
+  /** Ends a session: on this node before it resolves, on others within a moment. False where there is none. */
+  end(id: number, by: Principal): Promise<boolean> {
+    return this.#globalCommands.run(endSession, by, id)
+  }
+
+  async #read(hash: string): Promise<Principal | null> {
+    let found: AdminSessionRow | null
+    let before: number
+    do {
+      before = this.#endings
+      found = await store.findSession(this.#sql, hash, openAt(this.#now()))
+    } while (before !== this.#endings)
+    this.#known.delete(hash)
+    if (found === null) return null
+    const { id, key_hash, used_at, expires_at } = found
+    const principal: Principal = { kind: 'key', user: systemUser, credential: key_hash, session: id }
+    const known = { principal, expiresAt: expires_at.getTime(), usedAt: used_at.getTime(), noteAt: 0 }
+    this.#known.set(hash, known)
+    if (this.#known.size > capacity) this.#known.delete(this.#known.keys().next().value!)
+    return this.#admit(known, this.#now().getTime())
+  }
+
+  #admit(known: Known, now: number): Principal {
+    known.usedAt = now
+    if (now >= known.noteAt) {
+      known.noteAt = now + notePeriodMs
+      // In the background: what fails is written with the use a minute later.
+      store.recordSessionUse(this.#sql, known.principal.session!, new Date(now)).catch(() => {})
+    }
+    return known.principal
+  }
+}
+
+/** Removes what is left of sessions that have ended. */
+export async function forgetSessions(sql: Sql, now: Date): Promise<void> {
+  await store.removeEnded(sql, openAt(now), capacity)
+}
+
+const beginSession = globalCommand(
+  'beginSession',
+  async (work: GlobalWork, input: Omit<NewAdminSession, 'now' | 'expiresAt'>): Promise<boolean> => {
+    const expiresAt = new Date(work.now.getTime() + longestMs)
+    const session = await store.insertSession(work.sql, { ...input, now: work.now, expiresAt })
+    if (session === null) return false
+    audit(work, { action: 'signed_in', target: { type: 'sign_in', id: session.id }, after: { agent: input.agent } })
+    return true
+  },
+)
+
+const endSession = globalCommand('endSession', async (work: GlobalWork, id: number): Promise<boolean> => {
+  if (!(await store.removeSession(work.sql, id))) return false
+  audit(work, { action: 'signed_out', target: { type: 'sign_in', id } })
+  work.changed('admin_session_ended', 'admin_session', id)
+  return true
+})
+
+function openAt(now: Date): OpenAt {
+  return { now, usedSince: new Date(now.getTime() - idleMs) }
+}

@@ -1,0 +1,47 @@
+import { PassThrough } from 'node:stream'
+import { systemClock, type Clock } from '../../lib/clock.ts'
+import { writeJson } from '../../api/json.ts'
+import { Download } from './download.ts'
+import { reply, type Representation, type Reply } from '../route.ts'
+
+export const eventStreamType = 'text/event-stream'
+
+/** uWebSockets.js, and proxies, take an answer that says nothing for ten seconds for dead. */
+const silentMs = 4_000
+
+/** Sends one event: its name, and an object for the JSON writer. */
+type SendEvent = (name: string, data: object) => void
+
+/**
+ * A reply that is sent as it is made: server-sent events, as the HTML standard has them. `run` makes them and resolves
+ * behind the last one; `signal` aborts when the client is gone. Where it rejects, the connection is cut.
+ */
+export function replyWithEvents(
+  { scalars }: Representation,
+  run: (send: SendEvent, signal: AbortSignal) => Promise<void>,
+  clock: Clock = systemClock,
+): Reply<200> {
+  const open = () => {
+    const stream = new PassThrough()
+    const gone = new AbortController()
+    let cancel = () => {}
+    const write = (text: string) => {
+      cancel()
+      if (stream.destroyed) return
+      stream.write(text)
+      cancel = clock.after(silentMs, () => write(':\n\n'))
+    }
+    stream.once('close', () => {
+      cancel()
+      gone.abort()
+    })
+    write(':\n\n')
+    run((name, data) => write(`event: ${name}\ndata: ${writeJson(data, scalars)}\n\n`), gone.signal).then(
+      () => stream.end(),
+      (error: unknown) => stream.destroy(gone.signal.aborted ? undefined : (error as Error)),
+    )
+    return stream
+  }
+  const headers = { 'Content-Type': eventStreamType, 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' }
+  return reply(200, new Download({ sizeBytes: null, etag: null, open }), headers)
+}

@@ -1,0 +1,168 @@
+import { problem, type Problem } from '../../lib/errors.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { every } from '../../lib/clock.ts'
+import type { BodyTaker, Exchange } from '../server/exchange.ts'
+
+export const PayloadTooLarge = problem(413, 'payload-too-large', 'The body is larger than this operation accepts.')
+export const UnsupportedMediaType = problem(
+  415,
+  'unsupported-media-type',
+  'The body must be JSON in UTF-8, not compressed: Content-Type: application/json.',
+)
+export const BodyTimeout = problem(408, 'body-timeout', 'The body did not arrive in time.')
+export const NotUtf8 = problem(400, 'not-utf-8', 'The body is not UTF-8.')
+
+const jsonTypes = /^(?:application\/(?:json|json-patch\+json|[\w.!#$&^-]+\+json)|text\/json)\s*(?:;|$)/i
+const otherCharset = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i
+
+/** What is too large is read on for a while: a client that is still sending would lose an answer given at once. */
+export const lingerBytes = 16 * 1024 * 1024
+
+/**
+ * uWebSockets.js drops a connection without an answer when less than 160 KiB of a body came in 10 s. A little earlier
+ * the client is told.
+ */
+const stallMs = 8_000
+const stallBytes = 160 * 1024
+
+const decoder = new TextDecoder('utf-8', { fatal: true })
+
+interface BodyOptions {
+  now: () => number
+  limitBytes: number
+  /** What refuses the body if there is any, as soon as it is seen. */
+  unwanted: Problem | undefined
+  accept: (text: string) => void
+  refuse: (problem: Problem, isComplete: boolean) => void
+}
+
+/** How a body is received. */
+export interface BodyLimits {
+  /** How long a body may take, whatever its size. */
+  deadlineMs: number
+  clock: Clock
+  signal: AbortSignal
+}
+
+/**
+ * Receives the bodies of one edge: each whole, as text, within its size, and before the deadline. A body that is late
+ * is found by one sweep over all that are open, so that none of them needs a timer.
+ */
+export class Bodies {
+  readonly #open = new Set<IncomingBody>()
+  readonly #now: () => number
+
+  constructor({ deadlineMs, clock, signal }: BodyLimits) {
+    this.#now = () => clock.now()
+    every(clock, Math.min(1000, deadlineMs / 4), signal, () => {
+      for (const body of this.#open) body.expire(deadlineMs)
+    })
+  }
+
+  /**
+   * Calls `accept` with the text, or `refuse`, unless the client goes away first: during this turn of the event loop if
+   * all of it came with the head. Only before `exchange.detach`. Throws what can be refused by the head alone.
+   */
+  receive(
+    exchange: Exchange,
+    limitBytes: number,
+    accept: (text: string) => void,
+    refuse: (problem: Problem, isComplete: boolean) => void,
+  ): void {
+    const lengthBytes = Number(exchange.header('content-length'))
+    const unwanted = isJson(exchange) ? undefined : UnsupportedMediaType()
+    if (lengthBytes > 0 && unwanted !== undefined) throw unwanted
+    if (lengthBytes > limitBytes) throw PayloadTooLarge()
+    const body = new IncomingBody({ now: this.#now, limitBytes, unwanted, accept, refuse }, this.#open)
+    exchange.receive(body)
+  }
+}
+
+/** True where a body was announced. */
+export function hasBody(exchange: Exchange): boolean {
+  const length = exchange.header('content-length')
+  if (length !== '') return length !== '0'
+  return exchange.header('transfer-encoding') !== ''
+}
+
+function isJson(exchange: Exchange): boolean {
+  const type = exchange.header('content-type')
+  if (type !== 'application/json' && (!jsonTypes.test(type) || otherCharset.test(type))) return false
+  const encoding = exchange.header('content-encoding')
+  return encoding === '' || encoding === 'identity'
+}
+
+class IncomingBody implements BodyTaker {
+  readonly #options: BodyOptions
+  readonly #open: Set<IncomingBody>
+  readonly #startedAt: number
+  #windowAt: number
+  #windowBytes = 0
+  #chunks: Buffer[] = []
+  #sizeBytes = 0
+  #refusal: Problem | undefined
+  #isOver = false
+
+  constructor(options: BodyOptions, open: Set<IncomingBody>) {
+    this.#options = options
+    this.#open = open
+    this.#startedAt = options.now()
+    this.#windowAt = this.#startedAt
+    open.add(this)
+  }
+
+  take(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.#isOver) return
+    this.#sizeBytes += chunk.byteLength
+    if (this.#sizeBytes > 0) this.#refusal ??= this.#options.unwanted
+    if (this.#sizeBytes > this.#options.limitBytes) this.#refusal ??= PayloadTooLarge()
+    if (this.#refusal !== undefined) {
+      this.#chunks = []
+      if (isLast || this.#sizeBytes > this.#options.limitBytes + lingerBytes) this.#refuse(this.#refusal, isLast)
+    } else if (!isLast) {
+      this.#keep(chunk)
+    } else if (this.#chunks.length === 0) {
+      // Nearly every body comes in one piece, which is read where it lies.
+      this.#finish(chunk)
+    } else {
+      this.#finish(Buffer.concat([...this.#chunks, Buffer.from(chunk)]))
+    }
+  }
+
+  cancel(): void {
+    this.#isOver = true
+    this.#chunks = []
+    this.#open.delete(this)
+  }
+
+  /** Refuses if the body is later than it may be. */
+  expire(deadlineMs: number): void {
+    const now = this.#options.now()
+    if (now - this.#startedAt > deadlineMs || now - this.#windowAt > stallMs) this.#refuse(BodyTimeout(), false)
+  }
+
+  #keep(chunk: ArrayBuffer): void {
+    this.#chunks.push(Buffer.from(chunk.slice(0)))
+    this.#windowBytes += chunk.byteLength
+    if (this.#windowBytes < stallBytes) return
+    this.#windowBytes = 0
+    this.#windowAt = this.#options.now()
+  }
+
+  #finish(bytes: ArrayBuffer | Buffer): void {
+    let text: string
+    try {
+      text = decoder.decode(bytes)
+    } catch {
+      // The one thing that can go wrong here.
+      return this.#refuse(NotUtf8(), true)
+    }
+    this.cancel()
+    this.#options.accept(text)
+  }
+
+  #refuse(problem: Problem, isComplete: boolean): void {
+    this.cancel()
+    this.#options.refuse(problem, isComplete)
+  }
+}

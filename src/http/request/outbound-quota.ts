@@ -1,0 +1,45 @@
+import type { Principal } from '../../auth/principal.ts'
+import { overloaded } from '../../lib/errors.ts'
+import { RateLimit } from './rate-limit.ts'
+
+interface OutboundQuotaOptions {
+  /** Of one caller. */
+  perMinute: number
+  /** Of all callers together: each holds a connection and waits for another server. */
+  atOnce: number
+  /** Milliseconds. */
+  now: () => number
+}
+
+/**
+ * Limits requests to other servers that a caller waits for: per minute for each caller, refused with 429 beyond, and at
+ * one time for all callers, refused with 503. What is counted is this node's, and is lost with it.
+ */
+export class OutboundQuota {
+  readonly #rate: RateLimit
+  readonly #atOnce: number
+  #running = 0
+
+  constructor({ perMinute, atOnce, now }: OutboundQuotaOptions) {
+    this.#rate = new RateLimit(perMinute, now)
+    this.#atOnce = atOnce
+  }
+
+  /** API keys have no limit of their own. */
+  async run<Result>(by: Principal, work: () => Promise<Result>): Promise<Result> {
+    const end = this.begin(by)
+    try {
+      return await work()
+    } finally {
+      end()
+    }
+  }
+
+  /** Counts work that ends elsewhere: call the returned function then, once. Refuses as `run` does. */
+  begin(by: Principal): () => void {
+    if (by.kind === 'user') this.#rate.take(String(by.user))
+    if (this.#running >= this.#atOnce) throw overloaded()
+    this.#running++
+    return () => this.#running--
+  }
+}

@@ -1,0 +1,33 @@
+import type { Log } from '../../lib/log.ts'
+import type { Exchange } from './exchange.ts'
+
+/** `sampled`: every failure of the server, and one in a hundred of all other requests. */
+export type AccessLogging = 'off' | 'sampled' | 'all'
+
+const sampledOneIn = 100
+
+/**
+ * Writes a line for each request that has ended. It has the template of the route and not the path, because paths name
+ * people, and no query, because queries hold what people look for.
+ */
+export class AccessLog {
+  readonly #log: Log
+  readonly #oneIn: number
+  #count = 0
+
+  /** Null where nothing is to be logged, so that a request costs nothing. */
+  static create(logging: AccessLogging, log: Log): AccessLog | null {
+    return logging === 'off' ? null : new AccessLog(log, logging === 'all' ? 1 : sampledOneIn)
+  }
+
+  private constructor(log: Log, oneIn: number) {
+    this.#log = log
+    this.#oneIn = oneIn
+  }
+
+  add({ id, method, durations, startedAt }: Exchange, status: number): void {
+    if (++this.#count % this.#oneIn !== 0 && status < 500) return
+    const ms = Math.round((performance.now() - startedAt) * 100) / 100
+    this.#log.info({ request_id: id, method, route: durations?.route ?? '', status, ms }, 'Request')
+  }
+}

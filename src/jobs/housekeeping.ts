@@ -1,0 +1,188 @@
+import { every, type Clock } from '../lib/clock.ts'
+import type { Log } from '../lib/log.ts'
+import type { CommitWatch } from './commit-poll.ts'
+import { addPartitions, dropPartitions } from '../log/events.ts'
+import { removeForwardedKeys } from '../engine/commit/idempotency.ts'
+import type { Db, Sql } from '../postgres/sql.ts'
+
+/** Work that comes round again and again. */
+export interface Chore {
+  name: string
+  periodMs: number
+  /**
+   * It only finds what was committed since: its turn is left out where nothing was, unless its last one failed, or answered
+   * false because something will be due by time alone.
+   */
+  followsCommits?: boolean
+  /**
+   * When the signal aborts, it ends soon: what takes long is done in portions, and the rest left for another time. Answers
+   * how many rows it removed or changed, where it counts them.
+   */
+  run: (signal: AbortSignal) => Promise<boolean | number | void>
+}
+
+/** How a turn of a chore went. */
+export interface ChoreTurn {
+  name: string
+  periodMs: number
+  /** Milliseconds since 1970. */
+  startedAt: number
+  durationMs: number
+  /** Removed or changed; null where it does not count them. */
+  rows: number | null
+  error: Error | null
+}
+
+interface Keeping {
+  clock: Clock
+  log: Log
+  signal: AbortSignal
+  /** Told of each turn when it is over. */
+  onTurn?: (turn: ChoreTurn) => void
+  /** Without it, no turn is left out. */
+  commits?: Pick<CommitWatch, 'snapshot'>
+}
+
+/** Answers to a POST are kept for repetition this long. */
+const idempotencyHours = 24
+
+/** And those to commands that one node asked of another: it repeats them within seconds, if at all. A guess. */
+const forwardedMinutes = 15
+
+/** Rows in one delete: few enough that nobody waits for it. A guess. */
+const batchSize = 1000
+
+/** Any fixed number: of several nodes one rotates, the others wait and find it done. */
+const rotationLock = 7_213_002
+
+/**
+ * Does each chore, again and again, until the signal aborts. A chore that fails is logged, once until it succeeds
+ * again, and has its next turn as usual. Nothing is lost if the process dies: every chore picks up what is left. The
+ * function returned resolves when no chore is under way: before that, what they use must not be closed.
+ */
+export function keepHouse(chores: Chore[], { clock, log, signal, onTurn, commits }: Keeping): () => Promise<void> {
+  const underWay = new Set<Promise<void>>()
+  for (const { name, periodMs, run, followsCommits = false } of chores) {
+    let hasFailed = false
+    /** How things stood before the last turn, where there is nothing to do before they change. */
+    let settledAt: string | null = null
+    const take = async () => {
+      const [startedAt, startedMs] = [clock.now(), performance.now()]
+      let failure: Error | null = null
+      let rows: number | null = null
+      try {
+        const snapshot = followsCommits && commits !== undefined ? await commits.snapshot() : null
+        if (snapshot !== null && snapshot === settledAt) return
+        settledAt = null
+        const outcome = await run(signal)
+        if (outcome !== false) settledAt = snapshot
+        if (typeof outcome === 'number') rows = outcome
+        if (hasFailed) log.info({ chore: name }, 'A chore succeeds again')
+        hasFailed = false
+      } catch (error) {
+        if (!hasFailed) log.warn({ chore: name, error }, 'A chore failed; it is tried again')
+        hasFailed = true
+        failure = error instanceof Error ? error : new Error(String(error))
+      }
+      onTurn?.({ name, periodMs, startedAt, durationMs: performance.now() - startedMs, rows, error: failure })
+    }
+    every(clock, periodMs, signal, async () => {
+      const turn = take()
+      underWay.add(turn)
+      await turn
+      underWay.delete(turn)
+    })
+  }
+  return async () => void (await Promise.all(underWay))
+}
+
+/**
+ * Does something in portions of `size` until one is not full or the signal aborts; how many there were in all. With a clock
+ * it rests after each portion for as long as that took, so that it never has more than half of a disk's time.
+ */
+export async function inPortions(
+  size: number,
+  signal: AbortSignal,
+  take: () => Promise<number>,
+  clock?: Clock,
+): Promise<number> {
+  let sum = 0
+  for (;;) {
+    const startedAt = performance.now()
+    const count = await take()
+    sum += count
+    if (count < size || signal.aborted) return sum
+    const tookMs = Math.min(longestRestMs, performance.now() - startedAt)
+    if (clock !== undefined) await new Promise<void>(resolve => clock.after(tookMs, resolve))
+  }
+}
+
+/** A rest is no longer, however long its portion took: a node that stops waits for it. */
+const longestRestMs = 1_000
+
+/** For how many days the logs are kept. */
+type KeptDays = Parameters<typeof dropPartitions>[1]
+
+/** What the database needs. Several nodes may do it at once. */
+export function storageChores(sql: Sql, keep: KeptDays, now: () => Date): Chore[] {
+  const inAll = (removeBatch: (sql: Sql, now: Date) => Promise<number>) => async (signal: AbortSignal) => {
+    const time = await earlierTime(sql, now())
+    return inPortions(batchSize, signal, () => removeBatch(sql, time))
+  }
+  return [
+    { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, keep, now()) },
+    { name: 'forget answers', periodMs: 60_000, run: inAll(removeOldAnswers) },
+    { name: 'forget commands of other nodes', periodMs: 60_000, run: inAll(removeOldForwarded) },
+    { name: 'forget tokens', periodMs: 60_000, run: inAll(removeExpiredTokens) },
+  ]
+}
+
+/** Makes room for the events of the days to come; to be done before the first event is written, too. */
+export async function prepareEvents(sql: Sql, now: Date): Promise<void> {
+  await sql.begin(async tx => {
+    await tx`select pg_advisory_xact_lock(${rotationLock})`
+    await addPartitions(tx, now)
+  })
+}
+
+async function rotateEvents(sql: Sql, keep: KeptDays, now: Date): Promise<void> {
+  await prepareEvents(sql, now)
+  await sql.begin(async tx => {
+    await tx`select pg_advisory_xact_lock(${rotationLock})`
+    // Dropping locks the log: rather at the next turn than behind a long query, with everybody queueing.
+    await tx`set local lock_timeout = '200ms'`
+    await dropPartitions(tx, keep, await earlierTime(tx, now))
+  })
+}
+
+/**
+ * That of this node or of PostgreSQL. What is deleted is gone for every node, so it has to be old by both clocks: one
+ * that is ahead would take what is written today for old.
+ */
+export async function earlierTime(db: Db, now: Date): Promise<Date> {
+  const [row] = await db<{ time: Date }[]>`select least(now(), ${now}) as time`
+  return row!.time
+}
+
+/** Served by idempotency_age. */
+async function removeOldAnswers(sql: Sql, now: Date): Promise<number> {
+  const before = new Date(now.getTime() - idempotencyHours * 3_600_000)
+  const { count } = await sql`
+    delete from idempotency where key in (
+      select key from idempotency where created_at < ${before}
+      order by created_at limit ${batchSize} for update skip locked)`
+  return count
+}
+
+function removeOldForwarded(sql: Sql, now: Date): Promise<number> {
+  return removeForwardedKeys(sql, new Date(now.getTime() - forwardedMinutes * 60_000), batchSize)
+}
+
+/** Served by tokens_expiry. */
+async function removeExpiredTokens(sql: Sql, now: Date): Promise<number> {
+  const { count } = await sql`
+    delete from tokens where hash in (
+      select hash from tokens where expires_at < ${now}
+      order by expires_at limit ${batchSize} for update skip locked)`
+  return count
+}

@@ -1,0 +1,74 @@
+import { StartFault } from '../errors.ts'
+
+/** Something that runs until it is stopped. */
+export interface Running {
+  /** Resolves when nothing is left of it. Never rejects. */
+  stop(): Promise<void>
+  /** Resolves with the reason when it cannot go on by itself. */
+  failed: Promise<Error>
+}
+
+/** npm passes Ctrl-C on to a process that the terminal has told already: within this time, two signals are one. */
+const sameSignalMs = 1000
+
+/**
+ * Runs a node as this process: `start`, then until SIGTERM, SIGINT or SIGHUP, which stop it in good order with exit
+ * code 0; a second signal ends the process at once. What nobody caught ends it with exit code 1, because nobody knows what
+ * it left half done; a supervisor starts it anew.
+ */
+export async function runAsProcess(start: () => Promise<Running>): Promise<void> {
+  const signalled = new Promise<void>(resolve => {
+    let firstAt = 0
+    const onSignal = () => {
+      if (firstAt > 0 && Date.now() - firstAt > sameSignalMs) process.exit(1)
+      firstAt ||= Date.now()
+      resolve()
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+    process.on('SIGHUP', onSignal)
+  })
+  // Whoever read what is printed may be gone, such as a closed terminal: that is no reason to leave anything half done.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  process.on('uncaughtException', die)
+  process.on('unhandledRejection', die)
+  try {
+    const running = await start()
+    const failure = await Promise.race([running.failed, signalled])
+    await running.stop()
+    if (failure !== undefined) die(failure)
+  } catch (error) {
+    die(error)
+  }
+  process.exit(0)
+}
+
+/**
+ * Runs a command as this process, which ends with it: exit code 0, or 1 with the reason. A signal rejects the promise that
+ * the command is given, so that it can clear up; a second one ends the process at once.
+ */
+export async function runAsCommand(run: (stopped: Promise<never>) => Promise<void>): Promise<void> {
+  const stopped = new Promise<never>((_, reject) => {
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.once(signal, () => reject(new StartFault(`Ended by ${signal}.`)))
+    }
+  })
+  stopped.catch(() => {})
+  try {
+    await run(stopped)
+  } catch (error) {
+    die(error)
+  }
+  process.exit(0)
+}
+
+function die(error: unknown): never {
+  // Whoever starts a node is told what to do; a bug shows where it is.
+  process.stderr.write(error instanceof StartFault ? `${error.message}\n` : `${describe(error)}\n`)
+  process.exit(1)
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause === undefined ? `${error.stack}` : `${error.stack}\nCaused by: ${describe(error.cause)}`
+}

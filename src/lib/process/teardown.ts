@@ -1,0 +1,57 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Log } from '../log.ts'
+
+interface Step {
+  name: string
+  end: (deadlineMs: number) => Promise<void> | void
+}
+
+/**
+ * What has been started, to be ended in the reverse order. A step that fails or takes too long is logged and does not
+ * keep the others from their turn: each may use 60 % of the time that is left, so that there is always some for the next.
+ */
+export class Teardown {
+  readonly #log: Log
+  readonly #steps: Step[] = []
+  #running: Promise<void> | null = null
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** `end` is given the time that it may take, in milliseconds. */
+  add(name: string, end: Step['end']): void {
+    this.#steps.push({ name, end })
+  }
+
+  /** Ends everything within `budgetMs`. Never rejects; a second call waits for the first. */
+  run(budgetMs: number): Promise<void> {
+    this.#running ??= this.#run(Date.now() + budgetMs)
+    return this.#running
+  }
+
+  async #run(endsAt: number): Promise<void> {
+    for (const { name, end } of this.#steps.splice(0).reverse()) {
+      const deadlineMs = Math.max((endsAt - Date.now()) * 0.6, 100)
+      try {
+        await inTime(end(deadlineMs), deadlineMs)
+      } catch (error) {
+        this.#log.warn({ step: name, error }, 'A part did not stop as it should')
+      }
+    }
+  }
+}
+
+async function inTime(work: Promise<void> | void, deadlineMs: number): Promise<void> {
+  const giveUp = new AbortController()
+  const late = delay(deadlineMs, undefined, { signal: giveUp.signal }).then(() => {
+    throw new Error(`not ended after ${Math.round(deadlineMs)} ms`)
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    giveUp.abort()
+    // Aborting rejects the timer that nobody waits for any more.
+    late.catch(() => {})
+  }
+}

@@ -1,0 +1,66 @@
+import { dropOldPartitions, makePartitions } from './partitions.ts'
+import type { Db } from '../postgres/sql.ts'
+
+/** A row of the event log. */
+export interface EventRow {
+  app_id: number
+  rev: number
+  prev: number
+  type: string
+  actor_id: number
+  entity_type: string
+  entity_id: number
+  facts: Record<string, unknown> | null
+  created_at: Date
+}
+
+/** The app id under which the log keeps what belongs to no app. */
+export const sharedLogId = 0
+
+/** An app's events after `rev`, oldest first. Served by events_app. */
+export function listEvents(db: Db, app: number, after: number, limit: number): Promise<EventRow[]> {
+  return db<EventRow[]>`
+    select * from events
+    where app_id = ${app} and rev > ${after}
+    order by app_id, rev
+    limit ${limit}`
+}
+
+/** The events of each app after its rev, by app and oldest first, up to `limit` of each. Served by events_app. */
+export function listEventsOf(
+  db: Db,
+  starts: readonly { app: number; rev: number }[],
+  limit: number,
+): Promise<EventRow[]> {
+  return db<EventRow[]>`
+    select e.* from unnest(${starts.map(({ app }) => app)}::bigint[], ${starts.map(({ rev }) => rev)}::bigint[])
+      as start (app_id, rev)
+    cross join lateral (
+      select * from events
+      where app_id = start.app_id and rev > start.rev
+      order by app_id, rev
+      limit ${limit}
+    ) e
+    order by e.app_id, e.rev`
+}
+
+/** The log of events, day by day, and who changed what, month by month. */
+const logs = [
+  { table: 'events', unit: 'day', ahead: 3 },
+  { table: 'audit', unit: 'month', ahead: 1 },
+] as const
+
+/** Makes room in the logs for today and the days to come. */
+export async function addPartitions(db: Db, now: Date): Promise<void> {
+  for (const log of logs) await makePartitions(db, log, now)
+}
+
+/** Drops what is older than its days: of the log of events, and of who changed what. */
+export async function dropPartitions(
+  db: Db,
+  { eventDays, auditDays }: { eventDays: number; auditDays: number },
+  now: Date,
+): Promise<void> {
+  await dropOldPartitions(db, logs[0], eventDays, now)
+  await dropOldPartitions(db, logs[1], auditDays, now)
+}

@@ -1,0 +1,101 @@
+import { open, readFile, stat } from 'node:fs/promises'
+import { setPriority } from 'node:os'
+import sharp, { type Sharp } from 'sharp'
+import { endNow, takeOrders } from '../lib/process/isolated-process.ts'
+import { bitmapLimitBytes, decode, readHead } from './bitmap.ts'
+import type { FittedImage, Order } from './decoder.ts'
+import { pixelLimit, svgLimitBytes, type Image, type ImageFormat, type Rendition } from './image.ts'
+import { readSvgSize, svgHeadBytes } from './svg.ts'
+
+takeOrders(obey)
+
+sharp.cache(false)
+sharp.concurrency(1)
+// What decodes anything else, such as PDF or formats read through other programs, is not needed.
+sharp.block({ operation: ['VipsForeignLoad'] })
+const formats = ['JpegFile', 'PngFile', 'WebpFile', 'NsgifFile', 'TiffFile', 'SvgBuffer']
+sharp.unblock({ operation: formats.map(name => `VipsForeignLoad${name}`) })
+
+/** How often is looked how much time an order has taken. */
+const watchMs = 50
+
+/** Language models scale larger pictures down by themselves, as their vendors say, and charge for what was sent. */
+const modelPixels = 1568
+
+async function obey({ path, wish, processorMs }: Order): Promise<Uint8Array | Image | FittedImage | null> {
+  const before = process.cpuUsage()
+  // The threads that decode leave this one free, and nothing else stops them.
+  const watch = setInterval(() => {
+    const { user, system } = process.cpuUsage(before)
+    if ((user + system) / 1000 > processorMs) endNow()
+  }, watchMs)
+  try {
+    if (wish === 'head') return await inspect(path)
+    return wish === 'fitted' ? await fitForModel(path) : await make(path, wish)
+  } catch {
+    // Whatever it is, it is no picture.
+    return null
+  } finally {
+    clearInterval(watch)
+  }
+}
+
+async function inspect(path: string): Promise<Image | null> {
+  const head = await sharp(path, { limitInputPixels: false, failOn: 'error', sequentialRead: true }).metadata()
+  const { format, width, height, orientation = 1, pages, pageHeight } = head
+  if (!isFormat(format) || !width || !height) return null
+  const frame = pages !== undefined && pageHeight !== undefined ? pageHeight : height
+  // From 5 on, the picture is stored lying on its side.
+  return orientation < 5 ? { format, width, height: frame } : { format, width: frame, height: width }
+}
+
+function isFormat(format: string | undefined): format is ImageFormat {
+  return ['png', 'jpeg', 'gif', 'webp', 'tiff'].includes(format ?? '')
+}
+
+async function make(path: string, rendition: Rendition): Promise<Uint8Array> {
+  // Pictures can wait; whoever writes and reads messages should not, nor whoever uploads something.
+  setPriority(10)
+  return fit(await decodeFile(path), rendition)
+    .webp({ quality: 82 })
+    .toBuffer()
+}
+
+/** Not WebP, which servers of local models cannot read. What is no photograph stays free of JPEG's blurring. */
+async function fitForModel(path: string): Promise<FittedImage> {
+  setPriority(10)
+  const picture = await decodeFile(path)
+  const { format, hasAlpha } = await picture.metadata()
+  const fitted = picture.autoOrient().resize(modelPixels, modelPixels, { fit: 'inside', withoutEnlargement: true })
+  return format === 'jpeg' || (format === 'webp' && !hasAlpha)
+    ? { data: await fitted.jpeg({ quality: 85 }).toBuffer(), type: 'image/jpeg' }
+    : { data: await fitted.png().toBuffer(), type: 'image/png' }
+}
+
+async function decodeFile(path: string): Promise<Sharp> {
+  const { size } = await stat(path)
+  const head = await readStart(path)
+  const bitmap = size <= bitmapLimitBytes ? readHead(head, size) : null
+  if (bitmap !== null && bitmap.width * bitmap.height <= pixelLimit) return decode(await readFile(path), bitmap)
+  const options = { limitInputPixels: pixelLimit, failOn: 'error', sequentialRead: true } as const
+  // SVG as bytes, so that it has no folder from which it could include files.
+  const isSvg = size <= svgLimitBytes && readSvgSize(head.toString()) !== null
+  return sharp(isSvg ? await readFile(path) : path, options)
+}
+
+async function readStart(path: string): Promise<Buffer> {
+  const file = await open(path)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(svgHeadBytes), 0, svgHeadBytes, 0)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+function fit(picture: Sharp, rendition: Rendition): Sharp {
+  const upright = picture.autoOrient()
+  if (rendition === 'avatar') return upright.resize(256, 256, { fit: 'cover' })
+  const longest = rendition === 'thumbnail' ? 512 : 2048
+  return upright.resize(longest, longest, { fit: 'inside', withoutEnlargement: true })
+}

@@ -1,0 +1,216 @@
+import type { ChildProcess } from 'node:child_process'
+import { closeSync, fstatSync, openSync, readFileSync, realpathSync, renameSync, statSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { StartFault } from '../../lib/errors.ts'
+import type { Log } from '../../lib/log.ts'
+import { findBinaries, type Binaries } from './binaries.ts'
+import { forgetPostmaster, isServed, makeCluster, readPostmaster, requireMajor, toUrl } from './cluster.ts'
+import { findOwner, type Owner } from './owner.ts'
+import { placeBinaries, placeCluster } from './place.ts'
+import { launch, runToEnd } from './programs.ts'
+import { toArguments, type ServerNeeds } from './server-settings.ts'
+
+export interface EmbeddedOptions {
+  /** The data directory; it exists, and is locked by the caller. */
+  dir: string
+  connections: number
+  /** False for a database that is thrown away. Default true. */
+  isDurable?: boolean
+  log: Log
+  /** Called once when PostgreSQL ended and could not be brought back. */
+  onLost: (error: Error) => void
+}
+
+/** A socket's path may have 107 bytes on Linux and 103 on macOS; its name takes 15 of them. */
+const socketDirLimit = 88
+
+/** With a Unix socket the port is only part of its name. */
+const socketPort = 5432
+
+/** Longer than any recovery of 2 GB of write-ahead log that was seen; a guess. */
+const startDeadlineMs = 300_000
+
+/** A checkpoint of everything in shared_buffers took at most 3 s where it was tried. */
+const fastStopSeconds = 15
+
+/** Attempts to start before giving up, the first one included, and the wait before the second, which doubles with each. */
+const firstStartAttempts = 4
+const restartAttempts = 6
+const restartDelayMs = 200
+
+/** A server that ran for this long had started well: the next end of it is a new story. */
+const stableMs = 10_000
+
+/**
+ * PostgreSQL as a child process, with its data under `dir`. Started by `start`, which first makes the database on a
+ * fresh directory, and stops a server that an earlier process left behind (after `kill -9`); its recovery loses
+ * nothing that was acknowledged. When it ends by itself it is started again, a few times. Ended by `stop`, or when
+ * this process ends in any way that lets code run.
+ */
+export class EmbeddedPostgres {
+  /** For this process's `openSql`, psql and pgbench alike. */
+  readonly url: string
+  readonly #options: EmbeddedOptions
+  readonly #binaries: Binaries
+  readonly #owner: Owner | null
+  readonly #cluster: string
+  readonly #needs: ServerNeeds
+  readonly #onExit = () => this.#child?.kill('SIGINT')
+  #child: ChildProcess | null = null
+  #relaunching: Promise<void> | null = null
+  /** Settles when the server has ended, and what it left to say was read. */
+  #over: Promise<void> = Promise.resolve()
+  #isStopping = false
+  #failures = 0
+
+  private constructor(
+    options: EmbeddedOptions,
+    binaries: Binaries,
+    owner: Owner | null,
+    cluster: string,
+    port: number,
+  ) {
+    const hasSocket = port === socketPort
+    this.#options = options
+    this.#binaries = binaries
+    this.#owner = owner
+    this.#cluster = cluster
+    this.#needs = {
+      socketDir: hasSocket ? cluster : null,
+      port,
+      connections: options.connections,
+      isDurable: options.isDurable ?? true,
+    }
+    this.url = toUrl(cluster, this.#needs)
+  }
+
+  /** Resolves when the database accepts connections. Rejects with the way out where it cannot be started. */
+  static async start(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+    const owner = await findOwner()
+    const binaries = placeBinaries(await findBinaries(), owner)
+    const cluster = placeCluster(options.dir, owner)
+    if (!cluster.startsWith(realpathSync(options.dir))) {
+      options.log.warn({ cluster }, 'The database lies outside of the data directory, which PostgreSQL cannot reach')
+    }
+    await makeCluster(cluster, binaries, owner)
+    requireMajor(cluster, binaries)
+    const hasSocket = Buffer.byteLength(cluster) <= socketDirLimit
+    const embedded = new EmbeddedPostgres(
+      options,
+      binaries,
+      owner,
+      cluster,
+      hasSocket ? socketPort : await findFreePort(),
+    )
+    if (isServed(cluster)) {
+      options.log.warn({}, 'PostgreSQL is still running from an earlier start; it is stopped first')
+      await embedded.#end()
+    }
+    await embedded.#launchAgain(firstStartAttempts)
+    process.once('exit', embedded.#onExit)
+    return embedded
+  }
+
+  /** The process id of the server, for measurements. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  /** Ends PostgreSQL; open transactions roll back. Resolves when it is gone: the data directory may be removed. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    process.off('exit', this.#onExit)
+    await this.#relaunching
+    if (isServed(this.#cluster)) await this.#end()
+    await this.#over
+  }
+
+  async #end(): Promise<void> {
+    const stop = (mode: string, seconds: number) =>
+      runToEnd(this.#binaries.pg_ctl, ['stop', '-w', '-m', mode, '-t', `${seconds}`, '-D', this.#cluster], this.#owner)
+    try {
+      await stop('fast', fastStopSeconds)
+    } catch (error) {
+      if (!isServed(this.#cluster)) return
+      this.#options.log.warn({ error }, 'PostgreSQL does not stop in time; it will recover at the next start')
+      await stop('immediate', 10)
+    }
+  }
+
+  /** Starts the server and watches over it. Rejects with its last words when it ends before it is ready. */
+  async #launch(): Promise<void> {
+    const logPath = join(this.#options.dir, 'postgres.log')
+    const output = openLog(logPath)
+    const logStart = fstatSync(output).size
+    const args = ['-D', this.#cluster, ...toArguments(this.#needs)]
+    const child = launch(this.#binaries.postgres, args, this.#owner, output)
+    closeSync(output)
+    const ended = new Promise<never>((_, reject) => {
+      child.once('error', reject)
+      child.once('exit', (code, signal) => reject(new StartFault(lastWords(signal ?? code, logPath, logStart))))
+    })
+    await Promise.race([ended, this.#isReady(child)])
+    this.#child = child
+    const readyAt = Date.now()
+    this.#over = ended.catch((error: Error) => {
+      this.#child = null
+      this.#failures = Date.now() - readyAt > stableMs ? 0 : this.#failures + 1
+      if (this.#isStopping) return
+      this.#options.log.error({ error }, 'PostgreSQL ended by itself; it is started again')
+      this.#relaunching = this.#launchAgain(restartAttempts).then(
+        () => this.#options.log.warn({}, 'PostgreSQL is back'),
+        (last: Error) => this.#options.onLost(last),
+      )
+    })
+  }
+
+  async #isReady(child: ChildProcess): Promise<void> {
+    const deadline = Date.now() + startDeadlineMs
+    while (Date.now() < deadline) {
+      const postmaster = readPostmaster(this.#cluster)
+      if (postmaster?.pid === child.pid && postmaster?.isReady) return
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+      await delay(20)
+    }
+    child.kill('SIGQUIT')
+    throw new Error(`PostgreSQL was not ready after ${startDeadlineMs / 1000} seconds`)
+  }
+
+  /** Launches, several times if need be: processes of a server that was killed may take a moment to let go. */
+  async #launchAgain(attempts: number): Promise<void> {
+    for (;;) {
+      try {
+        forgetPostmaster(this.#cluster)
+        return await this.#launch()
+      } catch (error) {
+        this.#failures++
+        if (this.#failures < attempts) await delay(restartDelayMs * 2 ** this.#failures)
+        if (this.#isStopping || this.#failures >= attempts) throw error
+      }
+    }
+  }
+}
+
+function openLog(path: string): number {
+  // Little is written to it; still it must not grow for ever.
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 8_000_000) renameSync(path, `${path}.1`)
+  return openSync(path, 'a', 0o600)
+}
+
+function lastWords(outcome: string | number | null, logPath: string, logStart: number): string {
+  const lines = readFileSync(logPath).subarray(logStart).toString('utf8').trim().split('\n')
+  return [`PostgreSQL ended with ${outcome}. Its last words, from ${logPath}:`, ...lines.slice(-5)].join('\n')
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return port
+}

@@ -1,0 +1,33 @@
+import type { OrderKey, Page } from '../api/page.ts'
+import type { Db, Fragment } from './sql.ts'
+
+/** `order by` for a page request; `columns` says what each field is sorted by. */
+export function orderBy<Field extends string>(
+  db: Db,
+  order: OrderKey<Field>[],
+  columns: Record<Field, string>,
+): Fragment {
+  const keys = order.map(({ field, descending }) => `${columns[field]}${descending ? ' desc' : ''}`)
+  // Fields were checked against a list, and what stands for them is fixed text.
+  return db`order by ${db.unsafe(keys.join(', '))}`
+}
+
+interface NearWalk<Field extends string> {
+  order: OrderKey<Field>[]
+  limit: number
+  offset: number
+  /** What was walked over, in the order of the page. */
+  restore: <Row>(rows: Row[]) => Row[]
+}
+
+/** How a page of `count` rows is walked to from the nearer end; `skip` must be below `count`. */
+export function fromNearerEnd<Field extends string>(
+  { order, skip, take }: Pick<Page<Field>, 'order' | 'skip' | 'take'>,
+  count: number,
+): NearWalk<Field> {
+  const limit = Math.min(take, count - skip)
+  const left = count - skip - limit
+  if (left >= skip) return { order, limit, offset: skip, restore: rows => rows }
+  const reversed = order.map(key => ({ ...key, descending: !key.descending }))
+  return { order: reversed, limit, offset: left, restore: rows => rows.toReversed() }
+}

@@ -1,0 +1,128 @@
+import type { Principal } from '../../../auth/principal.ts'
+import { BadRequest, Forbidden, Problem, problem } from '../../../lib/errors.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { Admission } from '../../sessions/admission.ts'
+import type { FanOut } from '../../fan-out.ts'
+import { Incoming, pong, refusal, welcome } from '../frames.ts'
+import { withScalars } from '../protocol.ts'
+import { closeCodes, toCloseCode, type Session } from '../../sessions/session.ts'
+import type { Sessions } from '../../sessions/sessions.ts'
+import type { RealtimeSettings } from '../../settings.ts'
+
+export const HelloExpected = problem(401, 'hello-expected', 'Say hello with an access token, and wait for the welcome.')
+export const TooManyFrames = problem(429, 'too-many-frames', 'You send too many frames.')
+export const TooManySubscriptions = problem(429, 'too-many-subscriptions', 'You are subscribed to too many apps.')
+
+export interface NativeParts {
+  admission: Admission
+  sessions: Sessions
+  fanOut: FanOut
+  settings: RealtimeSettings
+  now: () => number
+  log: Log
+}
+
+/** Answers the frames of clients that speak the protocols of docs/realtime.md. */
+export class Native {
+  readonly #parts: NativeParts
+
+  constructor(parts: NativeParts) {
+    this.#parts = parts
+  }
+
+  /** Handles a message of the client. Never throws: what cannot be parsed is refused, and after a while ends the session. */
+  onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void {
+    const { framesPerSecond, subscriptions } = this.#parts.settings
+    if (!session.admits(this.#parts.now(), framesPerSecond, framesPerSecond + subscriptions)) {
+      return this.#endWith(session, TooManyFrames())
+    }
+    const { user } = session
+    const isHeard =
+      user === undefined
+        ? session.allowsBeforeHello(message.byteLength)
+        : this.#parts.admission.allowsBytes(user, message.byteLength)
+    if (!isHeard) return this.#endWith(session, TooManyFrames())
+    const frame = read(session, message, isBinary)
+    if (frame === null) return this.#rejectFrame(session, BadRequest())
+    if (frame.type === 'ping') return session.send(pong)
+    if (frame.type === 'hello') return this.#hello(session, frame)
+    if (session.state.state === 'opening') return this.#rejectFrame(session, HelloExpected())
+    if (frame.type === 'subscribe') return this.#subscribe(session, frame)
+    this.#parts.fanOut.unsubscribe(session, frame.app_id)
+  }
+
+  /** Opens the session for a principal, or ends it with the reason why not. */
+  welcome(session: Session, principal: Principal): void {
+    const { admission, sessions } = this.#parts
+    if (session.isClosed) return
+    try {
+      sessions.open(session, principal, admission.admit(principal))
+    } catch (error) {
+      return this.refuse(session, error)
+    }
+    this.#greet(session)
+  }
+
+  /** Ends a session that could not be opened, and says why. */
+  refuse(session: Session, error: unknown): void {
+    if (error instanceof Problem) return this.#endWith(session, error)
+    this.#parts.log.warn({ error }, 'A session could not be opened')
+    session.close(closeCodes.failed, 'reconnect')
+  }
+
+  #hello(session: Session, { access_token, scalars }: Extract<Incoming, { type: 'hello' }>): void {
+    const accept = (principal: Principal) => {
+      if (session.state.state === 'open') return this.#renew(session, principal)
+      if (scalars !== undefined) session.useCodec(withScalars(session.codec, scalars))
+      this.welcome(session, principal)
+    }
+    try {
+      const principal = this.#parts.admission.authenticate(access_token)
+      if (!(principal instanceof Promise)) return accept(principal)
+      principal.then(accept).catch((error: unknown) => this.refuse(session, error))
+    } catch (error) {
+      this.refuse(session, error)
+    }
+  }
+
+  /** A fresh token for its user keeps the session going; it does not count as another session. */
+  #renew(session: Session, principal: Principal): void {
+    if (principal.user !== session.user) return this.#endWith(session, Forbidden())
+    session.open(principal, this.#parts.admission.renew(principal))
+    this.#greet(session)
+  }
+
+  #greet(session: Session): void {
+    const { state, codec } = session
+    if (state.state !== 'open') return
+    session.send(welcome(state.principal.user, codec.scalars, state.expiresAt, this.#parts.now()))
+  }
+
+  #subscribe(session: Session, { app_id, after, agents, request_id }: Extract<Incoming, { type: 'subscribe' }>): void {
+    const { fanOut, settings } = this.#parts
+    const { subscriptions } = session
+    if (!subscriptions.has(app_id) && subscriptions.size >= settings.subscriptions) {
+      return session.send(refusal(TooManySubscriptions(), { app_id, request_id }))
+    }
+    fanOut.subscribe(session, app_id, { after, agents, request: request_id })
+  }
+
+  #rejectFrame(session: Session, reason: Problem): void {
+    session.send(refusal(reason))
+    if (!session.toleratesFault()) session.close(closeCodes.malformed, 'too many frames that make no sense')
+  }
+
+  #endWith(session: Session, reason: Problem): void {
+    session.send(refusal(reason))
+    session.close(toCloseCode(reason.status), reason.code)
+  }
+}
+
+function read(session: Session, message: ArrayBuffer, isBinary: boolean): Incoming | null {
+  try {
+    return Incoming.parse(session.codec.decode(message, isBinary))
+  } catch {
+    // Whatever a client sends, and however it breaks the parser, is the fault of the client, and refused.
+    return null
+  }
+}

@@ -1,0 +1,104 @@
+import type { Presence } from '../../../presence/presence.ts'
+import { every, type Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { SignalRUserStreams } from './user-streams.ts'
+
+/** Some users, and the ids of all active people that each of them may see. */
+export interface VisiblePresence {
+  readonly users: number[]
+  readonly active: number[]
+}
+
+/** What each of the users may see of the active people; users who may see the same people share one entry. */
+export type FindVisible = (users: number[], active: Set<number>) => Promise<VisiblePresence[]>
+
+export interface OnlineParts {
+  presence: Presence
+  userStreams: SignalRUserStreams
+  findVisible: FindVisible
+  signal: AbortSignal
+  clock: Clock
+  log: Log
+}
+
+/** How long changes are gathered: a thousand people who come at once take a few frames. */
+const gatherMs = 1_000
+
+/** Those who were last seen long ago, and agents that were added, are looked for as often. */
+const driftMs = 10_000
+
+/**
+ * What lists of who is online may take of this node's bandwidth. Clients want whole lists, so their bytes grow with the
+ * square of the people; in large environments the lists come less often instead. A guess.
+ */
+const bytesPerMs = 4_000
+
+/** An id and its comma. */
+const idBytes = 8
+
+/**
+ * Sends hub clients who is online: a whole list of ids, because that is what clients take it for. A client that has
+ * just subscribed gets its list within a second, the others when it has changed.
+ */
+export class Online {
+  readonly #parts: OnlineParts
+  /** Users with a session that has just subscribed. */
+  readonly #fresh = new Set<number>()
+  /** User → the list that was sent last, so that an unchanged one is not sent again. */
+  #sent = new Map<number, string>()
+  #version = -1
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #dueAt = 0
+
+  constructor(parts: OnlineParts) {
+    this.#parts = parts
+    every(parts.clock, gatherMs, parts.signal, () => this.#poll())
+  }
+
+  /** A session of the user has subscribed: it needs the list soon, changed or not. */
+  welcome(user: number): void {
+    this.#fresh.add(user)
+  }
+
+  async #poll(): Promise<void> {
+    const { userStreams, clock, log } = this.#parts
+    const now = clock.now()
+    const isDue = this.#isStale(now) && now >= this.#dueAt
+    const users = isDue ? userStreams.users('online') : [...this.#fresh]
+    for (const user of this.#fresh) this.#sent.delete(user)
+    this.#fresh.clear()
+    if (users.length === 0) return
+    if (isDue) {
+      this.#version = this.#parts.presence.version
+      this.#lookedAt = now
+    }
+    try {
+      const bytes = await this.#send(users, isDue)
+      if (isDue) this.#dueAt = now + bytes / bytesPerMs
+    } catch (error) {
+      this.#version = -1
+      log.warn({ error }, 'Nobody could be told who is online; it is tried again')
+    }
+  }
+
+  #isStale(now: number): boolean {
+    return this.#parts.presence.version !== this.#version || now - this.#lookedAt >= driftMs
+  }
+
+  /** Returns about how many bytes were sent. */
+  async #send(users: number[], isEverybody: boolean): Promise<number> {
+    const { presence, userStreams, findVisible } = this.#parts
+    const sights = await findVisible(users, presence.active())
+    const told = isEverybody ? new Map<number, string>() : this.#sent
+    let bytes = 0
+    for (const { users, active } of sights) {
+      const list = active.sort((a, b) => a - b).join()
+      const listeners = users.filter(user => this.#sent.get(user) !== list)
+      for (const user of users) told.set(user, list)
+      userStreams.send(listeners, 'online', { type: 'online', users: active })
+      bytes += listeners.length * active.length * idBytes
+    }
+    this.#sent = told
+    return bytes
+  }
+}

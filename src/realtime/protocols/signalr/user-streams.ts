@@ -1,0 +1,175 @@
+import type { AppEvent } from '../../../engine/event.ts'
+import type { People, Person } from '../../../auth/user-cache.ts'
+import type { AppRow, AppState, MemberRow } from '../../../engine/state.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { History } from '../../topics/history.ts'
+import type { Frame } from '../protocol.ts'
+import type { Session } from '../../sessions/session.ts'
+import type { Sessions } from '../../sessions/sessions.ts'
+import { broadcast } from '../../broadcast.ts'
+
+export interface SignalRUserStreamsParts {
+  sessions: Sessions
+  history: History
+  people: People
+  actor: (person: Person, origin: string) => object
+  origin: () => string
+  /** True where an app is in the lists of a user with this relation to it. */
+  isListed: (app: AppRow, own: MemberRow | undefined) => boolean
+  clock: Clock
+  log: Log
+}
+
+/** Before names are asked for again. A guess: PostgreSQL takes about as long to start. */
+const retryMs = 1_000
+
+/**
+ * Which users get an event without a subscription to the app, and under which name. Clients list their apps again when
+ * one was created or they were added to it, so the restoring of an app is sent under these names as well.
+ */
+interface PersonalEvent {
+  recipients: 'members' | 'actor' | 'entity' | 'newcomer'
+  name: string
+}
+
+const personalEvents: Readonly<Record<string, PersonalEvent>> = {
+  app_created: { recipients: 'members', name: 'app_created' },
+  app_restored: { recipients: 'members', name: 'app_created' },
+  message_created: { recipients: 'members', name: 'message_created' },
+  member_added: { recipients: 'entity', name: 'member_added' },
+  member_updated: { recipients: 'newcomer', name: 'member_added' },
+  settings_changed: { recipients: 'newcomer', name: 'app_created' },
+  app_marked: { recipients: 'actor', name: 'app_marked' },
+}
+
+/**
+ * Events that hub clients subscribe to without naming an app: what concerns their user. Like the events of apps they are
+ * sent after the commit; they have no history and no order between apps. What a client missed it reads over HTTP.
+ */
+export class SignalRUserStreams {
+  readonly #parts: SignalRUserStreamsParts
+  /** Event → user → the sessions that are subscribed. */
+  readonly #wanted = new Map<string, Map<number, Set<Session>>>()
+  /** Events that wait for the names of users to be loaded, in order. */
+  #pending: Promise<void> | null = null
+
+  constructor(parts: SignalRUserStreamsParts) {
+    this.#parts = parts
+  }
+
+  /** False for a session that is not authenticated. */
+  subscribe(session: Session, event: string): boolean {
+    const { user } = session
+    if (user === undefined) return false
+    const users = this.#wanted.get(event) ?? new Map<number, Set<Session>>()
+    this.#wanted.set(event, users.set(user, (users.get(user) ?? new Set()).add(session)))
+    return true
+  }
+
+  unsubscribe(session: Session, event: string): void {
+    const users = this.#wanted.get(event)
+    const sessions = users?.get(session.owner ?? 0)
+    if (users === undefined || !sessions?.delete(session) || sessions.size > 0) return
+    users.delete(session.owner!)
+    if (users.size === 0) this.#wanted.delete(event)
+  }
+
+  /** True where a session here is subscribed to such events, and they need no subscription to an app. */
+  isWanted(event: string): boolean {
+    const concern = personalEvents[event]
+    return concern !== undefined && this.#wanted.has(concern.name)
+  }
+
+  /** The users with a session that is subscribed to such events. */
+  users(event: string): number[] {
+    return [...(this.#wanted.get(event)?.keys() ?? [])]
+  }
+
+  onClose(session: Session): void {
+    for (const event of this.#wanted.keys()) this.unsubscribe(session, event)
+  }
+
+  /** Sends a frame to the sessions of the users that are subscribed to such events, encoded once for each codec. */
+  send(users: Iterable<number>, event: string, frame: Frame): void {
+    const wanted = this.#wanted.get(event)
+    if (wanted === undefined) return
+    const sessions = Array.from(users).flatMap(user => [...(wanted.get(user) ?? [])])
+    broadcast(sessions, frame, this.#parts.log)
+  }
+
+  /**
+   * Sends a user what concerns it alone, in the shape that events have on the hub: with the number of the change as id,
+   * and who did it. The user is in memory.
+   */
+  sendOwn(user: number, frame: Frame, change: number): void {
+    if (!this.#wanted.get(frame.type)?.has(user)) return
+    const { people, actor, origin } = this.#parts
+    // Of notifications; other frames concern the user's own doing.
+    const about = frame.notification as { actor: object } | undefined
+    const by = about?.actor ?? actor(people.show(user), origin())
+    this.send([user], frame.type, { ...frame, type: 'personal', event: frame.type, id: change, actor: by })
+  }
+
+  /** Receives a commit, as `Apps.listen` gives it, or the first event of an app. */
+  onCommit(state: AppState, events: readonly AppEvent[]): void {
+    if (this.#wanted.size === 0) return
+    for (const event of events) {
+      const concern = personalEvents[event.type]
+      if (concern === undefined) continue
+      // Several events together may give a user the app; the first one is sent.
+      if (concern.recipients === 'newcomer' && events.find(other => isSameChange(other, event)) !== event) continue
+      const users = this.#recipientsOf(state, event, concern)
+      if (users.length > 0) this.#sendEvent(state, event, concern.name, users)
+    }
+  }
+
+  /** The subscribed users that the event concerns. */
+  #recipientsOf(state: AppState, { actor_id, entity_id }: AppEvent, { recipients, name }: PersonalEvent): number[] {
+    const wanted = this.#wanted.get(name)
+    if (wanted === undefined) return []
+    if (recipients === 'actor') return wanted.has(actor_id) ? [actor_id] : []
+    const { app, published, changed } = state
+    const isListed = (user: number) => this.#parts.isListed(app, state.member(user))
+    const before = () => (changed.has(entity_id) ? changed.get(entity_id) : state.member(entity_id))
+    if (recipients === 'newcomer' && this.#parts.isListed(published, before())) return []
+    if (recipients !== 'members') return wanted.has(entity_id) && isListed(entity_id) ? [entity_id] : []
+    if (wanted.size < state.memberCount) return [...wanted.keys()].filter(isListed)
+    return Array.from(state.members(), ({ user_id }) => user_id).filter(user => wanted.has(user) && isListed(user))
+  }
+
+  #sendEvent(state: AppState, event: AppEvent, name: string, users: number[]): void {
+    const { history, log } = this.#parts
+    const tell = () => {
+      const frame = history.toPersonalFrame(event, state, name)
+      if (frame !== null) this.send(users, name, frame)
+    }
+    if (this.#pending === null && history.hasNames(event)) return tell()
+    const line = (this.#pending ?? Promise.resolve())
+      .then(() => this.#loadNames(event))
+      .then(tell)
+      .catch((error: unknown) => log.error({ app: event.app_id, error }, 'Somebody could not be told of an event'))
+      .finally(() => {
+        if (this.#pending === line) this.#pending = null
+      })
+    this.#pending = line
+  }
+
+  /** Repeats until it succeeds or nothing is subscribed to any more: clients cannot know that they miss an event. */
+  async #loadNames(event: AppEvent): Promise<void> {
+    const { history, clock, log } = this.#parts
+    while (this.#wanted.size > 0) {
+      try {
+        return await history.loadNames([event])
+      } catch (error) {
+        log.warn({ app: event.app_id, error }, 'The names in an event cannot be read; it is told of later')
+        await new Promise<void>(resolve => clock.after(retryMs, resolve))
+      }
+    }
+  }
+}
+
+/** True for events that are sent to one user under one name. */
+function isSameChange(one: AppEvent, other: AppEvent): boolean {
+  return one.entity_id === other.entity_id && personalEvents[one.type]?.name === personalEvents[other.type]?.name
+}

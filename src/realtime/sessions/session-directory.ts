@@ -1,0 +1,131 @@
+import type { Bus } from '../../cluster/bus.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { ListedSession, SessionFilter, SessionPage } from './session-list.ts'
+
+interface SessionDirectoryParts {
+  /** Null where there is no bus between nodes. */
+  bus: Bus | null
+  /** The id of this node among all. */
+  node: string
+  /** The ids of the other nodes that run, as far as the database knows. */
+  otherNodes: () => Promise<string[]>
+  /** Lists the sessions of this node. */
+  listHere: (filter: SessionFilter, limit: number) => SessionPage
+  clock: Clock
+}
+
+/** The sessions of all nodes that match, with the nodes that are missing among them. */
+export interface ClusterSessions {
+  sessions: (ListedSession & { node: string })[]
+  count: number
+  /** Nodes that run and did not answer in time. */
+  silent: string[]
+}
+
+/** How long a node waits for the others: someone looks at an empty page meanwhile. A node that is well takes some ms. */
+const patienceMs = 500
+
+/** What one node answers at most, whatever it is asked: some 200 KB. */
+const answerLimit = 1_000
+
+interface Question {
+  from: string
+  ticket: number
+  /** Of this node alone; absent: of all. */
+  to?: string | undefined
+  filter: SessionFilter
+  limit: number
+}
+
+interface Answer extends SessionPage {
+  from: string
+  ticket: number
+}
+
+/** A question that other nodes are still to answer. */
+interface OpenQuestion {
+  missing: Set<string>
+  answers: Answer[]
+  onComplete: () => void
+}
+
+const questions = 'sessions'
+const answersTo = (node: string) => `sessions:${node}`
+
+/**
+ * The realtime sessions of all nodes. Each node knows its own, and asks the others over the bus when someone wants to see
+ * them. A node that does not answer within half a second is named as missing; without a bus, all others are.
+ */
+export class SessionDirectory {
+  readonly #parts: SessionDirectoryParts
+  readonly #open = new Map<number, OpenQuestion>()
+  #tickets = 0
+
+  constructor(parts: SessionDirectoryParts) {
+    this.#parts = parts
+  }
+
+  /** Answers the other nodes from now on, until the returned function is called. */
+  start(): () => void {
+    const { bus, node } = this.#parts
+    if (bus === null) return () => {}
+    const ends = [
+      bus.subscribe(questions, question => this.#onQuestion(question as Question)),
+      bus.subscribe(answersTo(node), answer => this.#onAnswer(answer as Answer)),
+    ]
+    return () => ends.forEach(end => end())
+  }
+
+  /** The newest sessions of all nodes, at most so many, and how many match. */
+  async list(filter: SessionFilter, limit: number): Promise<ClusterSessions> {
+    const { node, listHere, otherNodes } = this.#parts
+    const { answers, silent } = await this.#ask({ filter, limit }, await otherNodes())
+    const all = [{ from: node, ...listHere(filter, limit) }, ...answers]
+    const sessions = all.flatMap(page => page.sessions.map(session => ({ ...session, node: page.from })))
+    sessions.sort((a, b) => b.since - a.since || (a.node < b.node ? -1 : 1) || b.number - a.number)
+    return { sessions: sessions.slice(0, limit), count: all.reduce((sum, { count }) => sum + count, 0), silent }
+  }
+
+  /** Whether a node that runs has such a session; true as well where it does not say. */
+  async mayHave(node: string, number: number): Promise<boolean> {
+    const filter = { number }
+    if (node === this.#parts.node) return this.#parts.listHere(filter, 1).count > 0
+    if (!(await this.#parts.otherNodes()).includes(node)) return false
+    const { answers } = await this.#ask({ to: node, filter, limit: 1 }, [node])
+    return answers.length === 0 || answers[0]!.count > 0
+  }
+
+  async #ask(
+    question: Pick<Question, 'to' | 'filter' | 'limit'>,
+    nodes: string[],
+  ): Promise<{ answers: Answer[]; silent: string[] }> {
+    const { bus, node, clock } = this.#parts
+    if (bus === null || nodes.length === 0) return { answers: [], silent: nodes }
+    const ticket = ++this.#tickets
+    const complete = Promise.withResolvers<void>()
+    const open = { missing: new Set(nodes), answers: [], onComplete: complete.resolve } satisfies OpenQuestion
+    this.#open.set(ticket, open)
+    bus.publish(questions, { from: node, ticket, ...question } satisfies Question)
+    const cancel = clock.after(patienceMs, complete.resolve)
+    await complete.promise
+    cancel()
+    this.#open.delete(ticket)
+    return { answers: open.answers, silent: [...open.missing] }
+  }
+
+  #onQuestion({ from, ticket, to, filter, limit }: Question): void {
+    const { bus, node, listHere } = this.#parts
+    if (from === node || (to !== undefined && to !== node)) return
+    const page = listHere(filter, Math.min(limit, answerLimit))
+    bus!.publish(answersTo(from), { from: node, ticket, ...page } satisfies Answer)
+  }
+
+  #onAnswer(answer: Answer): void {
+    const open = this.#open.get(answer.ticket)
+    // A node that the database does not know, because it has just begun or cannot be reached from there, counts too.
+    if (open === undefined || open.answers.some(({ from }) => from === answer.from)) return
+    open.answers.push(answer)
+    open.missing.delete(answer.from)
+    if (open.missing.size === 0) open.onComplete()
+  }
+}

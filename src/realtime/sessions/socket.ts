@@ -1,0 +1,189 @@
+import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
+import type { Principal } from '../../auth/principal.ts'
+import { ClientOrigin, type ClientOrigins } from './client-origins.ts'
+import { AmbiguousRequest, isClearlyFramed } from '../../http/request/framing.ts'
+import type { Admission } from './admission.ts'
+import type { FanOut } from '../fan-out.ts'
+import type { Codec } from '../protocols/protocol.ts'
+import { PendingSession, PendingBudget } from './pending-session.ts'
+import { Session, type SessionKind } from './session.ts'
+import type { Sessions } from './sessions.ts'
+import type { RealtimeSettings } from '../settings.ts'
+
+/** Answers a request that does not become a WebSocket, with problem details. */
+export type Refuse = (res: HttpResponse, req: HttpRequest, error: unknown) => void
+
+/** One address for WebSockets, and what is spoken there. */
+export interface WebSocketEndpoint {
+  readonly path: string
+  readonly kind: SessionKind
+  /** Reads an upgrade request before it is freed. Refuses what cannot be had. */
+  readUpgrade(req: HttpRequest): UpgradeRequest
+  /** A session begins; the principal is null where the first frame is to say who it is. */
+  onOpen(session: Session, principal: Principal | null): void
+  /** The token that came with the request is not valid, or cannot be looked up: the session ends with the reason. */
+  refuse(session: Session, error: unknown): void
+  onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void
+  /** It has ended. */
+  onClose(session: Session): void
+}
+
+/** What an upgrade request asks for. */
+export interface UpgradeRequest {
+  readonly codec: Codec
+  /** The subprotocol to answer with; empty where none was asked for. */
+  readonly protocol: string
+  /** Null where it comes later. */
+  readonly token: string | null
+  readonly key: string
+  readonly extensions: string
+}
+
+export interface SocketParts {
+  clientOrigins: ClientOrigins
+  /** The IP address of the client of an upgrade request. */
+  ipOf: (res: HttpResponse, req: HttpRequest) => string
+  sessions: Sessions
+  fanOut: FanOut
+  admission: Admission
+  settings: RealtimeSettings
+  refuse: Refuse
+  now: () => number
+}
+
+/** What uWebSockets.js keeps for a socket. It copies the members of this object, so there is only one. */
+interface UserData {
+  session: Session | Opening | PendingSession
+}
+
+/** What is known of a connection when its socket opens. */
+interface Opening {
+  readonly codec: Codec
+  readonly origin: string
+  /** The client's IP address. */
+  readonly ip: string
+  /** Null where the first frame is to say who it is; a promise while its token is being looked up. */
+  readonly principal: Principal | null | Promise<Principal>
+}
+
+/** Opens an endpoint for WebSockets. The only file that touches the WebSockets of uWebSockets.js. */
+export function serve(app: TemplatedApp, endpoint: WebSocketEndpoint, parts: SocketParts): void {
+  const { sessions, fanOut, settings, now } = parts
+  const budget = new PendingBudget()
+  app.ws<UserData>(endpoint.path, {
+    maxPayloadLength: settings.frameBytes,
+    idleTimeout: settings.idleTimeoutSeconds,
+    sendPingsAutomatically: true,
+    maxBackpressure: settings.backlogBytes,
+    // Without this, published messages that are too many for a socket are skipped without a sign.
+    closeOnBackpressureLimit: true,
+    // No compression: by far the most of an idle connection's memory would go there.
+    upgrade: (res, req, context) => upgrade(endpoint, parts, res, req, context),
+    open(socket) {
+      const { codec, origin, ip, principal } = openingOf(socket)
+      // Its own until the session is opened: nothing is published to it before.
+      const clientOrigin = new ClientOrigin(origin, 0)
+      const since = now()
+      const start = { codec, clientOrigin, kind: endpoint.kind, ip, since }
+      const session = new Session(socket, start, since + settings.helloTimeoutMs)
+      sessions.add(session)
+      if (principal instanceof Promise)
+        return openWhenKnown(endpoint, socket, new PendingSession(session, budget), principal)
+      socket.getUserData().session = session
+      endpoint.onOpen(session, principal)
+    },
+    message(socket, message, isBinary) {
+      const { session } = socket.getUserData()
+      if (session instanceof PendingSession) session.hold(message, isBinary)
+      else endpoint.onMessage(sessionOf(socket), message, isBinary)
+    },
+    drain: socket => fanOut.onDrain(sessionOf(socket)),
+    close(socket) {
+      const data = socket.getUserData()
+      if (data.session instanceof PendingSession) data.session.release()
+      const session = sessionOf(socket)
+      session.onSocketClosed()
+      sessions.remove(session)
+      fanOut.onClose(session)
+      endpoint.onClose(session)
+    },
+  })
+}
+
+/**
+ * Answers before it returns, also where the token has still to be looked up; then the session waits for that. Upgrading
+ * a corked response later is what uWebSockets.js' examples do, and it ends some of the new connections at once: when the
+ * socket's memory is not moved by the upgrade, `cork` goes on to read what is now a WebSocket as a response, and may
+ * find there that the connection is to be closed.
+ */
+function upgrade(
+  endpoint: WebSocketEndpoint,
+  { clientOrigins, ipOf, admission, refuse }: SocketParts,
+  res: HttpResponse,
+  req: HttpRequest,
+  context: us_socket_context_t,
+): void {
+  try {
+    if (!isClearlyFramed(req)) throw AmbiguousRequest()
+    const { codec, protocol, token, key, extensions } = endpoint.readUpgrade(req)
+    admission.requireCapacity(token === null)
+    const principal = token === null ? null : admission.authenticate(token)
+    // Its refusal is sent when the socket is open; should that fail, no client is left.
+    if (principal instanceof Promise) principal.catch(() => {})
+    res.upgrade<UserData>(
+      { session: { codec, origin: clientOrigins.of(req), ip: ipOf(res, req), principal } },
+      key,
+      protocol,
+      extensions,
+      context,
+    )
+  } catch (error) {
+    refuse(res, req, error)
+  }
+}
+
+/** The session begins when its token has been looked up; what the client sends meanwhile is handled then. */
+function openWhenKnown(
+  endpoint: WebSocketEndpoint,
+  socket: WebSocket<UserData>,
+  pending: PendingSession,
+  principal: Promise<Principal>,
+): void {
+  const data = socket.getUserData()
+  const { session } = pending
+  data.session = pending
+  principal
+    .then(found => {
+      if (session.isClosed) return
+      data.session = session
+      endpoint.onOpen(session, found)
+      pending.release((message, isBinary) => !session.isClosed && endpoint.onMessage(session, message, isBinary))
+    })
+    .catch((error: unknown) => {
+      pending.release()
+      if (!session.isClosed) endpoint.refuse(session, error)
+    })
+}
+
+/** The token in the Authorization header; null if there is none. */
+export function bearerIn(req: HttpRequest): string | null {
+  return /^bearer +(\S+)$/i.exec(req.getHeader('authorization'))?.[1] ?? null
+}
+
+/** What every upgrade request says of itself. */
+export function readUpgradeHeaders(req: HttpRequest): Pick<UpgradeRequest, 'key' | 'extensions'> {
+  return { key: req.getHeader('sec-websocket-key'), extensions: req.getHeader('sec-websocket-extensions') }
+}
+
+function openingOf(socket: WebSocket<UserData>): Opening {
+  const { session } = socket.getUserData()
+  if (session instanceof Session || session instanceof PendingSession) throw new Error('A socket was opened twice')
+  return session
+}
+
+function sessionOf(socket: WebSocket<UserData>): Session {
+  const { session } = socket.getUserData()
+  if (session instanceof Session) return session
+  if (session instanceof PendingSession) return session.session
+  throw new Error('A socket was used before it was open')
+}

@@ -1,0 +1,134 @@
+import type { Span, Tracer } from '../../../lib/tracer.ts'
+import { standardHeaders } from '../../../egress/standard-webhooks.ts'
+import type { Egress } from '../../../egress/egress.ts'
+import { EgressFailed } from '../../../egress/egress-failed.ts'
+import type { Answer } from '../../../egress/exchange.ts'
+import { sign } from './signature.ts'
+import type { Outcome } from './store.ts'
+
+/** How much of a receiver's answer is kept; what follows is not even read. */
+const keepBytes = 65_536
+
+/** Where an attempt has ended so much later than it had to, this node stood still, and nobody knows what was sent. */
+const stillMs = 1_000
+
+/** What goes to a receiver. */
+export interface Shipment {
+  url: string
+  /** Signs the body, where the webhook has one. */
+  secret: string | null
+  /** Signs along, while receivers are told the new one. */
+  oldSecret?: string | null
+  guid: string
+  trigger: string
+  body: string
+}
+
+export interface AttemptOptions {
+  /** For the whole exchange; then the connection is cut and the payload is lost. */
+  deadlineMs: number
+  userAgent: string
+  /** Cuts the attempt short, which then counts for nothing. */
+  signal: AbortSignal
+  startedAt: Date
+  /** Null where attempts are not traced. */
+  tracer?: Tracer | null
+}
+
+/**
+ * One signed POST: no redirects, no second try. Any complete 2xx answer is a success, everything else a failure that
+ * comes back as an outcome like the other; null where the attempt was stopped, by the signal or with the whole node: it
+ * is then to be made once more.
+ */
+export async function attempt(egress: Egress, shipment: Shipment, options: AttemptOptions): Promise<Outcome | null> {
+  const { tracer = null } = options
+  if (tracer === null) return send(egress, shipment, options, null)
+  const span = startSpan(tracer, shipment)
+  const outcome = await send(egress, shipment, options, span).catch((error: unknown) => {
+    span.end('fault')
+    throw error
+  })
+  span.add({ 'http.response.status_code': outcome?.status_code ?? undefined })
+  span.end(
+    outcome === null
+      ? 'stopped'
+      : outcome.status === 'success'
+        ? undefined
+        : String(outcome.status_code ?? 'no answer'),
+  )
+  return outcome
+}
+
+/** Names the host alone: addresses of receivers may hold secrets. */
+function startSpan(tracer: Tracer, { url, trigger, guid }: Shipment): Span {
+  return tracer.start('POST webhook', {
+    kind: 'client',
+    facts: {
+      'http.request.method': 'POST',
+      'server.address': URL.parse(url)?.hostname,
+      'parley.webhook.trigger': trigger,
+      'parley.webhook.delivery': guid,
+    },
+  })
+}
+
+async function send(
+  egress: Egress,
+  shipment: Shipment,
+  options: AttemptOptions,
+  span: Span | null,
+): Promise<Outcome | null> {
+  const { url, body: text } = shipment
+  const body = Buffer.from(text)
+  const headers = toHeaders(shipment, body, options)
+  if (span !== null) headers.traceparent = span.traceparent
+  const started = { delivered_at: options.startedAt, body: text, request: { url, method: 'POST', headers } }
+  const startedMs = performance.now()
+  const { deadlineMs, signal } = options
+  try {
+    const answer = await egress.send({ url, method: 'POST', headers, body, deadlineMs, keepBytes, signal })
+    return {
+      ...started,
+      status: answer.status >= 200 && answer.status < 300 ? 'success' : 'failure',
+      duration_ms: performance.now() - startedMs,
+      status_code: answer.status,
+      response: describe(answer),
+    }
+  } catch (error) {
+    if (!(error instanceof EgressFailed)) throw error
+    const { fault, partial, message } = error
+    const isLate = performance.now() - startedMs > deadlineMs + stillMs
+    if (fault === 'stopped' || (fault === 'deadline' && isLate && partial === undefined)) return null
+    return {
+      ...started,
+      status: 'failure',
+      duration_ms: performance.now() - startedMs,
+      status_code: partial?.status ?? null,
+      response: { ...(partial && describe(partial)), error: message },
+    }
+  }
+}
+
+function toHeaders(
+  { guid, trigger, secret, oldSecret = null }: Shipment,
+  body: Buffer,
+  { userAgent, startedAt }: AttemptOptions,
+): Record<string, string> {
+  const secrets = [secret, oldSecret].filter(one => one !== null)
+  return {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(body.length),
+    'User-Agent': userAgent,
+    'X-Service-Delivery': guid,
+    'X-Service-Trigger': trigger,
+    ...(secret !== null && { 'X-Service-Signature': sign(body, secret) }),
+    // The names that libraries for Standard Webhooks look for; an attempt that is repeated has the same id.
+    ...standardHeaders({ id: guid, at: startedAt, body }, secrets),
+  }
+}
+
+function describe({ status, headers, body, isCut }: Answer) {
+  // While the decoder expects more, it keeps back a character that was cut in two. PostgreSQL stores no NUL.
+  const text = new TextDecoder().decode(body, { stream: isCut }).replaceAll('\0', '\uFFFD')
+  return { status_code: status, headers, body: text }
+}

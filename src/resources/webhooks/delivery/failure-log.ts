@@ -1,0 +1,39 @@
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { Outcome } from './store.ts'
+
+/** How often the failures of one webhook are told: a receiver that is away fails fifty times a second. A guess. */
+const periodMs = 10_000
+
+/** Webhooks that are remembered; beyond them, all are told anew. */
+const webhookLimit = 10_000
+
+/** Tells the log of deliveries that failed: of each webhook the first at once, and then how many there were, now and again. */
+export class FailureLog {
+  readonly #log: Log
+  readonly #clock: Clock
+  readonly #told = new Map<number, { atMs: number; untold: number }>()
+
+  constructor(log: Log, clock: Clock) {
+    this.#log = log
+    this.#clock = clock
+  }
+
+  report(webhook: number, { request, response, status_code, duration_ms }: Outcome): void {
+    const now = this.#clock.now()
+    const last = this.#told.get(webhook)
+    if (last !== undefined && Math.abs(now - last.atMs) < periodMs) {
+      last.untold++
+      return
+    }
+    const delivery = (Object(request) as { headers?: Record<string, string> }).headers?.['X-Service-Delivery']
+    const reason = (response as { error?: string }).error
+    const facts = { webhook, delivery, code: status_code, reason }
+    this.#log.warn(
+      { ...facts, ms: Math.round(duration_ms), failures: (last?.untold ?? 0) + 1 },
+      'A delivery has failed',
+    )
+    if (this.#told.size >= webhookLimit) this.#told.clear()
+    this.#told.set(webhook, { atMs: now, untold: 0 })
+  }
+}

@@ -1,0 +1,21 @@
+import { overloaded } from '../../../lib/errors.ts'
+import { attempt, type AttemptOptions, type Shipment } from './attempt.ts'
+import type { Egress } from '../../../egress/egress.ts'
+import type { Outcome } from './store.ts'
+
+interface PingParts extends Pick<AttemptOptions, 'deadlineMs' | 'userAgent' | 'signal'> {
+  egress: Egress
+  now: () => Date
+}
+
+/** Attempts that are made beside the queues, at once: for testing whether a receiver hears. None outlives the signal. */
+export function createPings({ egress, now, ...options }: PingParts) {
+  return {
+    async send(shipment: Shipment): Promise<Outcome> {
+      const outcome = await attempt(egress, shipment, { ...options, startedAt: now() })
+      // Stopped with the node.
+      if (outcome === null) throw overloaded()
+      return outcome
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { Log } from '../../../lib/log.ts'
+import { inPortions } from '../../../jobs/housekeeping.ts'
+import type { Sql } from '../../../postgres/sql.ts'
+import { listWebhookIds, removeOld, removeOrphans, removeOverflow, removeSurplus } from './store.ts'
+
+/** Days for which an attempt can be looked at; nothing waits for longer either. */
+const keepDays = 30
+
+/** Attempts of one webhook that can be looked at. */
+export const keepRecords = 1_000
+
+/**
+ * Deliveries that may wait for one webhook; of more, the oldest are given up. A guess: what a receiver is sent in half
+ * an hour at the default pace.
+ */
+const queueLimit = 100_000
+
+/** Rows in one delete: few enough that nobody waits for it. A guess. */
+const batchSize = 1_000
+
+interface RetentionOptions {
+  sql: Sql
+  past: () => Promise<Date>
+  log: Log
+  signal: AbortSignal
+}
+
+/** Keeps the records of deliveries and their queues within limits. Several nodes may do it at once. */
+export async function forgetDeliveries({ sql, past, log, signal }: RetentionOptions): Promise<number> {
+  const repeat = (removeBatch: () => Promise<number>) => inPortions(batchSize, signal, removeBatch)
+  const before = new Date((await past()).getTime() - keepDays * 86_400_000)
+  let removed = await repeat(() => removeOld(sql, before, batchSize))
+  removed += await repeat(() => removeOrphans(sql, batchSize))
+  for (const webhook of await listWebhookIds(sql)) {
+    if (signal.aborted) return removed
+    await removeSurplus(sql, webhook, keepRecords)
+    const lost = await repeat(() => removeOverflow(sql, webhook, queueLimit, batchSize))
+    if (lost > 0) log.warn({ webhook, lost }, 'A receiver is too slow; its oldest deliveries were given up')
+    removed += lost
+  }
+  return removed
+}

@@ -1,0 +1,242 @@
+import type { Db, Fragment } from '../../../postgres/sql.ts'
+
+/** What is due to be sent, with what the webhook is set to now. */
+export interface QueuedDelivery {
+  id: number
+  webhook_id: number
+  guid: string
+  event_id: number
+  trigger: string
+  action: string
+  app_id: number
+  /** What it follows and is followed by: the events of its app; 0 for those of no app, and of notifications. */
+  lane: number
+  actor_id: number
+  facts: Record<string, unknown> | null
+  /** Null until it was attempted; a redelivery carries that of the first attempt. */
+  body: string | null
+  payload_url: string
+  secret: string | null
+  /** The one before, while it signs along. */
+  old_secret: string | null
+  /** Attempts so far. */
+  attempts: number
+  /** Further attempts that the webhook asks for where one fails. */
+  retries: number
+}
+
+/** What the lease of a webhook's queue came to. */
+export type Lease =
+  /** Nothing is queued that is due. */
+  | { state: 'empty' }
+  /** Another node delivers, or nobody, because the webhook is disabled or gone. */
+  | { state: 'elsewhere' }
+  /** `newest` is the newest event queued; transactions as old as `horizon` may still add older ones. */
+  | { state: 'held'; newest: number; horizon: string; payload_url: string }
+
+interface LeaseRequest {
+  webhook: number
+  node: string
+  seconds: number
+}
+
+/** Takes or extends the lease of an enabled webhook with something queued, unless another node has it. */
+export async function takeLease(db: Db, { webhook, node, seconds }: LeaseRequest): Promise<Lease> {
+  const [row] = await db<{ newest: number | null; horizon: string | null; payload_url: string }[]>`
+    with queue as (
+      select max(event_id) as newest from deliveries
+      where webhook_id = ${webhook} and status = 'queued' and exists (${selectNext(db, { webhook, except: [] })})
+    ),
+    taken as (
+      update webhooks
+      set leased_by = ${node}, leased_until = now() + make_interval(secs => ${seconds})
+      where id = ${webhook} and is_enabled and (select newest from queue) is not null
+        and (leased_by is null or leased_by = ${node} or leased_until < now())
+      returning payload_url, pg_current_xact_id()::text as horizon
+    )
+    select queue.newest, taken.payload_url, taken.horizon from queue left join taken on true`
+  const { newest, horizon, payload_url } = row!
+  if (newest === null) return { state: 'empty' }
+  if (horizon === null) return { state: 'elsewhere' }
+  return { state: 'held', newest, horizon, payload_url }
+}
+
+export async function releaseLease(db: Db, webhook: number, node: string): Promise<void> {
+  await db`update webhooks set leased_by = null, leased_until = null where id = ${webhook} and leased_by = ${node}`
+}
+
+/** True when every transaction as old as `horizon` has ended. */
+export async function isSettled(db: Db, horizon: string): Promise<boolean> {
+  const [row] = await db<{ is_settled: boolean }[]>`
+    select pg_snapshot_xmin(pg_current_snapshot()) > ${horizon}::xid8 as is_settled`
+  return row!.is_settled
+}
+
+interface NextRequest {
+  webhook: number
+  node: string
+  upTo: number
+  /** Lanes that have an attempt in flight. */
+  except: number[]
+}
+
+/**
+ * The oldest of a queue that are looked at for one of another lane than those in flight: where nearly all is of a few, the
+ * others wait for these. A guess: a third of a millisecond.
+ */
+const lookedAt = 500
+
+/** The first in the queue of a webhook that `node` has leased, up to an event. Served by deliveries_queue. */
+export async function findNext(db: Db, request: NextRequest): Promise<QueuedDelivery | null> {
+  const { webhook, node } = request
+  const [row] = await db<QueuedDelivery[]>`
+    select d.id, d.webhook_id, d.guid, d.event_id, d.trigger, d.action, d.app_id, ${lane(db, db`d.`)} as lane,
+      d.actor_id, d.facts, d.body, d.attempts,
+      w.payload_url, w.secret, w.retries, case when w.old_secret_until > now() then w.old_secret end as old_secret
+    from webhooks w join deliveries d on d.id = (${selectNext(db, request)})
+    where w.id = ${webhook} and w.leased_by = ${node} and w.is_enabled`
+  return row ?? null
+}
+
+/** False where nothing is left in the queue but what waits for an attempt in flight. */
+export async function hasNext(db: Db, request: NextRequest): Promise<boolean> {
+  const [row] = await db<{ id: number | null }[]>`select (${selectNext(db, request)}) as id`
+  return row!.id !== null
+}
+
+/**
+ * What waits to be attempted again holds up its lane: there, the events after it must not come before it. Served by
+ * deliveries_queue and deliveries_due.
+ */
+function selectNext(
+  db: Db,
+  { webhook, upTo, except }: Pick<NextRequest, 'webhook' | 'except'> & { upTo?: number },
+): Fragment {
+  return db`
+    select id from (
+      select id, ${lane(db, db``)} as lane, event_id from deliveries
+      where webhook_id = ${webhook} and status = 'queued' ${upTo === undefined ? db`` : db`and event_id <= ${upTo}`}
+      order by event_id, id limit ${lookedAt}
+    ) oldest
+    where lane <> all(${except}::bigint[]) and lane <> all(array(
+      select ${lane(db, db``)} from deliveries
+      where webhook_id = ${webhook} and status = 'queued' and due_at is not null and due_at > now()))
+    order by event_id, id limit 1`
+}
+
+/** Notifications may be of any number of apps, and all of a user's may be marked at once: they keep their order. */
+function lane(db: Db, d: Fragment): Fragment {
+  return db`case when ${d}trigger = 'notifications' then 0 else ${d}app_id end`
+}
+
+/** What came of a delivery. */
+export interface Outcome {
+  status: 'success' | 'failure'
+  delivered_at: Date
+  duration_ms: number
+  status_code: number | null
+  body: string | null
+  request: object | null
+  response: object
+}
+
+/**
+ * Files the outcome of a queued delivery; one that was dropped meanwhile stays dropped. With `dueAt` it is to be attempted
+ * once more then, with the same text, and stays queued. A webhook notes since when it fails.
+ */
+export async function recordOutcome(db: Db, delivery: number, outcome: Outcome, dueAt: Date | null): Promise<void> {
+  const { status, delivered_at, duration_ms, status_code, body, request, response } = outcome
+  await db`
+    with filed as (
+      update deliveries
+      set status = ${dueAt === null ? status : 'queued'}, delivered_at = ${delivered_at}, duration_ms = ${duration_ms},
+        status_code = ${status_code}, body = ${body}, facts = null, attempts = attempts + 1, due_at = ${dueAt},
+        request = ${request && JSON.stringify(request)}::text::json, response = ${JSON.stringify(response)}::text::json
+      where id = ${delivery} and status = 'queued'
+      returning webhook_id
+    )
+    update webhooks w set failing_since = ${status === 'success' ? null : delivered_at}
+    from filed where w.id = filed.webhook_id and (w.failing_since is null) = ${status !== 'success'}`
+}
+
+/** Enabled webhooks with something queued that no node is delivering for. One index look-up for each webhook. */
+export async function listDue(db: Db): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    select w.id from webhooks w
+    where w.is_enabled and (w.leased_by is null or w.leased_until < now())
+      and exists (select from deliveries d where d.webhook_id = w.id and d.status = 'queued')
+    order by w.id`
+  return rows.map(row => row.id)
+}
+
+export async function countQueued(db: Db): Promise<number> {
+  const [row] = await db<{ count: number }[]>`select count(*) as count from deliveries where status = 'queued'`
+  return row!.count
+}
+
+/** Removes the oldest attempts of a webhook beyond those to keep. Served by deliveries_webhook. */
+export async function removeSurplus(db: Db, webhook: number, keep: number): Promise<void> {
+  await db`
+    delete from deliveries
+    where webhook_id = ${webhook} and status <> 'queued' and id <= (
+      select id from deliveries where webhook_id = ${webhook} and status <> 'queued'
+      order by id desc limit 1 offset ${keep}
+    )`
+}
+
+/** Removes what is older than `before`, queued or not, `limit` at most; gives how many. Ids grow with age. */
+export async function removeOld(db: Db, before: Date, limit: number): Promise<number> {
+  const { count } = await db`
+    delete from deliveries where id in (
+      select id from (select id, created_at from deliveries order by id limit ${limit}) oldest
+      where created_at < ${before}
+    )`
+  return count
+}
+
+/**
+ * Removes what was queued for disabled webhooks, and all that deleted ones left behind, `limit` at most. Served by
+ * deliveries_queue and deliveries_webhook, from one webhook to the next: reading all of 100,000 deliveries took 0.1 s.
+ */
+export async function removeOrphans(db: Db, limit: number): Promise<number> {
+  const webhooksWith = (isOfStatus: Fragment) => db`
+    select webhook_id as id from deliveries where ${isOfStatus} order by webhook_id limit 1`
+  const next = (isOfStatus: Fragment) => db`(
+    select d.webhook_id from deliveries d
+    where ${isOfStatus} and d.webhook_id > n.id order by d.webhook_id limit 1) from`
+  const [isQueued, isDone] = [db`status = 'queued'`, db`status <> 'queued'`]
+  const { count } = await db`
+    with recursive queued as (
+      (${webhooksWith(isQueued)}) union all select ${next(isQueued)} queued n where n.id is not null
+    ), done as (
+      (${webhooksWith(isDone)}) union all select ${next(isDone)} done n where n.id is not null
+    )
+    delete from deliveries where id in (
+      select d.id from queued q join deliveries d on d.webhook_id = q.id and d.status = 'queued'
+      where not exists (select from webhooks w where w.id = q.id and w.is_enabled)
+      union all
+      select d.id from done q join deliveries d on d.webhook_id = q.id and d.status <> 'queued'
+      where not exists (select from webhooks w where w.id = q.id)
+      limit ${limit}
+    )`
+  return count
+}
+
+/** Removes the oldest of a queue that has grown beyond `most`, `limit` at most. Served by deliveries_queue. */
+export async function removeOverflow(db: Db, webhook: number, most: number, limit: number): Promise<number> {
+  const { count } = await db`
+    delete from deliveries where id in (
+      select id from deliveries
+      where webhook_id = ${webhook} and status = 'queued' and event_id <= (
+        select event_id from deliveries where webhook_id = ${webhook} and status = 'queued'
+        order by event_id desc, id desc limit 1 offset ${most}
+      )
+      order by event_id, id limit ${limit}
+    )`
+  return count
+}
+
+export async function listWebhookIds(db: Db): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`select id from webhooks order by id`
+  return rows.map(row => row.id)
+}
