@@ -4,7 +4,18 @@ import type { People } from '../auth/user-cache.ts'
 import { copyOf, type AppRow, type AppState, type State } from './state.ts'
 
 export type EntityType =
-  'app' | 'file' | 'message' | 'user' | 'comment' | 'post' | 'notification' | 'option' | 'reaction' | 'star' | 'run'
+  | 'app'
+  | 'audit_entry'
+  | 'comment'
+  | 'file'
+  | 'message'
+  | 'notification'
+  | 'option'
+  | 'post'
+  | 'reaction'
+  | 'run'
+  | 'star'
+  | 'user'
 
 /**
  * One committed change. `rev` is its place in the app's history and `prev` the place before it. `body` is what the

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
+import { addPartitions, dropPartitions } from '../../src/log/events.ts'
 import type { Body } from '../support/client.ts'
 import { create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startServer, type Server } from '../support/server.ts'
+import { payloadOf, register } from '../support/webhooks.ts'
 
 /** What the log says, oldest first. */
 async function entries({ admin }: Pick<Server, 'admin'>, filter = ''): Promise<Body[]> {
@@ -239,5 +242,54 @@ test('nothing in it can be changed or removed, but for what is older than its da
 
   await expect(database.sql`update audit set action = 'x'`).rejects.toThrow('append-only')
   await expect(database.sql`delete from audit`).rejects.toThrow('append-only')
+  await expect(database.sql`truncate audit`).rejects.toThrow('append-only')
   expect(await actions(server)).toEqual(['user_created'])
+})
+
+test('months of entries are dropped when all of their days are past, and no others', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  const [made, later] = [new Date('2025-01-15T12:00:00Z'), new Date('2026-02-03T12:00:00Z')]
+  for (const at of [made, later]) await addPartitions(sql, at)
+  for (const at of ['2025-01-31T23:59:59Z', '2025-02-01T00:00:00Z', '2026-02-03T12:00:00Z'])
+    await sql`insert into audit (at, actor_kind, action) values (${at}, 'server', 'key_created')`
+
+  await dropPartitions(sql, { eventDays: 7, auditDays: 365 }, later)
+
+  const left = await sql<{ at: Date }[]>`select at from audit order by at`
+  expect(left.map(({ at }) => at.toISOString())).toEqual(['2025-02-01T00:00:00.000Z', '2026-02-03T12:00:00.000Z'])
+})
+
+test('webhooks are told of every entry, as the log shows it: of a change that was undone there is none', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  await using receiver = await startReceiver()
+  const { app } = await server.chatWith(1)
+  const hook = await register(server, receiver.url, { triggers: ['audit'], secret: 'hook-secret' })
+  await database.sql`alter table audit add constraint closed check (action <> 'user_created') not valid`
+
+  expect((await server.admin.post('/api/users', { uid: 'ben' })).status).toBe(500)
+  await server.admin.post('/api/keys', { name: 'CRM' })
+  const message = await create(server.admin, `/api/apps/${app}/messages`, { text: 'the-text' })
+  await server.admin.post(`/api/messages/${message.id}/trash`)
+  await server.request('POST', '/admin/session', {
+    body: { api_key: 'wys_wrong' },
+    headers: { origin: server.url, 'x-parley-admin': '1' },
+  })
+
+  const told = (await receiver.take(4)).map(payloadOf)
+  expect(told.map(({ entry }) => entry.action)).toEqual([
+    'webhook_created',
+    'key_created',
+    'message_trashed',
+    'sign_in_failed',
+  ])
+  expect(told[0]).toMatchObject({ action: 'audit_entry_created', actor: { id: '0', name: 'System' } })
+  expect(told.map(({ entry }) => entry)).toEqual((await entries(server)).slice(-4))
+  expect(new Set(told.map(({ id }) => id)).size).toBe(4)
+  expect(JSON.stringify(told)).not.toMatch(/hook-secret|the-text|wys_wrong/)
+  await server.admin.patch(`/api/webhooks/${hook.id}`, { is_enabled: false })
+  await server.admin.post('/api/directories', { name: 'team' })
+  const queued = async () => (await server.admin.get(`/api/webhooks/${hook.id}`)).body.queued
+  await eventually(async () => expect(await queued()).toBe('0'))
 })

@@ -4,6 +4,7 @@ import type { triggers as serverTriggers } from '../../resources/webhooks/schema
 export const triggers = toAll<(typeof serverTriggers)[number]>()({
   agents: 1,
   apps: 1,
+  audit: 1,
   comments: 1,
   files: 1,
   messages: 1,

@@ -1,4 +1,5 @@
 import { resource } from '../resource.ts'
+import { auditEntryCreated } from './events.ts'
 import { routes } from './routes.ts'
 
-export const audit = resource({ routes })
+export const audit = resource({ routes, events: [auditEntryCreated] })

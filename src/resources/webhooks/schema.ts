@@ -7,6 +7,7 @@ import { Listing } from '../../api/page.ts'
 export const triggers = [
   'agents',
   'apps',
+  'audit',
   'comments',
   'files',
   'messages',
