@@ -3,15 +3,10 @@ import type { Span } from '../lib/tracer.ts'
 import { applyMissed, type Missed } from './catch-up.ts'
 import type { Command } from './command.ts'
 import { Contention } from './commit/contention.ts'
+import type { IdempotencyKey } from './commit/idempotency.ts'
 import type { CommitListener } from './event.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { AppState } from './state.ts'
-
-/** A POST that must not be done twice: hashes of the caller's key and of the whole request. */
-export interface IdempotencyKey {
-  key: Buffer
-  request: Buffer
-}
 
 /** A command waiting for its commit. */
 export interface PendingCommand {

@@ -4,16 +4,20 @@ import { writeRows, type Batch } from '../postgres/batch.ts'
 import { sharedLogId, type EventRow } from '../log/events.ts'
 import { batchLoads } from '../postgres/batch-loads.ts'
 import { isCollision, type Sql, type Tx } from '../postgres/sql.ts'
-import type { IdempotencyKey } from './app-actor.ts'
 import type { Write } from './command.ts'
 import type { SharedLog } from '../log/shared-log.ts'
 import type { AppEvent, EventType } from './event.ts'
-import { KeyReused } from './commit/decide.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { AppRow, MemberRow } from './state.ts'
-import { reviveDates } from './commit/revive.ts'
 import { idsPerDraw } from '../log/id-pool.ts'
-import { isIdempotencyRace } from './store.ts'
+import {
+  findEarlier,
+  listStoredResults,
+  insertIdempotencyRows,
+  isIdempotencyRace,
+  toStoredResults,
+  type IdempotencyKey,
+} from './commit/idempotency.ts'
 
 /** A wish to change what belongs to no app. It runs in a transaction, which it may share, and may use SQL. */
 export interface GlobalCommand<Input, Result> extends GlobalCommandOptions {
@@ -260,7 +264,7 @@ export class GlobalCommands {
 
   async #decide(tx: Tx, { command, by, input, idempotencyKey }: PendingGlobalCommand): Promise<Done> {
     const work = new GlobalWork({ sql: tx, by, now: this.#now(), vault: this.#vault })
-    const earlier = idempotencyKey && (await findEarlier(tx, idempotencyKey))
+    const earlier = idempotencyKey && (await findCommitted(tx, idempotencyKey))
     if (earlier !== undefined) return { work, result: earlier.result, idempotencyKey: undefined }
     return { work, result: await command.run(work, input), idempotencyKey }
   }
@@ -274,14 +278,11 @@ interface Done {
   idempotencyKey: IdempotencyKey | undefined
 }
 
-/** Holds off anybody else with the same key until this transaction ends; then one of them finds the other's answer. */
-async function findEarlier(tx: Tx, { key, request }: IdempotencyKey): Promise<{ result: unknown } | undefined> {
+/** Waits for other transactions with this key to end, so that the second of two commands finds the first one's result. */
+async function findCommitted(tx: Tx, idempotencyKey: IdempotencyKey): Promise<{ result: unknown } | undefined> {
+  const { key } = idempotencyKey
   await tx`select pg_advisory_xact_lock(${key.readBigInt64BE(0).toString()}::bigint)`
-  const [stored] = await tx<{ request: Buffer; result: unknown }[]>`
-    select request, result from idempotency where key = ${key}`
-  if (stored === undefined) return undefined
-  if (!stored.request.equals(request)) throw KeyReused()
-  return { result: reviveDates(stored.result) }
+  return findEarlier(idempotencyKey, toStoredResults(await listStoredResults(tx, [key])))
 }
 
 /**
@@ -289,13 +290,13 @@ async function findEarlier(tx: Tx, { key, request }: IdempotencyKey): Promise<{ 
  * with the commit, for any number of changes. Answers the environment's new rev, 0 where it has not moved.
  */
 async function record(tx: Tx, done: Done[]): Promise<number> {
-  const kept = done.flatMap(({ work, result, idempotencyKey }) =>
-    idempotencyKey === undefined ? [] : [{ ...idempotencyKey, result, now: work.now }],
-  )
-  if (kept.length > 0) await insertResults(tx, kept)
   await writeRows(
     tx,
-    done.flatMap(({ work }) => work.writes),
+    done.flatMap(({ work, result, idempotencyKey }) => {
+      if (idempotencyKey !== undefined)
+        work.write(insertIdempotencyRows, { ...idempotencyKey, result: result ?? null, created_at: work.now })
+      return work.writes
+    }),
   )
   const first = done.flatMap(({ work }) => work.events.map(toRow))
   const changes = done.flatMap(({ work }) => work.changes.map(change => ({ ...change, by: work.by, now: work.now })))
@@ -329,17 +330,6 @@ async function record(tx: Tx, done: Done[]): Promise<number> {
   })
   await Promise.all([insertEvents(tx, [...first, ...rows]), tx`update environment set head_rev = ${prev}`])
   return prev
-}
-
-async function insertResults(tx: Tx, kept: (IdempotencyKey & { result: unknown; now: Date })[]): Promise<void> {
-  const records = kept.map(({ key, request, result, now }) => {
-    return { key: key.toString('hex'), request: request.toString('hex'), result: result ?? null, now }
-  })
-  await tx`
-    insert into idempotency (key, request, result, created_at)
-    select decode(key, 'hex'), decode(request, 'hex'), coalesce(result, 'null'), now
-    from jsonb_to_recordset(${JSON.stringify(records)}::text::jsonb) as r(
-      key text, request text, result jsonb, now timestamptz)`
 }
 
 type NewEvent = Pick<

@@ -1,6 +1,6 @@
 import { batch } from '../postgres/batch.ts'
 import type { EventRow } from '../log/events.ts'
-import { violatedConstraint, type Db } from '../postgres/sql.ts'
+import type { Db } from '../postgres/sql.ts'
 import type { EntityRef, Loaded } from './event.ts'
 import { copyOf, type AppRow, type MemberRow } from './state.ts'
 
@@ -162,27 +162,4 @@ export const insertEvents = batch<EventRow>({
   sql: rows => `
     insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
     select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at from ${rows} r`,
-})
-
-export interface IdempotencyRow {
-  key: Buffer
-  request: Buffer
-  result: unknown
-  created_at: Date
-}
-
-/**
- * True where somebody else has committed under the same idempotency key since it was looked for: in another app, as
- * otherwise one would have waited for the other. Done again, the request finds what was stored.
- */
-export function isIdempotencyRace(error: unknown): boolean {
-  return violatedConstraint(error) === 'idempotency_pkey'
-}
-
-export const insertIdempotencyRows = batch<IdempotencyRow>({
-  name: 'insert_once',
-  columns: { key: 'bytea', request: 'bytea', result: 'jsonb', created_at: 'timestamptz' },
-  sql: rows => `
-    insert into idempotency (key, request, result, created_at)
-    select key, request, coalesce(result, 'null'), created_at from ${rows} r`,
 })

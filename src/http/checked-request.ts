@@ -1,4 +1,4 @@
-import type { IdempotencyKey } from '../engine/app-actor.ts'
+import type { IdempotencyKey } from '../engine/commit/idempotency.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Entry } from './admin/door.ts'
 import type { Exchange } from './server/exchange.ts'

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { IdempotencyKey } from '../engine/app-actor.ts'
+import type { IdempotencyKey } from '../engine/commit/idempotency.ts'
 import type { Apps } from '../engine/apps.ts'
 import type { GlobalCommands } from '../engine/global-commands.ts'
 import type { People } from '../auth/user-cache.ts'

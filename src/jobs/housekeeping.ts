@@ -2,7 +2,7 @@ import { every, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { CommitWatch } from './commit-poll.ts'
 import { addPartitions, dropPartitions } from '../log/events.ts'
-import { removeForwardedKeys } from '../engine/commit/idempotency.ts'
+import { removeForwardedKeys, removeStoredResults } from '../engine/commit/idempotency.ts'
 import type { Db, Sql } from '../postgres/sql.ts'
 
 /** Work that comes round again and again. */
@@ -164,14 +164,8 @@ export async function earlierTime(db: Db, now: Date): Promise<Date> {
   return row!.time
 }
 
-/** Served by idempotency_age. */
-async function removeOldAnswers(sql: Sql, now: Date): Promise<number> {
-  const before = new Date(now.getTime() - idempotencyHours * 3_600_000)
-  const { count } = await sql`
-    delete from idempotency where key in (
-      select key from idempotency where created_at < ${before}
-      order by created_at limit ${batchSize} for update skip locked)`
-  return count
+function removeOldAnswers(sql: Sql, now: Date): Promise<number> {
+  return removeStoredResults(sql, new Date(now.getTime() - idempotencyHours * 3_600_000), batchSize)
 }
 
 function removeOldForwarded(sql: Sql, now: Date): Promise<number> {

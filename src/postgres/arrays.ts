@@ -33,3 +33,13 @@ function parseTexts(literal: string): (string | null)[] {
     return quoted!.replace(/\\(.)/gs, '$1')
   })
 }
+
+/** An array literal: of these, postgres.js would make a single value instead of an array. */
+export function toBytesArray(keys: Buffer[]): string {
+  return `{${keys.map(key => `"\\\\x${key.toString('hex')}"`).join(',')}}`
+}
+
+/** An array literal, which postgres.js passes on as it is. */
+export function toIdArray(ids: number[]): string {
+  return `{${ids.join(',')}}`
+}

@@ -1,4 +1,4 @@
-import type { IdempotencyKey } from '../../src/engine/app-actor.ts'
+import type { IdempotencyKey } from '../../src/engine/commit/idempotency.ts'
 import type { Apps } from '../../src/engine/apps.ts'
 import { systemUser, type Principal } from '../../src/auth/principal.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'

@@ -8,7 +8,7 @@ import type { AppActor, PendingCommand } from '../app-actor.ts'
 import type { FlushEntry } from './decide.ts'
 import { flush, flushApart, type FlushParts } from './flush.ts'
 import { isAnswer, OutcomeUnknown, type CommitConnection } from './connection.ts'
-import { isIdempotencyRace } from '../store.ts'
+import { isIdempotencyRace } from './idempotency.ts'
 import { startCommitSpan } from './span.ts'
 
 export interface CommitterParts extends FlushParts {

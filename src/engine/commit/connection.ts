@@ -2,19 +2,10 @@ import { overloaded } from '../../lib/errors.ts'
 import { isFenced, type StatementTexts, type WriteStatement } from '../../postgres/batch.ts'
 import { statementLimit } from '../../postgres/driver/pool.ts'
 import { isCollision, openConnection, pauseMs, type Db, type Sql } from '../../postgres/sql.ts'
-import {
-  drawsFor,
-  movesAll,
-  nowMs,
-  toBytesArray,
-  toFence,
-  toIdArray,
-  type AppRev,
-  type Attempt,
-  type Expected,
-} from './fence.ts'
+import { drawsFor, movesAll, nowMs, toFence, type AppRev, type Attempt, type Expected } from './fence.ts'
 import { idsPerDraw, IdPool, type DrawnIds } from '../../log/id-pool.ts'
-import { isIdempotencyRace } from '../store.ts'
+import { toIdArray } from '../../postgres/arrays.ts'
+import { listStoredResults, isIdempotencyRace, toStoredResults, type StoredResults } from './idempotency.ts'
 
 /** Set when nobody can say whether a commit took place: the connection broke after it was sent. */
 export class OutcomeUnknown extends Error {}
@@ -31,8 +22,8 @@ export interface Locked {
   transaction: string
   /** Newest rev of what belongs to no app. */
   sharedRev: number
-  /** Hex of the idempotency keys found → what was stored for them. */
-  storedResults: Map<string, { request: Buffer; result: unknown }>
+  /** What is stored under the idempotency keys. */
+  storedResults: StoredResults
 }
 
 /** Why nothing was written; where nothing of this is the case, the numbers were too old. */
@@ -143,7 +134,7 @@ export class CommitConnection {
           select (select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsFor(count + ahead)}::int)) as numbers,
             ${sql.unsafe(nowMs)} as now_ms,
             pg_current_xact_id()::text as transaction, (select head_rev from environment) as environment`,
-        keys.length === 0 ? [] : findIdempotencyRows(sql, keys),
+        keys.length === 0 ? [] : listStoredResults(sql, keys),
       ]),
     )
     if (drawn === undefined) throw new Error('The lock step found no environment row')
@@ -154,7 +145,7 @@ export class CommitConnection {
       ahead: { ids: ids.slice(count), atMs: drawn.now_ms },
       transaction: drawn.transaction,
       sharedRev: drawn.environment,
-      storedResults: new Map(stored.map(row => [row.key.toString('hex'), row])),
+      storedResults: toStoredResults(stored),
     }
   }
 
@@ -305,9 +296,4 @@ export function isAnswer(error: unknown): boolean {
 function toNumbers(firsts: string | null): number[] {
   if (firsts === null) return []
   return firsts.split(',').flatMap(first => Array.from({ length: idsPerDraw }, (_, at) => Number(first) + at))
-}
-
-function findIdempotencyRows(sql: Sql, keys: Buffer[]): Promise<{ key: Buffer; request: Buffer; result: unknown }[]> {
-  return sql<{ key: Buffer; request: Buffer; result: unknown }[]>`
-    select key, request, result from idempotency where key = any(${toBytesArray(keys)}::bytea[])`
 }

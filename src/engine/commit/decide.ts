@@ -1,16 +1,11 @@
-import { problem } from '../../lib/errors.ts'
 import type { Db } from '../../postgres/sql.ts'
-import { isRefusal, type AppActor, type IdempotencyKey, type PendingCommand } from '../app-actor.ts'
+import { isRefusal, type AppActor, type PendingCommand } from '../app-actor.ts'
 import { Work, type IdSequence, type Write } from '../command.ts'
 import { Draft } from '../draft.ts'
 import type { AppEvent } from '../event.ts'
 import type { People } from '../../auth/user-cache.ts'
-import { reviveDates } from './revive.ts'
+import { findEarlier, requireSameRequest, type IdempotencyKey, type StoredResults } from './idempotency.ts'
 import type { State } from '../state.ts'
-
-export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotency-Key was used for another request.', {
-  errors: { 'Idempotency-Key': ['was used for another request'] },
-})
 
 /**
  * Rows that follow from an event and are written by the same commit, such as webhook deliveries. `state` is that of the
@@ -43,8 +38,8 @@ export interface FlushContext {
   people: People
   ids: IdSequence
   now: Date
-  /** What was answered before under the idempotency keys of this flush, by the hex of the key. */
-  storedResults: Map<string, { request: Buffer; result: unknown }>
+  /** What was committed before under the idempotency keys of this flush. */
+  storedResults: StoredResults
   /** There is one task in the whole flush: a bug in it concerns nobody else. */
   isAlone: boolean
 }
@@ -106,28 +101,26 @@ function project({ projections }: FlushContext, decision: DecidedEntry): Decided
   return decision
 }
 
-/** Answers a task as the first one with its key was answered: in an earlier commit, or in this flush. */
+/** Gives a command what the first one with its key came to: in an earlier commit, or in this flush. */
 function answerRepeat({ storedResults }: FlushContext, decision: DecidedEntry, pending: PendingCommand): boolean {
-  const earlier = pending.idempotencyKey && findEarlier(pending.idempotencyKey, storedResults, decision)
-  if (earlier === undefined) return false
-  decision.results.push({ pending, ...earlier })
-  return true
+  const { idempotencyKey } = pending
+  if (idempotencyKey === undefined) return false
+  try {
+    const earlier = findEarlier(idempotencyKey, storedResults) ?? findInFlush(idempotencyKey, decision)
+    if (earlier !== undefined) decision.results.push({ pending, result: earlier.result, isRepeat: true })
+    return earlier !== undefined
+  } catch (reason) {
+    decision.results.push({ pending, reason })
+    return true
+  }
 }
 
-function findEarlier(
-  { key, request }: IdempotencyKey,
-  storedResults: FlushContext['storedResults'],
-  { results }: DecidedEntry,
-) {
-  const stored = storedResults.get(key.toString('hex'))
-  if (stored !== undefined) {
-    if (!stored.request.equals(request)) return { reason: KeyReused() }
-    return { result: reviveDates(stored.result), isRepeat: true }
-  }
+function findInFlush({ key, request }: IdempotencyKey, { results }: DecidedEntry): { result: unknown } | undefined {
   for (const result of results) {
-    if (!('result' in result) || !result.pending.idempotencyKey?.key.equals(key)) continue
-    if (!result.pending.idempotencyKey.request.equals(request)) return { reason: KeyReused() }
-    return { result: result.result, isRepeat: true }
+    const other = result.pending.idempotencyKey
+    if (!('result' in result) || !other?.key.equals(key)) continue
+    requireSameRequest(other.request, request)
+    return result
   }
   return undefined
 }

@@ -1,5 +1,6 @@
 import type { Fence, WriteStatement } from '../../postgres/batch.ts'
 import { idsPerDraw, usableMs } from '../../log/id-pool.ts'
+import { toBytesArray, toIdArray } from '../../postgres/arrays.ts'
 import { saveApps, saveHeads } from '../store.ts'
 
 /** What was known when a flush was decided without a lock. */
@@ -114,14 +115,4 @@ export function movesAll(statement: WriteStatement) {
 /** How often to draw for so many numbers. */
 export function drawsFor(ids: number): number {
   return Math.ceil(ids / idsPerDraw)
-}
-
-/** An array literal: of these, postgres.js would make a single value instead of an array. */
-export function toBytesArray(keys: Buffer[]): string {
-  return `{${keys.map(key => `"\\\\x${key.toString('hex')}"`).join(',')}}`
-}
-
-/** An array literal, which postgres.js passes on as it is. */
-export function toIdArray(ids: number[]): string {
-  return `{${ids.join(',')}}`
 }

@@ -5,6 +5,7 @@ import type { Draft } from '../draft.ts'
 import type { AppEvent } from '../event.ts'
 import type { AppRow, MemberRow } from '../state.ts'
 import * as store from '../store.ts'
+import { insertIdempotencyRows, type IdempotencyRow } from './idempotency.ts'
 
 type Add = <Row extends object>(batch: Batch<Row>, rows: Row[]) => unknown
 
@@ -17,7 +18,7 @@ export function toStatement(decisions: DecidedEntry[], now: Date): WriteStatemen
   addMembers(add, changed)
   for (const [batch, rows] of gather(decisions)) add(batch, newest(batch, rows))
   add(store.insertEvents, toEventRows(decisions))
-  add(store.insertIdempotencyRows, toIdempotencyRows(decisions, now))
+  add(insertIdempotencyRows, toIdempotencyRows(decisions, now))
   return statement
 }
 
@@ -37,8 +38,8 @@ function toRow({ app_id, rev, prev, type, actor_id, kind, entity_id, facts, crea
 }
 
 /** What is to be answered to whoever repeats a request. */
-function toIdempotencyRows(decisions: DecidedEntry[], now: Date): store.IdempotencyRow[] {
-  const rows: store.IdempotencyRow[] = []
+function toIdempotencyRows(decisions: DecidedEntry[], now: Date): IdempotencyRow[] {
+  const rows: IdempotencyRow[] = []
   for (const { results } of decisions) {
     for (const result of results) {
       const { idempotencyKey } = result.pending

@@ -1,4 +1,4 @@
-import type { IdempotencyKey } from '../../engine/app-actor.ts'
+import type { IdempotencyKey } from '../../engine/commit/idempotency.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Parts } from '../../http/route.ts'
 import { Problem } from '../../lib/errors.ts'
