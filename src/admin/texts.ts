@@ -69,6 +69,8 @@ export const texts = {
   list: {
     actions: 'Actions',
     search: 'Search',
+    more: 'More filters',
+    fewer: 'Fewer filters',
     trash: 'Show',
     present: 'Not in the trash',
     onlyTrash: 'In the trash',
@@ -579,6 +581,7 @@ export const texts = {
     title: 'Audit log',
     hint: 'Who changed what, newest first. Entries cannot be edited, and never contain messages or secrets.',
     action: 'Action',
+    allActions: 'All actions',
     target: 'Target',
     targetType: 'Target type',
     targetId: 'Target id',

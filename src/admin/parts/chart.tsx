@@ -83,6 +83,13 @@ function align(lines: Line[], from: number, to: number, step: number): UPlot.Ali
   return [times, ...values]
 }
 
+/** Values without a neighbour, of which no line is drawn: after a start there is but one. */
+function findLone(plot: UPlot, line: number): number[] {
+  const values = plot.data[line]!
+  const isThere = (index: number) => values[index] != null
+  return Array.from(values.keys()).filter(index => isThere(index) && !isThere(index - 1) && !isThere(index + 1))
+}
+
 const lastOf = (values: UPlot.AlignedData[number] | undefined) =>
   Array.from(values ?? []).findLast(value => value != null)
 
@@ -134,7 +141,7 @@ function toOptions(
         label: line.label,
         stroke: color(line.color),
         width: 1.75,
-        points: { show: false },
+        points: { show: true, size: 5, filter: findLone },
         // Without a pointer, the legend says what was last.
         value: (plot: UPlot, value: number | null, line: number, index: number | null) => {
           const shown = index === null ? lastOf(plot.data[line]) : value

@@ -11,9 +11,14 @@ export function Facts({ facts }: { facts: Fact[] }) {
         .map(([name, value]) => (
           <div key={name}>
             <dt>{name}</dt>
-            <dd>{value === undefined || value === '' ? <span class="muted">–</span> : value}</dd>
+            <dd>{isNothing(value) ? <span class="muted">–</span> : value}</dd>
           </div>
         ))}
     </dl>
   )
+}
+
+/** What would leave no trace, as `condition && …` does. */
+function isNothing(value: ComponentChildren): boolean {
+  return value === undefined || value === null || value === false || value === ''
 }

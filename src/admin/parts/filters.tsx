@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import { usePlace } from '../place.tsx'
 import type { Choice } from './field.tsx'
@@ -6,6 +6,9 @@ import { fromLocalInput } from './moment.tsx'
 
 /** How long a reader pauses in typing before it is searched for. */
 const pauseMs = 300
+
+/** On a phone the others are behind a button, which a rule of the styles counts as well: the list is not to begin below the fold. */
+const shownInFront = 2
 
 export interface Filter {
   /** The parameter of the API, and of the address. */
@@ -61,11 +64,20 @@ export const trash = choice('trashed', texts.list.trash, [
 
 /** What narrows a list down. Each of them is in the address. */
 export function Filters({ filters }: { filters: Filter[] }) {
+  const { query } = usePlace()
+  const rest = filters.slice(shownInFront)
+  // Not hidden is what narrows the list down already.
+  const [isOpen, setOpen] = useState(() => rest.some(({ name }) => query.has(name)))
   return (
-    <div class="filters" role="search">
+    <div class={isOpen ? 'filters is-open' : 'filters'} role="search">
       {filters.map(filter => (
         <FilterControl key={filter.name} filter={filter} />
       ))}
+      {rest.length > 0 && (
+        <button type="button" class="button small more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? texts.list.fewer : texts.list.more}
+        </button>
+      )}
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { auditActions } from '../../audit/audit.ts'
+import { auditActions } from '../../audit/actions.ts'
 import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
 import { Listing } from '../../api/page.ts'
 

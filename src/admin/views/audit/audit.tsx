@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
+import { auditActions } from '../../../audit/actions.ts'
 import { ActButton } from '../../parts/act-button.tsx'
-import { exact, moment, search, type Filter } from '../../parts/filters.tsx'
+import { choice, exact, moment, search, type Filter } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
@@ -16,7 +17,10 @@ const { audit } = texts
 
 const filters: Filter[] = [
   search(audit.target),
-  exact('action', audit.action),
+  choice('action', audit.action, [
+    { value: '', title: audit.allActions },
+    ...auditActions.toSorted().map(action => ({ value: action, title: action })),
+  ]),
   exact('target_type', audit.targetType),
   exact('target_id', audit.targetId),
   exact('key', audit.keyId),

@@ -14,12 +14,12 @@ const places: Record<string, string> = {
 
 /** What was acted on, with the way there where it has a view. */
 export function TargetLink({ target: { type, id, name } }: { target: Target }) {
-  const title = name ?? (id === undefined ? type : `#${id}`)
+  const whole = id === undefined ? type : `${type} #${id}`
   const place = places[type]
   return (
     <>
-      {place !== undefined && id !== undefined ? <Link to={`${place}/${id}`}>{title}</Link> : title}
-      <span class="muted small block">{id === undefined ? type : `${type} #${id}`}</span>
+      {place !== undefined && id !== undefined ? <Link to={`${place}/${id}`}>{name ?? whole}</Link> : (name ?? whole)}
+      {name !== undefined && <span class="muted small block">{whole}</span>}
     </>
   )
 }
