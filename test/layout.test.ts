@@ -114,6 +114,15 @@ test('what a resource answers and how it follows events is its own: no other res
   expect(intruding.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
 })
 
+test('a request opens an app by openApp, which has the directories of its caller at hand and refuses', () => {
+  const asked = /\b(?:levelOf|requireRead|requireWrite|requireAdmin)\b|\bload\(\[(?:\w+\.)?by\.user\]\)/
+  const asking = readSources().filter(
+    ({ path, code }) => /^resources\/.*(?:routes|find|upsert|prepare)\.ts$/.test(path) && asked.test(code),
+  )
+
+  expect(asking.map(({ path }) => path)).toEqual(['resources/apps/find.ts'])
+})
+
 test('the administration page takes types from the server, and no code but names of app types and of audit actions', () => {
   const inBundle = readImports().filter(
     ({ from, to, isType }) => top(from) === 'admin' && top(to) !== 'admin' && !isType,

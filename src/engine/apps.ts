@@ -164,6 +164,12 @@ export class Apps {
     return actor.isBehind ? this.#reach(app, actor.knownRev) : actor.state
   }
 
+  /** The state with all that was committed up to a rev which PostgreSQL has shown: it need not be asked again. */
+  stateAt(app: number, rev: number): Promise<AppState> {
+    this.note(app, rev)
+    return this.#reach(app, rev)
+  }
+
   /** Takes an app into memory that this node has made. */
   adopt({ app, members }: MadeApp): void {
     this.#actors.adopt(app, members)

@@ -1,20 +1,40 @@
 import type { Apps } from '../../engine/apps.ts'
+import type { People } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
-import type { AppState } from '../../engine/state.ts'
+import type { Access, AppState } from '../../engine/state.ts'
 import { NotFound, Problem } from '../../lib/errors.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { findAppId, findAppIds } from './store.ts'
+import { levelOf, requireRead, requireWrite } from '../members/access.ts'
+import { findAppId, findAppIds, findNamed } from './store.ts'
 
 interface Search {
   sql: Sql
   by: Principal
 }
 
+interface Caller {
+  by: Principal
+  apps: Apps
+  people: People
+}
+
+/** An app with all that was committed before, and what the caller may do in it. */
+export interface OpenedApp {
+  state: AppState
+  level: Access
+}
+
+/** What an app is opened for: `none` refuses nothing, `read` with 404, `write` with 404 and 403. */
+const guards = { none: levelOf, read: requireRead, write: requireWrite }
+
+/** Digits that every id has room for, and that JavaScript counts exactly. */
+const longestId = 15
+
 const isId = (ref: string) => /^\d+$/.test(ref)
 
 /** The id behind `{app}`: digits are an id, anything else a uid. 404 for a uid that nobody has. */
 export function toAppId(ref: string, { sql, by }: Search): number | Promise<number> {
-  if (isId(ref)) return ref.length <= 15 ? Number(ref) : Promise.reject(NotFound())
+  if (isId(ref)) return ref.length <= longestId ? Number(ref) : Promise.reject(NotFound())
   return findAppId(sql, ref, by).then(id => {
     if (id === null) throw NotFound()
     return id
@@ -23,25 +43,47 @@ export function toAppId(ref: string, { sql, by }: Search): number | Promise<numb
 
 /** The ids behind several of these at once, in no order. What names nothing is left out, or is the id of nothing. */
 export async function toAppIds(refs: string[], { sql, by }: Search): Promise<number[]> {
-  const ids = refs.filter(ref => isId(ref) && ref.length <= 15).map(Number)
+  const ids = refs.filter(ref => isId(ref) && ref.length <= longestId).map(Number)
   const uids = refs.filter(ref => !isId(ref))
   return [...new Set([...ids, ...(uids.length === 0 ? [] : await findAppIds(sql, uids, by))])]
 }
 
-/** The state behind `{app}`. 404 for what is not there; whether the caller may see it is still to be asked. */
-export async function findApp(ref: string, { sql, by, apps }: Search & { apps: Apps }): Promise<AppState> {
-  return apps.state(await toAppId(ref, { sql, by }))
+/**
+ * Opens the app behind `{app}`, with an id, or of a state just found, for a caller: 404 for what is not there or what the
+ * caller may not see, 403 for an app that the caller may only read where it is opened to be written. One look-up confirms
+ * what other nodes wrote.
+ */
+export async function openApp(
+  ref: string | number | AppState,
+  least: keyof typeof guards,
+  caller: Caller & Search,
+): Promise<OpenedApp> {
+  const { by, people } = caller
+  const state = typeof ref === 'object' ? ref : await findState(ref, caller)
+  // Without the caller's directories, an app that is open to one of them would be refused.
+  if (people.find(by.user) === undefined) await people.load([by.user])
+  return { state, level: guards[least](state, by, people) }
+}
+
+function findState(ref: string | number, { sql, by, apps }: Caller & Search): AppState | Promise<AppState> {
+  if (typeof ref === 'number') return apps.state(ref)
+  if (isId(ref)) return ref.length <= longestId ? apps.state(Number(ref)) : Promise.reject(NotFound())
+  return findNamed(sql, ref, by).then(named => {
+    if (named === null) throw NotFound()
+    return apps.stateAt(named.id, named.head_rev)
+  })
 }
 
 /**
- * The states of apps that a list found, by id, without those that were deleted since. `known`: one that the request has
- * found before, so that it need not be confirmed again.
+ * The states of apps that a list found, by id, without those that were deleted since; what the caller may do in them can be
+ * asked. `known`: one that the request has opened before, so that it need not be confirmed again.
  */
 export async function findStates(
   ids: Iterable<number>,
-  apps: Apps,
+  { by, apps, people }: Caller,
   known: AppState | null = null,
 ): Promise<Map<number, AppState>> {
+  if (people.find(by.user) === undefined) await people.load([by.user])
   const find = (id: number) => (id === known?.app.id ? known : findUnlessGone(id, apps))
   const states = await Promise.all(Array.from(new Set(ids), find))
   return new Map(

@@ -15,7 +15,7 @@ export async function listPage(query: AppListing, request: AppRequest): Promise<
   const filter = await toFilter(query, request)
   if (filter === null) return toPagedList(page, 0, [])
   const { ids, count } = await listApps(request.sql, filter, page)
-  const states = [...(await findStates(ids, request.apps)).values()]
+  const states = [...(await findStates(ids, request)).values()]
   const show = request.form.items === 'details' ? showWhole : showSummary
   return toPagedList(page, count, await Promise.all(states.map(state => show(state, request))))
 }

@@ -1,9 +1,8 @@
 import { reply, route, type Method } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
-import { requireRead } from '../members/access.ts'
 import { message } from '../messages/kind.ts'
-import { findApp, toAppId } from './find.ts'
+import { openApp, toAppId } from './find.ts'
 import { markRead, markUnread } from './mark.ts'
 import { App, AppPath, MarkQuery, WrongKind } from './schema.ts'
 import { changeSettings, removeForMe, type Settings } from './settings.ts'
@@ -53,7 +52,7 @@ const mark = route({
   problems: [NotFound],
   async handle(request) {
     const { params, query, by, apps, sql } = request
-    const state = await findApp(params.app, request)
+    const { state } = await openApp(params.app, 'read', request)
     const id = query.message_id === undefined ? null : toId(query.message_id)
     const isThere = id === null || state.recent.find(id) || (await message.store.isIn(sql, state.app.id, id))
     if (!isThere) throw NotFound()
@@ -85,10 +84,8 @@ const typing = route({
   replies: { 204: null },
   problems: [NotFound],
   async handle(request) {
-    const { params, by, people } = request
-    const state = await findApp(params.app, request)
-    await people.load([by.user])
-    requireRead(state, by, people)
+    const { params, by } = request
+    const { state } = await openApp(params.app, 'read', request)
     request.typing.start(state.app.id, by.user)
     return reply(204)
   },
@@ -104,7 +101,7 @@ const remove = route({
   problems: [WrongKind, NotFound],
   async handle(request) {
     const { params, by, apps, people } = request
-    const state = await findApp(params.app, request)
+    const { state } = await openApp(params.app, 'read', request)
     await people.load(Array.from(state.members(), member => member.user_id))
     await apps.run(removeForMe, state.app.id, by, undefined)
     return reply(204)

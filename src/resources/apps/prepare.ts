@@ -5,9 +5,9 @@ import { invalid } from '../../lib/errors.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { preparePicture, withPicture, type PictureCaller } from '../blobs/picture.ts'
 import { findDirectoryId } from '../directories/store.ts'
-import { levelOf } from '../members/access.ts'
 import { resolvePeople } from '../users/store.ts'
 import { listInvisible } from '../users/visible.ts'
+import { openApp } from './find.ts'
 import type { AppDraft } from './create.ts'
 import { UidTaken, UnknownDirectory, UnknownPeople, type AppChange } from './commands.ts'
 import type { AppUpdate, NewApp } from './schema.ts'
@@ -55,11 +55,11 @@ export async function toChange(body: AppUpdate, caller: Caller): Promise<AppChan
 export async function requireFreeUid(
   app: number,
   uid: string | null | undefined,
-  { sql, by, people, apps }: Looking & { apps: Apps },
+  caller: Looking & { apps: Apps },
 ): Promise<void> {
-  if (uid === null || uid === undefined || !(await isUidTaken(sql, app, uid))) return
-  await people.load([by.user])
-  if (levelOf(await apps.state(app), by, people) === 'admin') throw UidTaken()
+  if (uid === null || uid === undefined || !(await isUidTaken(caller.sql, app, uid))) return
+  const { level } = await openApp(app, 'none', caller)
+  if (level === 'admin') throw UidTaken()
 }
 
 /** Refuses with 422 on `field` references to people whom the caller may not add. */

@@ -2,9 +2,8 @@ import type { Command } from '../../engine/command.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
 import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
-import { levelOf, requireRead } from '../members/access.ts'
 import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
-import { findApp, toAppId } from './find.ts'
+import { openApp, toAppId } from './find.ts'
 import { listPage } from './list.ts'
 import { makeApp } from './make.ts'
 import { requireFreeUid, toChange, toDraft } from './prepare.ts'
@@ -34,13 +33,11 @@ const create = route({
   replies: { 201: App },
   problems: [NotFound],
   async handle(request) {
-    const { body, by, apps, people, idempotencyKey } = request
+    const { body, apps, idempotencyKey } = request
     const { id, isNew } = await makeApp(await toDraft(body, false, request), request, idempotencyKey)
     // One that was there may have been found restored before its actor has heard of that.
-    const state = isNew ? await apps.state(id) : await apps.confirm(id)
-    await people.load([by.user])
-    // Whoever repeats a request may have lost the app since the first one.
-    requireRead(state, by, people)
+    // A request that is repeated may come from a caller who has lost the app since the first one.
+    const { state } = await openApp(isNew ? id : await apps.confirm(id), 'read', request)
     return reply(201, await showWhole(state, request))
   },
 })
@@ -55,12 +52,11 @@ const get = route({
   replies: { 200: App },
   problems: [NotFound],
   async handle(request) {
-    const { params, query, by, people } = request
-    const state = await findApp(params.app, request)
-    await people.load([by.user])
-    const isInTrash = state.app.trashed_at !== null && state.app.deleted_at === null
-    const mayLook = isInTrash && query.trashed && levelOf(state, by, people) === 'admin'
-    if (!mayLook) requireRead(state, by, people)
+    const { params, query } = request
+    const { state, level } = await openApp(params.app, query.trashed ? 'none' : 'read', request)
+    const { deleted_at, trashed_at } = state.app
+    const isShown = level !== 'none' && deleted_at === null && (trashed_at === null || level === 'admin')
+    if (!isShown) throw NotFound()
     return reply(200, await showWhole(state, request))
   },
 })

@@ -1,10 +1,10 @@
 import type { Parts, RouteRequest } from '../../http/route.ts'
 import { invalid, Problem } from '../../lib/errors.ts'
 import { UidInput } from '../../api/shape.ts'
-import { levelOf } from '../members/access.ts'
 import { resolvePeople } from '../users/store.ts'
 import { upsertApp } from './commands.ts'
 import type { Created } from './create.ts'
+import { openApp } from './find.ts'
 import { makeApp } from './make.ts'
 import { toChange, toDraft } from './prepare.ts'
 import type { AppUpsert } from './schema.ts'
@@ -44,14 +44,13 @@ async function make(uid: string, request: Request): Promise<Created> {
 }
 
 async function update(id: number, request: Request): Promise<Created> {
-  const { body, by, sql, apps, people, upsertsJoin } = request
+  const { body, by, sql, apps, upsertsJoin } = request
   const { type, members: refs, ...details } = body
   const ids = await resolvePeople(sql, refs ?? [])
   const members = (refs ?? []).map(ref => ids.get(ref) ?? 0)
-  await people.load([by.user])
-  const isAdmin = levelOf(await apps.state(id), by, people) === 'admin'
+  const { level } = await openApp(id, 'none', request)
   // What others may not change is ignored, so it is not looked up either.
-  const change = isAdmin ? await toChange(details, request) : { name: details.name }
+  const change = level === 'admin' ? await toChange(details, request) : { name: details.name }
   await apps.run(upsertApp, id, by, { type, members, change, upsertsJoin })
   if (type === 'private_chat' && by.kind === 'user') await apps.run(showAgain, id, by, undefined)
   return { id, isNew: false }

@@ -22,8 +22,8 @@ export async function loadAnnotationApps(
   const ids = new Set<number>()
   for (const { annotations } of parts.values()) for (const { app_id } of annotations) ids.add(app_id)
   if (ids.size === 0) return noAnnotationApps
-  const states = await findStates([...ids], apps)
-  await people.load([by.user, ...[...states.values()].flatMap(namesakes)])
+  const states = await findStates(ids, { by, apps, people })
+  await people.load([...states.values()].flatMap(namesakes))
   return states
 }
 

@@ -76,9 +76,9 @@ export async function showPage(
   request: ContentRequest,
   known: AppState | null = null,
 ): Promise<object> {
-  const { sql, apps, by, form, people } = request
+  const { sql, by, form, people } = request
   const ids = found.map(row => row.app_id)
-  const states = await findStates(ids, apps, known)
+  const states = await findStates(ids, request, known)
   const rows = found.filter(row => states.has(row.app_id))
   const stateOf = (row: ContentItem) => states.get(row.app_id)!
   if (form.items === 'summary') {

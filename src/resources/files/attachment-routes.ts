@@ -24,9 +24,9 @@ const listOf = (kind: ContentKind) =>
     async handle(request) {
       const { params, query, sql } = request
       const page = toPage(query, orderFields, 'id', 'along')
-      const { row } = await requireShown(kind, toId(params.id), request)
+      const { row, state } = await requireShown(kind, toId(params.id), request)
       const scope = { apps: null, writable: null, parent: row.id }
-      return reply(200, await showPage(await listFiles(sql, scope, page), page, request))
+      return reply(200, await showPage(await listFiles(sql, scope, page), page, request, state))
     },
   })
 

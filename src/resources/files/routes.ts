@@ -1,11 +1,11 @@
 import { reply, route } from '../../http/route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toPage } from '../../api/page.ts'
-import { findApp, toAppId, toAppIds } from '../apps/find.ts'
+import { openApp, toAppId, toAppIds } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
 import { hasContent, listReadable } from '../apps/store.ts'
 import { prepareBlobs } from '../blobs/find.ts'
-import { levelOf, isAtLeast, requireRead } from '../members/access.ts'
+import { isAtLeast } from '../members/access.ts'
 import { createFile, deleteFile, restoreFile, trashFile, updateFile } from './commands.ts'
 import { findReadable, maySeeTrashed, requireShown, type Caller } from './find.ts'
 import {
@@ -36,15 +36,15 @@ const create = route({
   replies: { 200: File, 201: File },
   problems: [WrongKind, Forbidden, NotFound, NameTaken],
   async handle(request) {
-    const { params, body, by, apps, people, idempotencyKey } = request
+    const { params, body, by, apps, idempotencyKey } = request
     const app = await toAppId(params.app, request)
     const blob = await toBlob(body.blob_id, request)
     const { metadata, tags, replace } = body
     const draft = { name: body.name ?? blob.name, metadata, tags: tags ?? undefined, blob, replace: replace === true }
     const { file, isNew } = await apps.run(createFile, app, by, draft, idempotencyKey)
-    const shown = await showWhole(file, request)
-    // Whoever repeats a request may have lost the app since the first one.
-    requireRead(await apps.state(app), by, people)
+    // A request that is repeated may come from a caller who has lost the app since the first one.
+    const { state } = await openApp(app, 'read', request)
+    const shown = await showWhole(file, request, state)
     return isNew ? reply(201, shown) : reply(200, shown)
   },
 })
@@ -59,9 +59,9 @@ const get = route({
   replies: { 200: File },
   problems: [NotFound],
   async handle(request) {
-    const { file, state } = await findReadable(request.params.id, request)
-    if (file.trashed_at !== null && !(request.query.trashed && maySeeTrashed(state, request))) throw NotFound()
-    return reply(200, await showWhole(file, request))
+    const { file, state, level } = await findReadable(request.params.id, request)
+    if (file.trashed_at !== null && !(request.query.trashed && maySeeTrashed(level))) throw NotFound()
+    return reply(200, await showWhole(file, request, state))
   },
 })
 
@@ -99,13 +99,11 @@ const listOfApp = route({
   replies: { 200: Files },
   problems: [NotFound],
   async handle(request) {
-    const { params, query, by, people, sql } = request
-    const state = await findApp(params.app, request)
-    await people.load([by.user])
-    requireRead(state, by, people)
+    const { params, query, sql } = request
+    const { state, level } = await openApp(params.app, 'read', request)
     const page = toPage(query, orderFields, 'id', 'along')
     const apps = [state.app.id]
-    const scope = { apps, writable: isAtLeast(levelOf(state, by, people), 'write') ? apps : [] }
+    const scope = { apps, writable: isAtLeast(level, 'write') ? apps : [] }
     return reply(200, await showPage(await listFiles(sql, scope, page), page, request, state))
   },
 })

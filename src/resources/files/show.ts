@@ -13,9 +13,12 @@ import type { FileRow } from './schema.ts'
 
 type Request = Caller & { origin: string; form: Representation }
 
-/** One file, with everybody it names brought into memory. 404 where its app was deleted since. */
-export async function showWhole(file: FileRow, request: Request): Promise<object> {
-  const [shown] = await showAll([file], 'details', request)
+/**
+ * One file, with everybody it names brought into memory. 404 where its app was deleted since. `known`: its app, where the
+ * request has opened it before.
+ */
+export async function showWhole(file: FileRow, request: Request, known: AppState | null = null): Promise<object> {
+  const [shown] = await showAll([file], 'details', request, known)
   if (shown === undefined) throw NotFound()
   return shown
 }
@@ -36,13 +39,13 @@ async function showAll(
   request: Request,
   known: AppState | null = null,
 ): Promise<object[]> {
-  const { apps, people, by } = request
+  const { people } = request
   const ids = found.map(file => file.app_id)
-  const states = await findStates(ids, apps, known)
+  const states = await findStates(ids, request, known)
   const files = found.filter(file => states.has(file.app_id))
   const marks = await loadMarks(files, request)
   const names = files.flatMap(({ created_by, updated_by }) => [created_by, updated_by ?? 0])
-  await people.load([by.user, ...names, ...[...states.values()].flatMap(namesakes)])
+  await people.load([...names, ...[...states.values()].flatMap(namesakes)])
   return files.map(file => ({
     ...showFile(file, request, marks),
     ...(items === 'details' && showRaw(file)),

@@ -30,14 +30,14 @@ const list = route({
   problems: [NotFound],
   async handle(request) {
     const { params, query, sql } = request
-    const { file } = await requireShown(params.id, request)
+    const { file, state } = await requireShown(params.id, request)
     const range = { skip: query.skip ?? 0, take: query.take ?? 25, countOnly: query.count_only ?? false }
     const page = { ...range, order: [], q: undefined, tags: [], trashed: false }
     const count = countShown(file)
     const take = page.countOnly ? 0 : Math.max(0, Math.min(page.take, count - page.skip))
     const versions = take === 0 ? [] : await listVersions(sql, file.id, { skip: page.skip, take })
     const rows = versions.map(version => asOf(file, version))
-    return reply(200, await showPage({ rows, count }, page, request))
+    return reply(200, await showPage({ rows, count }, page, request, state))
   },
 })
 
@@ -51,10 +51,10 @@ const get = route({
   problems: [NotFound],
   async handle(request) {
     const { params, sql } = request
-    const { file } = await requireShown(params.id, request)
+    const { file, state } = await requireShown(params.id, request)
     const version = await findVersion(sql, file.id, toId(params.rev))
     if (version === null || !isShown(file, version)) throw NotFound()
-    return reply(200, await showWhole(asOf(file, version), request))
+    return reply(200, await showWhole(asOf(file, version), request, state))
   },
 })
 

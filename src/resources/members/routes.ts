@@ -2,12 +2,12 @@ import type { AppState } from '../../engine/state.ts'
 import { Forbidden, invalid, NotFound } from '../../lib/errors.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
-import { findApp } from '../apps/find.ts'
+import { openApp } from '../apps/find.ts'
 import { requireVisible } from '../apps/prepare.ts'
 import { AppPath } from '../apps/schema.ts'
 import { findUserId, resolvePeople } from '../users/store.ts'
 import { listInvisible } from '../users/visible.ts'
-import { accessOf, requireRead } from './access.ts'
+import { accessOf } from './access.ts'
 import { FixedMembers, putMembers, removeMembers, requireMayRemove, type NewMember } from './commands.ts'
 import { showMember } from './represent.ts'
 import {
@@ -33,7 +33,7 @@ const list = route({
   problems: [NotFound],
   async handle(request) {
     const { query, by, sql, people } = request
-    const state = await findReadable(request)
+    const { state } = await openApp(request.params.app, 'read', request)
     const page = toPage(query, orderFields, 'name')
     const filter = {
       app: state.app.id,
@@ -68,7 +68,7 @@ const putOne = route({
   problems: [Forbidden, NotFound, FixedMembers],
   async handle(request) {
     const { params, body, sql } = request
-    const state = await findReadable(request)
+    const { state } = await openApp(request.params.app, 'read', request)
     const user = await findUserId(sql, params.user)
     if (user === null || !(await isKnown(user, state, request))) throw NotFound()
     const { added } = await put(state, [{ ref: String(user), access: body.access ?? 'write' }], request)
@@ -87,7 +87,7 @@ const putMany = route({
   replies: { 200: MemberItems, 201: MemberItems },
   problems: [Forbidden, NotFound, FixedMembers],
   async handle(request) {
-    const before = await findReadable(request)
+    const { state: before } = await openApp(request.params.app, 'read', request)
     const { added, users } = await put(before, request.body, request)
     const state = await request.apps.state(before.app.id)
     const items = users.map(user => show(user, state, request))
@@ -127,13 +127,6 @@ const removeMany = route({
 })
 
 type Request = Parts & Pick<RouteRequest<{ app: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
-
-async function findReadable(request: Request): Promise<AppState> {
-  const state = await findApp(request.params.app, request)
-  await request.people.load([request.by.user])
-  requireRead(state, request.by, request.people)
-  return state
-}
 
 function show(user: number, state: AppState, { people, origin, presence }: Request) {
   const access = state.member(user)?.access ?? accessOf(state, user, people)
@@ -176,7 +169,7 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
 
 async function remove(refs: string[], request: Request): Promise<void> {
   const { sql, by, apps, people } = request
-  const state = await findReadable(request)
+  const { state } = await openApp(request.params.app, 'read', request)
   const ids = await resolvePeople(sql, refs)
   // Before it is said that somebody is not there: whoever may not remove them does not learn it.
   requireMayRemove(

@@ -1,10 +1,9 @@
 import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { findApp } from '../apps/find.ts'
+import { openApp } from '../apps/find.ts'
 import { AppPath } from '../apps/schema.ts'
 import { DirectoryPath } from '../directories/schema.ts'
 import { findDirectory } from '../directories/store.ts'
-import { requireRead } from '../members/access.ts'
 import { markNotifications } from './commands.ts'
 import { listPage } from './list.ts'
 import { AppNotificationListing, MarkQuery, Notifications } from './schema.ts'
@@ -19,9 +18,7 @@ const listOfApp = route({
   replies: { 200: Notifications },
   problems: [NotFound],
   async handle(request) {
-    const state = await findApp(request.params.app, request)
-    await request.people.load([request.by.user])
-    requireRead(state, request.by, request.people)
+    const { state } = await openApp(request.params.app, 'read', request)
     return reply(200, await listPage(request.query, state.app.id, request))
   },
 })
@@ -49,10 +46,8 @@ const markOfApp = route({
   replies: { 204: null },
   problems: [NotFound],
   async handle(request) {
-    const { params, query, by, people, globalCommands } = request
-    const state = await findApp(params.app, request)
-    await people.load([by.user])
-    requireRead(state, by, people)
+    const { params, query, by, globalCommands } = request
+    const { state } = await openApp(params.app, 'read', request)
     await globalCommands.run(markNotifications, by, { upTo: query.id, app: state.app.id })
     return reply(204)
   },

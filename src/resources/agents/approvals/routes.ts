@@ -8,7 +8,7 @@ import { toId } from '../../../api/reference.ts'
 import { Int, pagedList, Timestamp } from '../../../api/shape.ts'
 import type { Tx } from '../../../postgres/sql.ts'
 import { Range, toPage, toPagedList } from '../../../api/page.ts'
-import { canRead } from '../../members/access.ts'
+import { openApp } from '../../apps/find.ts'
 import { showNamed } from '../runs/represent.ts'
 import { toExpiry } from './expiry.ts'
 import { decide, findApproval, listApprovals, type ApprovalRow } from './store.ts'
@@ -109,12 +109,12 @@ const answer = route({
 })
 
 /** The question, for those who can read where it is asked; else 404. */
-async function requireApproval(id: string, { sql, by, apps, people }: Request): Promise<ApprovalRow> {
+async function requireApproval(id: string, request: Request): Promise<ApprovalRow> {
+  const { sql, by } = request
   const approval = await findApproval(sql, toId(id))
   if (approval === null) throw NotFound()
   if (by.kind === 'key') return approval
-  await people.load([by.user])
-  if (!canRead(await apps.state(approval.app_id), by.user, people)) throw NotFound()
+  await openApp(approval.app_id, 'read', request)
   return approval
 }
 

@@ -1,13 +1,13 @@
 import type { z } from 'zod'
+import type { AppState } from '../../../engine/state.ts'
 import { listSteps } from '../../../agents/runs/steps.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../../http/route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
-import { findStates, toAppId } from '../../apps/find.ts'
+import { findStates, openApp } from '../../apps/find.ts'
 import { namesakes } from '../../apps/naming.ts'
 import { AppPath } from '../../apps/schema.ts'
-import { requireRead } from '../../members/access.ts'
 import { requireAgentId } from '../find.ts'
 import { AgentPath } from '../schema.ts'
 import { findListed, listRuns, retryRun, sumUsage, type ListedRun, type RunFilter } from './list.ts'
@@ -65,11 +65,9 @@ const listOfApp = route({
   replies: { 200: Runs },
   problems: [NotFound],
   async handle(request) {
-    const { params, by, apps, people } = request
-    const app = await toAppId(params.app, request)
-    await people.load([by.user])
-    requireRead(await apps.state(app), by, people)
-    return reply(200, await listPage({ app, isOpen: true }, request.query, request))
+    const { params, query } = request
+    const { state } = await openApp(params.app, 'read', request)
+    return reply(200, await listPage({ app: state.app.id, isOpen: true }, query, request, state))
   },
 })
 
@@ -155,15 +153,22 @@ function toFilter({ state, app, user, error, since, until }: z.output<typeof Run
   return { state, app, asker: user, error, since, until }
 }
 
-async function listPage(filter: RunFilter, query: z.output<typeof OpenRunListing>, request: Request): Promise<object> {
+/** `known`: where all are of one app, what was found of it. */
+async function listPage(
+  filter: RunFilter,
+  query: z.output<typeof OpenRunListing>,
+  request: Request,
+  known: AppState | null = null,
+): Promise<object> {
   const page = toPage(query, ['id'], 'id desc')
   const { rows, count } = await listRuns(request.sql, filter, page)
-  return toPagedList(page, count, await show(rows, request))
+  return toPagedList(page, count, await show(rows, request, known))
 }
 
-async function show(runs: readonly ListedRun[], request: Request): Promise<object[]> {
-  const { apps, people } = request
-  const states = await findStates([...new Set(runs.map(run => run.app_id))], apps)
+async function show(runs: readonly ListedRun[], request: Request, known: AppState | null = null): Promise<object[]> {
+  const { people } = request
+  const ids = runs.map(run => run.app_id)
+  const states = await findStates(ids, request, known)
   const named = [...states.values()].flatMap(namesakes)
   await people.load([...named, ...runs.flatMap(run => [run.agent_id, run.asker_id])])
   const { by } = request

@@ -4,9 +4,8 @@ import { NotFound } from '../../../lib/errors.ts'
 import { Encoded, writeJson } from '../../../api/json.ts'
 import { pagedList } from '../../../api/shape.ts'
 import type { Sql } from '../../../postgres/sql.ts'
-import { findApp } from '../../apps/find.ts'
+import { openApp } from '../../apps/find.ts'
 import { AppPath } from '../../apps/schema.ts'
-import { requireRead } from '../../members/access.ts'
 import type { ContentKind } from '../kind.ts'
 import { keptPages, keyOf } from './kept-pages.ts'
 import { listEverywhere } from './everywhere.ts'
@@ -43,7 +42,6 @@ export function listRoutes<Query extends ContentListing>(
     problems: [NotFound],
     async handle(request) {
       const { query, by, people } = request
-      await people.load([by.user])
       const narrowing = await toNarrowing(query, request)
       const list = (sql: Sql) => listEverywhere(kind, query, { sql, by, people, replica: null }, narrowing)
       return reply(200, await showPage(kind, await fromReplica(request, list), request))
@@ -60,10 +58,8 @@ export function listRoutes<Query extends ContentListing>(
     replies: { 200: Items },
     problems: [NotFound],
     async handle(request) {
-      const { params, query, by, people, form } = request
-      const state = await findApp(params.app, request)
-      await people.load([by.user])
-      requireRead(state, by, people)
+      const { params, query, form } = request
+      const { state } = await openApp(params.app, 'read', request)
       const { app } = state
       const key = keyOf(kind.entity, state, request)
       const kept = key === null ? undefined : keptPages.find(key, app)
