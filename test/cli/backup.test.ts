@@ -5,14 +5,15 @@ import { expect, test } from 'vitest'
 import { restore } from '../../src/cli/backup/restore.ts'
 import { Progress } from '../../src/cli/progress.ts'
 import { createLog } from '../../src/lib/log.ts'
+import { addPartitions } from '../../src/log/events.ts'
 import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
 import { migrate } from '../../src/postgres/migrate.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { runAdmin } from '../support/admin.ts'
-import type { Client } from '../support/client.ts'
+import { client, type Client } from '../support/client.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { createDirectory, launchProgram, programKey, startProgram } from '../support/process.ts'
+import { createDirectory, launchProgram, programKey, startProgram, type ReadyProgram } from '../support/process.ts'
 import { startS3 } from '../support/s3.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -30,7 +31,7 @@ test(
     await using elsewhere = createDirectory()
     const file = join(elsewhere.path, 'parley.tar')
     await using node = await startProgram(dir)
-    const app = await furnish(node.admin)
+    const app = await furnish(node)
     const writer = keepWriting(node.admin, app)
     await eventually(() => expect(writer.acknowledged.length).toBeGreaterThan(20))
 
@@ -59,7 +60,7 @@ test('a restored database has every row, column and sequence of the one that was
   await using other = createDirectory()
   const file = join(dir.path, 'parley.tar')
   const node = await startProgram(dir, { DATABASE_URL: source.url })
-  await furnish(node.admin)
+  await furnish(node)
   node.kill('SIGTERM')
   await node.ended
 
@@ -78,13 +79,15 @@ test('a restored database has every row, column and sequence of the one that was
   expect(await constraints(target.sql)).toEqual(await constraints(source.sql))
 })
 
-test('counters go on after a restore: triggers count what is written next', async () => {
+test('triggers go on after a restore: they count what is written next, and keep the audit log as it is', async () => {
   await using source = await createDatabase()
   await using target = await createDatabase(fresh)
   await using dir = createDirectory()
   await using other = createDirectory()
   const file = join(dir.path, 'parley.tar')
   await source.sql`insert into users (name, display_name, created_at) values ('Ann', 'Ann', now())`
+  await addPartitions(source.sql, new Date())
+  await source.sql`insert into audit (at, actor_kind, action) values (now(), 'server', 'user_created')`
   await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file)
   await runAdmin(other, { DATABASE_URL: target.url }, 'restore', file)
 
@@ -92,6 +95,10 @@ test('counters go on after a restore: triggers count what is written next', asyn
 
   const [row] = await target.sql`select sum(count)::int as count from user_counts`
   expect(row?.count).toBe(2)
+  for (const { sql } of [source, target]) {
+    await expect(sql`update audit set action = 'x'`).rejects.toThrow('append-only')
+    await expect(sql`truncate audit`).rejects.toThrow('append-only')
+  }
 })
 
 test('files in a store are saved with the database, and restored into another store', async () => {
@@ -110,7 +117,7 @@ test('files in a store are saved with the database, and restored into another st
     S3_SECRET_ACCESS_KEY: keys.secretAccessKey,
   })
   const node = await startProgram(dir, settings(first, source.url))
-  const app = await furnish(node.admin)
+  const app = await furnish(node)
   // Larger than what is read ahead.
   const large = 'x'.repeat(2_000_000)
   await upload(node.admin, { name: 'large.txt', content: large })
@@ -206,7 +213,7 @@ test('a node whose PostgreSQL does not read the files of its database says the w
 })
 
 /** A chat with two people, a message with a picture, a reaction, a comment on a post: something in most tables. */
-async function furnish(admin: Client): Promise<string> {
+async function furnish({ admin, url }: ReadyProgram): Promise<string> {
   const post = async (path: string, body: object) => {
     const answer = await admin.post(path, body)
     expect(answer).toMatchObject({ status: 201 })
@@ -218,7 +225,9 @@ async function furnish(admin: Client): Promise<string> {
   const feed = await post('/api/apps', { type: 'posts', uid: 'news', members })
   const blob = await upload(admin, { name: 'rose.svg', content: picture, type: 'image/svg+xml' })
   const message = await post(`/api/apps/${chat.id}/messages`, { text: 'A\trose \\N "é"\n', blobs: [blob.body.id] })
-  await admin.put(`/api/messages/${message.id}/reactions`, { content: '🌹' })
+  const token = await post('/api/users/ann/tokens', {})
+  const reacted = await client(url, token.access_token).post(`/api/messages/${message.id}/reactions`, { content: '🌹' })
+  expect(reacted).toMatchObject({ status: 204 })
   const item = await post(`/api/apps/${feed.id}/posts`, { text: 'News', options: [{ text: 'yes' }] })
   await post(`/api/posts/${item.id}/comments`, { text: 'Good' })
   return chat.id as string

@@ -70,7 +70,7 @@ async function live(server: Server): Promise<void> {
     sent.push((await by.post(`/api/apps/${app}/messages`, { text: 'Hello' })).body.id)
   await ben.post(`/api/messages/${sent[3]}/trash`)
   await ann.post(`/api/messages/${sent[3]}/trash`)
-  await ben.put(`/api/messages/${sent[0]}/reactions`, { content: '👍' })
+  expect((await ben.post(`/api/messages/${sent[0]}/reactions`, { content: '👍' })).status).toBe(204)
   await ben.put(`/api/apps/${app}/mark?message_id=${sent[0]}`)
 
   const members = [ann.uid, ben.uid]
@@ -82,7 +82,7 @@ async function live(server: Server): Promise<void> {
   for (const text of ['one', 'two']) await ben.post(`/api/posts/${post.id}/comments`, { text })
   const blob = await upload(ann, { name: 'menu.txt', content: 'soup' })
   const other = (await ann.post(`/api/apps/${feed}/posts`, { text: 'Menu', blobs: [blob.body.id] })).body
-  await ben.put(`/api/posts/${other.id}/star`)
+  expect((await ben.post(`/api/posts/${other.id}/stars`)).status).toBe(200)
   const { body: comment } = await ann.post(`/api/posts/${other.id}/comments`, { text: 'three' })
   await ann.post(`/api/comments/${comment.id}/trash`)
   await ann.post(`/api/posts/${other.id}/trash`)

@@ -138,9 +138,10 @@ async function prepareTables(tx: Tx, tables: Table[]): Promise<() => Promise<voi
   for (const { name, constraint } of keys) {
     await tx.unsafe(`alter table ${quoted(name)} drop constraint ${quoted(constraint)}`)
   }
+  // Before anything else: a trigger keeps the audit log from being emptied.
+  for (const { name } of tables) await tx.unsafe(`alter table ${quoted(name)} disable trigger user`)
   await tx.unsafe(`truncate ${all}`)
   for (const { name, partitions } of tables) {
-    await tx.unsafe(`alter table ${quoted(name)} disable trigger user`)
     for (const partition of partitions) {
       await tx.unsafe(`create table ${quoted(partition.name)} partition of ${quoted(name)} ${partition.bounds}`)
     }
