@@ -163,6 +163,33 @@ describe.skipIf(!hasBrowser)('the views of the administration page', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('content')
   })
 
+  test('ask and answer by keyboard: a dialog begins at its first field, and goes back to what opened it', async () => {
+    const page = await admin.enter('/keys', 1280)
+    const create = page.getByRole('button', { name: 'Create key' })
+    const isFocused = (element: typeof create) => element.evaluate(one => one === one.ownerDocument.activeElement)
+
+    await create.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.type('By keyboard')
+    await page.keyboard.press('Enter')
+    await page.getByRole('textbox', { name: 'Secret' }).waitFor()
+    expect(await page.evaluate('String(getSelection())')).toMatch(/^wys_/)
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await isFocused(create)).toBe(true)
+
+    const row = page.getByRole('row').filter({ hasText: 'By keyboard' })
+    await row.getByRole('button', { name: 'Revoke' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.type('By keyboard')
+    await page.keyboard.press('Enter')
+
+    await page.getByText('Key revoked.').waitFor()
+    await row.waitFor({ state: 'detached' })
+  })
+
   test('end with the key that they were signed in with', async () => {
     const { server } = admin
     const { body: made } = await server.admin.post('/api/keys', { name: 'For a day' })

@@ -1,5 +1,5 @@
 import { createContext, type ComponentChildren } from 'preact'
-import { useContext, useMemo, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import { Icon } from './icon.tsx'
 
@@ -29,11 +29,14 @@ export function DeskProvider({ children }: { children: ComponentChildren }) {
   const [dialogs, setDialogs] = useState<Piece[]>([])
   const [notices, setNotices] = useState<Piece[]>([])
   const made = useRef(0)
+  /** What was used to open the first of the dialogs. */
+  const opener = useRef<HTMLElement | null>(null)
   const desk = useMemo<Desk>(() => {
     const without = (id: number) => (pieces: Piece[]) => pieces.filter(piece => piece.id !== id)
     return {
       open(make) {
         const id = ++made.current
+        opener.current ??= document.activeElement as HTMLElement | null
         const content = make(() => setDialogs(without(id)))
         setDialogs(before => [...before, { id, content }])
       },
@@ -44,6 +47,13 @@ export function DeskProvider({ children }: { children: ComponentChildren }) {
       },
     }
   }, [])
+  useEffect(() => {
+    if (dialogs.length > 0 || opener.current === null) return
+    // With its row it may be gone: then reading goes on at the view.
+    const target = opener.current.isConnected ? opener.current : document.getElementById('content')
+    opener.current = null
+    target?.focus({ preventScroll: true })
+  }, [dialogs])
   return (
     <DeskContext.Provider value={desk}>
       {children}

@@ -10,12 +10,16 @@ interface DialogProps {
   children: ComponentChildren
 }
 
-/** The browser's own modal dialog: it keeps the focus inside, and gives it back. */
+/** What a dialog is for: its first field, or the first thing to do with it; the cross in its head comes last. */
+const firstControl = '.form :is(input, select, textarea, button):not(:disabled)'
+
+/** The browser's own modal dialog: it keeps the focus inside. The desk gives it back. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
     dialog.current?.showModal()
+    dialog.current?.querySelector<HTMLElement>(firstControl)?.focus()
   }, [])
   return (
     <dialog class="dialog" ref={dialog} aria-labelledby={id} onClose={onClose}>

@@ -12,6 +12,7 @@ export function Frame({ session }: { session: AdminSession }) {
   const { path } = usePlace()
   const [isOpen, setOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
+  const menu = useRef<HTMLButtonElement>(null)
   const arrived = useRef(path)
   const page = findPage(path)
 
@@ -23,13 +24,20 @@ export function Frame({ session }: { session: AdminSession }) {
     arrived.current = path
   }, [path, page?.title])
 
+  const leaveMenu = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !isOpen) return
+    setOpen(false)
+    menu.current?.focus()
+  }
+
   return (
-    <div class={isOpen ? 'frame is-open' : 'frame'} onKeyDown={event => event.key === 'Escape' && setOpen(false)}>
+    <div class={isOpen ? 'frame is-open' : 'frame'} onKeyDown={leaveMenu}>
       <a class="skip" href="#content">
         {texts.skip}
       </a>
       <header class="top">
         <button
+          ref={menu}
           class="button quiet icon-only"
           aria-label={texts.navigation.menu}
           aria-expanded={isOpen}
