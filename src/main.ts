@@ -42,24 +42,24 @@ import { anyOrigin } from './realtime/protocols/protocol.ts'
 import { SessionDirectory } from './realtime/sessions/session-directory.ts'
 import { ensureAssistant } from './resources/agents/assistant.ts'
 import { KnownAgents } from './resources/agents/runs/known-agents.ts'
-import { MaterialReader } from './resources/agents/runs/materials.ts'
+import { MaterialReader } from './resources/agents/runs/prompts/materials.ts'
 import { AgentTools } from './resources/agents/tools.ts'
 import { Indexer } from './resources/agents/knowledge/indexer.ts'
 import { PassageSearch } from './resources/agents/knowledge/search.ts'
 import { RunCounts } from './resources/agents/runs/counts.ts'
-import { RunFrames } from './resources/agents/runs/frames.ts'
+import { RunFrames } from './resources/agents/runs/prompts/frames.ts'
 import { runChores, startRunner } from './resources/agents/runs/start.ts'
 import { Triggers } from './resources/agents/runs/triggers.ts'
 import { isRemovable } from './resources/apps/kinds.ts'
-import { isListed, isUnread } from './resources/apps/unread.ts'
+import { isListed, isUnread } from './resources/apps/own/unread.ts'
 import { eventTypes as events, forwardedCommands, recent, resources } from './resources/index.ts'
-import { canRead } from './resources/members/access.ts'
+import { canRead } from './resources/apps/members/access.ts'
 import { notificationChores } from './resources/notifications/chores.ts'
-import { Notifier, toNotifiable } from './resources/notifications/consumer.ts'
-import { Feed } from './resources/notifications/feed.ts'
+import { Notifier, toNotifiable } from './resources/notifications/following/consumer.ts'
+import { Feed } from './resources/notifications/following/feed.ts'
 import { requireKeys, sealChore } from './resources/seals.ts'
 import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
-import { lookAmong } from './resources/users/online.ts'
+import { lookAmong } from './resources/users/lists/online.ts'
 import { actorOf } from './resources/users/represent.ts'
 import { Registrations } from './resources/webhooks/consumer.ts'
 import { deliveryChores, startDelivery } from './resources/webhooks/delivery.ts'
@@ -96,7 +96,7 @@ export interface Node extends Running {
 }
 
 /** What makes previews: a file that is run and never imported. */
-const previewThread = new URL('resources/files/preview-thread.ts', import.meta.url)
+const previewThread = new URL('resources/files/content/preview-thread.ts', import.meta.url)
 
 /** Commits of contended apps, and of commands that read rows first, run beside the group commits: so many at a time. A guess. */
 const commitsApart = 2

@@ -34,22 +34,14 @@ const tiers = [
  * does not import back, and a folder that grows wants a second noun.
  */
 const circle =
-  'apps blobs comments content directories embeds files follows meetings members messages options posts reactions stars subscriptions users'
+  'apps blobs comments content directories embeds files meetings messages options posts reactions stars subscriptions users'
 
 /** Most files of a folder, but for those that have had more since before there was a limit: theirs is about what they had. */
 const mostFiles = 12
 const largeFolders: Record<string, number> = {
-  'agents/providers': 13,
   'agents/runs': 13,
   'resources/agents': 13,
-  'resources/agents/runs': 18,
-  'resources/apps': 24,
-  'resources/blobs': 18,
   'resources/content': 26,
-  'resources/content/lists': 19,
-  'resources/files': 22,
-  'resources/notifications': 25,
-  'resources/users': 22,
 }
 
 /** Files that read the system's time, or set timers, by themselves. The clock is lib/clock.ts. */
@@ -78,7 +70,7 @@ const ownTimers = new Set([
   'postgres/migrate.ts',
   'postgres/replica.ts',
   'realtime/topics/app-topic.ts',
-  'resources/blobs/links.ts',
+  'resources/blobs/content/links.ts',
   'resources/embeds/page.ts',
 ])
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
-import { chores } from '../../src/resources/apps/chores.ts'
+import { chores } from '../../src/resources/apps/purge/chores.ts'
 import { insertAgent } from '../support/agent.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { markRead } from '../../src/resources/apps/mark.ts'
+import { markRead } from '../../src/resources/apps/own/mark.ts'
 import { openClusterNode, type ClusterNode } from '../support/cluster.ts'
 import { eventually } from '../support/eventually.ts'
 import { redisIsMissing, startRedis } from '../support/redis.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Others, toRestMs } from '../../src/resources/notifications/pace.ts'
+import { Others, toRestMs } from '../../src/resources/notifications/following/pace.ts'
 
 const quiet = { waiting: 0, isFull: false, telling: 5, told: 35, tookMs: 20, lateMs: 0, others: 1 }
 const much = { ...quiet, telling: 70, told: 490 }

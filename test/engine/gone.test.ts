@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { removeForMe, showAgain } from '../../src/resources/apps/settings.ts'
+import { removeForMe, showAgain } from '../../src/resources/apps/own/settings.ts'
 import { appOf } from '../support/content.ts'
 import { openActors } from '../support/actors.ts'
 import { createDatabase } from '../support/database.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { GlobalCommands } from '../../src/engine/global-commands.ts'
 import type { AppState } from '../../src/engine/state.ts'
-import { createApp, type AppDraft } from '../../src/resources/apps/create.ts'
+import { createApp, type AppDraft } from '../../src/resources/apps/making/create.ts'
 import { prepareEvents } from '../../src/jobs/housekeeping.ts'
 import { openActors } from '../support/actors.ts'
 import { createDatabase } from '../support/database.ts'

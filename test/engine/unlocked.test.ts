@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { IdempotencyKey } from '../../src/engine/commit/idempotency.ts'
 import { loadingCommand } from '../../src/engine/command.ts'
 import type { Principal } from '../../src/auth/principal.ts'
-import { putMembers, removeMembers } from '../../src/resources/members/commands.ts'
+import { putMembers, removeMembers } from '../../src/resources/apps/members/commands.ts'
 import { openActors } from '../support/actors.ts'
 import { openRooms, send, system } from '../support/rooms.ts'
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { CommitConnection, OutcomeUnknown } from '../../src/engine/commit/connection.ts'
-import { markRead, markUnread } from '../../src/resources/apps/mark.ts'
+import { markRead, markUnread } from '../../src/resources/apps/own/mark.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
 import { messageCommands } from '../../src/resources/messages/kind.ts'
 import { WriteStatement, batch } from '../../src/postgres/batch.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listApps, orderFields } from '../../src/resources/apps/pages.ts'
+import { listApps, orderFields } from '../../src/resources/apps/lists/pages.ts'
 import { toPage } from '../../src/api/page.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'

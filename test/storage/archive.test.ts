@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { expect, test } from 'vitest'
-import { zipFiles } from '../../src/resources/files/archive.ts'
+import { zipFiles } from '../../src/resources/files/content/archive.ts'
 import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
 import { createDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { removeNotifiable } from '../../src/resources/notifications/backlog.ts'
+import { removeNotifiable } from '../../src/resources/notifications/following/backlog.ts'
 import { createDatabase } from '../support/database.ts'
 
 test('what was worked off is forgotten without waiting for commits, which keep what they have just noted', async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listNotifications, orderFields, type Filter } from '../../src/resources/notifications/pages.ts'
-import { isShown } from '../../src/resources/notifications/hidden.ts'
+import { listNotifications, orderFields, type Filter } from '../../src/resources/notifications/lists/pages.ts'
+import { isShown } from '../../src/resources/notifications/lists/hidden.ts'
 import { toPage } from '../../src/api/page.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createLog } from '../../src/lib/log.ts'
 import { Previews, type PreviewTask } from '../../src/media/previews.ts'
 
-const file = new URL('../../src/resources/files/preview-thread.ts', import.meta.url)
+const file = new URL('../../src/resources/files/content/preview-thread.ts', import.meta.url)
 
 /** Takes highlight.js half a minute. */
 const hostile: PreviewTask = { form: 'code', language: 'java', text: '$'.repeat(32_768) }

@@ -4,7 +4,7 @@ import { CommitConnection, lockWaitMs } from '../../src/engine/commit/connection
 import { People } from '../../src/auth/user-cache.ts'
 import { deletedUser, systemUser } from '../../src/auth/principal.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { toNotifiable } from '../../src/resources/notifications/consumer.ts'
+import { toNotifiable } from '../../src/resources/notifications/following/consumer.ts'
 import { eventTypes, recent } from '../../src/resources/index.ts'
 import { followWithSubscriptions } from '../../src/resources/subscriptions/automatic.ts'
 import { openConnection, openSql, type Sql } from '../../src/postgres/sql.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { notifying } from '../../src/resources/notifications/consumer.ts'
+import { notifying } from '../../src/resources/notifications/following/consumer.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { eventually } from './eventually.ts'
 

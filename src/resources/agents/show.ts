@@ -1,6 +1,6 @@
 import type { Representation } from '../../http/route.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { showPictures } from '../blobs/picture.ts'
+import { showPictures } from '../blobs/pictures/picture.ts'
 import { showAgentSummary, type Viewer } from './represent.ts'
 import type { AgentPerson } from './store.ts'
 

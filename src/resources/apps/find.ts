@@ -4,7 +4,7 @@ import type { Principal } from '../../auth/principal.ts'
 import type { Access, AppState } from '../../engine/state.ts'
 import { NotFound, Problem } from '../../lib/errors.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { levelOf, requireRead, requireWrite } from '../members/access.ts'
+import { levelOf, requireRead, requireWrite } from './members/access.ts'
 import { findAppId, findAppIds, findNamed } from './store.ts'
 
 interface Search {

@@ -3,13 +3,13 @@ import type { Principal } from '../../auth/principal.ts'
 import type { AppRow, AppState } from '../../engine/state.ts'
 import { verbatim } from '../../api/json.ts'
 import { toPagedList } from '../../api/page.ts'
-import { signLasting, signLink } from '../blobs/links.ts'
-import { accessOf, levelOf, permissionsOf } from '../members/access.ts'
+import { signLasting, signLink } from '../blobs/content/links.ts'
+import { accessOf, levelOf, permissionsOf } from './members/access.ts'
 import { avatarUrl, type Presence } from '../users/represent.ts'
-import { showMember, showsMarkers } from '../members/represent.ts'
+import { showMember, showsMarkers } from './members/represent.ts'
 import { guids, isConversation, type Kind } from './kinds.ts'
 import { titleOf } from './naming.ts'
-import { isUnread } from './unread.ts'
+import { isUnread } from './own/unread.ts'
 
 /** Who looks, and with what at hand. */
 export interface Viewer {

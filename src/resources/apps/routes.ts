@@ -1,12 +1,12 @@
 import type { Command } from '../../engine/command.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
-import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
+import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
 import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
 import { openApp, toAppId } from './find.ts'
-import { listPage } from './list.ts'
-import { makeApp } from './make.ts'
-import { requireFreeUid, toChange, toDraft } from './prepare.ts'
+import { listPage } from './lists/list.ts'
+import { makeApp } from './making/make.ts'
+import { requireFreeUid, toChange, toDraft } from './making/prepare.ts'
 import {
   App,
   AppList,
@@ -20,7 +20,7 @@ import {
   UidPath,
 } from './schema.ts'
 import { showWhole } from './show.ts'
-import { upsertByUid } from './upsert.ts'
+import { upsertByUid } from './making/upsert.ts'
 
 const create = route({
   method: 'POST',

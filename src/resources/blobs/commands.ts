@@ -1,7 +1,7 @@
 import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
 import { invalid } from '../../lib/errors.ts'
-import { toSecret } from './keep.ts'
-import { toMediaType } from './media-types.ts'
+import { toSecret } from './uploads/keep.ts'
+import { toMediaType } from './uploads/media-types.ts'
 import { toFileName, type ExternalBlob } from './schema.ts'
 import { insertBlob, type NewBlobRow } from './store.ts'
 

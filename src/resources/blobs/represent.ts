@@ -1,5 +1,5 @@
 import { pixelLimit } from '../../media/image.ts'
-import { signLink } from './links.ts'
+import { signLink } from './content/links.ts'
 import type { BlobRow } from './schema.ts'
 
 /** Pictures of which there are thumbnails. */

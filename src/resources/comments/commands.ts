@@ -3,7 +3,7 @@ import { NotFound } from '../../lib/errors.ts'
 import { makeItem, numbersForItem } from '../content/make.ts'
 import { requireParent, type ParentType } from '../content/parent.ts'
 import type { PreparedContent } from '../content/prepare.ts'
-import { requireWrite } from '../members/access.ts'
+import { requireWrite } from '../apps/members/access.ts'
 import { comment } from './kind.ts'
 
 interface NewComment {

@@ -5,7 +5,7 @@ import { namesakes } from '../apps/naming.ts'
 import { showAppSummary, type Viewer } from '../apps/represent.ts'
 import { showCitedFile, showFile } from '../files/represent.ts'
 import type { FileRow } from '../files/schema.ts'
-import { canRead } from '../members/access.ts'
+import { canRead } from '../apps/members/access.ts'
 import type { Parts } from './parts.ts'
 
 /** The files apps that annotations come from, by id. */

@@ -1,7 +1,7 @@
 import type { Work } from '../../engine/command.ts'
 import { invalid, type Problem } from '../../lib/errors.ts'
 import { UnknownEmbed } from '../embeds/schema.ts'
-import { addAttachments, removeAttachments } from '../files/attachments.ts'
+import { addAttachments, removeAttachments } from '../files/attachments/attachments.ts'
 import type { FileRow } from '../files/schema.ts'
 import { UnknownMeeting } from '../meetings/schema.ts'
 import { changeOptions } from '../options/poll.ts'

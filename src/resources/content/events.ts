@@ -2,7 +2,7 @@ import { byId, event, type AppEvent, type EventType, type PresentationContext } 
 import { blankMember, withMark, type AppRow, type State } from '../../engine/state.ts'
 import type { Db } from '../../postgres/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
-import { withMessage, type Newest } from '../apps/unread.ts'
+import { withMessage, type Newest } from '../apps/own/unread.ts'
 import { embedWithoutWords } from '../embeds/represent.ts'
 import { listShown, type ParentType } from './parent.ts'
 import { withParts, type ContentItem, type Parts } from './parts.ts'

@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
-import { listPage } from '../users/list.ts'
+import { listPage } from '../users/lists/list.ts'
 import { PersonListing, SpecialUser, UserList } from '../users/schema.ts'
 import { addPeople, removePeople } from './commands.ts'
 import { DirectoryMemberPath, DirectoryPath, PeopleRefs, PeopleUnknown } from './schema.ts'

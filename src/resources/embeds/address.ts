@@ -1,6 +1,6 @@
 import type { Parts, RouteRequest } from '../../http/route.ts'
 import { Problem } from '../../lib/errors.ts'
-import { preparePicture, type PictureCaller } from '../blobs/picture.ts'
+import { preparePicture, type PictureCaller } from '../blobs/pictures/picture.ts'
 import { keepPreview, validSince } from './commands.ts'
 import type { Preview } from './preview.ts'
 import { NothingToEmbed, type EmbedRow } from './schema.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { invalid, problem } from '../../lib/errors.ts'
 import { IdInput, Int, LineInput, Metadata, MetadataInput } from '../../api/shape.ts'
-import { PictureInput } from '../blobs/picture-schema.ts'
+import { PictureInput } from '../blobs/pictures/schema.ts'
 import { Blob, type BlobRow } from '../blobs/schema.ts'
 import { longestFrame, toFrame } from './frame.ts'
 

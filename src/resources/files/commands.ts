@@ -5,12 +5,12 @@ import { NotFound } from '../../lib/errors.ts'
 import type { Db } from '../../postgres/sql.ts'
 import { WrongKind } from '../apps/schema.ts'
 import { changeTotal, insertBereavement } from '../comments/store.ts'
-import { countMove, dropBlocks, startBlock } from '../content/lists/blocks.ts'
-import { blockSize } from '../content/lists/position.ts'
+import { countMove, dropBlocks, startBlock } from '../content/lists/positions/blocks.ts'
+import { blockSize } from '../content/lists/positions/position.ts'
 import { requireMeant, type Removal } from '../content/trash.ts'
-import { requireRead, requireWrite } from '../members/access.ts'
+import { requireRead, requireWrite } from '../apps/members/access.ts'
 import { removeStarsOf } from '../stars/store.ts'
-import { newFile, toVersion } from './attachments.ts'
+import { newFile, toVersion } from './attachments/attachments.ts'
 import { fileCreated, fileDeleted, fileUpdated, type FileFacts } from './events.ts'
 import {
   IsAttachment,
@@ -22,8 +22,8 @@ import {
   type VersionRow,
 } from './schema.ts'
 import * as store from './store.ts'
-import * as versions from './version-store.ts'
-import { isShown } from './versions.ts'
+import * as versions from './versions/store.ts'
+import { isShown } from './versions/shown.ts'
 
 /** The unique index holds where two nodes take a name at the same time. */
 const conflicts = { files_name: () => NameTaken() }

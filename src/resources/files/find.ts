@@ -8,7 +8,7 @@ import type { Sql } from '../../postgres/sql.ts'
 import { openApp, type OpenedApp } from '../apps/find.ts'
 import { requireShown as requireItem } from '../content/find.ts'
 import { kinds } from '../content/kinds.ts'
-import { isAtLeast } from '../members/access.ts'
+import { isAtLeast } from '../apps/members/access.ts'
 import { IsAttachment, type FileRow } from './schema.ts'
 import { findFile } from './store.ts'
 

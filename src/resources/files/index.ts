@@ -1,11 +1,11 @@
 import { emptyTrash } from '../content/trash.ts'
 import { resource } from '../resource.ts'
-import { attachmentRoutes } from './attachment-routes.ts'
+import { attachmentRoutes } from './attachments/routes.ts'
 import { deleteFile } from './commands.ts'
-import { contentRoutes } from './content-routes.ts'
+import { contentRoutes } from './content/routes.ts'
 import { events } from './events.ts'
 import { routes } from './routes.ts'
-import { versionRoutes } from './version-routes.ts'
+import { versionRoutes } from './versions/routes.ts'
 
 export const files = resource({
   routes: [...routes, ...versionRoutes, ...attachmentRoutes, ...contentRoutes],

@@ -1,5 +1,5 @@
 import { textExtensions } from '../../media/text-files.ts'
-import { extensionOf } from '../blobs/media-types.ts'
+import { extensionOf } from '../blobs/uploads/media-types.ts'
 
 const extensions = {
   archive: '7z zip',

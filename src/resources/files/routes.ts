@@ -5,7 +5,7 @@ import { openApp, toAppId, toAppIds } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
 import { hasContent, listReadable } from '../apps/store.ts'
 import { prepareBlobs } from '../blobs/find.ts'
-import { isAtLeast } from '../members/access.ts'
+import { isAtLeast } from '../apps/members/access.ts'
 import { createFile, deleteFile, restoreFile, trashFile, updateFile } from './commands.ts'
 import { findReadable, maySeeTrashed, requireShown, type Caller } from './find.ts'
 import {

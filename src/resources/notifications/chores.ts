@@ -2,11 +2,11 @@ import type { Apps } from '../../engine/apps.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { answerAudits } from './audits.ts'
-import type { Notifier } from './consumer.ts'
-import { settleMark } from './marks.ts'
+import { answerAudits } from './lists/audits.ts'
+import type { Notifier } from './following/consumer.ts'
+import { settleMark } from './lists/marks.ts'
 import { removeOld } from './store.ts'
-import { termChore } from './terms.ts'
+import { termChore } from './following/terms.ts'
 
 /** Notifications that are older are removed. */
 const keepDays = 90

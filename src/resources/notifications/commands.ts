@@ -1,8 +1,8 @@
 import { globalCommand, type GlobalCommand, type GlobalWork } from '../../engine/global-commands.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { holdUsers } from '../users/store.ts'
-import { markRead, type Marking } from './marks.ts'
-import { queueCreated, queueMarked, queueUpdated } from './outbox.ts'
+import { markRead, type Marking } from './lists/marks.ts'
+import { queueCreated, queueMarked, queueUpdated } from './following/outbox.ts'
 import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './schema.ts'
 import * as store from './store.ts'
 

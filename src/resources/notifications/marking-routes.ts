@@ -5,7 +5,7 @@ import { AppPath } from '../apps/schema.ts'
 import { DirectoryPath } from '../directories/schema.ts'
 import { findDirectory } from '../directories/store.ts'
 import { markNotifications } from './commands.ts'
-import { listPage } from './list.ts'
+import { listPage } from './lists/list.ts'
 import { AppNotificationListing, MarkQuery, Notifications } from './schema.ts'
 
 const listOfApp = route({

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Parts, RouteRequest } from '../../http/route.ts'
 import { findUnlessGone } from '../apps/find.ts'
-import { canRead } from '../members/access.ts'
+import { canRead } from '../apps/members/access.ts'
 import { custom } from './represent.ts'
 import { NotifiesPeople, UnknownLink, UnknownUser, type Draft, type NewNotification } from './schema.ts'
 import { findLink, findUser } from './store.ts'

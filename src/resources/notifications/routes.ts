@@ -2,7 +2,7 @@ import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { createNotification, markNotification, removeNotification } from './commands.ts'
-import { listPage } from './list.ts'
+import { listPage } from './lists/list.ts'
 import { toDraft } from './prepare.ts'
 import { namesOf, showNotification } from './represent.ts'
 import {

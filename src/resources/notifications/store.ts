@@ -1,8 +1,8 @@
 import { toReference } from '../../api/reference.ts'
 import { batch, WriteStatement } from '../../postgres/batch.ts'
 import type { Db, Fragment, Tx } from '../../postgres/sql.ts'
-import { isShown } from './hidden.ts'
-import { forgetMark, listMarked, untilNow } from './marks.ts'
+import { isShown } from './lists/hidden.ts'
+import { forgetMark, listMarked, untilNow } from './lists/marks.ts'
 import { listRolled } from './rolled/store.ts'
 import type { Draft, NotificationRow } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import { loadingCommand } from '../../engine/command.ts'
-import { requireRead } from '../members/access.ts'
+import { requireRead } from '../apps/members/access.ts'
 import { starsChanged } from './events.ts'
 import type { StarRow } from './schema.ts'
 import { findStarred, insertStar, removeStar } from './store.ts'

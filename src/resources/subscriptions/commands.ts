@@ -2,7 +2,7 @@ import { loadingCommand } from '../../engine/command.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { comment } from '../comments/kind.ts'
 import { requireParent, type ParentType } from '../content/parent.ts'
-import { requireRead } from '../members/access.ts'
+import { requireRead } from '../apps/members/access.ts'
 import { saveSubscription } from './store.ts'
 
 interface Choice {

@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, route } from '../../http/route.ts'
-import { leaveApps } from '../members/leave.ts'
+import { leaveApps } from '../apps/members/leave.ts'
 import { deleteUser, restoreUser, trashUser } from './commands.ts'
 import { SpecialUser, UserPath } from './schema.ts'
 

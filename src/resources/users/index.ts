@@ -2,7 +2,7 @@ import { inPortions } from '../../jobs/housekeeping.ts'
 import { resource } from '../resource.ts'
 import { accountRoutes } from './account-routes.ts'
 import { routes } from './routes.ts'
-import { addedUpAtOnce, addUpDirectoryCounts } from './shown.ts'
+import { addedUpAtOnce, addUpDirectoryCounts } from './lists/shown.ts'
 
 export const users = resource({
   routes: [...routes, ...accountRoutes],

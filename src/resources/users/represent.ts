@@ -1,7 +1,7 @@
 import type { Person } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { Fixed, verbatim } from '../../api/json.ts'
-import { signLasting } from '../blobs/links.ts'
+import { signLasting } from '../blobs/content/links.ts'
 
 /** Knows who is here. */
 export interface Presence {

@@ -1,12 +1,12 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
-import { findFollowed } from '../follows/store.ts'
+import { findFollowed } from './follows/store.ts'
 import { createUser, updateUser, upsertUser, type Saved } from './commands.ts'
-import { listPage } from './list.ts'
+import { listPage } from './lists/list.ts'
 import { hashPassword } from './password.ts'
 import type { UserChange } from './profile.ts'
-import { pictureBodyLimitBytes } from '../blobs/picture-schema.ts'
-import { withPicture } from '../blobs/picture.ts'
+import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
+import { withPicture } from '../blobs/pictures/picture.ts'
 import { showDetailed } from './show.ts'
 import {
   NewUser,

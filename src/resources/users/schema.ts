@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
 import { ReferenceInput } from '../../api/reference.ts'
 import { Int, LineInput, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput } from '../../api/shape.ts'
-import { PictureInput } from '../blobs/picture-schema.ts'
+import { PictureInput } from '../blobs/pictures/schema.ts'
 import { Blob } from '../blobs/schema.ts'
 import { Listing, QueryFlag, Tristate } from '../../api/page.ts'
 

@@ -1,7 +1,7 @@
 import type { Person } from '../../auth/user-cache.ts'
 import type { Representation } from '../../http/route.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { showPicture, showPictures } from '../blobs/picture.ts'
+import { showPicture, showPictures } from '../blobs/pictures/picture.ts'
 import { showUserSummary, type Viewer } from './represent.ts'
 
 interface Reader extends Viewer {

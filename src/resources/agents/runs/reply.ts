@@ -15,7 +15,7 @@ import { noParts, type ContentItem } from '../../content/parts.ts'
 import type { PreparedContent } from '../../content/prepare.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { findFiles } from '../../files/store.ts'
-import { requireWrite } from '../../members/access.ts'
+import { requireWrite } from '../../apps/members/access.ts'
 import { message } from '../../messages/kind.ts'
 
 /** Where a reply goes: beside its trigger, or as a comment on what the trigger is, or is about. */

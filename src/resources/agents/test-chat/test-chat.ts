@@ -9,7 +9,7 @@ import type { TestAnswer, TestQuestion, TestWatcher } from '../../../http/agents
 import { NotFound } from '../../../lib/errors.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { nameMentions } from '../../content/text/mention-syntax.ts'
-import { findPassages, noTools, toBriefing, toOpaqueId } from '../runs/briefing.ts'
+import { findPassages, noTools, toBriefing, toOpaqueId } from '../runs/prompts/briefing.ts'
 import { findAgent, type AgentPerson } from '../store.ts'
 import { TestJournal } from './test-journal.ts'
 

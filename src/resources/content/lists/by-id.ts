@@ -1,7 +1,7 @@
 import type { Db } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../schema.ts'
-import { isShown, isWithin, toKey, type Listed } from './place.ts'
-import { findStart, walkLimit } from './position.ts'
+import { isShown, isWithin, toKey, type Listed } from './positions/place.ts'
+import { findStart, walkLimit } from './positions/position.ts'
 
 /** Ids between these, themselves excluded. */
 export interface Range {

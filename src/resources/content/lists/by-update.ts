@@ -1,8 +1,8 @@
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../schema.ts'
-import { findMadeFrom, type Moment } from './moment.ts'
-import { isOfKind, isShown, isTrashOf, isWithin, toKey, type Listed, type Place } from './place.ts'
-import { countUneditedBefore, selectBlocks, walkLimit } from './position.ts'
+import { findMadeFrom, type Moment } from './positions/moment.ts'
+import { isOfKind, isShown, isTrashOf, isWithin, toKey, type Listed, type Place } from './positions/place.ts'
+import { countUneditedBefore, selectBlocks, walkLimit } from './positions/position.ts'
 
 // The order by `updated_at`, where an item that was never edited has the time at which it was made. These follow each
 // other by id, because the time of an app never goes back; those that were edited have an index of their own,

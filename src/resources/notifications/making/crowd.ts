@@ -1,4 +1,4 @@
-import { portion } from '../pace.ts'
+import { portion } from '../following/pace.ts'
 
 /** The most transactions in which a crowd is told of one event: each looks at the whole crowd again. A guess. */
 const most = 16

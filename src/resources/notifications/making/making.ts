@@ -11,7 +11,7 @@ import { ofFile } from './files.ts'
 import type { Outgoing } from './outgoing.ts'
 import { ofReaction, ofVote, retractVotes, type RollUp } from './rollups.ts'
 import type { Scene } from './scene.ts'
-import { auditRolled } from '../audits.ts'
+import { auditRolled } from '../lists/audits.ts'
 import { removeDetached, removeLinked } from './store.ts'
 
 /** The events that notify somebody, or undo that; of new messages those alone that mention somebody. */

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../postgres/sql.ts'
-import { auditItems } from '../audits.ts'
-import { queueCreated, queueUpdated } from '../outbox.ts'
-import { portion } from '../pace.ts'
+import { auditItems } from '../lists/audits.ts'
+import { queueCreated, queueUpdated } from '../following/outbox.ts'
+import { portion } from '../following/pace.ts'
 import type { Draft } from '../schema.ts'
 import { insertDrafts } from '../store.ts'
 

@@ -4,7 +4,7 @@ import type { Tx } from '../../../postgres/sql.ts'
 import { isConversation } from '../../apps/kinds.ts'
 import { namesakes, titleOf } from '../../apps/naming.ts'
 import { isSubscribed } from '../../apps/represent.ts'
-import { canRead } from '../../members/access.ts'
+import { canRead } from '../../apps/members/access.ts'
 
 /** What deciding about an app's notifications needs. */
 export interface Scene {

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../../content/schema.ts'
-import { forgetMark } from '../marks.ts'
-import { keepChanged } from '../terms.ts'
+import { forgetMark } from '../lists/marks.ts'
+import { keepChanged } from '../following/terms.ts'
 
 interface Rolled {
   id: number

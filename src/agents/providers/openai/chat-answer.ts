@@ -1,0 +1,145 @@
+import { z } from 'zod'
+import type { Call, ModelEvent } from '../provider.ts'
+import { failedMidway, unreadable } from '../wire/failure.ts'
+import { count, readFields, record, text } from '../wire/fields.ts'
+
+const ToolCall = z.looseObject({
+  index: count,
+  id: text,
+  function: z
+    .looseObject({
+      name: text,
+      arguments: z
+        .union([z.string(), z.looseObject({})])
+        .optional()
+        .catch(undefined),
+    })
+    .optional()
+    .catch(undefined),
+})
+
+const Message = record({
+  content: text,
+  refusal: text,
+  tool_calls: z.array(ToolCall).optional().catch(undefined),
+})
+
+const Chunk = z.object({
+  choices: z
+    .array(z.object({ delta: Message, message: Message, finish_reason: text }))
+    .optional()
+    .catch(undefined),
+  usage: record({
+    prompt_tokens: count,
+    completion_tokens: count,
+    prompt_tokens_details: record({ cached_tokens: count }),
+  }),
+  error: z.unknown().optional(),
+})
+
+/** A call as it goes back: with all that the server put beside its name and arguments. */
+interface PendingCall {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+}
+
+/** One answer while it arrives, or as a whole. */
+export class ChatAnswer {
+  readonly #vendor: string
+  readonly #callsBefore: number
+  readonly #calls: PendingCall[] = []
+  /** Of calls that come in pieces. */
+  readonly #byIndex = new Map<number, PendingCall>()
+  #text = ''
+  #isRefused = false
+  #isDone = false
+  #finish: string | undefined
+
+  /** `calls`: how many there were in the steps before, so that ids that are made up are new. */
+  constructor(vendor: string, calls: number) {
+    this.#vendor = vendor
+    this.#callsBefore = calls
+  }
+
+  /** A reason was given, or the end was said: an answer without either was cut. */
+  get isComplete(): boolean {
+    return this.#isDone || this.#finish !== undefined
+  }
+
+  /** The server said that nothing follows. */
+  done(): void {
+    this.#isDone = true
+  }
+
+  *read(json: unknown): Generator<ModelEvent, void> {
+    const { choices, usage, error } = readFields(this.#vendor, Chunk, json)
+    if (error !== undefined && error !== null) throw this.#failureOf(error)
+    const [choice] = choices ?? []
+    if (choice !== undefined) yield* this.#add(choice)
+    if (usage === undefined) return
+    const { prompt_tokens = 0, completion_tokens = 0, prompt_tokens_details: details } = usage
+    yield { type: 'usage', in: prompt_tokens, out: completion_tokens, cached: details?.cached_tokens ?? 0 }
+  }
+
+  /** Of a server that does not stream, although it was asked to. */
+  *readWhole(json: unknown): Generator<ModelEvent, void> {
+    yield* this.read(json)
+    this.done()
+  }
+
+  end(): ModelEvent & { type: 'end' } {
+    const hasCalls = this.#calls.length > 0
+    const body = { role: 'assistant', content: this.#text, ...(hasCalls && { tool_calls: this.#calls }) }
+    if (this.#isRefused || this.#finish === 'content_filter')
+      return { type: 'end', reason: 'filtered', calls: [], body }
+    if (this.#finish === 'length') return { type: 'end', reason: 'length', calls: [], body }
+    // Whatever reason is given: several servers say that they stopped.
+    return { type: 'end', reason: hasCalls ? 'calls' : 'stop', calls: this.#calls.map(toCall), body }
+  }
+
+  *#add({ delta, message, finish_reason }: NonNullable<z.infer<typeof Chunk>['choices']>[number]) {
+    const { content, refusal, tool_calls: calls = [] } = delta ?? message ?? {}
+    this.#finish = finish_reason ?? this.#finish
+    if (refusal) this.#isRefused = true
+    for (const call of calls) this.#addCall(call)
+    if (!content) return
+    this.#text += content
+    yield { type: 'text', text: content } satisfies ModelEvent
+  }
+
+  #addCall({ index, ...call }: z.infer<typeof ToolCall>): void {
+    const written = toText(call.function?.arguments)
+    const pending = index === undefined ? undefined : this.#byIndex.get(index)
+    // Without an index each call is whole; under the index of another one it is a new one if it has a new id.
+    if (pending !== undefined && (!call.id || call.id === pending.id)) {
+      pending.function.arguments += written
+      pending.function.name ||= call.function?.name ?? ''
+      return
+    }
+    const begun: PendingCall = {
+      ...call,
+      id: call.id || `call_${this.#callsBefore + this.#calls.length + 1}`,
+      type: 'function',
+      function: { ...call.function, name: call.function?.name ?? '', arguments: written },
+    }
+    this.#calls.push(begun)
+    if (index !== undefined) this.#byIndex.set(index, begun)
+  }
+
+  #failureOf(error: unknown): Error {
+    const { success, data } = z.object({ code: z.unknown().optional(), type: text, message: text }).safeParse(error)
+    if (!success) return unreadable(this.#vendor, 'The answer ends in an error')
+    const { code, type, message = '' } = data
+    const isFinal = (typeof code === 'number' && code < 500 && code !== 429) || code === 'insufficient_quota'
+    return failedMidway(this.#vendor, `${String(code ?? type ?? 'error')} ${message}`, !isFinal)
+  }
+}
+
+function toText(written: string | object | undefined): string {
+  return typeof written === 'object' ? JSON.stringify(written) : (written ?? '')
+}
+
+function toCall({ id, function: { name, arguments: written } }: PendingCall): Call {
+  return { id, name, arguments: written }
+}

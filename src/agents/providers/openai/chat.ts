@@ -1,0 +1,121 @@
+import type { Log } from '../../../lib/log.ts'
+import {
+  ProviderFailed,
+  type CallResult,
+  type ModelEvent,
+  type ModelRequest,
+  type Provider,
+  type Turn,
+  type UserPart,
+} from '../provider.ts'
+import { ChatAnswer } from './chat-answer.ts'
+import { countCalls, toOwnTurns, toResultText } from '../turns.ts'
+import { unreadable } from '../wire/failure.ts'
+import { parseJson, type Vendor, type VendorAnswer } from '../wire/vendor.ts'
+
+/** What servers say that do not know the members of newer ones. */
+const unknownMember = /stream_options|include_usage|tools?\b/i
+
+interface ChatOptions {
+  vendor: Vendor
+  /** The vendor is OpenAI itself, which has another name for the limit of tokens. */
+  isOpenAi: boolean
+  /** Asked instead of the agent's own model. */
+  model?: string | null
+  log: Log
+}
+
+/**
+ * OpenAI's Chat Completions, as Ollama, vLLM, LM Studio, llama.cpp and many more speak it, each a little differently. A
+ * step's body is the assistant's message, with whatever a server put beside its calls.
+ */
+export class OpenAiChat implements Provider {
+  readonly #options: ChatOptions
+  #takesStreamOptions = true
+  #hasWarned = false
+
+  constructor(options: ChatOptions) {
+    this.#options = options
+  }
+
+  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
+    const vendor = this.#options.vendor.id
+    if (request.webSearch) this.#warn()
+    const answer = await this.#post(request, signal)
+    const message = new ChatAnswer(vendor, countCalls(request.turns))
+    if (answer.isJson) yield* message.readWhole(await answer.json())
+    else {
+      for await (const data of answer.records()) {
+        if (data.trim() === '[DONE]') {
+          message.done()
+          break
+        }
+        yield* message.read(parseJson(vendor, data))
+      }
+    }
+    if (!message.isComplete) throw unreadable(vendor, 'The answer breaks off')
+    const { requestId } = answer
+    yield { ...message.end(), ...(requestId !== undefined && { requestId }) }
+  }
+
+  async #post(request: ModelRequest, signal: AbortSignal): Promise<VendorAnswer> {
+    const { vendor } = this.#options
+    const post = (withOptions: boolean) => {
+      return vendor.post('/chat/completions', toBody(request, { ...this.#options, withOptions }), signal)
+    }
+    if (!this.#takesStreamOptions) return post(false)
+    try {
+      return await post(true)
+    } catch (error) {
+      const isRefused = error instanceof ProviderFailed && error.status === 400 && unknownMember.test(error.message)
+      if (!isRefused) throw error
+      const answer = await post(false)
+      // It was the options, then: this server is not asked for them again.
+      this.#takesStreamOptions = false
+      return answer
+    }
+  }
+
+  #warn(): void {
+    if (this.#hasWarned) return
+    this.#hasWarned = true
+    this.#options.log.warn({ provider: this.#options.vendor.id }, 'web_search has no effect in the chat form')
+  }
+}
+
+function toBody(request: ModelRequest, options: ChatOptions & { withOptions: boolean }): object {
+  const { system, turns, tools, maxTokens } = request
+  const declared = tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    function: { name, description, parameters },
+  }))
+  return {
+    model: options.model ?? request.model,
+    stream: true,
+    ...(options.withOptions && { stream_options: { include_usage: true } }),
+    messages: [{ role: 'system', content: system }, ...toOwnTurns(options.vendor.id, turns).flatMap(toMessages)],
+    ...(declared.length > 0 && { tools: declared }),
+    ...(maxTokens !== null && { [options.isOpenAi ? 'max_completion_tokens' : 'max_tokens']: maxTokens }),
+  }
+}
+
+function toMessages(turn: Turn): object[] {
+  if (turn.role === 'user') return [{ role: 'user', content: toContent(turn.parts) }]
+  if (turn.role === 'agent') return [{ role: 'assistant', content: turn.text }]
+  if (turn.role === 'results') return turn.results.map(toMessage)
+  return [turn.body as object]
+}
+
+/** Text where that is all there is: some servers take nothing else. */
+function toContent(parts: UserPart[]): string | object[] {
+  const texts = parts.flatMap(part => ('text' in part ? [part.text] : []))
+  if (texts.length === parts.length) return texts.join('\n\n')
+  return parts.map(part => {
+    if ('text' in part) return { type: 'text', text: part.text }
+    return { type: 'image_url', image_url: { url: `data:${part.type};base64,${part.image.toString('base64')}` } }
+  })
+}
+
+function toMessage(result: CallResult): object {
+  return { role: 'tool', tool_call_id: result.id, content: toResultText(result) }
+}

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import type { Call, CallResult, ModelEvent, ModelRequest, Provider, Turn, UserPart } from '../provider.ts'
+import { toOwnTurns, toResultText } from '../turns.ts'
+import { failedMidway, unreadable } from '../wire/failure.ts'
+import { count, readFields, record, text } from '../wire/fields.ts'
+import { parseJson, type Vendor } from '../wire/vendor.ts'
+
+const retryableErrors = new Set(['rate_limit_exceeded', 'server_error'])
+
+const StreamEvent = z.object({
+  type: text,
+  delta: text,
+  annotation: record({ type: text, url: text, title: text }),
+  item: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  response: record({
+    output: z.array(z.record(z.string(), z.unknown())).optional().catch(undefined),
+    usage: record({
+      input_tokens: count,
+      output_tokens: count,
+      input_tokens_details: record({ cached_tokens: count }),
+    }),
+    incomplete_details: record({ reason: text }),
+    error: record({ code: text }),
+  }),
+  code: text,
+  error: record({ code: text }),
+})
+type StreamEvent = z.infer<typeof StreamEvent>
+
+/** One element of an answer: a message, a call, reasoning, a search. */
+type Item = { [name: string]: unknown }
+
+interface ResponsesOptions {
+  vendor: Vendor
+  /** The vendor is OpenAI itself, which takes members that servers of other makes may refuse. */
+  isOpenAi: boolean
+}
+
+/**
+ * OpenAI's Responses API. Nothing is kept at the vendor, so a step's body is all that the model put out, reasoning in
+ * its encrypted form included, and goes back as it came.
+ */
+export class OpenAiResponses implements Provider {
+  readonly #vendor: Vendor
+  readonly #isOpenAi: boolean
+
+  constructor({ vendor, isOpenAi }: ResponsesOptions) {
+    this.#vendor = vendor
+    this.#isOpenAi = isOpenAi
+  }
+
+  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
+    const vendor = this.#vendor.id
+    const answer = await this.#vendor.post('/responses', toBody(request, this.#isOpenAi), signal)
+    const { requestId } = answer
+    const items: Item[] = []
+    let isRefused = false
+    for await (const data of answer.records()) {
+      const event = readFields(vendor, StreamEvent, parseJson(vendor, data))
+      if (event.type === 'response.output_text.delta' && event.delta) yield { type: 'text', text: event.delta }
+      else if (event.type === 'response.output_text.annotation.added') yield* toSource(event)
+      else if (event.type === 'response.refusal.delta') isRefused = true
+      else if (event.type === 'response.output_item.done' && event.item) items.push(event.item)
+      else if (event.type === 'response.failed' || event.type === 'error') throw failureOf(vendor, event)
+      else if (event.type === 'response.completed' || event.type === 'response.incomplete') {
+        yield* toUsage(event)
+        yield { ...toEnd(event, { items, isRefused }), ...(requestId !== undefined && { requestId }) }
+        return
+      }
+    }
+    throw unreadable(vendor, 'The answer breaks off')
+  }
+}
+
+function toBody(request: ModelRequest, isOpenAi: boolean): object {
+  const { model, system, turns, tools, webSearch, maxTokens, person, conversation } = request
+  const declared: object[] = tools.map(({ name, description, parameters }) => ({
+    type: 'function',
+    name,
+    description,
+    parameters,
+    strict: false,
+  }))
+  if (webSearch) declared.push({ type: 'web_search' })
+  return {
+    model,
+    stream: true,
+    store: false,
+    instructions: system,
+    input: toOwnTurns('openai', turns).flatMap(toInput),
+    ...(declared.length > 0 && { tools: declared }),
+    ...(isOpenAi && { include: ['reasoning.encrypted_content'] }),
+    ...(maxTokens !== null && { max_output_tokens: maxTokens }),
+    ...(isOpenAi && { safety_identifier: person, prompt_cache_key: conversation }),
+  }
+}
+
+function toInput(turn: Turn): object[] {
+  if (turn.role === 'user') return [{ role: 'user', content: turn.parts.map(toContent) }]
+  if (turn.role === 'agent') return [{ role: 'assistant', content: turn.text }]
+  if (turn.role === 'results') return turn.results.map(toOutput)
+  if (!Array.isArray(turn.body)) throw new Error('A stored step of openai is not an array of items')
+  return turn.body as Item[]
+}
+
+function toContent(part: UserPart): object {
+  if ('text' in part) return { type: 'input_text', text: part.text }
+  return { type: 'input_image', image_url: `data:${part.type};base64,${part.image.toString('base64')}` }
+}
+
+function toOutput(result: CallResult): object {
+  return { type: 'function_call_output', call_id: result.id, output: toResultText(result) }
+}
+
+function* toSource({ annotation }: StreamEvent): Generator<ModelEvent, void> {
+  const { type, url, title } = annotation ?? {}
+  if (type === 'url_citation' && url !== undefined) yield { type: 'source', url, title: title ?? url }
+}
+
+function* toUsage({ response }: StreamEvent): Generator<ModelEvent, void> {
+  const { usage } = response ?? {}
+  if (usage === undefined) return
+  const { input_tokens = 0, output_tokens = 0, input_tokens_details: details } = usage
+  yield { type: 'usage', in: input_tokens, out: output_tokens, cached: details?.cached_tokens ?? 0 }
+}
+
+function toEnd(
+  { type, response }: StreamEvent,
+  { items, isRefused }: { items: Item[]; isRefused: boolean },
+): ModelEvent & { type: 'end' } {
+  // Some servers of other makes give the items as they come, and none at the end.
+  const output = response?.output?.length ? response.output : items
+  // Nothing is stored at the vendor: reasoning that is only named would be asked for there.
+  const body = output.filter(item => item.type !== 'reasoning' || typeof item.encrypted_content === 'string')
+  const calls = body.filter(item => item.type === 'function_call').map(toCall)
+  if (isRefused) return { type: 'end', reason: 'filtered', calls: [], body }
+  if (type === 'response.completed') return { type: 'end', reason: calls.length > 0 ? 'calls' : 'stop', calls, body }
+  const isFiltered = response?.incomplete_details?.reason === 'content_filter'
+  return { type: 'end', reason: isFiltered ? 'filtered' : 'length', calls: [], body }
+}
+
+function toCall({ call_id, name, arguments: written }: Item): Call {
+  return { id: String(call_id), name: String(name), arguments: typeof written === 'string' ? written : '' }
+}
+
+function failureOf(vendor: string, { response, error, code }: StreamEvent): Error {
+  const reason = response?.error?.code ?? error?.code ?? code ?? 'error'
+  return failedMidway(vendor, reason, retryableErrors.has(reason))
+}

@@ -1,0 +1,102 @@
+import { createHmac } from 'node:crypto'
+import type { ConfiguredProvider } from '../../../../agents/providers/provider.ts'
+import type { Briefing } from '../../../../agents/runs/host.ts'
+import type { Knowledge, Toolbox } from '../../../../agents/tools/tool.ts'
+import type { AgentPerson } from '../../store.ts'
+import type { Said } from './history.ts'
+import { toSystemPrompt } from './prompt.ts'
+import { countTokens, toTurns, type Material, type Materials } from './turns.ts'
+
+/** Passages of knowledge that come with a question. */
+const mostPassages = 4
+
+/** A passage of a file that the question itself has found. */
+export interface FoundPassage {
+  file: number
+  material: Material
+}
+
+/** The best passages for a question, numbered as the model may cite them. */
+export async function findPassages(knowledge: Knowledge, agent: number, question: string): Promise<FoundPassage[]> {
+  if (question === '') return []
+  const passages = (await knowledge.search(agent, question)).slice(0, mostPassages)
+  return passages.map(({ file, name, place, text }, at) => ({
+    file,
+    material: { kind: 'passage' as const, n: at + 1, name: place === null ? name : `${name}, ${place}`, text },
+  }))
+}
+
+export const noTools: Toolbox = { tools: [], unavailable: [], find: () => undefined, close: async () => {} }
+
+interface BriefingParts {
+  agent: AgentPerson
+  /** The agent's, or others in their place. */
+  instructions: string | null
+  /** Undefined where it is not configured. */
+  provider: ConfiguredProvider | undefined
+  toolbox: Toolbox
+  asker: { id: number; name: string }
+  /** Its text alone; as the model reads it, with what hangs on it; and what the page says of it. */
+  question: { bare: string; text: string; metadata: Record<string, unknown> | null }
+  history: readonly Said[]
+  materials: Omit<Materials, 'passages'>
+  passages: readonly FoundPassage[]
+  nameOf: (user: number) => string
+  place: 'chat' | 'feed' | 'comments'
+  appTitle: string | null
+  now: Date
+  /** For the whole request, by estimate. */
+  inputTokens: number
+  webSearch: boolean
+  thread: string | null
+  person: string
+  conversation: string
+}
+
+/** Puts together what a model is told first. */
+export function toBriefing(parts: BriefingParts): Briefing {
+  const { agent, provider, toolbox, asker, question, history, materials, passages, webSearch, nameOf } = parts
+  const { person, row } = agent
+  const hasOthers = history.some(({ author }) => author !== person.id && author !== asker.id)
+  const system = toSystemPrompt({
+    instructions: parts.instructions,
+    metadata: question.metadata,
+    agentName: person.display_name,
+    askerName: asker.name,
+    appTitle: parts.appTitle,
+    place: parts.place,
+    now: parts.now,
+    hasOthers,
+    hasPassages: passages.length > 0 || toolbox.tools.some(({ name }) => toolbox.find(name)?.kind === 'search'),
+    unavailable: toolbox.unavailable,
+  })
+  const turns = toTurns({
+    agent: person.id,
+    history,
+    question: { author: asker.id, text: question.text },
+    materials: { ...materials, passages: passages.map(({ material }) => material) },
+    nameOf: hasOthers ? nameOf : null,
+    tokens: parts.inputTokens - countTokens(system),
+  })
+  return {
+    agentName: person.display_name,
+    providerId: row.provider,
+    provider,
+    model: row.model,
+    maxTokens: row.max_tokens,
+    webSearch,
+    system,
+    turns,
+    question: question.bare,
+    thread: parts.thread,
+    toolbox,
+    passages: passages.map(({ file }) => file),
+    person: parts.person,
+    conversation: parts.conversation,
+  }
+}
+
+/** Told from others, and the same each time, without saying who it is. `secret`: the deployment's. */
+export function toOpaqueId(secret: string, name: string): string {
+  return createHmac('sha256', secret).update(name).digest('base64url').slice(0, 32)
+}

@@ -1,0 +1,133 @@
+import type { Turn, UserPart } from '../../../../agents/providers/provider.ts'
+import type { Said } from './history.ts'
+import { toLine } from './prompt.ts'
+
+/** Tokens of what came before, at most. A guess. */
+const historyTokens = 8_000
+
+/** Material that comes with a question: a passage, a blob, an attachment. */
+export interface Material {
+  kind: 'passage' | 'context' | 'file'
+  name: string
+  /** Of a passage: by which it is cited. */
+  n?: number
+  text: string
+}
+
+/** What a question is asked with; of each kind the best, or first, comes first. */
+export interface Materials {
+  passages: Material[]
+  context: Material[]
+  files: Material[]
+  images: { image: Buffer; type: string }[]
+}
+
+interface TurnParts {
+  agent: number
+  history: readonly Said[]
+  question: Said
+  materials: Materials
+  /** Whether names stand before what people wrote, and what these are. */
+  nameOf: ((user: number) => string) | null
+  /** For all of the request; the system prompt's are taken off. */
+  tokens: number
+}
+
+/** Tokens of a text, at most: the estimate errs on the safe side. A guess: fewer than three bytes are rare. */
+export function countTokens(text: string): number {
+  return Math.ceil(Buffer.byteLength(text) / 3)
+}
+
+/**
+ * The turns of a conversation up to the question, within a budget. The question is never cut; what there is no room for
+ * goes in this order: the oldest of the history, the worst passages, what the page sent along, attachments from their end.
+ */
+export function toTurns({ agent, history, question, materials, nameOf, tokens }: TurnParts): Turn[] {
+  const asked = named(question, nameOf)
+  let room = tokens - countTokens(asked)
+  const keep = (list: readonly Material[]) => {
+    const kept: string[] = []
+    for (const material of list) {
+      const block = toBlock(material, room)
+      if (block === null) break
+      room -= countTokens(block)
+      kept.push(block)
+    }
+    return kept
+  }
+  // What is cut last is given room first.
+  const files = keep(materials.files)
+  const context = keep(materials.context)
+  const passages = keep(materials.passages)
+  const before = fit(history, agent, nameOf, Math.min(historyTokens, room))
+  const parts: UserPart[] = [...materials.images, { text: [...passages, ...context, ...files, asked].join('\n\n') }]
+  return join(before, parts)
+}
+
+/** The newest that fit, in the order of writing. */
+function fit(history: readonly Said[], agent: number, nameOf: TurnParts['nameOf'], tokens: number) {
+  let left = tokens
+  const kept: { isAgent: boolean; text: string }[] = []
+  for (const said of history.toReversed()) {
+    const isAgent = said.author === agent
+    const text = isAgent ? said.text : named(said, nameOf)
+    left -= countTokens(text)
+    if (left < 0) break
+    kept.push({ isAgent, text })
+  }
+  return kept.reverse()
+}
+
+/** Vendors want turns to alternate, and the first to be the user's. */
+function join(before: { isAgent: boolean; text: string }[], asked: UserPart[]): Turn[] {
+  const turns: { isAgent: boolean; texts: string[] }[] = []
+  for (const { isAgent, text } of before) {
+    const last = turns.at(-1)
+    if (last?.isAgent === isAgent) last.texts.push(text)
+    else if (!isAgent || turns.length > 0) turns.push({ isAgent, texts: [text] })
+  }
+  const last = turns.at(-1)?.isAgent === false ? turns.pop()! : null
+  const earlier: Turn[] = turns.map(({ isAgent, texts }) => {
+    const text = texts.join('\n\n')
+    return isAgent ? { role: 'agent', text } : { role: 'user', parts: [{ text }] }
+  })
+  return [...earlier, { role: 'user', parts: last === null ? asked : withEarlier(asked, last.texts) }]
+}
+
+function withEarlier(asked: UserPart[], texts: string[]): UserPart[] {
+  return asked.map(part => ('text' in part ? { text: [...texts, part.text].join('\n\n') } : part))
+}
+
+function named({ author, text }: Said, nameOf: TurnParts['nameOf']): string {
+  return nameOf === null ? text : `${toLine(nameOf(author))}: ${text}`
+}
+
+const cutMark = '\n… (cut)'
+
+/** The least of a material that is worth giving. A guess. */
+const leastTokens = 50
+
+/** Marked as material, cut to a number of tokens; null where too little would be left. */
+function toBlock({ kind, name, n, text }: Material, tokens: number): string | null {
+  const head = `<data kind="${kind}"${n === undefined ? '' : ` n="${n}"`} name="${toAttribute(name)}">`
+  const wrap = (inner: string) => `${head}\n${inner}\n</data>`
+  const safe = text.replace(/<\/data/gi, '<\\/data')
+  if (countTokens(wrap(safe)) <= tokens) return wrap(safe)
+  if (kind === 'passage' || tokens < leastTokens) return null
+  const bytes = (tokens - countTokens(wrap(cutMark)) - 1) * 3
+  return bytes <= 0 ? null : wrap(cutBytes(safe, bytes) + cutMark)
+}
+
+/** The beginning of a text, whole characters of at most so many bytes. */
+export function cutBytes(text: string, bytes: number): string {
+  const encoded = Buffer.from(text)
+  if (encoded.length <= bytes) return text
+  let end = bytes
+  // Not within a character: its later bytes begin with the bits 10.
+  while (end > 0 && (encoded[end]! & 0xc0) === 0x80) end--
+  return encoded.toString('utf8', 0, end)
+}
+
+function toAttribute(name: string): string {
+  return toLine(name).replace(/[<>&]/g, '')
+}

@@ -1,0 +1,59 @@
+import type { People } from '../../../auth/user-cache.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Sql } from '../../../postgres/sql.ts'
+import { toPage, toPagedList, type PagedList } from '../../../api/page.ts'
+import { findDirectoryId } from '../../directories/store.ts'
+import { findUserId } from '../../users/store.ts'
+import { findStates } from '../find.ts'
+import { listApps, orderFields, type AppFilter } from './pages.ts'
+import type { AppListing } from '../schema.ts'
+import { showSummary, showWhole, type AppRequest } from '../show.ts'
+
+/** One page of the apps that the caller is a member of, or of all for an API key. */
+export async function listPage(query: AppListing, request: AppRequest): Promise<PagedList<object>> {
+  const page = toPage(query, orderFields, 'id')
+  const filter = await toFilter(query, request)
+  if (filter === null) return toPagedList(page, 0, [])
+  const { ids, count } = await listApps(request.sql, filter, page)
+  const states = [...(await findStates(ids, request)).values()]
+  const show = request.form.items === 'details' ? showWhole : showSummary
+  return toPagedList(page, count, await Promise.all(states.map(state => show(state, request))))
+}
+
+interface Caller {
+  sql: Sql
+  by: Principal
+  people: People
+}
+
+/** Null where a person or directory is named that does not exist, or that the caller is not in: nothing matches. */
+async function toFilter(query: AppListing, caller: Caller): Promise<AppFilter | null> {
+  const { sql, by } = caller
+  const directory = query.directory === undefined ? null : await findOwnDirectory(query.directory, caller)
+  const member = query.member === undefined ? null : await findUserId(sql, query.member)
+  if (query.directory !== undefined && directory === null) return null
+  if (query.member !== undefined && member === null) return null
+  return {
+    by,
+    types: query.type ?? [],
+    directory,
+    member,
+    isArchived: query.archived ?? null,
+    isUnread: query.unread ?? null,
+    ...toUidFilter(query.uid),
+  }
+}
+
+async function findOwnDirectory(ref: string, { sql, by, people }: Caller): Promise<number | null> {
+  const directory = await findDirectoryId(sql, ref)
+  if (by.kind === 'key') return directory
+  const person = await people.get(by.user)
+  return person?.directories.some(({ id }) => id === directory) ? directory : null
+}
+
+/** `true` and `false` ask whether there is a uid, anything else for that one, or any of several. */
+function toUidFilter(uids: string[] | undefined): Pick<AppFilter, 'hasUid' | 'uids'> {
+  const flag = uids?.length === 1 ? uids[0]!.toLowerCase() : undefined
+  if (flag === 'true' || flag === 'false') return { hasUid: flag === 'true', uids: null }
+  return { hasUid: null, uids: uids ?? null }
+}

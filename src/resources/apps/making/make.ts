@@ -1,0 +1,28 @@
+import type { IdempotencyKey } from '../../../engine/commit/idempotency.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Parts } from '../../../http/route.ts'
+import { Problem } from '../../../lib/errors.ts'
+import { createApp, type AppDraft, type Created } from './create.ts'
+import { showAgain } from '../own/settings.ts'
+
+interface Maker extends Pick<Parts, 'apps' | 'globalCommands'> {
+  by: Principal
+}
+
+/** Makes an app. A private chat that the caller had removed comes back, without its old messages. */
+export async function makeApp(
+  draft: AppDraft,
+  { by, apps, globalCommands }: Maker,
+  idempotencyKey?: IdempotencyKey,
+): Promise<Created> {
+  const created = await globalCommands.run(createApp, by, draft, idempotencyKey)
+  if (created.isNew || by.kind !== 'user') return created
+  try {
+    await apps.run(showAgain, created.id, by, undefined)
+    return created
+  } catch (error) {
+    // The other member has removed it as well since then, which deletes it: this makes a new one.
+    if (!(error instanceof Problem) || error.status !== 404) throw error
+    return globalCommands.run(createApp, by, draft)
+  }
+}

@@ -1,0 +1,57 @@
+import type { Parts, RouteRequest } from '../../../http/route.ts'
+import { invalid, Problem } from '../../../lib/errors.ts'
+import { UidInput } from '../../../api/shape.ts'
+import { resolvePeople } from '../../users/store.ts'
+import { upsertApp } from '../commands.ts'
+import type { Created } from './create.ts'
+import { openApp } from '../find.ts'
+import { makeApp } from './make.ts'
+import { toChange, toDraft } from './prepare.ts'
+import type { AppUpsert } from '../schema.ts'
+import { showAgain } from '../own/settings.ts'
+import { findAppId } from '../store.ts'
+
+type Request = Parts & Pick<RouteRequest<{ uid: string }, unknown, AppUpsert>, 'params' | 'body' | 'by'>
+
+/** How often what a look found may be no longer true when it is acted upon. */
+const mostLooks = 3
+
+/**
+ * Makes the app with the uid of the path, or updates it. A token's call lets the caller in where the app was itself
+ * made by such a call, and a private chat that they had removed comes back, without its old messages. Refuses with 403
+ * for an app that the caller may not see, 422 for one of another type.
+ */
+export async function upsertByUid(request: Request): Promise<Created> {
+  const { params, by, sql } = request
+  const uid = UidInput.safeParse(params.uid)
+  if (!uid.success) throw invalid({ uid: uid.error.issues.map(issue => issue.message) })
+  for (let looks = 1; ; looks++) {
+    const found = await findAppId(sql, uid.data, by)
+    try {
+      return found === null ? await make(uid.data, request) : await update(found, request)
+    } catch (error) {
+      // Somebody may have made or deleted it since the look: then the other thing is to be done.
+      const isOld = error instanceof Problem && (await findAppId(sql, uid.data, by)) !== found
+      if (!isOld || looks === mostLooks) throw error
+    }
+  }
+}
+
+async function make(uid: string, request: Request): Promise<Created> {
+  const { body, by, upsertsJoin } = request
+  const isJoinable = upsertsJoin && by.kind === 'user'
+  return makeApp(await toDraft({ ...body, uid }, isJoinable, request), request)
+}
+
+async function update(id: number, request: Request): Promise<Created> {
+  const { body, by, sql, apps, upsertsJoin } = request
+  const { type, members: refs, ...details } = body
+  const ids = await resolvePeople(sql, refs ?? [])
+  const members = (refs ?? []).map(ref => ids.get(ref) ?? 0)
+  const { level } = await openApp(id, 'none', request)
+  // What others may not change is ignored, so it is not looked up either.
+  const change = level === 'admin' ? await toChange(details, request) : { name: details.name }
+  await apps.run(upsertApp, id, by, { type, members, change, upsertsJoin })
+  if (type === 'private_chat' && by.kind === 'user') await apps.run(showAgain, id, by, undefined)
+  return { id, isNew: false }
+}

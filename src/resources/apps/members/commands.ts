@@ -1,0 +1,160 @@
+import { command, loadingCommand, type Work } from '../../../engine/command.ts'
+import type { People } from '../../../auth/user-cache.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Access, MemberRow } from '../../../engine/state.ts'
+import { auditByKey } from '../../../audit/audit.ts'
+import { Forbidden, invalid, NotFound, problem } from '../../../lib/errors.ts'
+import { ownerChanged } from '../events.ts'
+import { hasFixedMembers } from '../kinds.ts'
+import { isAtLeast, requireAdmin, requireRead, type Guarded } from './access.ts'
+import { memberRemoved, memberUpdated } from './events.ts'
+import { join, joinNumbers } from './join.ts'
+import { findHeir } from './store.ts'
+
+export interface NewMember {
+  user: number
+  access: Access
+}
+
+export const FixedMembers = problem(
+  422,
+  'members-are-fixed',
+  'The members of a private or agent chat cannot be changed.',
+  { errors: { members: ['cannot be changed in this type of app'] } },
+)
+const LastAdmin = () => invalid({ access: ['the app must keep at least one admin'] })
+
+/**
+ * Makes people members or changes their access; answers how many are new. Admins may do both; in a chat room whoever
+ * may write may add people, but not change the access of others. Only admins give `admin` or take it, and the last
+ * one stays. Refuses with 403, 404, and 422 in private and agent chats.
+ */
+export const putMembers = command(
+  'putMembers',
+  (work: Work, list: NewMember[]) => {
+    const level = requireRead(work.state, work.by, work.people)
+    requireOpenMembership(work)
+    const mayAll = level === 'admin'
+    const mayAdd = mayAll || (work.app.type === 'chat_room' && isAtLeast(level, 'write'))
+    if (!mayAdd) throw Forbidden()
+    const accessOf = (user: number) => work.state.member(user)?.access ?? null
+    if (!mayAll && list.some(({ user, access }) => !isPlainAddition(accessOf(user), access))) throw Forbidden()
+    requireAdminLeft(work, list)
+    let added = 0
+    for (const { user, access } of list) {
+      const row = work.state.member(user)
+      if (row === undefined || row.access === null) {
+        added++
+        join(work, user, access)
+      } else if (row.access !== access) {
+        const facts = row.access === 'none' && { facts: { was_kept_out: true } }
+        work.emit(memberUpdated, { entity: user, body: { ...row, access }, ...facts })
+      }
+    }
+    const target = { type: 'app', id: work.app.id, name: work.app.uid }
+    if (work.events.length > 0) auditByKey(work, { action: 'members_changed', target, after: { members: list } })
+    return added
+  },
+  // One more for the owner who is made less.
+  { maxIds: list => list.length * joinNumbers + 1 },
+)
+
+/**
+ * Ends memberships. Everybody may leave an app that they can see; removing others needs admin. When the owner leaves,
+ * or the last admin, the longest-standing person who may write follows. Refuses with 403, 404 for who is no member,
+ * 422 in private and agent chats.
+ */
+export const removeMembers = loadingCommand(
+  'removeMembers',
+  findHeir,
+  (work, users: number[]) => {
+    requireMayRemove(work, users)
+    const target = { type: 'app', id: work.app.id, name: work.app.uid }
+    auditByKey(work, { action: 'members_removed', target, before: { users } })
+    end(work, users)
+  },
+  // Two more for the new owner and their access.
+  { maxIds: users => users.length + 2 },
+)
+
+/**
+ * The same for somebody who is deleted, also in an app that is in the trash: nobody would be left to remove them from it
+ * when it comes back.
+ */
+export const removeDeleted = loadingCommand(
+  'removeDeleted',
+  (db, app, user: number) => findHeir(db, app, [user]),
+  (work, user: number) => {
+    if (work.app.deleted_at !== null) throw NotFound()
+    end(work, [user])
+  },
+  { maxIds: () => 3 },
+)
+
+function end(work: Work<number | null>, users: number[]): void {
+  for (const user of users) {
+    const row = work.state.member(user)
+    if (row === undefined || row.access === null) throw NotFound()
+    const facts = row.is_subscribed === false && { facts: { is_unsubscribed: true } }
+    work.emit(memberRemoved, { entity: user, body: null, ...facts })
+  }
+  passOn(work, users)
+}
+
+/** Everybody may leave an app that they can see; removing others needs admin, whether or not they are there. */
+export function requireMayRemove(
+  { state, by, people }: { state: Guarded; by: Principal; people: People },
+  users: readonly (number | undefined)[],
+): void {
+  const isLeaving = users.length > 0 && users.every(user => user === by.user)
+  // Whoever is kept out by an access of none could get around it by leaving, where the app is open to others.
+  requireRead(state, by, people)
+  requireOpenMembership(state)
+  if (!isLeaving) requireAdmin(state, by, people)
+}
+
+/** What needs no admin in a chat room: an ordinary new member, or no change. `none` would shut somebody out. */
+function isPlainAddition(before: Access | null, wanted: Access): boolean {
+  return before === null ? wanted === 'read' || wanted === 'write' : wanted === before
+}
+
+function requireOpenMembership({ app }: Pick<Guarded, 'app'>): void {
+  if (hasFixedMembers(app.type)) throw FixedMembers({ type: app.type })
+}
+
+/** The last admin stays one, and an owner who is made less gives the ownership up. */
+function requireAdminLeft(work: Work, list: NewMember[]): void {
+  const wanted = new Map(list.map(({ user, access }) => [user, access]))
+  const loses = list.some(({ user, access }) => access !== 'admin' && isAdmin(work.state.member(user)))
+  const gains = list.some(({ access }) => access === 'admin')
+  if (loses && !gains && !hasAdmin(work, wanted)) throw LastAdmin()
+  const owner = work.app.owner_id
+  if (owner === null || (wanted.get(owner) ?? 'admin') === 'admin') return
+  work.emit(ownerChanged, { entity: work.app.id, body: { ...work.app, owner_id: null } })
+}
+
+/** Sees to it that an app which had an owner or an admin still has one, if there is anybody for it. */
+function passOn(work: Work<number | null>, users: number[]): void {
+  const leaving = new Set(users)
+  const ownerLeft = work.app.owner_id !== null && leaving.has(work.app.owner_id)
+  const adminsLeft = users.some(user => isAdmin(work.state.member(user))) && !hasAdmin(work, leaving)
+  if (!ownerLeft && !adminsLeft) return
+
+  const heir = work.loaded === null ? undefined : work.state.member(work.loaded)
+  if (ownerLeft) {
+    work.emit(ownerChanged, { entity: work.app.id, body: { ...work.app, owner_id: heir?.user_id ?? null } })
+  }
+  if (heir !== undefined && !isAdmin(heir)) {
+    work.emit(memberUpdated, { entity: heir.user_id, body: { ...heir, access: 'admin' } })
+  }
+}
+
+/** True where somebody else is an admin. Goes through the members until it meets one. */
+function hasAdmin({ state }: Pick<Work, 'state'>, others: { has(user: number): boolean }): boolean {
+  for (const row of state.members()) if (isAdmin(row) && !others.has(row.user_id)) return true
+  return false
+}
+
+function isAdmin(row: MemberRow | undefined): boolean {
+  return row?.access === 'admin'
+}

@@ -1,0 +1,66 @@
+import { event, type AppEvent, type PresentationContext } from '../../../engine/event.ts'
+import { blankMember, type MemberRow } from '../../../engine/state.ts'
+import { loadMembers } from '../../../engine/store.ts'
+import { showAppRef } from '../represent.ts'
+import { showMember } from './represent.ts'
+
+const names = ({ entity_id }: AppEvent<unknown>) => [entity_id]
+
+const shared = { entity: 'user' as const, isActivity: true, names, present: presentMember }
+
+function presentMember({ entity_id, body }: AppEvent<MemberRow | null>, { app, people, origin }: PresentationContext) {
+  return {
+    app: showAppRef(app, people, origin),
+    member: showMember(people.show(entity_id), body ?? undefined, {
+      app,
+      people,
+      origin,
+      access: body?.access ?? 'none',
+    }),
+  }
+}
+
+export const memberAdded = event<MemberRow>({
+  ...shared,
+  type: 'member_added',
+  load: loadMembers,
+  apply(state, { entity_id, body }) {
+    if (body === null) return
+    // Last in joining order, also where a replay has met the row earlier.
+    state.dropMember(entity_id)
+    state.putMember(body)
+  },
+  revert: (state, { entity_id }) => state.dropMember(entity_id),
+})
+
+export const memberUpdated = event<MemberRow>({
+  ...shared,
+  type: 'member_updated',
+  load: loadMembers,
+  apply(state, { body }) {
+    if (body !== null) state.putMember(body)
+  },
+  revert(state, { entity_id, facts }) {
+    const own = state.member(entity_id)
+    if (own === undefined) return
+    if (own.access === 'none') state.putMember({ ...own, access: 'read' })
+    else if (facts?.was_kept_out === true) state.putMember({ ...own, access: 'none' })
+  },
+})
+
+/**
+ * The end of a membership. Settings of somebody who left go with it, but for the wish to be told of nothing, which holds
+ * until they take it back. The facts say whether there is one: on the way of a replay the row may be a newer one.
+ */
+export const memberRemoved = event<null>({
+  ...shared,
+  type: 'member_removed',
+  apply(state, { entity_id, facts }) {
+    if (facts?.is_unsubscribed === true) {
+      state.putMember({ ...blankMember(state.app.id, entity_id), is_subscribed: false })
+    } else state.dropMember(entity_id)
+  },
+  revert: (state, { entity_id }) => state.putMember({ ...blankMember(state.app.id, entity_id), access: 'read' }),
+})
+
+export const events = [memberAdded, memberUpdated, memberRemoved]

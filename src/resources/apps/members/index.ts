@@ -1,0 +1,5 @@
+import { resource } from '../../resource.ts'
+import { events } from './events.ts'
+import { routes } from './routes.ts'
+
+export const members = resource({ routes, events })

@@ -1,0 +1,21 @@
+import type { Parts, RouteRequest } from '../../../http/route.ts'
+import { Problem } from '../../../lib/errors.ts'
+import { removeDeleted } from './commands.ts'
+import { listMemberships } from './store.ts'
+
+type Request = Pick<Parts, 'sql' | 'apps'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+
+/**
+ * Ends the memberships of somebody who is about to be deleted, app by app. Private and agent chats keep theirs: who
+ * takes part is part of what they are, and the other one goes on seeing whom they talked to, as the deleted user.
+ */
+export async function leaveApps(user: number, { sql, apps, by }: Request): Promise<void> {
+  for (const app of await listMemberships(sql, user)) {
+    try {
+      await apps.run(removeDeleted, app, by, user)
+    } catch (error) {
+      // Removed by somebody else, or the app is gone: either way there is nothing left to end.
+      if (!(error instanceof Problem) || error.status !== 404) throw error
+    }
+  }
+}

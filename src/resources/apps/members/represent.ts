@@ -1,0 +1,37 @@
+import type { People, Person } from '../../../auth/user-cache.ts'
+import type { Access, AppRow, MemberRow } from '../../../engine/state.ts'
+import { isChat } from '../kinds.ts'
+import { avatarUrl, presenceOf, type Presence } from '../../users/represent.ts'
+
+interface MemberView {
+  app: AppRow
+  people: People
+  origin: string
+  access: Access
+  /** Left out of events, where one text serves everybody for long. */
+  presence?: Presence
+  /** Read markers are shown where there are messages to read. */
+  withMarkers?: boolean
+}
+
+export function showsMarkers(app: AppRow): boolean {
+  return isChat(app.type)
+}
+
+/** A member item: of a member, or of somebody who could become one. */
+export function showMember(person: Person, row: MemberRow | undefined, view: MemberView) {
+  const { app, origin, access, presence, withMarkers } = view
+  const marked = (withMarkers ?? showsMarkers(app)) ? row : undefined
+  return {
+    id: person.id,
+    uid: person.uid,
+    name: person.display_name,
+    avatar_url: avatarUrl(person, origin),
+    access,
+    marked_at: marked?.marked_at ?? null,
+    marked_id: marked?.marked_id ?? null,
+    presence: presence === undefined ? null : presenceOf(person, presence),
+    comment: person.comment,
+    is_agent: person.is_agent ? true : null,
+  }
+}

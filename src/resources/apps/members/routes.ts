@@ -1,0 +1,183 @@
+import type { AppState } from '../../../engine/state.ts'
+import { Forbidden, invalid, NotFound } from '../../../lib/errors.ts'
+import { reply, route, type Parts, type RouteRequest } from '../../../http/route.ts'
+import { toPage, toPagedList } from '../../../api/page.ts'
+import { openApp } from '../find.ts'
+import { requireVisible } from '../making/prepare.ts'
+import { AppPath } from '../schema.ts'
+import { findUserId, resolvePeople } from '../../users/store.ts'
+import { listInvisible } from '../../users/visible.ts'
+import { accessOf } from './access.ts'
+import { FixedMembers, putMembers, removeMembers, requireMayRemove, type NewMember } from './commands.ts'
+import { showMember } from './represent.ts'
+import {
+  MemberInput,
+  MemberItem,
+  MemberItems,
+  MemberListing,
+  MemberPath,
+  MemberRefs,
+  Members,
+  MembersInput,
+} from './schema.ts'
+import { listMemberIds, orderFields } from './store.ts'
+
+const list = route({
+  method: 'GET',
+  path: '/api/apps/{app}/members',
+  summary: 'List the members of an app, or people who could become members',
+  auth: 'token or key',
+  params: AppPath,
+  query: MemberListing,
+  replies: { 200: Members },
+  problems: [NotFound],
+  async handle(request) {
+    const { query, by, sql, people } = request
+    const { state } = await openApp(request.params.app, 'read', request)
+    const page = toPage(query, orderFields, 'name')
+    const filter = {
+      app: state.app.id,
+      memberCount: state.memberCount,
+      by,
+      isMember: query.member === 'null' ? null : query.member !== 'false',
+      isAgent: query.agent,
+      withSystem: query.system ?? false,
+      isPrefix: query.autocomplete ?? true,
+    }
+    const { ids, count } = await listMemberIds(sql, filter, page)
+    await people.load(ids)
+    return reply(
+      200,
+      toPagedList(
+        page,
+        count,
+        ids.map(id => show(id, state, request)),
+      ),
+    )
+  },
+})
+
+const putOne = route({
+  method: 'PUT',
+  path: '/api/apps/{app}/members/{user}',
+  summary: 'Add a member to an app or change their access',
+  auth: 'token or key',
+  params: MemberPath,
+  body: MemberInput,
+  replies: { 200: MemberItem, 201: MemberItem },
+  problems: [Forbidden, NotFound, FixedMembers],
+  async handle(request) {
+    const { params, body, sql } = request
+    const { state } = await openApp(request.params.app, 'read', request)
+    const user = await findUserId(sql, params.user)
+    if (user === null || !(await isKnown(user, state, request))) throw NotFound()
+    const { added } = await put(state, [{ ref: String(user), access: body.access ?? 'write' }], request)
+    const item = show(user, await request.apps.state(state.app.id), request)
+    return added > 0 ? reply(201, item) : reply(200, item)
+  },
+})
+
+const putMany = route({
+  method: 'PUT',
+  path: '/api/apps/{app}/members',
+  summary: 'Add members to an app or change their access',
+  auth: 'token or key',
+  params: AppPath,
+  body: MembersInput,
+  replies: { 200: MemberItems, 201: MemberItems },
+  problems: [Forbidden, NotFound, FixedMembers],
+  async handle(request) {
+    const { state: before } = await openApp(request.params.app, 'read', request)
+    const { added, users } = await put(before, request.body, request)
+    const state = await request.apps.state(before.app.id)
+    const items = users.map(user => show(user, state, request))
+    return added > 0 ? reply(201, items) : reply(200, items)
+  },
+})
+
+const removeOne = route({
+  method: 'DELETE',
+  path: '/api/apps/{app}/members/{user}',
+  summary: 'Remove a member from an app, or several named by ids with commas between',
+  auth: 'token or key',
+  params: MemberPath,
+  replies: { 204: null },
+  problems: [Forbidden, NotFound, FixedMembers],
+  async handle(request) {
+    const { params, sql } = request
+    const whole = await findUserId(sql, params.user)
+    await remove(whole === null ? params.user.split(',') : [String(whole)], request)
+    return reply(204)
+  },
+})
+
+const removeMany = route({
+  method: 'DELETE',
+  path: '/api/apps/{app}/members',
+  summary: 'Remove members from an app',
+  auth: 'token or key',
+  params: AppPath,
+  body: MemberRefs,
+  replies: { 204: null },
+  problems: [Forbidden, NotFound, FixedMembers],
+  async handle(request) {
+    await remove(request.body, request)
+    return reply(204)
+  },
+})
+
+type Request = Parts & Pick<RouteRequest<{ app: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
+
+function show(user: number, state: AppState, { people, origin, presence }: Request) {
+  const access = state.member(user)?.access ?? accessOf(state, user, people)
+  return showMember(people.show(user), state.member(user), {
+    app: state.app,
+    people,
+    origin,
+    access,
+    presence,
+  })
+}
+
+/** Members are known to each other, others where they can be seen. */
+async function isKnown(user: number, state: AppState, { sql, by }: Request): Promise<boolean> {
+  if (state.member(user)?.access != null) return true
+  return (await listInvisible(sql, by, [user])).length === 0
+}
+
+async function put(state: AppState, list: { ref: string; access: NewMember['access'] }[], request: Request) {
+  const { sql, by, apps, people } = request
+  const ids = await resolvePeople(
+    sql,
+    list.map(({ ref }) => ref),
+  )
+  const wanted = new Map(list.map(({ ref, access }) => [ids.get(ref), access]))
+  // Whoever is a member already need not be visible, to have their access changed.
+  const others = list.flatMap(({ ref }) => (state.member(ids.get(ref) ?? 0)?.access == null ? [ref] : []))
+  await requireVisible(others, 'user', request)
+  const users = [...wanted.keys()].filter(user => user !== undefined)
+  if (users.some(user => user <= 0)) throw invalid({ user: ['must be a person or an agent'] })
+  await people.load(users)
+  const added = await apps.run(
+    putMembers,
+    state.app.id,
+    by,
+    users.map(user => ({ user, access: wanted.get(user)! })),
+  )
+  return { added, users }
+}
+
+async function remove(refs: string[], request: Request): Promise<void> {
+  const { sql, by, apps, people } = request
+  const { state } = await openApp(request.params.app, 'read', request)
+  const ids = await resolvePeople(sql, refs)
+  // Before it is said that somebody is not there: whoever may not remove them does not learn it.
+  requireMayRemove(
+    { state, by, people },
+    refs.map(ref => ids.get(ref)),
+  )
+  if (refs.some(ref => !ids.has(ref))) throw NotFound()
+  await apps.run(removeMembers, state.app.id, by, [...new Set(ids.values())])
+}
+
+export const routes = [list, putOne, putMany, removeOne, removeMany]

@@ -1,0 +1,107 @@
+import type { Principal } from '../../../auth/principal.ts'
+import type { Page } from '../../../api/page.ts'
+import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
+import { asksNothing, findEverybody, listCrowd, type Crowd } from '../../users/lists/crowd.ts'
+import { toVisible } from '../../users/lists/extent.ts'
+import { restrictTo, toFound } from '../../users/lists/pages.ts'
+import { listUserIds, toOthers } from '../../users/lists/user-ids.ts'
+import { isAmong } from '../../users/visible.ts'
+
+export const orderFields = ['name', 'id', 'created_at'] as const
+export type OrderField = (typeof orderFields)[number]
+
+export interface MemberFilter {
+  app: number
+  /** How many members it has. */
+  memberCount: number
+  by: Principal
+  /**
+   * true: members; false: people who could become members; null: both. Those whom a directory or the app's default
+   * gives access are among them where the caller can see them: whoever opens an app to all would list everybody otherwise.
+   */
+  isMember: boolean | null
+  isAgent: boolean | undefined
+  withSystem: boolean
+  isPrefix: boolean
+}
+
+/** One page of the ids of an app's members, or of candidates, and how many there are. */
+export async function listMemberIds(
+  sql: Sql,
+  filter: MemberFilter,
+  page: Page<OrderField>,
+): Promise<{ ids: number[]; count: number }> {
+  const { app, memberCount, by, isMember, isAgent, withSystem, isPrefix } = filter
+  if (page.trashed === true && by.kind !== 'key') return { ids: [], count: 0 }
+  const ofApp = sql`from members m where m.app_id = ${app} and m.access is not null`
+  const isOne = sql`${ofApp} and m.user_id = u.id`
+  const members = sql`select m.user_id ${ofApp}`
+  const asked = { by, agent: isAgent }
+  if (!withSystem && asksNothing(asked, page)) {
+    const all = { ids: members, isIn: sql`(select true ${isOne})`, size: memberCount }
+    const crowd = isMember ? all : await findCandidates(sql, filter, sql`exists (select ${isOne})`)
+    const whole = crowd === null ? null : await listCrowd(sql, asked, crowd, page)
+    if (whole !== null) return whole
+  }
+  const found = await restrictTo(sql, toFound(sql, page.q, isPrefix, by))
+  const isIn = found.isNarrow
+    ? sql`exists (select ${isOne})`
+    : isMember
+      ? (await restrictTo(sql, [members])).where
+      : isAmong(sql, members)
+  const { isSeen } = isMember ? { isSeen: sql`false` } : await toVisible(sql, by, found.isNarrow)
+  const system = withSystem ? sql`or u.id = 0` : sql``
+  const visible = sql`(${isSeen} and u.id > 0 ${system})`
+  const who = isMember === false ? sql`(not ${isIn} and ${visible})` : sql`(${isIn} or ${visible})`
+  return listUserIds(sql, sql`${who} and ${found.where} ${toOthers(sql, by, page, isAgent)}`, page)
+}
+
+/** Where the caller sees nearly everybody: those who are no members, as far as these are fewer, or all with the members. */
+async function findCandidates(
+  sql: Sql,
+  { app, memberCount, by, isMember }: MemberFilter,
+  isOne: Fragment,
+): Promise<Crowd | null> {
+  const everybody = await findEverybody(sql, by)
+  if (everybody === null || memberCount * 2 > everybody.size) return null
+  const { isIn, size, hidden } = everybody
+  if (isMember === null) return hidden.length === 0 ? everybody : null
+  const seen = memberCount - (hidden.length === 0 ? 0 : await countMembersAmong(sql, app, hidden))
+  return { isIn: sql`${isIn} and not ${isOne}`, size: size - seen }
+}
+
+async function countMembersAmong(sql: Sql, app: number, users: number[]): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*) as count from members m
+    where m.app_id = ${app} and m.user_id = any(${users}::bigint[]) and m.access is not null`
+  return row!.count
+}
+
+/** The apps in which somebody is a member who can leave. Served by members_user. */
+export async function listMemberships(sql: Sql, user: number): Promise<number[]> {
+  const rows = await sql<{ id: number }[]>`
+    select a.id from members m join apps a on a.id = m.app_id
+    where m.user_id = ${user} and m.access is not null
+      and a.deleted_at is null and a.type not in ('private_chat', 'agent_chat')
+    order by a.id`
+  return rows.map(({ id }) => id)
+}
+
+/**
+ * Who is to follow where the owner of an app, or an admin, is among those who leave: the person who joined first of
+ * those who stay and may write. Null where nobody is, or none of them leaves: only then all members are looked at.
+ */
+export async function findHeir(db: Db, app: number, leaving: number[]): Promise<number | null> {
+  const [row] = await db<{ id: number }[]>`
+    select m.user_id as id from members m join users u on u.id = m.user_id
+    where (
+        exists (select from apps where id = ${app} and owner_id = any(${leaving}::bigint[]))
+        or exists (
+          select from members l
+          where l.app_id = ${app} and l.user_id = any(${leaving}::bigint[]) and l.access = 'admin')
+      )
+      and m.app_id = ${app} and m.access in ('write', 'admin') and m.user_id <> all(${leaving}::bigint[])
+      and not u.is_agent and u.trashed_at is null
+    order by m.joined_rev, m.user_id limit 1`
+  return row?.id ?? null
+}

@@ -1,0 +1,31 @@
+import { command, type Work } from '../../../engine/command.ts'
+import { requireRead } from '../members/access.ts'
+import { appMarked } from '../events.ts'
+import { isChat } from '../kinds.ts'
+
+/**
+ * Moves the caller's read marker to a message of the app (also backwards), or to the newest one. Types without
+ * messages keep the time alone. Needs read access; a marker that stands there already changes nothing.
+ */
+export const markRead = command(
+  'markRead',
+  (work: Work, message: number | null) => {
+    requireRead(work.state, work.by, work.people)
+    const own = work.state.member(work.by.user)
+    const marked = isChat(work.app.type) ? (message ?? work.app.last_id) : null
+    if (own?.marked_at && own.marked_id === marked && isChat(work.app.type)) return
+    work.emit(appMarked, {
+      entity: work.app.id,
+      body: null,
+      facts: { marked_id: marked, marked_at: work.now.toISOString() },
+    })
+  },
+  { isPatient: true },
+)
+
+/** Removes the caller's read marker. */
+export const markUnread = command('markUnread', (work: Work) => {
+  requireRead(work.state, work.by, work.people)
+  if (!work.state.member(work.by.user)?.marked_at) return
+  work.emit(appMarked, { entity: work.app.id, body: null, facts: { marked_id: null, marked_at: null } })
+})

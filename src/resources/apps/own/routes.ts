@@ -1,0 +1,122 @@
+import { reply, route, type Method } from '../../../http/route.ts'
+import { NotFound } from '../../../lib/errors.ts'
+import { toId } from '../../../api/reference.ts'
+import { message } from '../../messages/kind.ts'
+import { openApp, toAppId } from '../find.ts'
+import { markRead, markUnread } from './mark.ts'
+import { App, AppPath, MarkQuery, WrongKind } from '../schema.ts'
+import { changeSettings, removeForMe, type Settings } from './settings.ts'
+import { showWhole } from '../show.ts'
+
+/** What users do with an app for themselves. */
+const setting = (method: Method, name: 'pin' | 'archive', summary: string, settings: Settings) =>
+  route({
+    method,
+    path: `/api/apps/{app}/${name}`,
+    summary,
+    auth: 'token',
+    params: AppPath,
+    replies: { 204: null },
+    problems: [NotFound],
+    async handle(request) {
+      await request.apps.run(changeSettings, await toAppId(request.params.app, request), request.by, settings)
+      return reply(204)
+    },
+  })
+
+const subscription = (verb: 'subscribe' | 'unsubscribe') =>
+  route({
+    method: 'POST',
+    path: `/api/apps/{app}/${verb}`,
+    summary: verb === 'subscribe' ? 'Subscribe to an app' : 'Unsubscribe from an app',
+    auth: 'token',
+    params: AppPath,
+    replies: { 200: App },
+    problems: [NotFound],
+    async handle(request) {
+      const { params, by, apps } = request
+      const app = await toAppId(params.app, request)
+      await apps.run(changeSettings, app, by, { isSubscribed: verb === 'subscribe' })
+      return reply(200, await showWhole(await apps.state(app), request))
+    },
+  })
+
+const mark = route({
+  method: 'PUT',
+  path: '/api/apps/{app}/mark',
+  summary: 'Mark an app as read, up to a message or to its last one',
+  auth: 'token',
+  params: AppPath,
+  query: MarkQuery,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query, by, apps, sql } = request
+    const { state } = await openApp(params.app, 'read', request)
+    const id = query.message_id === undefined ? null : toId(query.message_id)
+    const isThere = id === null || state.recent.find(id) || (await message.store.isIn(sql, state.app.id, id))
+    if (!isThere) throw NotFound()
+    await apps.run(markRead, state.app.id, by, id)
+    return reply(204)
+  },
+})
+
+const unmark = route({
+  method: 'DELETE',
+  path: '/api/apps/{app}/mark',
+  summary: 'Mark an app as unread',
+  auth: 'token',
+  params: AppPath,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle(request) {
+    await request.apps.run(markUnread, await toAppId(request.params.app, request), request.by, undefined)
+    return reply(204)
+  },
+})
+
+const typing = route({
+  method: 'PUT',
+  path: '/api/apps/{app}/typing',
+  summary: 'Tell the others that the caller is typing',
+  auth: 'token',
+  params: AppPath,
+  replies: { 204: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, by } = request
+    const { state } = await openApp(params.app, 'read', request)
+    request.typing.start(state.app.id, by.user)
+    return reply(204)
+  },
+})
+
+const remove = route({
+  method: 'POST',
+  path: '/api/apps/{app}/remove',
+  summary: "Remove the caller's copy of a private or agent chat",
+  auth: 'token',
+  params: AppPath,
+  replies: { 204: null },
+  problems: [WrongKind, NotFound],
+  async handle(request) {
+    const { params, by, apps, people } = request
+    const { state } = await openApp(params.app, 'read', request)
+    await people.load(Array.from(state.members(), member => member.user_id))
+    await apps.run(removeForMe, state.app.id, by, undefined)
+    return reply(204)
+  },
+})
+
+export const ownRoutes = [
+  remove,
+  typing,
+  mark,
+  unmark,
+  setting('PUT', 'archive', 'Archive an app', { isArchived: true }),
+  setting('DELETE', 'archive', 'Take an app out of the archive', { isArchived: false }),
+  setting('PUT', 'pin', 'Pin an app', { isPinned: true }),
+  setting('DELETE', 'pin', 'Unpin an app', { isPinned: false }),
+  subscription('subscribe'),
+  subscription('unsubscribe'),
+]

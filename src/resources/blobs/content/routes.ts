@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { route } from '../../../http/route.ts'
+import { NotFound } from '../../../lib/errors.ts'
+import { Id, LinkQuery } from './schema.ts'
+import { isSigned } from './links.ts'
+import { ContentMissing } from '../schema.ts'
+import { serveRendition } from './serve.ts'
+import { findAppSecret, findBlob, findUserSecret } from '../store.ts'
+
+const thumbnail = route({
+  method: 'GET',
+  path: '/content/blobs/{id}/thumbnail',
+  summary: 'The thumbnail of a picture, by a signed link',
+  auth: 'none',
+  isDownload: true,
+  params: z.object({ id: Id }),
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound, ContentMissing],
+  async handle({ params, query, sql, now, bytes, renditions }) {
+    const blob = await findBlob(sql, params.id)
+    const isValid = blob !== null && isSigned(`/blobs/${params.id}/thumbnail`, query, blob.secret, now().getTime())
+    return isValid ? serveRendition(blob, 'thumbnail', { sql, bytes, renditions }) : refuse()
+  },
+})
+
+const picture = (noun: 'users' | 'apps', path: string, findSecret: typeof findUserSecret) =>
+  route({
+    method: 'GET',
+    path: `/content${path}`,
+    summary: `The picture of one of the ${noun}, by a signed link`,
+    auth: 'none',
+    isDownload: true,
+    params: z.object({ id: Id, picture: Id }),
+    query: LinkQuery,
+    replies: { 200: null },
+    problems: [NotFound, ContentMissing],
+    async handle({ params, query, sql, now, bytes, renditions }) {
+      const signed = path.replace('{id}', String(params.id)).replace('{picture}', String(params.picture))
+      const secret = await findSecret(sql, params.id)
+      if (secret === null || !isSigned(signed, query, secret, now().getTime())) throw NotFound()
+      return serveRendition((await findBlob(sql, params.picture)) ?? refuse(), 'avatar', { sql, bytes, renditions })
+    },
+  })
+
+/** What a link does not open is not there. */
+export function refuse(): never {
+  throw NotFound()
+}
+
+export const contentRoutes = [
+  thumbnail,
+  picture('users', '/users/{id}/{picture}', findUserSecret),
+  picture('apps', '/apps/{id}/pictures/{picture}', findAppSecret),
+]

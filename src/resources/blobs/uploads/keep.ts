@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto'
+import type { Principal } from '../../../auth/principal.ts'
+import type { Bytes } from '../../../bytes/bytes.ts'
+import type { Renditions } from '../../../media/renditions.ts'
+import type { Sql } from '../../../postgres/sql.ts'
+import { anyBytes, extensionOf, toMediaType } from './media-types.ts'
+import type { BlobRow } from '../schema.ts'
+import { insertBlob, insertLooseBytes, removeLooseBytes, type NewBlobRow } from '../store.ts'
+
+/** What keeping bytes takes. */
+export interface Keeper {
+  sql: Sql
+  bytes: Bytes
+  renditions: Renditions
+  by: Principal
+  now: () => Date
+}
+
+/** What the sender says about its bytes. */
+export interface Sent {
+  name: string
+  mediaType: string
+}
+
+/** Formats that are looked into. What claims to be one of them and is not, is just bytes. */
+const pictures: Record<string, string> = {
+  png: 'image/png',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  tiff: 'image/tiff',
+  svg: 'image/svg+xml',
+  bmp: 'image/bmp',
+}
+const pictureTypes = new Set([...Object.values(pictures), 'image/x-ms-bmp'])
+const pictureExtensions = new Set([...Object.keys(pictures), 'jpg', 'tif', 'apng'])
+
+/**
+ * Keeps bytes as a blob of the caller. `write` puts them under the key that it is given, and says what they are; where
+ * it fails, or this process dies, nothing stays behind. `insert` may find that they were kept before, and give the blob
+ * that they became.
+ */
+export async function keepBlob(
+  keeper: Keeper,
+  write: (key: string) => Promise<Sent>,
+  insert = (row: NewBlobRow) => insertBlob(keeper.sql, row),
+): Promise<BlobRow> {
+  const { sql, bytes } = keeper
+  const key = randomBytes(16).toString('hex')
+  const discard = async () => {
+    await bytes.remove([key])
+    await removeLooseBytes(sql, [key])
+  }
+  await insertLooseBytes(sql, key, keeper.now())
+  let row: NewBlobRow
+  try {
+    row = await describeBlob(keeper, key, await write(key))
+  } catch (error) {
+    await discard()
+    throw error
+  }
+  // Where this fails it may have been committed all the same: housekeeping knows whether the bytes are still loose.
+  const blob = await insert(row)
+  if (blob.key !== key) await discard()
+  return blob
+}
+
+async function describeBlob(
+  { bytes, renditions, by, now }: Keeper,
+  key: string,
+  { name, mediaType }: Sent,
+): Promise<NewBlobRow> {
+  const type = toMediaType(name, mediaType)
+  const isPicture = pictureTypes.has(type) || pictureExtensions.has(extensionOf(name))
+  const image = isPicture ? await renditions.inspect(key, by.user) : null
+  const bare = pictureTypes.has(type) ? anyBytes : type
+  return {
+    name,
+    media_type: image === null ? bare : pictures[image.format]!,
+    size: (await bytes.sizeOf(key)) ?? 0,
+    width: image?.width ?? null,
+    height: image?.height ?? null,
+    image: image?.format ?? null,
+    key,
+    secret: toSecret(),
+    provider: null,
+    link: null,
+    download: null,
+    embed: null,
+    raw: null,
+    created_at: now(),
+    created_by: by.user,
+  }
+}
+
+/** The same for bytes that are in memory. */
+export function keepBytes(keeper: Keeper, source: AsyncIterable<Uint8Array>, sent: Sent): Promise<BlobRow> {
+  return keepBlob(keeper, async key => {
+    await keeper.bytes.put(key, source)
+    return sent
+  })
+}
+
+export function toSecret(): string {
+  return randomBytes(16).toString('hex')
+}

@@ -1,0 +1,156 @@
+import { NotFound } from '../../../../lib/errors.ts'
+import { toId } from '../../../../api/reference.ts'
+import { toPage, type Page } from '../../../../api/page.ts'
+import type { Sql } from '../../../../postgres/sql.ts'
+import { guids } from '../../../apps/kinds.ts'
+import { hasContent, listReadable } from '../../../apps/store.ts'
+import { sumOfTotals } from '../../../comments/store.ts'
+import type { ContentKind } from '../../kind.ts'
+import type { ContentListing } from '../../schema.ts'
+import { orderFields, type ContentStore, type OrderField } from '../../store.ts'
+import { countBeforeIn, listAcross, placedApps, type Mark } from './across.ts'
+import { countBeforeMoment, listIdsAt, readTimeline } from './across-times.ts'
+import { listFiltered, type ContentPage, type Narrowing, type Reader } from '../list.ts'
+import { findMoment } from '../positions/moment.ts'
+import { centre } from '../positions/place-page.ts'
+import { walkLimit } from '../positions/position.ts'
+import { findsOften, searchOften } from './often.ts'
+import type { Scope } from '../scope.ts'
+import { hasTerms, searchedApps } from '../search.ts'
+import { toWalk } from '../walk.ts'
+
+/** Items of every app that the caller may read, as a member or by the app's default access. */
+export async function listEverywhere(
+  kind: ContentKind,
+  query: ContentListing,
+  reader: Reader,
+  { apps: wanted, ...narrow }: Narrowing = {},
+): Promise<ContentPage> {
+  const { store, defaultOrder } = kind
+  const page = toPage(query, orderFields, defaultOrder, 'along')
+  const { sql } = reader
+  const scope = { ...narrow, ...(await toReach(kind, reader, wanted)) }
+  const { after, before } = narrow
+  const isRange = after !== undefined || before !== undefined
+  const isFar = isRange || page.skip > walkLimit || query.around !== undefined
+  const isById = page.order[0]?.field === 'id'
+  if (hasTerms(page)) scope.apps = await narrowToHolding(kind, sql, scope.apps, searchedApps)
+  // The first pages by id are walked to.
+  else if (isFar || !isById) scope.apps = await narrowToHolding(kind, sql, scope.apps, placedApps)
+  const count = await countWhole(kind, sql, scope, page)
+  if (count !== undefined && !isRange && isPlaced(kind, scope, page)) {
+    const asked = { scope, page, count, around: query.around }
+    if (isById) return listPlaced(kind.store, asked, sql)
+    if (isFar) return listTimed(kind.store, asked, sql)
+  }
+  const isRemembered = query.around === undefined && scope.apps === null && (await findsOften(sql, store.table, page))
+  if (isRemembered) return searchOften(store, scope, page, sql)
+  return listFiltered(store, { scope, page, around: query.around, kept: count }, sql)
+}
+
+/** Without the apps that hold nothing, if the rest are few enough. */
+async function narrowToHolding(
+  kind: ContentKind,
+  sql: Sql,
+  apps: number[] | null,
+  most: number,
+): Promise<number[] | null> {
+  if (apps !== null && apps.length <= most) return apps
+  const types = Object.keys(guids).filter(type => isIn(kind, type))
+  const holding = await kind.store.listHolding(sql, types, apps, most + 1)
+  return holding.length <= most ? holding : apps
+}
+
+/** True where the position of each item follows from what its app keeps. */
+function isPlaced({ parents }: ContentKind, scope: Scope, page: Page<OrderField>): scope is Scope & { apps: number[] } {
+  const { apps } = scope
+  const walk = toWalk(page, {})
+  if (Object.keys(parents).length > 0 || page.trashed !== false || walk === null || walk.isCrossed) return false
+  return apps !== null && apps.length <= placedApps
+}
+
+interface Placed {
+  scope: Scope & { apps: number[] }
+  page: Page<OrderField>
+  count: number
+  around: string | undefined
+}
+
+async function listPlaced(store: ContentStore, asked: Placed, sql: Sql): Promise<ContentPage> {
+  const { scope, page, count, around } = asked
+  let mark: Mark | null = null
+  if (around !== undefined) {
+    const item = await store.find(sql, toId(around))
+    if (item === null || item.trashed_at !== null || !scope.apps.includes(item.app_id)) throw NotFound()
+    mark = { id: item.id, before: await countBeforeIn(sql, store.table, scope.apps, item.id) }
+    page.skip = centre(mark.before, count, page.take, page.order[0]!.descending)
+  }
+  if (page.countOnly || page.skip >= count) return { rows: [], count, page }
+  return { rows: await listAcross(sql, store, { scope, page, count, mark }), count, page }
+}
+
+/** The same by a time. */
+async function listTimed(store: ContentStore, { scope, page, count, around }: Placed, sql: Sql): Promise<ContentPage> {
+  const { table } = store
+  const { by, descending } = toWalk(page, {})!
+  const timeline = await readTimeline(sql, { table, apps: scope.apps, by, count })
+  if (around !== undefined) {
+    const item = await store.find(sql, toId(around))
+    const moment = item && (await findMoment(sql, table, { by }, item.id))
+    if (moment === null || item!.trashed_at !== null || !scope.apps.includes(item!.app_id)) throw NotFound()
+    page.skip = centre(await countBeforeMoment(timeline, moment), count, page.take, descending)
+  }
+  if (page.countOnly || page.skip >= count) return { rows: [], count, page }
+  const take = Math.min(page.take, count - page.skip)
+  const ids = await listIdsAt(timeline, descending ? count - page.skip - take : page.skip, take)
+  return { rows: await store.findInOrder(sql, descending ? ids.toReversed() : ids), count, page }
+}
+
+/** Where the caller may look: everywhere with an API key. */
+async function toReach(kind: ContentKind, { sql, by, people }: Reader, wanted: number[] | undefined): Promise<Scope> {
+  if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user, readOnly: [] }
+  const directories = await people.directoriesOf(by.user)
+  const types = Object.keys(guids).filter(type => isIn(kind, type))
+  const which = sql`a.type = any(${types}) and ${hasContent(sql)}`
+  const readable = await listReadable(sql, by.user, directories, which)
+  const apps = wanted === undefined ? readable : readable.filter(({ id }) => wanted.includes(id))
+  return {
+    apps: apps.map(({ id }) => id),
+    hidden: apps.flatMap(({ id, hidden_id }) => (hidden_id === null ? [] : [{ app: id, id: hidden_id }])),
+    administered: apps.flatMap(({ id, is_admin }) => (is_admin ? [id] : [])),
+    author: by.user,
+    readOnly: apps.flatMap(({ id, can_write }) => (can_write ? [] : [id])),
+  }
+}
+
+/** True where there may be such items in apps of a type, directly or as comments on what is there. */
+function isIn({ fits, parents }: ContentKind, type: string): boolean {
+  return fits(type) || (type === 'posts' && 'post' in parents) || (type === 'files' && 'file' in parents)
+}
+
+/** How many items there are where nothing filters: what is visible is kept, and little is in the trash. */
+async function countWhole(
+  kind: ContentKind,
+  sql: Sql,
+  scope: Scope,
+  page: Page<OrderField>,
+): Promise<number | undefined> {
+  const { after, before, followedBy, hidden, apps } = scope
+  if (hasTerms(page) || hidden.length > 0 || page.trashed === true || followedBy !== undefined) return undefined
+  if (after !== undefined || before !== undefined) {
+    if (page.order[0]!.field !== 'id' || !isPlaced(kind, scope, page)) return undefined
+    const { table } = kind.store
+    const skipped = after === undefined ? 0 : await countBeforeIn(sql, table, scope.apps, after + 1)
+    const end =
+      before === undefined ? await sumOf(kind, sql, apps) : await countBeforeIn(sql, table, scope.apps, before)
+    return Math.max(0, end - skipped)
+  }
+  const visible = await sumOf(kind, sql, apps)
+  return page.trashed === false ? visible : visible + (await kind.store.count(sql, scope, { ...page, trashed: true }))
+}
+
+/** How many visible items there are in all, from what apps keep. */
+async function sumOf({ store, fits, parents }: ContentKind, sql: Sql, apps: number[] | null): Promise<number> {
+  const direct = await store.sumOfApps(sql, Object.keys(guids).filter(fits), apps)
+  return Object.keys(parents).length === 0 ? direct : direct + (await sumOfTotals(sql, apps))
+}

@@ -1,0 +1,150 @@
+import type { Work } from '../../../../engine/command.ts'
+import { batch } from '../../../../postgres/batch.ts'
+import type { ContentRow } from '../../schema.ts'
+import { blockSize } from './position.ts'
+
+/** Where a block is: in an app directly (0), or with a post or file of it. */
+interface BlockPlace {
+  app_id: number
+  parent_id: number
+}
+
+const insertBlock = batch<BlockPlace & { first_id: number; made_at: Date }>({
+  name: 'insert_block',
+  columns: { app_id: 'bigint', parent_id: 'bigint', first_id: 'bigint', made_at: 'timestamptz' },
+  sql: rows => `
+    insert into blocks (app_id, parent_id, first_id, made_at)
+    select app_id, parent_id, first_id, made_at from ${rows} r`,
+})
+
+/** Starts a block: for the first item of a place and each 1,000th after it. */
+export function startBlock<Loaded>(
+  work: Work<Loaded>,
+  { app_id, parent_id, id, created_at }: Pick<ContentRow, 'app_id' | 'parent_id' | 'id' | 'created_at'>,
+): void {
+  work.write(insertBlock, { app_id, parent_id: parent_id ?? 0, first_id: id, made_at: created_at })
+}
+
+interface BlockChange extends BlockPlace {
+  /** The item that was edited, trashed, restored or deleted. */
+  id: number
+  trashed: number
+  deleted: number
+  edited: number
+  edited_trashed: number
+}
+
+/** Counts an item in the block that it was made in: as trashed, restored (-1), deleted, edited for the first time. */
+const changeBlock = batch<BlockChange>({
+  name: 'change_block',
+  columns: {
+    app_id: 'bigint',
+    parent_id: 'bigint',
+    id: 'bigint',
+    trashed: 'int',
+    deleted: 'int',
+    edited: 'int',
+    edited_trashed: 'int',
+  },
+  key: row => row.id,
+  sql: rows => `
+    update blocks b set trashed_count = trashed_count + r.trashed, deleted_count = deleted_count + r.deleted,
+      edited_count = edited_count + r.edited, edited_trashed_count = edited_trashed_count + r.edited_trashed
+    from ${rows} r
+    where b.app_id = r.app_id and b.parent_id = r.parent_id and b.first_id = (
+      select max(first_id) from blocks x
+      where x.app_id = r.app_id and x.parent_id = r.parent_id and x.first_id <= r.id)`,
+})
+
+interface EditChange extends BlockPlace {
+  id: number
+  /** When an item was edited before, and how it counts there no more, or was trashed or restored; null if it never was. */
+  before: Date | null
+  items: number
+  trashed: number
+  /** When it is edited; null where it is not. */
+  now: Date | null
+}
+
+/**
+ * Counts edits among those of their time. A block is started when the newest has 1,000; at a later time than its last,
+ * so that time alone says in which block an edit is.
+ */
+const changeEdits = batch<EditChange>({
+  name: 'change_edits',
+  columns: {
+    app_id: 'bigint',
+    parent_id: 'bigint',
+    id: 'bigint',
+    before: 'timestamptz',
+    items: 'int',
+    trashed: 'int',
+    now: 'timestamptz',
+  },
+  key: row => row.id,
+  // One statement for both: PostgreSQL changes a row once, and an item may stay in its block.
+  sql: rows => `
+    insert into edit_blocks as b (app_id, parent_id, first_at, last_at, made_count, item_count, trashed_count)
+    select app_id, parent_id, first_at, max(at), sum(made), sum(items), sum(trashed) from (
+      select r.app_id, r.parent_id, x.first_at, r.before as at, 0 as made, r.items, r.trashed
+      from ${rows} r cross join lateral (
+        select first_at from edit_blocks x
+        where x.app_id = r.app_id and x.parent_id = r.parent_id and x.first_at <= r.before
+        order by first_at desc limit 1
+      ) x
+      union all
+      select r.app_id, r.parent_id,
+        case when x.made_count < ${blockSize} or x.last_at >= r.now then x.first_at else r.now end, r.now, 1, 1, 0
+      from ${rows} r left join lateral (
+        select first_at, last_at, made_count from edit_blocks x
+        where x.app_id = r.app_id and x.parent_id = r.parent_id
+        order by first_at desc limit 1
+      ) x on true
+      where r.now is not null
+    ) c group by app_id, parent_id, first_at
+    on conflict (app_id, parent_id, first_at) do update set last_at = greatest(b.last_at, excluded.last_at),
+      made_count = b.made_count + excluded.made_count, item_count = b.item_count + excluded.item_count,
+      trashed_count = b.trashed_count + excluded.trashed_count`,
+})
+
+type Item = Pick<ContentRow, 'app_id' | 'parent_id' | 'id' | 'updated_at' | 'trashed_at'>
+
+/** Counts an edit of what is visible, in the block where the item was made and in that of now. */
+export function countEdit<Loaded>(work: Work<Loaded>, { app_id, parent_id, id, updated_at }: Item): void {
+  const place = { app_id, parent_id: parent_id ?? 0, id }
+  if (updated_at === null) work.write(changeBlock, { ...place, trashed: 0, deleted: 0, edited: 1, edited_trashed: 0 })
+  work.write(changeEdits, { ...place, before: updated_at, items: -1, trashed: 0, now: work.now })
+}
+
+/** Counts that an item was trashed (1) or restored (-1), or deleted, wherever it is counted. */
+export function countMove<Loaded>(
+  work: Work<Loaded>,
+  { app_id, parent_id, id, updated_at }: Item,
+  { trashed, deleted }: Pick<BlockChange, 'trashed' | 'deleted'>,
+): void {
+  const place = { app_id, parent_id: parent_id ?? 0, id }
+  const isEdited = updated_at !== null
+  const edited = isEdited ? { edited: -deleted, edited_trashed: trashed } : { edited: 0, edited_trashed: 0 }
+  work.write(changeBlock, { ...place, trashed, deleted, ...edited })
+  if (isEdited) work.write(changeEdits, { ...place, before: updated_at, items: -deleted, trashed, now: null })
+}
+
+/** Removes the blocks of a post or file whose comments nobody sees any more. */
+export function dropBlocks<Loaded>(work: Work<Loaded>, { app_id, id }: Pick<ContentRow, 'app_id' | 'id'>): void {
+  work.write(removeBlocks, { app_id, parent_id: id })
+  work.write(removeEditBlocks, { app_id, parent_id: id })
+}
+
+const removeBlocks = batch<BlockPlace>({
+  name: 'remove_blocks',
+  columns: { app_id: 'bigint', parent_id: 'bigint' },
+  key: row => row.parent_id,
+  sql: rows => `delete from blocks b using ${rows} r where b.app_id = r.app_id and b.parent_id = r.parent_id`,
+})
+
+const removeEditBlocks = batch<BlockPlace>({
+  name: 'remove_edit_blocks',
+  columns: { app_id: 'bigint', parent_id: 'bigint' },
+  key: row => row.parent_id,
+  sql: rows => `delete from edit_blocks b using ${rows} r where b.app_id = r.app_id and b.parent_id = r.parent_id`,
+})

@@ -1,0 +1,108 @@
+import type { Recent } from '../../../../engine/recent.ts'
+import { NotFound } from '../../../../lib/errors.ts'
+import { toId } from '../../../../api/reference.ts'
+import type { Page } from '../../../../api/page.ts'
+import type { Sql } from '../../../../postgres/sql.ts'
+import type { ContentRow } from '../../schema.ts'
+import type { OrderField } from '../../store.ts'
+import { listById, type IdPage, type Range } from '../by-id.ts'
+import { countBeforeByUpdate, listByUpdate } from '../by-update.ts'
+import { findMoment } from './moment.ts'
+import { findRun, listCrossed, type Run, type Stretch } from '../across/crossed.ts'
+import type { ContentPage } from '../list.ts'
+import type { Listed } from './place.ts'
+import type { Walk } from '../walk.ts'
+import { countBefore, countTrashed, countTrashOf, isListed } from './position.ts'
+
+/** How many items of a place are listed, from what its app or parent keeps. What is trashed is added up where it does not. */
+export async function countKept(
+  sql: Sql,
+  { table, place, shown: { kept, ownTrash } }: Listed,
+  { visible, trashed }: { visible: number; trashed?: number },
+): Promise<number> {
+  if (ownTrash !== undefined) return visible + (await countTrashOf(sql, table, place, ownTrash))
+  if (kept === 'visible') return visible
+  const inTrash = trashed ?? (await countTrashed(sql, place))
+  return kept === 'trashed' ? inTrash : visible + inTrash
+}
+
+interface Asked {
+  listed: Listed
+  page: Page<OrderField>
+  walk: Walk
+  range: Range
+  /** How many items the place shows, in the range or not. */
+  count: number
+  around: string | undefined
+  /** What memory holds of it. */
+  recent?: Recent | undefined
+}
+
+/** A page of one place, however deep it is and wherever its middle is. 404 for a middle that is not listed. */
+export async function listPlace(sql: Sql, asked: Asked): Promise<ContentPage> {
+  const { listed, page, walk, range, around, recent } = asked
+  const { descending } = walk
+  const { skipped, count } = await measure(sql, asked)
+  const runOf = async (id: number): Promise<Run | null> => {
+    const run = await findRun(sql, listed, walk, id)
+    return run && { start: Math.max(0, run.start - skipped), end: Math.min(count, run.end - skipped) }
+  }
+  if (around !== undefined) {
+    const id = toId(around)
+    if (!isIn(range, id) || !(await isListed(sql, listed, id))) throw NotFound()
+    const before = (await countBeforeItem(sql, listed, walk, id)) - skipped
+    const run = (walk.isCrossed && (await runOf(id))) || { start: before, end: before + 1 }
+    page.skip = centre(run.start + run.end - 1 - before, count, page.take, descending)
+  }
+  if (page.countOnly || page.skip >= count) return { rows: [], count, page }
+  const list: Stretch = async (skip, take) => {
+    if (walk.by === 'update') return listByUpdate(sql, listed, { count, skip, take, descending })
+    const part = { range, skipped, count, skip, take, descending }
+    return pickRecent(recent, part) ?? (await listById(sql, listed, part))
+  }
+  const { skip, take } = page
+  if (!walk.isCrossed) return { rows: await list(skip, take), count, page }
+  const findOwn = async ({ id }: ContentRow): Promise<Run | null> => {
+    const run = await runOf(id)
+    return run && descending ? { start: count - run.end, end: count - run.start } : run
+  }
+  const timeOf = ({ created_at, updated_at }: ContentRow) =>
+    (walk.by === 'update' ? (updated_at ?? created_at) : created_at).getTime()
+  return { rows: await listCrossed({ count, skip, take, list, findRun: findOwn, timeOf }), count, page }
+}
+
+/** How many shown items of the place come before one of them. */
+async function countBeforeItem(sql: Sql, listed: Listed, walk: Walk, id: number): Promise<number> {
+  if (walk.by === 'id') return countBefore(sql, listed, id)
+  const moment = await findMoment(sql, listed.table, walk, id)
+  if (moment === null) throw NotFound()
+  return countBeforeByUpdate(sql, listed, moment)
+}
+
+/** How many items are before the range, and in it. */
+async function measure(sql: Sql, { listed, range: { after, before }, count }: Asked) {
+  const skipped = after === undefined ? 0 : await countBefore(sql, listed, after + 1)
+  const end = before === undefined ? count : await countBefore(sql, listed, before)
+  return { skipped, count: Math.max(0, end - skipped) }
+}
+
+function isIn({ after = -1, before = Infinity }: Range, id: number): boolean {
+  return id > after && id < before
+}
+
+/** The page from memory, if all of it is there. */
+function pickRecent(recent: Recent | undefined, { range, count, skip, take, descending }: IdPage): ContentRow[] | null {
+  if (recent === undefined || range.after !== undefined || range.before !== undefined) return null
+  const forgotten = count - recent.items.length
+  const end = descending ? count - skip : Math.min(count, skip + take)
+  const first = descending ? Math.max(0, end - take) : skip
+  if (first < forgotten) return null
+  const rows = recent.items.slice(first - forgotten, end - forgotten) as ContentRow[]
+  return descending ? rows.reverse() : rows
+}
+
+/** The skip of the page that has an item as close to its middle as can be. */
+export function centre(position: number, count: number, take: number, descending: boolean): number {
+  const place = descending ? count - 1 - position : position
+  return Math.max(0, Math.min(place - Math.floor(take / 2), count - take))
+}

@@ -1,0 +1,106 @@
+import type { Db, Fragment } from '../../../../postgres/sql.ts'
+import { isShown, isTrashOf, isWithin, type Listed, type Place, type Shown } from './place.ts'
+
+/** How many items a block is started for. Must never change: blocks that exist count on it. */
+export const blockSize = 1_000
+
+/** Below this, walking over the rows that are skipped costs less than looking at the blocks. A guess. */
+export const walkLimit = 2_000
+
+/**
+ * `select n, first_id, made_at, size, unedited`: the blocks of a place, numbered from the oldest, with how many shown
+ * items each has, and how many of these were never edited; the newest is taken for full.
+ */
+export function selectBlocks(db: Db, { table, place, shown }: Listed): Fragment {
+  const from = db`from blocks where app_id = ${place.app} and parent_id = ${place.parent ?? 0}`
+  const blocks = db`
+    select row_number() over (order by first_id)::int as n, first_id, made_at, ${sizeOf(db, shown)} as size,
+      ${sizeOf(db, shown)} - ${editedOf(db, shown)} as unedited ${from}`
+  if (shown.ownTrash === undefined) return blocks
+  return db`
+    select n, first_id, made_at, size + coalesce(own.count, 0) as size, b.unedited + coalesce(own.unedited, 0) as unedited
+    from (${blocks}) b left join (
+      select width_bucket(id, (select array_agg(first_id order by first_id) ${from})) as n, count(*) as count,
+        count(*) filter (where updated_at is null) as unedited
+      from ${db(table)} where ${isTrashOf(db, place, shown.ownTrash)}
+      group by 1
+    ) own using (n)`
+}
+
+/** How many items of a block are shown; `blocks` keeps what is missing, so that new items cost nothing. */
+function sizeOf(db: Db, { kept }: Shown): Fragment {
+  if (kept === 'trashed') return db`trashed_count`
+  if (kept === 'all') return db`${blockSize}::int - deleted_count`
+  return db`${blockSize}::int - deleted_count - trashed_count`
+}
+
+function editedOf(db: Db, { kept }: Shown): Fragment {
+  if (kept === 'trashed') return db`edited_trashed_count`
+  return kept === 'all' ? db`edited_count` : db`(edited_count - edited_trashed_count)`
+}
+
+/**
+ * Where the item at `skip`, oldest first, is to be looked for: an id at or before it, and how many shown items are
+ * between. A deep skip adds up one row for each 1,000 items instead of walking over all of them.
+ */
+export async function findStart(db: Db, listed: Listed, skip: number): Promise<{ id: number; skip: number }> {
+  if (skip <= walkLimit) return { id: 0, skip }
+  const [row] = await db<{ first_id: number; before: number }[]>`
+    select first_id, before from (
+      select first_id,
+        coalesce(sum(size) over (order by n rows between unbounded preceding and 1 preceding), 0)::bigint as before
+      from (${selectBlocks(db, listed)}) b
+    ) b
+    where before <= ${skip}
+    order by first_id desc limit 1`
+  return row === undefined ? { id: 0, skip } : { id: row.first_id, skip: skip - row.before }
+}
+
+/** How many shown items of a place have a smaller id. */
+export function countBefore(db: Db, listed: Listed, id: number): Promise<number> {
+  return addUp(db, listed, id, { size: db`size`, filter: db`` })
+}
+
+/** Those of them that were never edited. */
+export function countUneditedBefore(db: Db, listed: Listed, id: number): Promise<number> {
+  return addUp(db, listed, id, { size: db`unedited`, filter: db`and updated_at is null` })
+}
+
+async function addUp(
+  db: Db,
+  listed: Listed,
+  id: number,
+  { size, filter }: { size: Fragment; filter: Fragment },
+): Promise<number> {
+  const { table, place, shown } = listed
+  const [block] = await db<{ first_id: number; before: number }[]>`
+    select coalesce(max(first_id), 0) as first_id,
+      (coalesce(sum(${size}), 0) - coalesce((array_agg(${size} order by n desc))[1], 0))::bigint as before
+    from (${selectBlocks(db, listed)}) b where first_id <= ${id}`
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from ${db(table)}
+    where ${isWithin(db, place, { from: block!.first_id, before: id })} and ${isShown(db, shown)} ${filter}`
+  return block!.before + row!.count
+}
+
+/** How much of a place is in the trash. */
+export async function countTrashed(db: Db, { app, parent }: Place): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select coalesce(sum(trashed_count), 0)::bigint as count from blocks
+    where app_id = ${app} and parent_id = ${parent ?? 0}`
+  return row!.count
+}
+
+/** How much of what somebody made in a place is in the trash. */
+export async function countTrashOf(db: Db, table: string, place: Place, author: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select count(*) as count from ${db(table)} where ${isTrashOf(db, place, author)}`
+  return row!.count
+}
+
+/** True for one of the items listed. */
+export async function isListed(db: Db, { table, place, shown }: Listed, id: number): Promise<boolean> {
+  const rows = await db`
+    select from ${db(table)} where id = ${id} and ${isWithin(db, place)} and ${isShown(db, shown)}`
+  return rows.length > 0
+}

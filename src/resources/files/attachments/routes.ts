@@ -1,0 +1,33 @@
+import { reply, route } from '../../../http/route.ts'
+import { NotFound } from '../../../lib/errors.ts'
+import { toId } from '../../../api/reference.ts'
+import { toPage } from '../../../api/page.ts'
+import { requireShown } from '../../content/find.ts'
+import type { ContentKind } from '../../content/kind.ts'
+import { kinds } from '../../content/kinds.ts'
+import { ContentPath } from '../../content/schema.ts'
+import { FileListing, Files } from '../schema.ts'
+import { showPage } from '../show.ts'
+import { listFiles } from '../pages.ts'
+import { orderFields } from '../store.ts'
+
+const listOf = (kind: ContentKind) =>
+  route({
+    method: 'GET',
+    path: `/api/${kind.entity}s/{id}/attachments`,
+    summary: `List the files attached to a ${kind.entity}`,
+    auth: 'token or key',
+    params: ContentPath,
+    query: FileListing,
+    replies: { 200: Files },
+    problems: [NotFound],
+    async handle(request) {
+      const { params, query, sql } = request
+      const page = toPage(query, orderFields, 'id', 'along')
+      const { row, state } = await requireShown(kind, toId(params.id), request)
+      const scope = { apps: null, writable: null, parent: row.id }
+      return reply(200, await showPage(await listFiles(sql, scope, page), page, request, state))
+    },
+  })
+
+export const attachmentRoutes = Object.values(kinds).map(listOf)

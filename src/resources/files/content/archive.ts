@@ -1,0 +1,75 @@
+import type { Readable } from 'node:stream'
+import { finished } from 'node:stream/promises'
+import { ZipFile } from 'yazl'
+import type { Bytes } from '../../../bytes/bytes.ts'
+import type { Sql } from '../../../postgres/sql.ts'
+import { listForArchive, type ArchivedFile } from '../store.ts'
+
+/** Types that do not become smaller. */
+const compressed = /^(?:image\/(?!svg|bmp|tiff)|audio\/|video\/|application\/(?:zip|pdf|x-7z|vnd\.openxml))/
+
+/** Files that are read from the database at once. A guess. */
+const portion = 500
+
+/**
+ * A ZIP of an app's files, made while it is read: one file is open at a time, and nothing is kept but names. What is
+ * added to the app meanwhile may be in it or not. It fails where the bytes of a file cannot be read, so that nobody takes
+ * half an archive for a whole one.
+ */
+export function zipFiles(sql: Sql, app: number, bytes: Bytes): Readable {
+  const zip = new ZipFile()
+  const output = zip.outputStream as unknown as Readable
+  fill(zip, output, listFiles(sql, app), bytes).catch((error: Error) => output.destroy(error))
+  return output
+}
+
+async function fill(zip: ZipFile, output: Readable, files: AsyncIterable<ArchivedFile>, bytes: Bytes): Promise<void> {
+  const names = new EntryNames()
+  let current: Readable | null = null
+  output.once('close', () => current?.destroy())
+  for await (const { name, key, media_type, changed_at } of files) {
+    current = await bytes.open(key)
+    if (current === null) throw new Error(`The bytes of a file are missing under their key ${key}`)
+    // Whoever stopped reading meanwhile would leave it open.
+    if (output.destroyed) return void current.destroy()
+    const options = { mtime: changed_at, compress: !compressed.test(media_type) }
+    // Not given at once: entries are kept to the end, and would keep it.
+    zip.addReadStreamLazy(names.take(name), options, done => done(null, current!))
+    await finished(current)
+  }
+  zip.end()
+}
+
+async function* listFiles(sql: Sql, app: number): AsyncGenerator<ArchivedFile> {
+  let files: ArchivedFile[]
+  let last = 0
+  do {
+    files = await listForArchive(sql, app, last, portion)
+    yield* files
+    last = files.at(-1)?.id ?? last
+  } while (files.length === portion)
+}
+
+/** Names without regard to case, because some systems have none: the second `a.txt` is `a (2).txt`. */
+class EntryNames {
+  readonly #taken = new Set<string>()
+  /** Where to go on counting: thousands of names may come out the same. */
+  readonly #copies = new Map<string, number>()
+
+  take(fileName: string): string {
+    const whole = toEntryName(fileName)
+    const dot = whole.lastIndexOf('.')
+    const [stem, extension] = dot > 0 ? [whole.slice(0, dot), whole.slice(dot)] : [whole, '']
+    let name = whole
+    let copy = this.#copies.get(whole.toLowerCase()) ?? 1
+    while (this.#taken.has(name.toLowerCase())) name = `${stem} (${++copy})${extension}`
+    this.#copies.set(whole.toLowerCase(), copy)
+    this.#taken.add(name.toLowerCase())
+    return name
+  }
+}
+
+/** Programs that unpack archives would take the rest for folders. */
+function toEntryName(name: string): string {
+  return /^\.\.?$/.test(name) ? name.replaceAll('.', '_') : name.replace(/[/\\:]/g, '_')
+}

@@ -1,0 +1,67 @@
+import type { Readable } from 'node:stream'
+import type { Previews } from '../../../media/previews.ts'
+import { extensionOf } from '../../blobs/uploads/media-types.ts'
+import { refuseMissing, type BlobParts } from '../../blobs/content/missing.ts'
+import { escapeText } from '../../content/text/html.ts'
+import type { FileBlob } from '../schema.ts'
+
+/** Nobody reads more in a preview; the whole file can be downloaded. */
+const textLimitBytes = 512 * 1024
+
+/** Files of code that are larger are shown without colours, which would take the longest for them. A guess. */
+const highlightLimitBytes = 32 * 1024
+
+/** Rendered Markdown is bounded like that of content. */
+const markdownLimit = 64 * 1024
+
+/** What making a preview takes. */
+interface PreviewParts extends BlobParts {
+  previews: Previews
+}
+
+/** Safe HTML for a file of code: escaped, with classes for the colours where the language is known. */
+export async function showCode(name: string, blob: FileBlob, parts: PreviewParts): Promise<string> {
+  const language = extensionOf(name)
+  const read = async () => ({ form: 'code' as const, language, text: await readText(blob, parts) })
+  const coloured = blob.size <= highlightLimitBytes ? await parts.previews.of(`${blob.id}.${language}`, read) : null
+  return toCode(coloured ?? escapeText(await readText(blob, parts)))
+}
+
+/** Safe HTML for a file of Markdown, made as that of messages is; as it was written where that cannot be made. */
+export async function showMarkdown(blob: FileBlob, parts: PreviewParts): Promise<string> {
+  const read = async () => (await readText(blob, parts)).slice(0, markdownLimit)
+  const html = await parts.previews.of(`${blob.id}.html`, async () => ({ form: 'Markdown', text: await read() }))
+  return html ?? toCode(escapeText(await read()))
+}
+
+export async function readText(blob: FileBlob, parts: BlobParts): Promise<string> {
+  const { key, size } = blob
+  const limit = Math.min(size, textLimitBytes)
+  const source = key === null ? null : await parts.bytes.open(key, { first: 0, last: limit - 1 })
+  if (source === null) return refuseMissing(blob, parts)
+  const text = decode(await readAll(source), { isCut: limit < size })
+  // Split and joined: replacing takes four times as long where there is much of it (measured).
+  return text.split('\0').join('\u{FFFD}').replace(/\r\n?/g, '\n')
+}
+
+/** By its byte order mark, as UTF-8 where it is that, and else as what Windows saved before. */
+function decode(bytes: Buffer, { isCut }: { isCut: boolean }): string {
+  const mark = bytes.toString('latin1', 0, 2)
+  if (mark === '\xff\xfe') return new TextDecoder('utf-16le').decode(bytes)
+  if (mark === '\xfe\xff') return new TextDecoder('utf-16be').decode(bytes)
+  try {
+    // A character that was cut in two is left out.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut })
+  } catch {
+    // Any bytes are text in this one.
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
+function toCode(html: string): string {
+  return `<pre><code class="hljs">${html}</code></pre>`
+}
+
+async function readAll(source: Readable): Promise<Buffer> {
+  return Buffer.concat(await source.toArray())
+}

@@ -1,0 +1,154 @@
+import { z } from 'zod'
+import { Download } from '../../../http/answer/download.ts'
+import { reply, route, type Parts } from '../../../http/route.ts'
+import { NotFound } from '../../../lib/errors.ts'
+import type { AppRow } from '../../../engine/state.ts'
+import { findApp } from '../../../engine/store.ts'
+import { Id, LinkQuery } from '../../blobs/content/schema.ts'
+import { isSigned, type Signature } from '../../blobs/content/links.ts'
+import { ContentMissing } from '../../blobs/schema.ts'
+import { findRendition, serveBlob, serveRendition, serveText, toDisposition } from '../../blobs/content/serve.ts'
+import { canRead } from '../../apps/members/access.ts'
+import { zipFiles } from './archive.ts'
+import { previewFormatOf } from '../kinds.ts'
+import { readText, showCode, showMarkdown } from './preview.ts'
+import type { FileBlob } from '../schema.ts'
+import { findFile } from '../store.ts'
+import { findVersion } from '../versions/store.ts'
+
+const VersionPath = z.object({ id: Id, rev: Id })
+
+const content = route({
+  method: 'GET',
+  path: '/content/files/{id}/{rev}',
+  summary: 'The content of a file, by a signed link; d=1 makes it an attachment',
+  auth: 'none',
+  isDownload: true,
+  params: VersionPath,
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound, ContentMissing],
+  async handle(request) {
+    const { params, query } = request
+    const { name, blob } = await openLink(params, '', query, request)
+    return serveBlob(blob, request, { name, isAttachment: query.d === '1' })
+  },
+})
+
+const preview = route({
+  method: 'GET',
+  path: '/content/files/{id}/{rev}/preview',
+  summary: 'A file in the form in which it can be looked at, by a signed link; d=1 makes it an attachment',
+  auth: 'none',
+  isDownload: true,
+  params: VersionPath,
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound, ContentMissing],
+  async handle(request) {
+    const { params, query } = request
+    const { name, blob } = await openLink(params, '/preview', query, request)
+    const format = previewFormatOf({ name, key: blob.key, embed: blob.embed })
+    const serving = { name, isAttachment: query.d === '1' }
+    if (format === 'code') return serveText(await showCode(name, blob, request), 'text/html', serving)
+    if (format === 'html') return serveText(await showMarkdown(blob, request), 'text/html', serving)
+    if (format === 'text') return serveText(await readText(blob, request), 'text/plain', serving)
+    // Of these a rendition would be still, or larger.
+    const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg'].includes(blob.image)
+    if (isAsItIs) return serveBlob(blob, request, serving)
+    return (await findRendition(blob, 'preview', request)) ?? serveBlob(blob, request, serving)
+  },
+})
+
+const thumbnail = route({
+  method: 'GET',
+  path: '/content/files/{id}/{rev}/thumbnail',
+  summary: 'The thumbnail of a picture, by a signed link',
+  auth: 'none',
+  isDownload: true,
+  params: VersionPath,
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound, ContentMissing],
+  async handle(request) {
+    const { params, query } = request
+    const { blob } = await openLink(params, '/thumbnail', query, request)
+    return serveRendition(blob, 'thumbnail', request)
+  },
+})
+
+const archive = route({
+  method: 'GET',
+  path: '/content/apps/{id}/archive',
+  summary: 'A ZIP of the files of a files app, by a signed link that an API key was given',
+  auth: 'none',
+  isDownload: true,
+  params: z.object({ id: Id }),
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound],
+  async handle(request) {
+    return sendArchive(await openArchive(request.params.id, '', request.query, request), request)
+  },
+})
+
+const ownArchive = route({
+  method: 'GET',
+  path: '/content/apps/{id}/archive/{user}',
+  summary: 'A ZIP of the files of a files app, by a signed link that lasts no longer than the access of its user',
+  auth: 'none',
+  isDownload: true,
+  params: z.object({ id: Id, user: Id }),
+  query: LinkQuery,
+  replies: { 200: null },
+  problems: [NotFound],
+  async handle(request) {
+    const { id, user } = request.params
+    const app = await openArchive(id, `/${user}`, request.query, request)
+    const person = await request.people.get(user)
+    if (person?.trashed_at !== null || !canRead(await request.apps.state(id), user, request.people)) throw NotFound()
+    return sendArchive(app, request)
+  },
+})
+
+/** The app that a link leads to. 404 for what was signed otherwise, has expired, is gone or in the trash. */
+async function openArchive(
+  id: number,
+  part: string,
+  signature: Signature,
+  { sql, now }: Pick<Parts, 'sql' | 'now'>,
+): Promise<AppRow> {
+  const app = await findApp(sql, id)
+  if (app === null || app.deleted_at !== null || app.trashed_at !== null) throw NotFound()
+  if (!isSigned(`/apps/${id}/archive${part}`, signature, app.secret, now().getTime())) throw NotFound()
+  return app
+}
+
+function sendArchive({ id, name }: AppRow, { sql, bytes }: Pick<Parts, 'sql' | 'bytes'>) {
+  const download = new Download({ sizeBytes: null, etag: null, open: () => zipFiles(sql, id, bytes) })
+  return reply(200, download, {
+    'Content-Type': 'application/zip',
+    'Content-Disposition': toDisposition(`${name ?? 'files'}.zip`, true),
+    'Cache-Control': 'private, no-store',
+    'X-Content-Type-Options': 'nosniff',
+  })
+}
+
+/** The file that a link leads to, as of its version. 404 for what was signed otherwise, has expired, or is gone. */
+async function openLink(
+  { id, rev }: { id: number; rev: number },
+  part: '' | '/preview' | '/thumbnail',
+  signature: Signature,
+  { sql, now }: Pick<Parts, 'sql' | 'now'>,
+): Promise<{ name: string; blob: FileBlob }> {
+  const file = await findFile(sql, id)
+  const version = file?.rev === rev ? file : await findVersion(sql, id, rev)
+  if (file === null || version === null) throw NotFound()
+  // What a deleted app held is removed only later.
+  if ((await findApp(sql, file.app_id))?.deleted_at !== null) throw NotFound()
+  const path = `/files/${id}/${rev}${part}`
+  if (!isSigned(path, signature, version.blob.secret, now().getTime())) throw NotFound()
+  return { name: file.name, blob: version.blob }
+}
+
+export const contentRoutes = [content, preview, thumbnail, archive, ownArchive]

@@ -1,0 +1,118 @@
+import { reply, route } from '../../../http/route.ts'
+import { Forbidden, NotFound } from '../../../lib/errors.ts'
+import { toId } from '../../../api/reference.ts'
+import { Range } from '../../../api/page.ts'
+import { changeSubscription } from '../../subscriptions/commands.ts'
+import { deleteVersion, restoreVersion } from '../commands.ts'
+import { findReadable, requireShown } from '../find.ts'
+import {
+  File,
+  FilePath,
+  Files,
+  IsAttachment,
+  IsCurrentVersion,
+  VersionPath,
+  type FileRow,
+  type VersionRow,
+} from '../schema.ts'
+import { showPage, showWhole } from '../show.ts'
+import { findVersion, listVersions } from './store.ts'
+import { countShown, isShown } from './shown.ts'
+
+const list = route({
+  method: 'GET',
+  path: '/api/files/{id}/versions',
+  summary: 'List the versions of a file, newest first',
+  auth: 'token or key',
+  params: FilePath,
+  query: Range,
+  replies: { 200: Files },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, query, sql } = request
+    const { file, state } = await requireShown(params.id, request)
+    const range = { skip: query.skip ?? 0, take: query.take ?? 25, countOnly: query.count_only ?? false }
+    const page = { ...range, order: [], q: undefined, tags: [], trashed: false }
+    const count = countShown(file)
+    const take = page.countOnly ? 0 : Math.max(0, Math.min(page.take, count - page.skip))
+    const versions = take === 0 ? [] : await listVersions(sql, file.id, { skip: page.skip, take })
+    const rows = versions.map(version => asOf(file, version))
+    return reply(200, await showPage({ rows, count }, page, request, state))
+  },
+})
+
+const get = route({
+  method: 'GET',
+  path: '/api/files/{id}/versions/{rev}',
+  summary: 'Get a file as of one of its versions',
+  auth: 'token or key',
+  params: VersionPath,
+  replies: { 200: File },
+  problems: [NotFound],
+  async handle(request) {
+    const { params, sql } = request
+    const { file, state } = await requireShown(params.id, request)
+    const version = await findVersion(sql, file.id, toId(params.rev))
+    if (version === null || !isShown(file, version)) throw NotFound()
+    return reply(200, await showWhole(asOf(file, version), request, state))
+  },
+})
+
+const restore = route({
+  method: 'POST',
+  path: '/api/files/{id}/versions/{rev}/restore',
+  summary: 'Make a new version with the content of an old one',
+  auth: 'token or key',
+  params: VersionPath,
+  replies: { 204: null },
+  problems: [IsAttachment, Forbidden, NotFound],
+  async handle(request) {
+    const { params, apps, by } = request
+    const { file } = await findReadable(params.id, request)
+    await apps.run(restoreVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
+    return reply(204)
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/api/files/{id}/versions/{rev}',
+  summary: 'Delete an old version of a file',
+  auth: 'token or key',
+  params: VersionPath,
+  replies: { 204: null },
+  problems: [IsAttachment, IsCurrentVersion, Forbidden, NotFound],
+  async handle(request) {
+    const { params, apps, by } = request
+    const { file } = await findReadable(params.id, request)
+    await apps.run(deleteVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
+    return reply(204)
+  },
+})
+
+const subscription = (verb: 'subscribe' | 'unsubscribe') =>
+  route({
+    method: 'POST',
+    path: `/api/files/{id}/${verb}`,
+    summary: verb === 'subscribe' ? 'Subscribe to a file' : 'Unsubscribe from a file',
+    auth: 'token',
+    params: FilePath,
+    replies: { 200: File },
+    problems: [IsAttachment, NotFound],
+    async handle(request) {
+      const { params, apps, by } = request
+      const { file } = await requireShown(params.id, request)
+      if (file.parent_id !== null) throw IsAttachment()
+      const choice = { type: 'file' as const, id: file.id, isSubscribed: verb === 'subscribe' }
+      await apps.run(changeSubscription, file.app_id, by, choice)
+      return reply(200, await showWhole(file, request))
+    },
+  })
+
+/** The file as it was in one of its versions. What was not changed by whoever made it is as it is now. */
+function asOf(file: FileRow, { rev, blob, created_at, created_by }: VersionRow): FileRow {
+  if (rev === file.rev) return file
+  return { ...file, rev, blob, created_at, created_by, updated_at: null, updated_by: null }
+}
+
+export const versionRoutes = [list, get, restore, remove, subscription('subscribe'), subscription('unsubscribe')]

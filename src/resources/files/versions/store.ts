@@ -1,0 +1,66 @@
+import { batch } from '../../../postgres/batch.ts'
+import type { Db, Fragment } from '../../../postgres/sql.ts'
+import type { VersionRow } from '../schema.ts'
+
+interface NewVersion {
+  file_id: number
+  rev: number
+  app_id: number
+  blob_id: number
+  created_at: Date
+  created_by: number
+}
+
+export const insertVersion = batch<NewVersion>({
+  name: 'insert_file_versions',
+  columns: {
+    file_id: 'bigint',
+    rev: 'bigint',
+    app_id: 'bigint',
+    blob_id: 'bigint',
+    created_at: 'timestamptz',
+    created_by: 'bigint',
+  },
+  sql: rows => `
+    insert into file_versions (file_id, rev, app_id, blob_id, created_at, created_by)
+    select file_id, rev, app_id, blob_id, created_at, created_by from ${rows} r`,
+})
+
+export const removeVersion = batch<{ file_id: number; rev: number }>({
+  name: 'remove_file_versions',
+  columns: { file_id: 'bigint', rev: 'bigint' },
+  key: row => `${row.file_id}:${row.rev}`,
+  sql: rows => `delete from file_versions v using ${rows} r where v.file_id = r.file_id and v.rev = r.rev`,
+})
+
+export const removeVersionsOf = batch<{ id: number }>({
+  name: 'remove_file_versions_of',
+  columns: { id: 'bigint' },
+  key: row => row.id,
+  sql: rows => `delete from file_versions v using ${rows} r where v.file_id = r.id`,
+})
+
+/** Some versions of a file, newest first. Served by the primary key. */
+export function listVersions(
+  db: Db,
+  file: number,
+  { skip, take }: { skip: number; take: number },
+): Promise<VersionRow[]> {
+  const some = db`(
+    select * from file_versions where file_id = ${file} order by rev desc limit ${take} offset ${skip})`
+  return db<VersionRow[]>`${selectVersions(db, some)} order by v.rev desc`
+}
+
+export async function findVersion(db: Db, file: number, rev: number): Promise<VersionRow | null> {
+  const [row] = await db<VersionRow[]>`
+    ${selectVersions(db, db`file_versions`)} where v.file_id = ${file} and v.rev = ${rev}`
+  return row ?? null
+}
+
+/** `select … from file_versions v`, or some of these, as VersionRow. Served by the primary key of blobs. */
+function selectVersions(db: Db, some: Fragment): Fragment {
+  return db`
+    select v.file_id, v.rev, v.app_id, v.created_at, v.created_by,
+      to_jsonb(b) - '{created_at,checked_at}'::text[] as blob
+    from ${some} v join blobs b on b.id = v.blob_id`
+}

@@ -1,0 +1,233 @@
+import { batch } from '../../../postgres/batch.ts'
+import type { EventRow } from '../../../log/events.ts'
+import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
+
+export interface Notifiable {
+  app_id: number
+  rev: number
+}
+
+/** Notes that apps have events to look at one by one; of one flush, only the newest of each app. */
+export const saveNotifiable = batch<Notifiable>({
+  name: 'save_notifiable',
+  columns: { app_id: 'bigint', rev: 'bigint' },
+  key: row => row.app_id,
+  sql: rows => `
+    insert into notifiable (app_id, rev) select app_id, rev from ${rows} r
+    on conflict (app_id) do update set rev = excluded.rev`,
+})
+
+/** Up to where everything that follows from events is done, in every app; at `at` no event behind it was made yet. */
+export interface Position {
+  rev: number
+  at: Date
+}
+
+export async function findPosition(db: Db): Promise<Position> {
+  const [row] = await db<Position[]>`select rev, at from followed_position`
+  return row!
+}
+
+/** Never moves it back: several nodes may do it at once. */
+export async function movePosition(db: Db, { rev, at }: Position): Promise<void> {
+  await db`update followed_position set rev = ${rev}, at = ${at} where rev < ${rev}`
+}
+
+/** An app with events that nothing was done about yet: the first of them. */
+export interface Unfollowed {
+  app_id: number
+  rev: number
+  created_at: Date
+}
+
+/**
+ * The apps with events of some types behind the position that their cursors have not passed, those first that have waited
+ * for longest. Served by events_rev; the time keeps it from looking into the partitions of other days, and is longer than
+ * any clocks differ.
+ */
+export function listUnfollowed(db: Db, { rev, at }: Position, types: string[], limit: number): Promise<Unfollowed[]> {
+  return db<Unfollowed[]>`
+    select * from (
+      select e.app_id, min(e.rev) as rev, min(e.created_at) as created_at
+      from events e left join notification_cursors c on c.app_id = e.app_id
+      where e.rev > ${rev} and e.created_at > ${at}::timestamptz - interval '5 minutes' and e.app_id > 0
+        and e.type = any(${types}::text[]) and e.rev > coalesce(c.rev, 0)
+      group by e.app_id
+    ) u
+    where exists (select from apps a where a.id = u.app_id and a.deleted_at is null)
+    order by rev limit ${limit}`
+}
+
+/** Apps with events that were noted, and apps with messages that may have been unread for long enough. */
+export async function findWaiting(db: Db, now: Date, limit: number): Promise<{ noted: number[]; due: number[] }> {
+  const rows = await db<{ app_id: number; is_noted: boolean }[]>`
+    (select app_id, true as is_noted from notifiable limit ${limit})
+    union all
+    (select app_id, false from notification_cursors where due_at <= ${now} order by due_at limit ${limit})`
+  const [noted, due] = [true, false].map(isNoted =>
+    rows.filter(({ is_noted }) => is_noted === isNoted).map(({ app_id }) => app_id),
+  )
+  return { noted: noted!, due: due! }
+}
+
+/** Whether there are apps with messages that may be unread for long enough at some time. Served by notification_cursors_due. */
+export async function hasDueLater(db: Db): Promise<boolean> {
+  const [row] = await db<{ is_there: boolean }[]>`
+    select exists (select from notification_cursors where due_at is not null) as is_there`
+  return row!.is_there
+}
+
+/** How far an app's events have been worked through. */
+export interface Cursor {
+  app_id: number
+  rev: number
+  /** Of the event after `rev`, everybody up to this id was told; 0 where nobody was. */
+  told_to: number
+  /** When to look for people with unread messages; null while there are no new ones. */
+  due_at: Date | null
+  /** Up to this message that was done, and of a crowd up to this person for the messages after it. */
+  rolled_id: number
+  rolled_to: number
+}
+
+/** The cursors of those apps that are there and that no other node works on, locked; made where there was none. */
+export function lockCursors(tx: Tx, apps: number[]): Promise<Cursor[]> {
+  return tx<Cursor[]>`
+    with added as (
+      insert into notification_cursors (app_id, rev)
+      select id, 0 from apps a
+      where id = any(${apps}::bigint[]) and deleted_at is null
+        and not exists (select from notification_cursors c where c.app_id = a.id)
+      on conflict do nothing
+      returning app_id, rev, told_to, due_at, rolled_id, rolled_to
+    )
+    select * from added
+    union all
+    select * from (
+      select app_id, rev, told_to, due_at, rolled_id, rolled_to from notification_cursors c
+      where app_id = any(${apps}::bigint[])
+        and exists (select from apps a where a.id = c.app_id and a.deleted_at is null)
+      order by app_id for update skip locked) known`
+}
+
+/** What comes next in an app: its oldest events behind the cursor, summed up. */
+export interface Upcoming {
+  app_id: number
+  /** The rev of the last of these events; that of the cursor where there are none. */
+  rev: number
+  events: number
+  /** How many of them have to be looked at one by one. */
+  telling: number
+  first_at: Date | null
+  /** When the first of the new messages was made, and the ids of all. */
+  message_at: Date | null
+  messages: number[]
+  /** Who has read up to which message, and at which rev. */
+  readers: number[]
+  reached: number[]
+  reached_revs: number[]
+}
+
+/**
+ * Up to which message the actor of an event has read: by a marker, by writing it, or by removing all so far. 0 where the
+ * event says nothing of that, null where it has to be looked at by itself, because it may tell somebody, or undo that.
+ */
+function toReached(db: Db, telling: readonly string[]): Fragment {
+  return db`case
+    when type = 'app_marked' then coalesce((facts ->> 'marked_id')::bigint, 0)
+    when type = 'message_created' and not coalesce(facts ? 'mentioned', false) then entity_id
+    when type = 'settings_changed' and facts ->> 'was_hidden' = 'false' then rev
+    when type = any(${telling}::text[]) then null
+    else 0 end`
+}
+
+/** The next events of each app, `most` at most. Served as listEvents. */
+export function listUpcoming(
+  tx: Tx,
+  cursors: Cursor[],
+  { most, telling }: { most: number; telling: readonly string[] },
+): Promise<Upcoming[]> {
+  const apps = cursors.map(({ app_id }) => app_id)
+  const revs = cursors.map(({ rev }) => rev)
+  return tx<Upcoming[]>`
+    select c.app_id, coalesce(max(e.rev), c.rev) as rev, count(e.rev) as events,
+      count(*) filter (where e.rev is not null and e.reached is null) as telling,
+      min(e.created_at) as first_at,
+      min(e.created_at) filter (where e.type = 'message_created') as message_at,
+      coalesce(array_agg(e.entity_id order by e.rev) filter (where e.type = 'message_created'), '{}') as messages,
+      coalesce(array_agg(e.actor_id order by e.rev) filter (where e.reached > 0), '{}') as readers,
+      coalesce(array_agg(e.reached order by e.rev) filter (where e.reached > 0), '{}') as reached,
+      coalesce(array_agg(e.rev order by e.rev) filter (where e.reached > 0), '{}') as reached_revs
+    from unnest(${apps}::bigint[], ${revs}::bigint[]) c(app_id, rev)
+    left join lateral (
+      select rev, type, entity_id, actor_id, created_at, ${toReached(tx, telling)} as reached
+      from events where app_id = c.app_id and rev > c.rev order by app_id, rev limit ${most}
+    ) e on true
+    group by c.app_id, c.rev`
+}
+
+/** The events among these that have to be looked at one by one, oldest first. */
+export function listTelling(
+  tx: Tx,
+  parts: { cursor: Cursor; upcoming: Upcoming }[],
+  telling: readonly string[],
+): Promise<EventRow[]> {
+  return tx<EventRow[]>`
+    select e.* from unnest(
+      ${parts.map(({ cursor }) => cursor.app_id)}::bigint[], ${parts.map(({ cursor }) => cursor.rev)}::bigint[],
+      ${parts.map(({ upcoming }) => upcoming.rev)}::bigint[]
+    ) c(app_id, after_rev, up_to_rev)
+    cross join lateral (
+      select * from events
+      where app_id = c.app_id and rev > c.after_rev and rev <= c.up_to_rev
+        and ${toReached(tx, telling)} is null
+    ) e
+    order by e.app_id, e.rev`
+}
+
+export async function moveCursors(tx: Tx, cursors: Cursor[]): Promise<void> {
+  const column = (key: Exclude<keyof Cursor, 'due_at'>) => cursors.map(cursor => cursor[key])
+  await tx`
+    update notification_cursors c
+    set rev = r.rev, told_to = r.told_to, due_at = r.due_at, rolled_id = r.rolled_id, rolled_to = r.rolled_to
+    from unnest(
+      ${column('app_id')}::bigint[], ${column('rev')}::bigint[], ${column('told_to')}::bigint[],
+      ${cursors.map(({ due_at }) => due_at?.toISOString() ?? null)}::text[]::timestamptz[], ${column('rolled_id')}::bigint[], ${column('rolled_to')}::bigint[]
+    ) r(app_id, rev, told_to, due_at, rolled_id, rolled_to)
+    where c.app_id = r.app_id`
+}
+
+/**
+ * Nothing is left of what was seen. An event that was committed meanwhile has moved rev, so its app's row stays, and so
+ * does one that a commit holds: to wait for it, with rows in hand that others wait for, would be a deadlock. Commits that
+ * come meanwhile wait for this, but not for the disk: what a crash brings back is found to be done.
+ */
+export async function removeNotifiable(sql: Sql, seen: Notifiable[]): Promise<void> {
+  const apps = seen.map(({ app_id }) => app_id)
+  const revs = seen.map(({ rev }) => rev)
+  await sql.begin(tx =>
+    Promise.all([
+      tx`set local synchronous_commit = off`,
+      tx`
+        delete from notifiable where app_id in (
+          select n.app_id from notifiable n
+          join unnest(${apps}::bigint[], ${revs}::bigint[]) s(app_id, rev) on s.app_id = n.app_id and n.rev <= s.rev
+          for update of n skip locked)`,
+    ]),
+  )
+}
+
+/** Of apps that are gone nothing is to be told: which of these are. What was told goes with their content. */
+export async function forgetGone(db: Db, apps: number[]): Promise<number[]> {
+  const rows = await db<{ id: number }[]>`
+    with gone as materialized (
+      select t.id from unnest(${apps}::bigint[]) t(id)
+      where not exists (select from apps a where a.id = t.id and a.deleted_at is null)
+    ), cursors_gone as (
+      delete from notification_cursors c using gone g where c.app_id = g.id
+    ), notes_gone as (
+      delete from notifiable n using gone g where n.app_id = g.id
+    )
+    select id from gone`
+  return rows.map(({ id }) => id)
+}

@@ -1,0 +1,272 @@
+import { performance } from 'node:perf_hooks'
+import type { Apps } from '../../../engine/apps.ts'
+import type { Write } from '../../../engine/command.ts'
+import type { EventTypes } from '../../../engine/catch-up.ts'
+import type { AppEvent } from '../../../engine/event.ts'
+import type { People } from '../../../auth/user-cache.ts'
+import { Watermark } from '../../../log/watermark.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { Sql, Tx } from '../../../postgres/sql.ts'
+import { auditMember } from '../lists/audits.ts'
+import * as backlog from './backlog.ts'
+import { FollowUp, type FollowedUp } from './follow-up.ts'
+import { telling } from '../making/making.ts'
+import { gatherMs, Others, toRestMs } from './pace.ts'
+import { WholeLooks } from '../rolled/whole-looks.ts'
+
+const nothing: Write[] = []
+
+/** The events that something follows from: also those by which what was told is read. */
+export const notifying: ReadonlySet<string> = new Set([...telling, 'app_marked', 'settings_changed'])
+
+/** The row that a commit writes where one of its events is to be looked at by itself; see Follower. */
+export function toNotifiable(event: AppEvent): Write[] {
+  const { type, app_id, entity_id, rev } = event
+  if (type === 'member_added') return [{ batch: auditMember as Write['batch'], row: { app_id, user_id: entity_id } }]
+  return isTelling(event) ? [{ batch: backlog.saveNotifiable as Write['batch'], row: { app_id, rev } }] : nothing
+}
+
+/** True of events of which people may be told at once, or are no longer told: nearly none of those of a chat. */
+function isTelling({ type, facts }: AppEvent): boolean {
+  return type === 'message_created' ? facts?.mentioned !== undefined : isToldOf.has(type)
+}
+
+const isToldOf: ReadonlySet<string> = new Set(telling)
+
+export interface NotifierParts {
+  sql: Sql
+  apps: Apps
+  people: People
+  events: EventTypes
+  /** How long a message has to be unread before its readers are told. */
+  patienceMs: number
+  /** Called when something was committed that people are to be told of. */
+  told: () => void
+  clock: Clock
+  log: Log
+}
+
+/** Apps in one transaction. A guess. */
+const appLimit = 100
+
+/** Apps that this node remembers to look at. The rest is found in the database when these are done. */
+const awakeLimit = 1_000
+
+/** An event is read about three times by sweeps, until nothing before it can still be committed. A guess. */
+const sweepMs = 3_000
+
+/** Nothing was to be done, or other nodes do it. */
+const idle: FollowedUp = { cursors: [], more: [], isFull: false, hasTold: false, telling: 0, told: 0, lateMs: 0 }
+
+/**
+ * Does what follows from commits in the background: notifications, and the terms that items are found by. Sending to a
+ * room of 500 costs the sender nothing, and what follows from many messages in many rooms costs little more than what
+ * follows from one, because it is gathered for a while.
+ *
+ * A transaction takes the events of many apps after their cursors, and moves the cursors with what follows: each event
+ * counts exactly once, crash or not. An app's events are committed in the order of their revs, because each commit moves
+ * the rev of its row to a larger one, so no cursor ever passes one that is still to come.
+ *
+ * Each node does what follows from its own commits. What a node leaves undone that stops or is killed, others find:
+ * mentions and their likes within a second, because their commit notes the app in a row of its own, and messages and read
+ * markers some seconds later, among the events behind a position of the whole deployment that is moved later. So
+ * nothing is written for them beside the event.
+ *
+ * Made by main, woken by what this node hears of, and by `look` and `poll` about once a second. Any number of nodes may
+ * work at once: the locked cursor gives an app to one of them. It cannot be too busy, what is to be done waits in the
+ * database; `stop` waits for the transaction that is running.
+ */
+export class Notifier {
+  readonly #parts: NotifierParts
+  readonly #watermark: Watermark
+  readonly #awake = new Set<number>()
+  /** Apps that may be noted in the database. */
+  readonly #noted = new Set<number>()
+  /** There is room for no more apps in memory: others have to be found again. */
+  #hasOverflown = false
+  /** Of something that waits people are to hear soon. */
+  #isUrgent = false
+  #sweptAtMs = Number.NEGATIVE_INFINITY
+  readonly #others = new Others()
+  readonly #wholeLooks: WholeLooks
+  #running: Promise<void> | null = null
+  #isStopped = false
+  /** Apps in the transaction that is running, and how long the oldest event of the last one had waited. */
+  #underWay = 0
+  #lateMs = 0
+  #hurry = () => {}
+  #endRest = () => {}
+
+  constructor(parts: NotifierParts) {
+    this.#parts = parts
+    this.#watermark = new Watermark(parts.sql, () => performance.now(), 0)
+    this.#wholeLooks = new WholeLooks(parts.apps, parts.clock)
+    parts.apps.onCommit((state, events) => {
+      if (events.some(isTelling)) this.#wakeNoted(state.app.id)
+      else if (events.some(({ type }) => notifying.has(type))) this.wake(state.app.id)
+    })
+  }
+
+  /** Apps that this node knows to have events from which something is still to follow. */
+  get waiting(): number {
+    return this.#awake.size + this.#underWay
+  }
+
+  /** How long the oldest of these events has waited, as of the last transaction; 0 where none waits. */
+  get lagSeconds(): number {
+    return this.waiting === 0 ? 0 : this.#lateMs / 1000
+  }
+
+  wake(app: number): void {
+    if (this.#isStopped) return
+    if (this.#awake.size < awakeLimit) this.#awake.add(app)
+    else this.#hasOverflown = true
+    this.#running ??= this.#run()
+  }
+
+  #wakeNoted(app: number): void {
+    if (this.#noted.size < awakeLimit) this.#noted.add(app)
+    if (!this.#isUrgent) {
+      this.#isUrgent = true
+      this.#hurry()
+    }
+    this.wake(app)
+  }
+
+  /**
+   * Finds what other nodes noted, or left behind, and where messages may have been unread for long enough. False where some
+   * may be later, though nothing is committed until then.
+   */
+  async look(): Promise<boolean> {
+    const { sql, clock } = this.#parts
+    const { noted, due } = await backlog.findWaiting(sql, new Date(clock.now()), awakeLimit)
+    for (const app of noted) this.#wakeNoted(app)
+    for (const app of due) this.wake(app)
+    return noted.length + due.length === 0 && !(await backlog.hasDueLater(sql))
+  }
+
+  /** Sweeps, but at most every few seconds. False where it is to be called again, though nothing may be committed. */
+  async poll(): Promise<boolean> {
+    return performance.now() - this.#sweptAtMs >= sweepMs && this.sweep()
+  }
+
+  /**
+   * Finds apps in which anything is left to do, and moves the position up to the first of it. True where nothing is left,
+   * and the position is that of the newest event.
+   */
+  async sweep(): Promise<boolean> {
+    const { sql, clock } = this.#parts
+    this.#sweptAtMs = performance.now()
+    const now = new Date(clock.now())
+    const newest = await this.#watermark.advance()
+    const position = await backlog.findPosition(sql)
+    const left = newest > position.rev ? await backlog.listUnfollowed(sql, position, [...notifying], awakeLimit) : []
+    for (const { app_id } of left) this.wake(app_id)
+    this.#watermark.confirm()
+    const first = left[0] ?? { rev: Infinity, created_at: now }
+    const rev = Math.min(this.#watermark.from, first.rev - 1)
+    const at = first.created_at < now ? first.created_at : now
+    if (rev > position.rev) await backlog.movePosition(sql, { rev, at })
+    return Math.max(rev, position.rev) >= newest
+  }
+
+  /** Takes up what was left when the last node stopped. Never rejects. */
+  async start(): Promise<void> {
+    try {
+      await this.sweep()
+    } catch (error) {
+      this.#parts.log.warn({ error }, 'What is left to do could not be looked for; it is looked for again')
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#endRest()
+    await this.#running
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    await this.#gather()
+    while (this.#awake.size > 0 && !this.#isStopped) {
+      const apps = Array.from(this.#awake).slice(0, appLimit)
+      for (const app of apps) this.#awake.delete(app)
+      if (this.#awake.size === 0) this.#isUrgent = false
+      const startedAt = performance.now()
+      this.#underWay = apps.length
+      const done = await this.#followUp(apps)
+      this.#underWay = 0
+      this.#lateMs = done.lateMs
+      if (this.#awake.size === 0 && this.#hasOverflown) {
+        this.#hasOverflown = false
+        await this.start()
+      }
+      if (this.#awake.size === 0) break
+      const { waiting } = this.#parts.apps
+      const tookMs = performance.now() - startedAt
+      const restMs = toRestMs({ ...done, waiting, tookMs, others: this.#others.share })
+      await (restMs > 0 ? this.#rest(restMs) : this.#gather())
+    }
+    this.#running = null
+  }
+
+  /** One transaction for some apps. What is left undone where it fails is found by the next look or sweep. */
+  async #followUp(apps: number[]): Promise<FollowedUp> {
+    try {
+      const done = await this.#commit(apps)
+      for (const app of done.more) this.#awake.add(app)
+      return done
+    } catch (error) {
+      this.#parts.log.warn({ apps: apps.length, error }, 'Notifications could not be made; they are tried again')
+      return idle
+    }
+  }
+
+  async #commit(apps: number[]): Promise<FollowedUp> {
+    const { sql, clock, told } = this.#parts
+    const parts = { ...this.#parts, isWholeDue: (app: number) => this.#wholeLooks.isDue(app) }
+    const now = new Date(clock.now())
+    const done = (await sql.begin(tx => new FollowUp(tx as unknown as Tx, parts, now).run(apps))) as FollowedUp
+    if (done.hasTold) told()
+    const [more, there] = [new Set(done.more), new Set(done.cursors.map(({ app_id }) => app_id))]
+    const finished = done.cursors.filter(({ app_id }) => !more.has(app_id))
+    const noted = finished.filter(({ app_id }) => this.#noted.delete(app_id))
+    if (noted.length > 0) await backlog.removeNotifiable(sql, noted)
+    if (there.size === apps.length) return done
+    // There was no room for some, other nodes work on some, and some are gone.
+    const others = apps.filter(app => !there.has(app))
+    const gone = new Set(done.isFull ? [] : await backlog.forgetGone(sql, others))
+    for (const app of gone) this.#noted.delete(app)
+    return { ...done, more: [...done.more, ...others.filter(app => !gone.has(app))] }
+  }
+
+  /** Waits while more comes that can be done at once. */
+  async #gather(): Promise<void> {
+    const { clock } = this.#parts
+    await new Promise<void>(resolve => {
+      let cancel = clock.after(this.#isUrgent ? gatherMs.telling : gatherMs.plain, resolve)
+      this.#hurry = () => {
+        cancel()
+        cancel = clock.after(gatherMs.telling, resolve)
+      }
+      this.#endRest = () => {
+        cancel()
+        resolve()
+      }
+    })
+    this.#hurry = () => {}
+  }
+
+  async #rest(delayMs: number): Promise<void> {
+    const before = performance.eventLoopUtilization()
+    await new Promise<void>(resolve => {
+      const cancel = this.#parts.clock.after(delayMs, resolve)
+      this.#endRest = () => {
+        cancel()
+        resolve()
+      }
+    })
+    this.#others.used(performance.eventLoopUtilization(before).utilization, delayMs)
+  }
+}

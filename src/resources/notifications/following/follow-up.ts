@@ -1,0 +1,216 @@
+import type { Apps } from '../../../engine/apps.ts'
+import type { EventTypes } from '../../../engine/catch-up.ts'
+import type { People } from '../../../auth/user-cache.ts'
+import type { AppState } from '../../../engine/state.ts'
+import type { EventRow } from '../../../log/events.ts'
+import type { Tx } from '../../../postgres/sql.ts'
+import { findUnlessGone } from '../../apps/find.ts'
+import { keepTerms } from '../../content/terms.ts'
+import { listTelling, listUpcoming, lockCursors, moveCursors, type Cursor, type Upcoming } from './backlog.ts'
+import { Making, telling } from '../making/making.ts'
+import { Outgoing } from '../making/outgoing.ts'
+import { queueMarked } from './outbox.ts'
+import { tellOfMessages } from '../rolled/due.ts'
+import { markReached, type Reading } from '../rolled/store.ts'
+
+/**
+ * Events of one app in one transaction, and of all; and those that have to be looked at one by one. Guesses: with more,
+ * what is to be told live would wait for what was found before it.
+ */
+const limits = { ofApp: 500, events: 2_000, telling: 200 }
+
+export interface FollowUpParts {
+  apps: Apps
+  people: People
+  events: EventTypes
+  /** How long a message has to be unread before its readers are told. */
+  patienceMs: number
+  /** True where all members of this large app are to be looked at for unread messages. */
+  isWholeDue: (app: number) => boolean
+}
+
+/** What one transaction came to. */
+export interface FollowedUp {
+  /** Where the apps are that were worked on; those of which something is left are in `more`. */
+  cursors: Cursor[]
+  more: number[]
+  /** There was more than one transaction takes: of these apps, or apps for which there was no room. */
+  isFull: boolean
+  hasTold: boolean
+  /** Events that were looked at one by one, and how many notifications are new. */
+  telling: number
+  told: number
+  /** How long the oldest event had waited. */
+  lateMs: number
+}
+
+/** An app's next events, and the cursor before them. */
+interface Part {
+  cursor: Cursor
+  upcoming: Upcoming
+}
+
+/**
+ * Does in one transaction what follows from events of many apps: the notifications that they give rise to or mark as read,
+ * and the terms that items are found by. Messages that mention nobody and read markers, nearly all that there is, are never
+ * looked at one by one.
+ */
+export class FollowUp {
+  readonly #tx: Tx
+  readonly #parts: FollowUpParts
+  readonly #now: Date
+  readonly #outgoing: Outgoing
+  readonly #states = new Map<number, AppState>()
+  #telling = 0
+  /** There was no room for some of the apps. */
+  #isCut = false
+
+  constructor(tx: Tx, parts: FollowUpParts, now: Date) {
+    this.#tx = tx
+    this.#parts = parts
+    this.#now = now
+    this.#outgoing = new Outgoing(tx, now)
+  }
+
+  /** Works through what is next in those of the apps that no other node works on, and moves their cursors over it. */
+  async run(apps: number[]): Promise<FollowedUp> {
+    const parts = await this.#listParts(apps)
+    const ownEvents = await this.#listTelling(parts)
+    await this.#loadStates([...ownEvents.keys(), ...parts.filter(part => this.#isDue(part)).map(appOf)])
+    const done: EventRow[] = []
+    const cursors: Cursor[] = []
+    for (const part of parts) {
+      const rows = ownEvents.get(appOf(part)) ?? []
+      const { cursor, count } = await this.#make(part, rows)
+      done.push(...rows.slice(0, count))
+      cursors.push({ ...cursor, due_at: this.#dueAt(part) })
+    }
+    await this.#outgoing.write()
+    const messages = parts.flatMap(({ upcoming }) => upcoming.messages)
+    await keepTerms(this.#tx, done, messages)
+    const hasMarked = await this.#markRead(parts)
+    const moved = await this.#tellOfMessages(cursors)
+    await moveCursors(this.#tx, moved)
+    return this.#sumUp(parts, moved, hasMarked)
+  }
+
+  /** As many as one transaction takes: at least the first. */
+  async #listParts(apps: number[]): Promise<Part[]> {
+    const cursors = new Map((await lockCursors(this.#tx, apps)).map(cursor => [cursor.app_id, cursor]))
+    const upcoming =
+      cursors.size === 0 ? [] : await listUpcoming(this.#tx, [...cursors.values()], { most: limits.ofApp, telling })
+    const parts: Part[] = []
+    let [events, toTell] = [0, 0]
+    for (const next of upcoming) {
+      events += next.events
+      toTell += next.telling
+      if (parts.length > 0 && (events > limits.events || toTell > limits.telling)) {
+        this.#isCut = true
+        break
+      }
+      parts.push({ upcoming: next, cursor: cursors.get(next.app_id)! })
+    }
+    return parts
+  }
+
+  async #listTelling(parts: Part[]): Promise<Map<number, EventRow[]>> {
+    const some = parts.filter(({ upcoming }) => upcoming.telling > 0)
+    const rows = some.length === 0 ? [] : await listTelling(this.#tx, some, telling)
+    return Map.groupBy(rows, ({ app_id }) => app_id)
+  }
+
+  /** As fresh as the events that were read. */
+  async #loadStates(apps: number[]): Promise<void> {
+    const { apps: actors } = this.#parts
+    if (apps.length === 0) return
+    await Promise.all(apps.map(app => findUnlessGone(app, actors)))
+    await actors.catchUp(apps)
+    for (const state of await Promise.all(apps.map(app => findUnlessGone(app, actors)))) {
+      if (state !== null) this.#states.set(state.app.id, state)
+    }
+  }
+
+  /** Makes the notifications of an app's events; where that brings the cursor to, and how many events were taken. */
+  async #make({ cursor, upcoming }: Part, rows: EventRow[]): Promise<{ cursor: Cursor; count: number }> {
+    const state = this.#states.get(cursor.app_id)
+    if (rows.length === 0 || state === undefined)
+      return { cursor: { ...cursor, rev: upcoming.rev }, count: rows.length }
+    const making = new Making({ tx: this.#tx, state, people: this.#parts.people }, this.#outgoing)
+    await making.load(rows)
+    for (const [count, row] of rows.entries()) {
+      // Right before the event: of it, or of the people whom it concerns, some are left.
+      const before = { ...cursor, rev: Math.max(cursor.rev, row.rev - 1) }
+      if (this.#outgoing.isFull) return { cursor: { ...before, told_to: count === 0 ? cursor.told_to : 0 }, count }
+      const kind = this.#parts.events.get(row.type)
+      if (kind === undefined) continue
+      this.#telling++
+      const last = await making.take({ ...row, kind, body: null }, count === 0 ? cursor.told_to : 0)
+      if (last !== null) return { cursor: { ...before, told_to: last }, count }
+    }
+    return { cursor: { ...cursor, rev: upcoming.rev, told_to: 0 }, count: rows.length }
+  }
+
+  /** Whoever has read an app up to a message has read what was told of these. True where there was something. */
+  async #markRead(parts: Part[]): Promise<boolean> {
+    const readings = new Map<string, Reading>()
+    for (const { cursor, upcoming } of parts) {
+      const { readers, reached, reached_revs: revs } = upcoming
+      for (const [at, user] of readers.entries()) {
+        const reading = { app: cursor.app_id, user, message: reached[at]!, rev: revs[at]! }
+        const key = `${reading.app}:${user}`
+        if (user > 0 && reading.message >= (readings.get(key)?.message ?? 0)) readings.set(key, reading)
+      }
+    }
+    const marked = readings.size === 0 ? [] : await markReached(this.#tx, [...readings.values()])
+    await queueMarked(this.#tx, marked, this.#now)
+    return marked.length > 0
+  }
+
+  /** Looks through the apps in which messages may have been unread for long enough. */
+  async #tellOfMessages(cursors: Cursor[]): Promise<Cursor[]> {
+    const { people, patienceMs, isWholeDue } = this.#parts
+    const moved: Cursor[] = []
+    for (const cursor of cursors) {
+      const state = this.#states.get(cursor.app_id)
+      if (state === undefined || cursor.due_at === null || cursor.due_at > this.#now || this.#outgoing.isFull) {
+        moved.push(cursor)
+        continue
+      }
+      const before = new Date(this.#now.getTime() - patienceMs)
+      const isWhole = cursor.rolled_to > 0 || isWholeDue(cursor.app_id)
+      const looked = await tellOfMessages(state, cursor, { tx: this.#tx, people, before, now: this.#now, isWhole })
+      this.#outgoing.push(...looked.drafts)
+      moved.push(looked.cursor)
+    }
+    await this.#outgoing.write()
+    return moved
+  }
+
+  /** When to look for people who have not read what was written: some time after the first of it. */
+  #dueAt({ cursor, upcoming }: Part): Date | null {
+    if (cursor.due_at !== null || upcoming.message_at === null) return cursor.due_at
+    return new Date(upcoming.message_at.getTime() + this.#parts.patienceMs)
+  }
+
+  #isDue(part: Part): boolean {
+    const dueAt = this.#dueAt(part)
+    return dueAt !== null && dueAt <= this.#now
+  }
+
+  #sumUp(parts: Part[], cursors: Cursor[], hasMarked: boolean): FollowedUp {
+    const times = parts.flatMap(({ upcoming }) => upcoming.first_at?.getTime() ?? [])
+    const isLeft = ({ rev, due_at }: Cursor, { upcoming }: Part) =>
+      rev < upcoming.rev || upcoming.events >= limits.ofApp || (due_at !== null && due_at <= this.#now)
+    return {
+      cursors,
+      isFull: this.#isCut || parts.some(({ upcoming }) => upcoming.events >= limits.ofApp),
+      more: cursors.filter((cursor, at) => isLeft(cursor, parts[at]!)).map(({ app_id }) => app_id),
+      hasTold: this.#outgoing.hasTold || hasMarked,
+      telling: this.#telling,
+      told: this.#outgoing.written,
+      lateMs: times.length === 0 ? 0 : Math.max(0, this.#now.getTime() - Math.min(...times)),
+    }
+  }
+}
+
+const appOf = ({ cursor }: Part) => cursor.app_id

@@ -1,0 +1,194 @@
+import { inPortions, type Chore } from '../../../jobs/housekeeping.ts'
+import { remembered } from '../../../postgres/remembered.ts'
+import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
+import { hasWords } from '../../../postgres/words.ts'
+import { busyCommands } from './pace.ts'
+import { findNewestChange } from '../store.ts'
+
+/** Notifications of somebody that are looked at one by one, where there are no more. Measured: 20 ms. */
+const askedNotifications = 4_000
+
+/**
+ * Texts that are gone out from, for each notification that is looked at otherwise: to find who was told of one takes a
+ * fraction of what it takes to read one. A guess.
+ */
+const textsFor = 2
+
+/** Notifications whose ids are carried along; with more, each is looked at again for the total and the page. A guess. */
+const carriedIds = 250_000
+
+/**
+ * How long it may be answered again in which notifications words are: to look at 200,000 of them takes some seconds. What
+ * is newer is looked at each time, so that all that can be old is what a text was before it was changed.
+ */
+const rememberedMs = 30_000
+
+/** Searches that are remembered: 2 MB each at most. A guess. */
+const rememberedSearches = 20
+
+/** Notifications in one transaction of the chore. Measured: 20 ms where all of them say something else. */
+const portionSize = 1_000
+
+/**
+ * A condition on `n`: each word of `q` is the beginning of a word of what the notification says. `user` is null for those
+ * of everybody.
+ *
+ * Those who have many are told by the words that a chore keeps; what is newer than these is looked at itself. Where a
+ * word is in what nearly everybody is told, all of the user's are: 20 µs for each.
+ */
+export async function toSaid(db: Db, user: number | null, q: string): Promise<{ isSaid: Fragment }> {
+  const hasThem = hasWords(db, textOf(db), q)
+  const isOf = user === null ? db`true` : db`n.user_id = ${user}`
+  if (
+    (await countUpTo(db, db`select from notifications n where ${isOf}`, askedNotifications + 1)) <= askedNotifications
+  ) {
+    return { isSaid: hasThem }
+  }
+  const { ids, upTo } = await gatherSaid(db as Sql, { user, q })
+  if (ids === null) return { isSaid: hasThem }
+  const fresh = await db<{ id: number }[]>`
+    select n.id from notifications n where ${isOf} and n.id > ${upTo} and ${hasThem} limit ${carriedIds}`
+  return { isSaid: db`n.id = any(${[...ids, ...fresh.map(({ id }) => id)]}::bigint[])` }
+}
+
+/** What was found in notifications up to an id. */
+interface Said {
+  /** Null: too many. */
+  ids: number[] | null
+  upTo: number
+}
+
+const gatherSaid = remembered(
+  rememberedMs,
+  async (sql: Sql, { user, q }: { user: number | null; q: string }): Promise<Said> => {
+    const hasThem = hasWords(sql, textOf(sql), q)
+    const isOf = user === null ? sql`true` : sql`n.user_id = ${user}`
+    const texts = sql`notification_terms where terms @@ name_query(${q}, true, true)`
+    const fewTexts = textsFor * (await countUpTo(sql, sql`select from notifications n where ${isOf}`, carriedIds))
+    const isCommon = (await countUpTo(sql, sql`select from ${texts}`, fewTexts + 1)) > fewTexts
+    const [cursor] = await sql<{ id: number }[]>`select id from notification_terms_cursor`
+    const upTo = cursor?.id ?? 0
+    const selection = isCommon
+      ? sql`select n.id from notifications n where ${isOf} and n.id <= ${upTo} and ${hasThem}`
+      : sql`
+        with texts as materialized (select id, link_id from ${texts})
+        select n.id from (
+          -- Told of the text beside it, PostgreSQL reads it first, in all that somebody has.
+          select n.id, n.template, n.args from notifications n
+          where n.link_id in (select link_id from texts) and ${isOf} and n.id <= ${upTo} offset 0
+        ) n where ${hasThem}
+        union all
+        select n.id from texts t join notifications n on n.id = t.id where t.link_id is null and ${isOf} and ${hasThem}`
+    const found = await sql<{ id: number }[]>`${selection} limit ${carriedIds + 1}`
+    return { ids: found.length > carriedIds ? null : found.map(({ id }) => id), upTo }
+  },
+  rememberedSearches,
+)
+
+/** How many rows there are, as far as that is less than `most`. */
+async function countUpTo(db: Db, rows: Fragment, most: number): Promise<number> {
+  const [row] = await db<{ count: number }[]>`select count(*) as count from (${rows} limit ${most}) r`
+  return row!.count
+}
+
+/** What `n` says, without its Markdown being read. */
+function textOf(db: Db): Fragment {
+  return db`regexp_replace(n.template, '[{][0-9][}]', ' ', 'g') || ' ' || array_to_string(n.args, ' ')`
+}
+
+/**
+ * Adds the words of some notifications, a query for `n`: a row for all who are told the same of the same. Whoever removes
+ * one of them meanwhile waits, and removes its words as well.
+ */
+function addTerms(tx: Tx, said: Fragment): Fragment {
+  return tx`
+    insert into notification_terms as kept (id, link_id, terms)
+    select min(n.id), n.link_id, name_terms(${textOf(tx)}) from (${said} for key share) n
+    group by n.link_id, n.template, n.args, case when n.link_id is null then n.id end
+    on conflict (id) do update set terms = kept.terms || excluded.terms`
+}
+
+/** Adds those of a notification that says something else by now. */
+export async function keepChanged(tx: Tx, id: number): Promise<void> {
+  // Meanwhile the chore adds nothing: two that add to the same rows could wait for each other.
+  await tx`select from notification_terms_cursor for share`
+  await addTerms(tx, tx`select id, link_id, template, args from notifications where id = ${id}`)
+}
+
+const periodMs = 5_000
+
+/** How long it works in each period: a tenth of one connection's time, whatever is left. A guess. */
+const workMs = 500
+
+interface ChoreParts {
+  sql: Sql
+  /** Commands that wait for commits now. */
+  waiting: () => number
+  /** Called with how many notifications, at most, are not yet found by their words. */
+  observe: (waiting: number) => void
+}
+
+/**
+ * Adds the words of what is new; not while many write, and never for long, because people who are told live would feel
+ * it. Ids are drawn in order, but committed in any: the cursor moves over those that were drawn before all transactions
+ * began that are under way.
+ */
+export function termChore({ sql, waiting, observe }: ChoreParts): Chore {
+  const portion = async () =>
+    waiting() > busyCommands ? 0 : ((await sql.begin(tx => advance(tx as unknown as Tx))) as number)
+  return {
+    name: 'keep the words of notifications',
+    periodMs,
+    followsCommits: true,
+    async run(signal) {
+      const endMs = performance.now() + workMs
+      await inPortions(portionSize, signal, async () => (performance.now() < endMs ? await portion() : 0))
+      const left = await countWaiting(sql)
+      observe(left)
+      return left === 0
+    },
+  }
+}
+
+/** By their numbers, of which some may be unused. */
+async function countWaiting(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select (select coalesce(max(id), 0) from notifications) - id as count from notification_terms_cursor`
+  return Math.max(0, row?.count ?? 0)
+}
+
+interface Cursor {
+  id: number
+  next_id: number
+  is_known: boolean
+  is_over: boolean
+}
+
+/** One portion; how many notifications were in it. */
+async function advance(tx: Tx): Promise<number> {
+  const [cursor] = await tx<Cursor[]>`
+    select id, next_id, next_xid is not null as is_known,
+      coalesce(next_xid <= pg_snapshot_xmin(pg_current_snapshot()), false) as is_over
+    from notification_terms_cursor for update skip locked`
+  if (cursor === undefined) return 0
+  if (!cursor.is_known) {
+    // Written by a server that has nothing to do, the cursor would itself be something that was committed.
+    if (cursor.id === cursor.next_id && cursor.id === (await findNewestChange(tx))) return 0
+    // A turn after the ids were drawn: whoever drew them has begun to write.
+    await tx`update notification_terms_cursor set next_xid = pg_snapshot_xmax(pg_current_snapshot())`
+    return 0
+  }
+  if (!cursor.is_over) return 0
+  const said = tx`select id, link_id, template, args from notifications where id > ${cursor.id} and id <= ${cursor.next_id}`
+  const [portion] = await tx<{ count: number; last: number | null }[]>`
+    select count(*) as count, max(id) as last from (${said} order by id limit ${portionSize}) n`
+  const { count, last } = portion!
+  if (count > 0) await addTerms(tx, tx`${said} and id <= ${last}`)
+  if (count === portionSize) await tx`update notification_terms_cursor set id = ${last}`
+  else {
+    await tx`
+      update notification_terms_cursor
+      set id = next_id, next_id = ${await findNewestChange(tx)}, next_xid = null`
+  }
+  return count
+}

@@ -1,0 +1,195 @@
+import { batch } from '../../../postgres/batch.ts'
+import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
+import { isShown } from './hidden.ts'
+import type { Draft } from '../schema.ts'
+
+/** A change after which notifications may be hidden, or shown again; see 0027_hidden_notifications.sql. */
+interface Audit {
+  id: number
+  kind: 'link' | 'parent' | 'rolled' | 'app' | 'member' | 'user'
+  app_id: number | null
+  user_id: number | null
+  entity_id: number | null
+  after_id: number
+}
+
+/** Written by the commit in which somebody joins an app: of what this person was told there before, some may be hidden. */
+export const auditMember = batch<{ app_id: number; user_id: number }>({
+  name: 'audit_members',
+  columns: { app_id: 'bigint', user_id: 'bigint' },
+  sql: rows => `
+    insert into notification_audits (kind, app_id, user_id)
+    select 'member', app_id, user_id from ${rows} r
+    where exists (
+      select from notifications n where n.app_id = r.app_id and n.user_id = r.user_id and n.is_hidden)`,
+})
+
+/** Notes that what leads to items that are in the trash already, or on what is, is to be looked at again. */
+export async function auditItems(tx: Tx, drafts: Pick<Draft, 'app_id' | 'link_id' | 'parent_id'>[]): Promise<void> {
+  const items = [...new Map(drafts.map(draft => [draft.link_id, draft])).values()].filter(
+    ({ link_id }) => link_id !== null,
+  )
+  if (items.length === 0) return
+  const isTrashed = (table: string, id: Fragment) =>
+    tx`exists (select from ${tx(table)} t where t.id = ${id} and t.trashed_at is not null)`
+  await tx`
+    insert into notification_audits (kind, app_id, entity_id)
+    select 'link', app_id, id
+    from unnest(${items.map(({ app_id }) => app_id)}::bigint[], ${items.map(({ link_id }) => link_id)}::bigint[],
+      ${items.map(({ parent_id }) => parent_id)}::bigint[]) i(app_id, id, parent_id)
+    where ${isTrashed('messages', tx`i.id`)} or ${isTrashed('comments', tx`i.id`)}
+      or ${isTrashed('posts', tx`any(array[i.id, i.parent_id])`)} or ${isTrashed('files', tx`any(array[i.id, i.parent_id])`)}`
+}
+
+/** Notes that what rolls up in an app of messages is to be looked at again. */
+export async function auditRolled(tx: Tx, app: number): Promise<void> {
+  await tx`insert into notification_audits (kind, app_id) values ('rolled', ${app})`
+}
+
+/** Audits that lists look at themselves, the newest first, and notifications that they then look at. Guesses: 20 ms. */
+const openAudits = 1_000
+const openNotifications = 2_000
+
+/** What is about to be hidden, or shown again. Nearly always nothing. */
+export interface Unsettled {
+  /** Ids of notifications that are kept as shown, and are not. */
+  hidden: number[]
+  /** Ids of those that are kept as hidden, and are shown. */
+  shown: number[]
+}
+
+const settled: Unsettled = { hidden: [], shown: [] }
+
+/**
+ * Of the notifications that `wanted`, a condition on `n`, holds for, those that changed lately, and are still to be marked.
+ * What is changed in masses at this moment, by the thousand, is as it was a moment ago.
+ */
+export async function findUnsettled(db: Db, user: number | null, wanted: Fragment): Promise<Unsettled> {
+  const audits = await listOpen(db, user)
+  if (audits.length === 0) return settled
+  const of = (kind: Audit['kind']) => audits.filter(audit => audit.kind === kind)
+  const entities = (kind: Audit['kind']) => of(kind).map(({ entity_id }) => entity_id)
+  const apps = (kind: Audit['kind']) => of(kind).map(({ app_id }) => app_id)
+  const users = (kind: Audit['kind']) => of(kind).map(({ user_id }) => user_id)
+  const rows = await db<{ id: number; is_hidden: boolean }[]>`
+    select n.id, n.is_hidden from (
+      select n.id from notifications n
+      where n.link_id = any(${entities('link')}::bigint[]) and n.link_type <> 'app' and ${wanted}
+      union
+      select n.id from notifications n where n.parent_id = any(${entities('parent')}::bigint[]) and ${wanted}
+      union
+      select n.id from notifications n
+      where n.app_id = any(${apps('rolled')}::bigint[]) and n.from_id is not null and ${wanted}
+      union
+      select n.id from notifications n where n.app_id = any(${apps('app')}::bigint[]) and ${wanted}
+      union
+      select n.id from unnest(${apps('member')}::bigint[], ${users('member')}::bigint[]) a(app_id, user_id)
+      join notifications n on n.app_id = a.app_id and n.user_id = a.user_id where ${wanted}
+      union
+      select n.id from notifications n where n.user_id = any(${users('user')}::bigint[]) and ${wanted}
+      limit ${openNotifications}
+    ) open join notifications n on n.id = open.id
+    where n.is_hidden = ${isShown(db)}`
+  return {
+    hidden: rows.flatMap(({ id, is_hidden }) => (is_hidden ? [] : [id])),
+    shown: rows.flatMap(({ id, is_hidden }) => (is_hidden ? [id] : [])),
+  }
+}
+
+/** Changes since the notifications were marked, and deletions that the app's events still have to be followed for. */
+function listOpen(db: Db, user: number | null): Promise<Audit[]> {
+  return db<Audit[]>`
+    select kind, app_id, user_id, entity_id from (
+      select * from notification_audits order by id desc limit ${openAudits}
+    ) a
+    where ${user === null ? db`true` : db`(user_id is null or user_id = ${user})`}
+    union
+    select kind, o.app_id, null, case when kind = 'rolled' then null else e.id end
+    from notifiable o
+    left join notification_cursors c on c.app_id = o.app_id
+    cross join lateral (
+      select entity_id as id, type from events
+      where app_id = o.app_id and rev > coalesce(c.rev, 0) and type ~ '^(message|post|comment|file)_(deleted|updated)$'
+    ) e
+    cross join lateral (
+      select 'link' as kind
+      union all select case when e.type like 'message%' then 'rolled' else 'parent' end where e.type not like 'comment%'
+    ) k`
+}
+
+/** A condition on `n`: it is shown, by what is kept and what changed lately. */
+export function isListed(db: Db, { hidden, shown }: Unsettled): Fragment {
+  if (hidden.length === 0 && shown.length === 0) return db`not n.is_hidden`
+  return db`(not n.is_hidden and n.id <> all(${hidden}::bigint[]) or n.id = any(${shown}::bigint[]))`
+}
+
+/** Notifications in one transaction, some more where one person has several of the same. Measured: 30 ms. */
+const portionSize = 1_000
+
+/** Changes in one transaction, where each concerns few notifications. A guess. */
+const auditsAtOnce = 100
+
+/**
+ * Marks a portion of the notifications that changes concern as hidden or shown; false where there is nothing to do now.
+ * A change waits until all transactions are over that were under way when it was first seen, so that nobody writes a
+ * notification afterwards that was decided on before. Any number of nodes may do it at once.
+ */
+export async function answerAudits(sql: Sql): Promise<boolean> {
+  return sql.begin(async begun => {
+    const tx = begun as unknown as Tx
+    await tx`
+      update notification_audits set next_xid = pg_snapshot_xmax(pg_current_snapshot())
+      where id in (select id from notification_audits where next_xid is null order by id limit ${openAudits} for update skip locked)`
+    const audits = await tx<Audit[]>`
+      select * from notification_audits where next_xid <= pg_snapshot_xmin(pg_current_snapshot())
+      order by id limit ${auditsAtOnce} for update skip locked`
+    const done = new Set<string>()
+    let marked = 0
+    for (const audit of audits) {
+      if (marked >= portionSize) break
+      const { id, kind, app_id, user_id, entity_id } = audit
+      const question = [kind, app_id, user_id, entity_id].join()
+      // Others that ask the same, and waited as long, are answered with the first.
+      const { count, last } = done.has(question) ? finished : await markPortion(tx, audit)
+      marked += count
+      if (last !== null) await tx`update notification_audits set after_id = ${last} where id = ${id}`
+      else {
+        if (audit.after_id === 0) done.add(question)
+        await tx`delete from notification_audits where id = ${id}`
+      }
+    }
+    return audits.length > 0
+  }) as Promise<boolean>
+}
+
+const finished = { count: 0, last: null }
+
+/** How many were looked at, and where the next portion goes on; null where nothing is left. */
+async function markPortion(tx: Tx, audit: Audit): Promise<{ count: number; last: number | null }> {
+  // Of one person by id, of anything else by person: as the indexes are that find them.
+  const place = audit.kind === 'user' ? tx`n.id` : tx`n.user_id`
+  const [portion] = await tx<{ count: number; last: number | null }[]>`
+    with portion as materialized (
+      select n.id, ${place} as place from notifications n
+      where ${concerns(tx, audit)} and ${place} > ${audit.after_id}
+      order by ${place} fetch first ${portionSize} rows with ties
+    ),
+    changed as (
+      update notifications set is_hidden = not is_hidden where id in (
+        select n.id from portion join notifications n on n.id = portion.id
+        where n.is_hidden = ${isShown(tx)} order by n.id for no key update of n)
+    )
+    select count(*) as count, max(place) as last from portion`
+  const { count, last } = portion!
+  return { count, last: count < portionSize ? null : last }
+}
+
+/** Served by notifications_link, notifications_parent, notifications_app and notifications_listed. */
+function concerns(tx: Tx, { kind, app_id, user_id, entity_id }: Audit): Fragment {
+  if (kind === 'link') return tx`n.link_id = ${entity_id} and n.link_type <> 'app'`
+  if (kind === 'parent') return tx`n.parent_id = ${entity_id}`
+  if (kind === 'rolled') return tx`n.app_id = ${app_id} and n.from_id is not null`
+  if (kind === 'app') return tx`n.app_id = ${app_id}`
+  if (kind === 'member') return tx`n.app_id = ${app_id} and n.user_id = ${user_id}`
+  return tx`n.user_id = ${user_id}`
+}

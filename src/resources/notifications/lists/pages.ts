@@ -1,0 +1,124 @@
+import { fromNearerEnd, orderBy } from '../../../postgres/order.ts'
+import type { OrderKey, Page } from '../../../api/page.ts'
+import { remembered } from '../../../postgres/remembered.ts'
+import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
+import { findUnsettled, isListed } from './audits.ts'
+import { toUnread } from './marks.ts'
+import type { NotificationRow } from '../schema.ts'
+import { listByIds } from '../store.ts'
+import { toSaid } from '../following/terms.ts'
+
+export const orderFields = ['id', 'created_at'] as const
+type OrderField = (typeof orderFields)[number]
+
+export interface Filter {
+  /** Null: of everybody. */
+  user: number | null
+  app?: number | undefined
+  directory?: number | undefined
+  action?: string | undefined
+  type?: string | undefined
+  isUnread?: boolean | undefined
+}
+
+/**
+ * One page, and how many there are. Served by notifications_listed, without looking at rows that are not on the page: any
+ * page of 200,000 takes 50 ms. Of everybody's, pages are walked to along the primary key, past what is hidden.
+ */
+export async function listNotifications(
+  db: Db,
+  filter: Filter,
+  page: Page<OrderField>,
+): Promise<{ rows: NotificationRow[]; count: number }> {
+  const { q, tags, trashed, skip, order } = page
+  if (tags.length > 0 || trashed === true) return { rows: [], count: 0 }
+  const { isSaid } = q?.trim() ? await toSaid(db, filter.user, q) : { isSaid: db`true` }
+  const { isUnread } = filter.isUnread === undefined ? { isUnread: db`true` } : await toUnread(db, filter.user)
+  const wanted = db`${matches(db, filter, isUnread)} and ${isSaid}`
+  const unsettled = await findUnsettled(db, filter.user, wanted)
+  const isMany = filter.user === null && !q?.trim() && (await areMany(db))
+  const kept = isMany ? await countMany(db as Sql, filter) : await countKept(db, filter, wanted)
+  const count = kept - unsettled.hidden.length + unsettled.shown.length
+  if (page.countOnly || skip >= count) return { rows: [], count }
+  const near = fromNearerEnd(page, count)
+  const isShown = isListed(db, unsettled)
+  // For pages that are far away: what is hidden is little, and the rest need not be looked at to be skipped.
+  const isPassed =
+    filter.user === null && near.offset > walkedRows && isById(order)
+      ? db`n.id not in (select unnest(array(select id from notifications where is_hidden)))`
+      : isShown
+  const found = await db<{ id: number }[]>`
+    select n.id from notifications n where ${wanted} and ${isPassed}
+    ${toOrder(db, near.order, filter)} limit ${near.limit} offset ${near.offset}`
+  return { rows: await listInOrder(db, near.restore(found.map(({ id }) => id))), count }
+}
+
+/** Rows that are looked at, one after the other, to pass over those that are hidden. A guess: 20 ms. */
+const walkedRows = 10_000
+
+/** How many there are of those that are kept as shown. Served by notifications_listed; of everybody's, those that are hidden are fewer. */
+async function countKept(db: Db, { user }: Filter, wanted: Fragment): Promise<number> {
+  const [row] = await db<{ count: number }[]>`
+    select ${
+      user === null
+        ? db`(select count(*) from notifications n where ${wanted})
+          - (select count(*) from notifications n where ${wanted} and n.is_hidden)`
+        : db`(select count(*) from notifications n where ${wanted} and not n.is_hidden)`
+    } as count`
+  return row!.count
+}
+
+/** So many notifications that they take too long to be counted with each page: a million takes 0.1 s. */
+const manyRows = 1_000_000
+
+/** How long the total of very many, of everybody's, may be answered again: it decides nothing but a total. */
+const rememberedMs = 30_000
+
+/** By what PostgreSQL knows of the table from its last look at it. */
+async function areMany(db: Db): Promise<boolean> {
+  const [row] = await db<{ are_many: boolean }[]>`
+    select reltuples >= ${manyRows} as are_many from pg_class where oid = 'notifications'::regclass`
+  return row!.are_many
+}
+
+const countMany = remembered(rememberedMs, async (sql: Sql, filter: Filter): Promise<number> => {
+  const { isUnread } = filter.isUnread === undefined ? { isUnread: sql`true` } : await toUnread(sql, null)
+  return countKept(sql, filter, matches(sql, filter, isUnread))
+})
+
+function isById([key]: OrderKey<OrderField>[]): boolean {
+  return key?.field === 'id'
+}
+
+/** The user is named in the order as well: by id alone, PostgreSQL may walk over everybody's. */
+function toOrder(db: Db, order: OrderKey<OrderField>[], { user }: Filter): Fragment {
+  if (!isById(order)) return orderBy(db, order, { id: 'n.id', created_at: 'n.created_at' })
+  const direction = order[0]!.descending ? db`desc` : db`asc`
+  return user === null ? db`order by n.id ${direction}` : db`order by n.user_id ${direction}, n.id ${direction}`
+}
+
+async function listInOrder(db: Db, ids: number[]): Promise<NotificationRow[]> {
+  const rows = new Map((await listByIds(db, ids)).map(row => [row.id, row]))
+  // Whatever was deleted meanwhile is missing.
+  return ids.flatMap(id => rows.get(id) ?? [])
+}
+
+function matches(db: Db, filter: Filter, isUnread: Fragment): Fragment {
+  const { user, app, directory, action, type } = filter
+  return db`${isOf(db, user)}
+    ${app === undefined ? db`` : db`and n.app_id = ${app}`}
+    ${directory === undefined ? db`` : db`and n.app_id in (select id from apps where directory_id = ${directory})`}
+    ${action === undefined ? db`` : db`and n.action = ${action}`}
+    ${type === undefined ? db`` : isOfType(db, type)}
+    ${filter.isUnread === undefined ? db`` : filter.isUnread ? db`and ${isUnread}` : db`and not (${isUnread})`}`
+}
+
+/** Most are of one type; those of the others are in notifications_typed. */
+function isOfType(db: Db, type: string): Fragment {
+  return db`and n.type = ${type} ${type === 'activity' ? db`` : db`and n.type <> 'activity'`}`
+}
+
+/** Not an equation, from which PostgreSQL would take that the order is by id alone. */
+function isOf(db: Db, user: number | null): Fragment {
+  return user === null ? db`true` : db`n.user_id >= ${user} and n.user_id <= ${user}`
+}

@@ -1,0 +1,89 @@
+import type { People } from '../../../auth/user-cache.ts'
+import { reply, route, type Representation, type Parts, type RouteRequest } from '../../../http/route.ts'
+import { Forbidden, NotFound, ValidationFailed } from '../../../lib/errors.ts'
+import { Range, toPage, toPagedList } from '../../../api/page.ts'
+import { actorOf } from '../represent.ts'
+import { showDetailed, showPersons } from '../show.ts'
+import { SpecialUser, User, UserList, UserPath } from '../schema.ts'
+import { listPersons, type PersonFilter } from '../lists/pages.ts'
+import type { PersonOrder } from '../lists/user-ids.ts'
+import { findPerson } from '../store.ts'
+import { follow, unfollow } from './commands.ts'
+import { findFollowed } from './store.ts'
+
+const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
+
+const change = (verb: 'follow' | 'unfollow') =>
+  route({
+    method: 'POST',
+    path: `/api/users/{user}/${verb}`,
+    summary: verb === 'follow' ? 'Follow a user or agent' : 'Follow a user or agent no longer',
+    auth: 'token',
+    params: UserPath,
+    replies: { 200: User },
+    problems: [NotFound, SpecialUser, ValidationFailed],
+    async handle({ params, by, globalCommands, people, origin, presence, sql }) {
+      const id = await globalCommands.run(verb === 'follow' ? follow : unfollow, by, params.user)
+      const person = await findPerson(sql, String(id), by)
+      if (person === null || person.trashed_at !== null) return reply(200, await showUnseen(id, people, origin))
+      const followed = new Set(verb === 'follow' ? [id] : [])
+      return reply(200, await showDetailed(person, { by, origin, followed, presence, sql }))
+    },
+  })
+
+/** Whom the caller followed until now and does not see: no more than who it is. */
+async function showUnseen(id: number, people: People, origin: string): Promise<object> {
+  const person = await people.get(id)
+  if (person === undefined) throw NotFound()
+  return { ...actorOf(person, origin), is_followed: false, is_trashed: person.trashed_at !== null }
+}
+
+const followers = route({
+  method: 'GET',
+  path: '/api/users/{user}/followers',
+  summary: 'List those who follow a user or agent',
+  auth: 'key',
+  params: UserPath,
+  query: Range,
+  replies: { 200: UserList },
+  problems: [NotFound],
+  async handle(request) {
+    const person = await findPerson(request.sql, request.params.user, request.by)
+    if (person === null || person.trashed_at !== null) throw NotFound()
+    return reply(200, await listPage({ followersOf: person.id }, request))
+  },
+})
+
+const following = route({
+  method: 'GET',
+  path: '/api/users/{user}/following',
+  summary: 'List those whom the caller follows; only of oneself',
+  auth: 'token',
+  params: UserPath,
+  query: Range,
+  replies: { 200: UserList },
+  problems: [NotFound, Forbidden],
+  async handle(request) {
+    const { params, sql, by } = request
+    const person = await findPerson(sql, params.user, by)
+    if (person === null) throw NotFound()
+    if (person.id !== by.user) throw Forbidden()
+    return reply(200, await listPage({ followedBy: by.user }, request))
+  },
+})
+
+type Request = Pick<Parts, 'sql' | 'presence'> &
+  Pick<RouteRequest<unknown, Parameters<typeof toPage>[0], unknown>, 'by' | 'origin' | 'query'> & {
+    form: Representation
+  }
+
+async function listPage(whom: Pick<PersonFilter, 'followersOf' | 'followedBy'>, request: Request) {
+  const { query, sql, by, origin, form, presence } = request
+  const page = toPage(query, orderFields, 'name')
+  const { count, persons } = await listPersons(sql, { by, directories: [], ...whom }, page)
+  const ids = persons.map(({ id }) => id)
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence, sql, form }
+  return toPagedList(page, count, await showPersons(persons, viewer))
+}
+
+export const routes = [change('follow'), change('unfollow'), followers, following]

@@ -1,0 +1,25 @@
+import type { Representation, Parts, RouteRequest } from '../../../http/route.ts'
+import { toPage, toPagedList } from '../../../api/page.ts'
+import { findFollowed } from '../follows/store.ts'
+import type { PersonListing } from '../schema.ts'
+import { showPersons } from '../show.ts'
+import { listPersons } from './pages.ts'
+import type { PersonOrder } from './user-ids.ts'
+
+const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
+
+type Request = Pick<Parts, 'sql' | 'presence'> &
+  Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { form: Representation }
+
+/** One page of the people whom the caller can see, by name; within `directories`, where any are named. */
+export async function listPage(query: PersonListing, directories: string[], request: Request) {
+  const { sql, by, origin, form, presence } = request
+  const { agent, system, autocomplete, directory } = query
+  const page = toPage(query, orderFields, 'name')
+  const within = directory === undefined ? directories : [...directories, directory]
+  const filter = { by, agent, system, autocomplete, directories: within }
+  const { count, persons } = await listPersons(sql, filter, page)
+  const ids = persons.map(({ id }) => id)
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence, sql, form }
+  return toPagedList(page, count, await showPersons(persons, viewer))
+}

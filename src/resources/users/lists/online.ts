@@ -1,0 +1,61 @@
+import type { People, Person } from '../../../auth/user-cache.ts'
+import type { VisiblePresence } from '../../../realtime/protocols/signalr/online.ts'
+import type { Sql } from '../../../postgres/sql.ts'
+import { listMates } from '../visible.ts'
+
+interface Look {
+  sql: Sql
+  people: People
+  /** Those who look. */
+  users: number[]
+  /** Those who are active, agents aside. */
+  active: Set<number>
+}
+
+/**
+ * The active people, and the agents, who always are, whom each of the users can see, by the rules of `visibleTo`.
+ * Nearly all of it is known from memory: users with the same directories see the same. Only where not everybody sees
+ * everybody, the apps that they have in common are looked at, in one query.
+ */
+export async function lookAmong({ sql, people, users, active }: Look): Promise<VisiblePresence[]> {
+  const agents = await sql<{ id: number }[]>`select id from users where is_agent and trashed_at is null`
+  const everybody = [...new Set([...active, ...agents.map(({ id }) => id)])]
+  await people.load([...users, ...everybody])
+  const present = everybody.flatMap(id => people.find(id) ?? []).filter(({ trashed_at }) => trashed_at === null)
+
+  const circles = new Map<string, { sight: VisiblePresence; hidden: number[] }>()
+  for (const user of users) {
+    const person = people.find(user)
+    if (person === undefined) continue
+    const key = person.directories.map(({ id }) => id).join()
+    let circle = circles.get(key)
+    if (circle === undefined) circles.set(key, (circle = toCircle(person, present)))
+    circle.sight.users.push(user)
+  }
+
+  const sights: VisiblePresence[] = []
+  for (const { sight, hidden } of circles.values()) {
+    const mates = hidden.length === 0 ? new Map<number, number[]>() : await listMates(sql, sight.users, hidden)
+    for (const [user, others] of mates) sights.push({ users: [user], active: [...sight.active, ...others] })
+    const plain = sight.users.filter(user => !mates.has(user))
+    if (plain.length > 0) sights.push({ users: plain, active: sight.active })
+  }
+  return sights
+}
+
+/** What everybody with this person's directories sees, and whom one of them may see all the same. */
+function toCircle(viewer: Person, present: Person[]): { sight: VisiblePresence; hidden: number[] } {
+  const active: number[] = []
+  const hidden: number[] = []
+  for (const person of present) {
+    if (isInCircle(viewer, person)) active.push(person.id)
+    // Agents with directories show themselves to these alone.
+    else if (!person.is_agent) hidden.push(person.id)
+  }
+  return { sight: { users: [], active }, hidden }
+}
+
+function isInCircle(viewer: Person, person: Person): boolean {
+  if (person.directories.length === 0) return person.is_agent || viewer.directories.length === 0
+  return person.directories.some(({ id }) => viewer.directories.some(own => own.id === id))
+}

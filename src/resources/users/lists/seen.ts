@@ -1,0 +1,52 @@
+import type { Principal } from '../../../auth/principal.ts'
+import { fromNearerEnd } from '../../../postgres/order.ts'
+import type { Page } from '../../../api/page.ts'
+import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
+import { countMates, toCircle } from './circle.ts'
+import { countAll } from './crowd.ts'
+import { findExtent } from './extent.ts'
+import { countShown } from './shown.ts'
+import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
+import { fewLimit, isSeenOneByOne, listStillSeen } from '../visible.ts'
+
+/** Rows of an index that are asked one by one whether the caller can see them, 10 µs each; a guess. */
+const walkedLimit = 2_000
+
+/**
+ * A page of the ids of all people whom a user can see, or of all but the agents, and how many they are. Null where these
+ * are few, or users are: they are gathered then.
+ */
+export async function listSeen(
+  db: Db,
+  by: Principal,
+  agent: false | undefined,
+  page: Page<PersonOrder>,
+): Promise<{ ids: number[]; count: number } | null> {
+  const users = await countAll(db)
+  if (users <= fewLimit || (await findExtent(db, by)) === 'few') return null
+  const shown = await countShown(db, by.user)
+  const people = shown.people + (await countMates(db as Sql, by.user, shown.by))
+  const count = agent === false ? people : people + shown.agents
+  if (page.countOnly || page.skip >= count) return { ids: [], count }
+  const { offset, limit } = fromNearerEnd(page, count)
+  // By name, those who are seen lie between the others. By id and creation they may all come after a million others.
+  const isWalked = page.order[0]!.field === 'name' && ((offset + limit) * users) / count < walkedLimit
+  const where = db`u.id >= 1 ${isById(page) ? toOthersById(db, agent) : toOthers(db, by, page, agent)}`
+  if (isWalked) {
+    return { ids: await selectUserIds(db, db`${where} and ${isSeenOneByOne(db, by.user)}`, page, count), count }
+  }
+  const { isSeen } = await toCircle(db as Sql, by.user, shown.by)
+  const ids = await selectUserIds(db, db`${isSeen} and ${where}`, page, count)
+  return { ids: await listStillSeen(db, by, ids), count }
+}
+
+function isById({ order }: Page<PersonOrder>): boolean {
+  return order[0]!.field === 'id'
+}
+
+/** As `toOthers`, but the primary key, which knows nothing else of users, is walked without looking at their rows. */
+function toOthersById(db: Db, agent: false | undefined): Fragment {
+  return db`
+    and u.id not in (select t.id from users t where t.trashed_at is not null)
+    ${agent === false ? db`and u.id not in (select a.id from users a where a.is_agent)` : db``}`
+}
