@@ -114,6 +114,7 @@ export const nodes: Scenario = {
         for (const setup of round % 2 === 0 ? possible : possible.toReversed()) {
           const formation: Formation = { nodes: setup.nodes, redis: setup.hasRedis ? redis : null }
           await stage.parley.restart(formation)
+          await warmUp(stage, setup)
           for (const [work, spread] of setup.works) {
             const measurement = await measure(stage, setup, work, spread)
             measurements.push(measurement)
@@ -142,6 +143,16 @@ function chooseSetups(only: string): Setup[] {
 
 const toLabel = (setup: string, work: Work, spread: Spread) =>
   `${setup}, ${work}${setup.startsWith('1') ? '' : `, ${spread}`}`
+
+/** How long a single node is warmed up by each work. Within the first few seconds a send comes to take two thirds (measured). */
+const warmUpSeconds = 2
+
+/** Each node gets as many requests as a single one would: Node.js compiles what it runs often, later where it gets fewer. */
+async function warmUp(stage: Stage, setup: Setup): Promise<void> {
+  const seconds = stage.isTrial ? stage.seconds : warmUpSeconds * setup.nodes
+  await measure({ ...stage, seconds }, setup, 'sends', 'at random')
+  await measure({ ...stage, seconds }, setup, 'pages', 'at random')
+}
 
 async function measure(stage: Stage, { name, nodes }: Setup, work: Work, spread: Spread): Promise<Measurement> {
   const described = { label: toLabel(name, work, spread), subject: name === single ? 'baseline' : 'parley' } as const
