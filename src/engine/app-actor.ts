@@ -1,4 +1,4 @@
-import { Problem, overloaded } from '../lib/errors.ts'
+import { Problem } from '../lib/errors.ts'
 import type { Span } from '../lib/tracer.ts'
 import { applyMissed, type Missed } from './catch-up.ts'
 import type { Command } from './command.ts'
@@ -16,6 +16,7 @@ export interface PendingCommand {
   idempotencyKey: IdempotencyKey | undefined
   /** The span of the request that it came with, where that is traced. */
   span?: Span | null
+  /** For ReplyQueue alone: it answers each command once. */
   resolve: (result: unknown) => void
   reject: (reason: unknown) => void
 }
@@ -58,9 +59,11 @@ export class AppActor {
     return this.#mailbox.every(({ command }) => command.isPatient)
   }
 
-  put(pending: PendingCommand): void {
-    if (this.#mailbox.length >= this.#limit) throw overloaded()
+  /** False where the mailbox is full. */
+  put(pending: PendingCommand): boolean {
+    if (this.#mailbox.length >= this.#limit) return false
     this.#mailbox.push(pending)
+    return true
   }
 
   /** Another node has written to the app, and the state has not caught up with that yet. */

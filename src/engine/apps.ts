@@ -9,6 +9,7 @@ import { isRefusal, type AppActor, type PendingCommand } from './app-actor.ts'
 import { readMissed, type EventTypes, type Missed } from './catch-up.ts'
 import type { AnyCommand, Command } from './command.ts'
 import type { IdempotencyKey } from './commit/idempotency.ts'
+import { ReplyQueue, type Reply } from './commit/reply-queue.ts'
 import { Committer, type CommitterParts } from './commit/committer.ts'
 import { applyEvent, type AppEvent, type CommitListener } from './event.ts'
 import type { MadeApp } from './global-commands.ts'
@@ -19,7 +20,8 @@ import type { AppState } from './state.ts'
 /** A few times in the time of a commit. */
 const busyMs = 2
 
-export interface AppsOptions extends RegistryOptions, Omit<CommitterParts, 'published' | 'committed' | 'discard'> {
+export interface AppsOptions
+  extends RegistryOptions, Omit<CommitterParts, 'published' | 'committed' | 'discard' | 'replies'> {
   sql: Sql
   events: EventTypes
   /** Commands that may wait for all apps; more are refused with 503. */
@@ -47,6 +49,7 @@ export interface Forwarder {
  */
 export class Apps {
   readonly #options: AppsOptions
+  readonly #replies = new ReplyQueue()
   readonly #committer: Committer
   readonly #tracer: Tracer | null
   readonly #actors: Registry
@@ -58,7 +61,6 @@ export class Apps {
   })
   #watcher: AppsWatcher | null = null
   #forwarder: Forwarder | null = null
-  #waiting = 0
 
   constructor(options: AppsOptions) {
     this.#options = options
@@ -74,6 +76,7 @@ export class Apps {
       published: (state, events) => this.#publish(state, events),
       committed: events => this.#watcher?.onCommitted(events),
       discard: (actor, taken) => this.#discard(actor, taken),
+      replies: this.#replies,
     })
   }
 
@@ -121,35 +124,20 @@ export class Apps {
     idempotencyKey: IdempotencyKey | undefined,
     put: (pending: PendingCommand) => void,
   ): Promise<Result> {
-    if (this.#waiting >= this.#options.totalLimit) return Promise.reject(overloaded())
-    this.#waiting++
+    if (this.waiting >= this.#options.totalLimit) return Promise.reject(overloaded())
+    this.#replies.expect()
     // Every write goes through here: with `await` each would take two more promises.
     return new Promise<Result>((resolve, reject) => {
-      let isWaiting = true
-      // A task may be answered more than once: where its app is gone and the flush fails, it is looked at again.
-      const leave = () => {
-        if (isWaiting) this.#waiting--
-        isWaiting = false
-      }
-      const pending = {
-        command,
-        input,
-        by,
-        idempotencyKey,
-        resolve: (result: Result) => {
-          leave()
-          resolve(result)
-        },
-        reject: (reason: unknown) => {
-          leave()
-          reject(reason)
-        },
-      } as unknown as PendingCommand
+      const pending = { command, input, by, idempotencyKey, resolve, reject } as unknown as PendingCommand
       if (this.#tracer !== null) pending.span = this.#tracer.current()
       // Where an app is open to all, or to a directory, the command decides by who the caller is.
       const { people } = this.#options
       if (by.kind !== 'user' || people.find(by.user) !== undefined) put(pending)
-      else people.get(by.user).then(() => put(pending), pending.reject)
+      else
+        people.get(by.user).then(
+          () => put(pending),
+          (reason: unknown) => this.#replies.refuse([pending], reason),
+        )
     })
   }
 
@@ -213,7 +201,7 @@ export class Apps {
 
   /** Commands that wait or are being committed. */
   get waiting(): number {
-    return this.#waiting
+    return this.#replies.unanswered
   }
 
   get size(): number {
@@ -391,11 +379,16 @@ export class Apps {
       // Nothing is awaited in between: an actor in which nothing waits may be dropped, and then be another's.
       this.#put(actor, commands)
     } catch (error) {
-      for (const pending of commands) pending.reject(error)
+      this.#replies.refuse(commands, error)
     }
   }
 
-  /** Puts a task into the app's mailbox on this node. */
+  /** Answers a command that another node has done, or refused. */
+  reply(reply: Reply): void {
+    this.#replies.send(reply)
+  }
+
+  /** Puts a command into the app's mailbox on this node. */
   putHere(app: number, pending: PendingCommand): void {
     const actor = this.#actors.find(app)
     if (actor === undefined) void this.#load(app, [pending])
@@ -403,7 +396,7 @@ export class Apps {
   }
 
   #put(actor: AppActor, commands: PendingCommand[]): void {
-    for (const pending of commands) put(actor, pending)
+    for (const pending of commands) if (!actor.put(pending)) this.#replies.refuse([pending], overloaded())
     this.#committer.wake(actor)
   }
 
@@ -411,7 +404,7 @@ export class Apps {
   #forget(actor: AppActor): void {
     if (!this.#actors.drop(actor)) return
     const { state } = actor
-    for (const pending of actor.drain()) pending.reject(NotFound())
+    this.#replies.refuse(actor.drain(), NotFound())
     state.app = { ...state.app, deleted_at: this.#options.now() }
     this.#publish(state, [])
   }
@@ -426,15 +419,6 @@ export class Apps {
       }
     }
     state.markPublished()
-  }
-}
-
-/** A full mailbox is the caller's to hear of. */
-function put(actor: AppActor, pending: PendingCommand): void {
-  try {
-    actor.put(pending)
-  } catch (error) {
-    pending.reject(error)
   }
 }
 

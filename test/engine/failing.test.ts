@@ -95,6 +95,27 @@ test('who was told that an app is gone no longer counts as waiting, also where o
   expect(node.apps.waiting).toBe(0)
 })
 
+test('a command whose app has to be loaded anew is done once, also where others of the flush fail', async () => {
+  await using database = await openRooms(2)
+  const [rewritten, app] = database.rooms as [number, number]
+  await using node = await openActors(database.url)
+  for (const room of database.rooms) await node.apps.state(room)
+  await database.sql`update apps set head_rev = head_rev + 1 where id = ${rewritten}`
+  const done: number[] = []
+  const load = async () => {}
+  const counted = loadingCommand('counted', load, work => void done.push(work.app.id))
+  const failing = loadingCommand('failing', load, work => bug.decide(work as never, undefined))
+
+  const outcomes = await Promise.allSettled([
+    node.apps.run(counted, rewritten, system, undefined),
+    node.apps.run(failing, app, system, undefined),
+  ])
+  await node.apps.idle()
+
+  expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { reason: { code: '23502' } }])
+  expect(done).toEqual([rewritten])
+})
+
 test('what fails when it is tried again leaves nothing behind for the next command', async () => {
   await using database = await openRooms(2)
   const { sql, rooms } = database

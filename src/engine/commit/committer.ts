@@ -3,10 +3,10 @@ import type { Log } from '../../lib/log.ts'
 import type { Tracer } from '../../lib/tracer.ts'
 import { violatedConstraint } from '../../postgres/sql.ts'
 import { isUnavailable } from '../../postgres/unavailable.ts'
-import { ReplyQueue } from './reply-queue.ts'
+import type { ReplyQueue } from './reply-queue.ts'
 import type { AppActor, PendingCommand } from '../app-actor.ts'
 import type { FlushEntry } from './decide.ts'
-import { flush, flushApart, type FlushParts } from './flush.ts'
+import { flush, flushApart, type Flushed, type FlushParts } from './flush.ts'
 import { isAnswer, OutcomeUnknown, type CommitConnection } from './connection.ts'
 import { isIdempotencyRace } from './idempotency.ts'
 import { startCommitSpan } from './span.ts'
@@ -29,6 +29,12 @@ export interface CommitterParts extends FlushParts {
   observeTime: (ms: number) => void
   /** Null where commits are not traced. */
   tracer?: Tracer | null
+  /**
+   * The actor's memory may be wrong, or its app is gone: the next use must load it anew. What waits in it, and `taken`,
+   * which was taken out of it and not begun, is done by the next one.
+   */
+  discard: (actor: AppActor, taken?: PendingCommand[]) => void
+  replies: ReplyQueue
   log: Log
 }
 
@@ -50,7 +56,6 @@ export class Committer {
   readonly #parts: CommitterParts
   readonly #ready = new Set<AppActor>()
   readonly #free: Record<Kind, CommitConnection[]>
-  readonly #replies = new ReplyQueue()
   readonly #onIdle: (() => void)[] = []
   #isScheduled = false
   /** Set while only patient commands wait. */
@@ -208,12 +213,7 @@ export class Committer {
   /** Commits what nobody else writes to; the rest goes back to where it came from. Never rejects. */
   async #runGroup(connection: CommitConnection, entries: FlushEntry[]): Promise<void> {
     try {
-      const { results, apart } = await flush(this.#parts, connection, entries)
-      this.#replies.add(results, this.#ready.size === 0)
-      for (const { actor, commands } of apart) {
-        if (actor.isDiscarded) this.#parts.discard(actor, commands)
-        else actor.putBack(commands)
-      }
+      this.#conclude(await flush(this.#parts, connection, entries))
     } catch (error) {
       await this.#recover(connection, entries, error)
     }
@@ -225,11 +225,17 @@ export class Committer {
    */
   async #run(connection: CommitConnection, entries: FlushEntry[]): Promise<boolean> {
     try {
-      this.#replies.add(await flushApart(this.#parts, connection, entries), this.#ready.size === 0)
+      this.#conclude(await flushApart(this.#parts, connection, entries))
       return true
     } catch (error) {
       return this.#recover(connection, entries, error)
     }
+  }
+
+  #conclude({ results, apart, lost }: Flushed): void {
+    this.#parts.replies.add(results, this.#ready.size === 0)
+    for (const { actor, commands } of apart) actor.putBack(commands)
+    for (const { actor, commands } of lost) this.#parts.discard(actor, commands)
   }
 
   /** Deals with jobs whose commit has failed. Never rejects; false where PostgreSQL could not be asked. */
@@ -251,11 +257,11 @@ export class Committer {
   async #separate(connection: CommitConnection, alone: FlushEntry[], reason: unknown): Promise<void> {
     this.#parts.log.warn({ tasks: alone.length, error: reason }, 'A group commit failed; its commands are tried alone')
     const waiting = [...alone]
-    if (isUnavailable(reason) && !isAnswer(reason)) refuse(waiting.splice(0))
+    if (isUnavailable(reason) && !isAnswer(reason)) this.#refuse(waiting.splice(0))
     await connection.rollback()
     for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
       if (entry.actor.isDiscarded) this.#parts.discard(entry.actor, entry.commands)
-      else if (!(await this.#run(connection, [entry]))) refuse(waiting.splice(0))
+      else if (!(await this.#run(connection, [entry]))) this.#refuse(waiting.splice(0))
     }
   }
 
@@ -263,7 +269,7 @@ export class Committer {
   async #retry(connection: CommitConnection, entry: FlushEntry, reason: unknown): Promise<void> {
     if (!isIdempotencyRace(reason)) return this.#fail(entry, reason)
     try {
-      this.#replies.add(await flushApart(this.#parts, connection, [entry]), this.#ready.size === 0)
+      this.#conclude(await flushApart(this.#parts, connection, [entry]))
     } catch (error) {
       if (error instanceof OutcomeUnknown) return this.#giveUp([entry], error)
       await connection.rollback()
@@ -275,19 +281,19 @@ export class Committer {
   #giveUp(entries: FlushEntry[], error: OutcomeUnknown): void {
     this.#parts.log.error({ apps: entries.length, error }, 'PostgreSQL was lost while committing')
     for (const { actor } of entries) this.#parts.discard(actor)
-    refuse(entries)
+    this.#refuse(entries)
   }
 
   #fail({ actor, commands }: FlushEntry, error: unknown): void {
-    for (const { command, reject } of commands) {
-      const conflict = command.conflicts?.[violatedConstraint(error) ?? '']
+    for (const pending of commands) {
+      const conflict = pending.command.conflicts?.[violatedConstraint(error) ?? '']
       if (conflict === undefined) this.#parts.discard(actor)
-      reject(conflict === undefined ? error : conflict())
+      this.#parts.replies.refuse([pending], conflict === undefined ? error : conflict())
     }
   }
-}
 
-/** Their callers may try again in a moment. */
-function refuse(entries: FlushEntry[]): void {
-  for (const { commands } of entries) for (const pending of commands) pending.reject(overloaded())
+  /** Their callers may try again in a moment. */
+  #refuse(entries: FlushEntry[]): void {
+    for (const { commands } of entries) this.#parts.replies.refuse(commands, overloaded())
+  }
 }

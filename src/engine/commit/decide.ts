@@ -4,6 +4,7 @@ import { Work, type IdSequence, type Write } from '../command.ts'
 import { Draft } from '../draft.ts'
 import type { AppEvent } from '../event.ts'
 import type { People } from '../../auth/user-cache.ts'
+import type { Reply } from './reply-queue.ts'
 import { findEarlier, requireSameRequest, type IdempotencyKey, type StoredResults } from './idempotency.ts'
 import type { State } from '../state.ts'
 
@@ -19,9 +20,8 @@ export interface FlushEntry {
   commands: PendingCommand[]
 }
 
-/** What became of a task. `isRepeat`: it was done before under the same idempotency key. */
-export type CommandResult =
-  { pending: PendingCommand; result: unknown; isRepeat: boolean } | { pending: PendingCommand; reason: unknown }
+/** What became of a command. `isRepeat`: it was done before under its idempotency key. */
+export type CommandResult = Reply & { isRepeat?: boolean }
 
 /** What a job came to: written first; after the commit adopted, published and answered. */
 export interface DecidedEntry {
@@ -81,7 +81,7 @@ function run(context: FlushContext, decision: DecidedEntry, pending: PendingComm
     work.applyEvents()
     for (const write of work.writes) decision.writes.push(write)
     for (const event of work.events) decision.events.push(event)
-    decision.results.push({ pending, result, isRepeat: false })
+    decision.results.push({ pending, result })
   } catch (reason) {
     fail(context, decision, pending, reason)
   }

@@ -30,20 +30,19 @@ export interface FlushParts {
   published: CommitListener
   /** Called after a commit of this node with the app's new events: other nodes may want to know. */
   committed: (events: AppEvent[]) => void
-  /**
-   * The actor's memory may be wrong, or its app is gone: the next use must load it anew. What waits in it, and `taken`,
-   * which was taken out of it and not begun, is done by the next one.
-   */
-  discard: (actor: AppActor, taken?: PendingCommand[]) => void
   now: () => Date
 }
 
-/** What became of a group commit. */
+/** What became of a flush: each of its commands has a result, or was left as it is for one of two reasons. */
 export interface Flushed {
-  /** What callers are to be told. */
   results: CommandResult[]
-  /** Jobs of which nothing was done: their apps are contended, and are to be committed apart from the others. */
+  /** Their apps are contended, and are to be committed apart from the others. */
   apart: FlushEntry[]
+  /**
+   * Memory is wrong: no history leads from it to what is there. Other actors are to do these commands; none, where the app
+   * is gone.
+   */
+  lost: FlushEntry[]
 }
 
 /** How often the rest of a flush is tried again without those that were in the way. A guess: once is nearly always enough. */
@@ -61,7 +60,7 @@ const attemptLimit = 4
 export async function flush(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Flushed> {
   const found = await (flushOptimistic(parts, connection, entries) ?? flushFree(parts, connection, entries))
   for (const { entry } of found.decisions) entry.actor.contention.succeeded()
-  return { results: conclude(parts, found.decisions), apart: found.apart }
+  return { results: conclude(parts, found.decisions), apart: found.apart, lost: [] }
 }
 
 /**
@@ -72,7 +71,7 @@ export async function flushApart(
   parts: FlushParts,
   connection: CommitConnection,
   entries: FlushEntry[],
-): Promise<CommandResult[]> {
+): Promise<Flushed> {
   const behind = entries.filter(({ actor }) => actor.isBehind)
   if (behind.length > 0) await bringForward(parts, parts.sql, behind)
   const count = countIds(entries)
@@ -85,11 +84,17 @@ export async function flushApart(
   })
   const decideAll = async () => {
     await parts.sharedLog.catchUpTo(locked.sharedRev)
-    return decideLocked(parts, connection.db, await requireExact(parts, connection.db, entries, locked), locked)
+    const found = await findExact(parts, connection.db, entries, locked)
+    return { ...found, decisions: await decideLocked(parts, connection.db, found.exact, locked) }
   }
-  const decisions = await connection.withTimeout(decideAll())
+  const { decisions, gone, lost } = await connection.withTimeout(decideAll())
   await commitLocked(parts, connection, decisions, locked)
-  return conclude(parts, decisions)
+  const refused = gone.flatMap(({ commands }) => commands.map(pending => ({ pending, reason: AppIsGone() })))
+  return {
+    results: [...refused, ...conclude(parts, decisions)],
+    apart: [],
+    lost: [...lost, ...gone.map(({ actor }) => ({ actor, commands: [] }))],
+  }
 }
 
 interface Found {
@@ -240,33 +245,32 @@ async function commitLocked(
   else await connection.commit(statement, locked, decisions.filter(({ draft }) => hasMoved(draft)).length)
 }
 
-/** The jobs whose apps are there, each with its state at the rev that the lock found. Answers the others. */
-async function requireExact(
+/** Parts the entries by what the lock found: those whose state is at its rev, or can be brought there, and the others. */
+async function findExact(
   parts: FlushParts,
   db: Db,
   entries: FlushEntry[],
   { heads }: Locked,
-): Promise<FlushEntry[]> {
+): Promise<{ exact: FlushEntry[]; gone: FlushEntry[]; lost: FlushEntry[] }> {
+  const [gone, lost]: [FlushEntry[], FlushEntry[]] = [[], []]
   const present = split(
     entries,
     ({ actor }) => !heads.has(actor.id),
-    ({ actor, commands }) => {
-      parts.discard(actor)
-      for (const pending of commands) pending.reject(AppIsGone())
-    },
+    entry => gone.push(entry),
   )
   const moved = present.filter(({ actor }) => heads.get(actor.id) !== actor.state.app.head_rev)
   for (const entry of present) {
     if (moved.includes(entry)) entry.actor.contention.conflicted()
     else entry.actor.contention.succeeded()
   }
-  if (moved.length === 0) return present
-  const lost = await bringForward(parts, db, moved)
-  return split(
+  if (moved.length === 0) return { exact: present, gone, lost }
+  const wrong = await bringForward(parts, db, moved)
+  const exact = split(
     present,
-    ({ actor }) => lost.has(actor),
-    ({ actor, commands }) => parts.discard(actor, commands),
+    ({ actor }) => wrong.has(actor),
+    entry => lost.push(entry),
   )
+  return { exact, gone, lost }
 }
 
 /** Catches up with all apps at once; returns those whose history no longer leads there. */

@@ -1,4 +1,4 @@
-import type { CommandResult } from './decide.ts'
+import type { PendingCommand } from '../app-actor.ts'
 
 /**
  * Answers in one turn of the event loop. Writing answers takes most of this process's time: in small portions, the
@@ -6,33 +6,55 @@ import type { CommandResult } from './decide.ts'
  */
 const portion = 16
 
+/** What a command came to, or why it was refused. */
+export type Reply = { pending: PendingCommand; result: unknown } | { pending: PendingCommand; reason: unknown }
+
 /**
- * Tells callers what became of their commands, in the order of the commits. Where other commands wait it begins a turn
- * after it was asked to, so that the next flush is on its way to PostgreSQL by then.
+ * Answers the commands of a node, each of them once: nothing else resolves or rejects what their callers wait for. Results
+ * of commits are answered in the order of the commits. Where other commands wait this begins a turn after it was asked
+ * to, so that the next flush is on its way to PostgreSQL by then.
  */
 export class ReplyQueue {
-  #waiting: CommandResult[] = []
+  #waiting: Reply[] = []
   #next = 0
   #isRunning = false
+  #unanswered = 0
 
-  /** Nobody waits for an answer. */
-  get isEmpty(): boolean {
-    return this.#waiting.length === 0
+  /** Commands whose callers wait for an answer. */
+  get unanswered(): number {
+    return this.#unanswered
   }
 
-  /** `isLast`: no other command waits. */
-  add(results: CommandResult[], isLast: boolean): void {
-    if (isLast && !this.#isRunning && results.length <= portion) return results.forEach(reply)
-    for (const result of results) this.#waiting.push(result)
-    if (this.#isRunning || this.isEmpty) return
+  /** A command was made that is to be answered. */
+  expect(): void {
+    this.#unanswered++
+  }
+
+  /** Answers what a commit came to. `isLast`: no other command waits. */
+  add(replies: readonly Reply[], isLast: boolean): void {
+    if (isLast && !this.#isRunning && replies.length <= portion) return replies.forEach(reply => this.send(reply))
+    for (const reply of replies) this.#waiting.push(reply)
+    if (this.#isRunning || this.#waiting.length === 0) return
     this.#isRunning = true
     // postgres.js writes in a turn of its own, too.
     setImmediate(() => setImmediate(() => this.#turn()))
   }
 
+  /** Refuses commands at once: nothing was committed of them. */
+  refuse(commands: readonly PendingCommand[], reason: unknown): void {
+    for (const pending of commands) this.send({ pending, reason })
+  }
+
+  /** Answers at once. */
+  send(reply: Reply): void {
+    this.#unanswered--
+    if ('reason' in reply) reply.pending.reject(reply.reason)
+    else reply.pending.resolve(reply.result)
+  }
+
   #turn(): void {
     const end = Math.min(this.#next + portion, this.#waiting.length)
-    for (; this.#next < end; this.#next++) reply(this.#waiting[this.#next]!)
+    for (; this.#next < end; this.#next++) this.send(this.#waiting[this.#next]!)
     if (this.#next < this.#waiting.length) {
       setImmediate(() => this.#turn())
       return
@@ -41,9 +63,4 @@ export class ReplyQueue {
     this.#next = 0
     this.#isRunning = false
   }
-}
-
-function reply(result: CommandResult): void {
-  if ('reason' in result) result.pending.reject(result.reason)
-  else result.pending.resolve(result.result)
 }

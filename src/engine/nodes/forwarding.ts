@@ -187,7 +187,10 @@ export class Forwarding {
     this.#sent.delete(ticket)
     if (outcome === 'left') this.#doHere(sent)
     else if (outcome === 'done') void this.#resolve(sent, value, details)
-    else sent.pending.reject(new Problem(value.status, value.code, value.message, value.facts))
+    else {
+      const reason = new Problem(value.status, value.code, value.message, value.facts)
+      this.#parts.apps.reply({ pending: sent.pending, reason })
+    }
   }
 
   /** Callers are shown the app with what they wrote: as it is called by now, though memory may be behind. */
@@ -197,7 +200,7 @@ export class Forwarding {
       // It is committed, whether that can be read now or not.
       await apps.catchUp([app]).catch(() => {})
     }
-    pending.resolve(result)
+    apps.reply({ pending, result })
   }
 
   /** When the app's own properties were changed last. */
