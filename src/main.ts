@@ -231,7 +231,7 @@ export async function startNode(config: Config): Promise<Node> {
     metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
     const typing = new Typing(clock)
     const presence = new Presence({ seen: credentials.seenAt, clock })
-    apps.onCommit((_, events) => typing.onCommit(events))
+    apps.onCommit(({ events }) => typing.onCommit(events))
 
     // What nodes tell each other. Without Redis they look for it themselves, below.
     const bus = await connectBus(config, sql, log)

@@ -4,7 +4,7 @@ import { applyMissed, type Missed } from './catch-up.ts'
 import type { Command } from './command.ts'
 import { Contention } from './commit/contention.ts'
 import type { IdempotencyKey } from './commit/idempotency.ts'
-import type { CommitListener } from './event.ts'
+import type { AppEvent } from './event.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { AppState } from './state.ts'
 
@@ -95,7 +95,7 @@ export class AppActor {
    * Takes in what other nodes have committed, and tells of it. What was known of newer revs is forgotten: after a failover,
    * or in a database that was put back, there may be nothing there.
    */
-  bringForward(missed: Missed, published: CommitListener): void {
+  bringForward(missed: Missed, published: (state: AppState, events: readonly AppEvent[]) => void): void {
     applyMissed(this.state, missed)
     this.knownRev = this.state.app.head_rev
     if (missed.events.length > 0) published(this.state, missed.events)

@@ -81,8 +81,8 @@ export class Apps {
   }
 
   /**
-   * Hears of every committed event of every active app, in rev order for each app; after a pinned app had to be
-   * loaded anew, of its state with no events. `state.changed` and `state.told` say what the events did.
+   * Calls the listener for each commit to an app in memory, in rev order for each app; with no events after a pinned app had
+   * to be loaded anew, or is gone.
    */
   onCommit(listener: CommitListener): void {
     this.#listeners.push(listener)
@@ -410,15 +410,16 @@ export class Apps {
   }
 
   #publish(state: AppState, events: readonly AppEvent[]): void {
+    const { before, members } = state.takeChanges()
+    const commit = { state, before, events, members }
     for (const listener of this.#listeners) {
       try {
-        listener(state, events)
+        listener(commit)
       } catch (error) {
         // One listener's bug must not keep the others, or the answers, from what was committed.
         this.#options.log.error({ app: state.app.id, error }, 'A listener failed on committed events')
       }
     }
-    state.markPublished()
   }
 }
 

@@ -1,7 +1,7 @@
 import type { EventRow } from '../log/events.ts'
 import type { Db } from '../postgres/sql.ts'
 import type { People } from '../auth/user-cache.ts'
-import { copyOf, type AppRow, type AppState, type State } from './state.ts'
+import { copyOf, type AppRow, type AppState, type MemberRow, type State } from './state.ts'
 
 export type EntityType =
   | 'app'
@@ -34,8 +34,22 @@ export interface AppEvent<Body = unknown> {
   body: Body | null
 }
 
-/** Told of the events of one app after they were committed, in rev order, whichever node made them. */
-export type CommitListener = (state: AppState, events: readonly AppEvent[]) => void
+/**
+ * What became of an app in a commit, or in the commits of other nodes that this node has read together. No listener
+ * changes it, and nothing else does; `state` alone goes on with later commits.
+ */
+export interface Commit {
+  readonly state: AppState
+  /** The app's row before; `state.app` is the one after. */
+  readonly before: AppRow
+  /** In rev order. None where the app was loaded anew, or is gone. */
+  readonly events: readonly AppEvent[]
+  /** The users whose relation to the app was written, with the row before. */
+  readonly members: ReadonlyMap<number, MemberRow | undefined>
+}
+
+/** Called after a commit, whichever node made it; for one app in rev order. */
+export type CommitListener = (commit: Commit) => void
 
 /** What an event is about. A user is one entity in each app; everything else has an id of its own. */
 export type EntityRef = Pick<EventRow, 'app_id' | 'entity_id'>

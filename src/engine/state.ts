@@ -1,3 +1,4 @@
+import type { Commit } from './event.ts'
 import { Recent, type Item } from './recent.ts'
 
 export type Access = 'none' | 'read' | 'write' | 'admin'
@@ -146,16 +147,16 @@ export function blankMember(app: number, user: number): MemberRow {
 export class AppState implements State {
   app: AppRow
   readonly recent: Recent
-  /** The app's row when listeners were last told of it. */
-  published: AppRow
-  /** Whose rows have changed since then, with the row before. */
-  readonly changed = new Map<number, MemberRow | undefined>()
+  /** The app's row at the last `takeChanges`. */
+  #before: AppRow
+  /** The users whose rows have changed since then, with the row before. */
+  #changed = new Map<number, MemberRow | undefined>()
   readonly #members: Map<number, MemberRow>
   #memberCount = 0
 
   constructor(app: AppRow, members: Iterable<MemberRow>, recent: Recent) {
     this.app = app
-    this.published = app
+    this.#before = app
     this.#members = new Map(Array.from(members, row => [row.user_id, row]))
     for (const row of this.#members.values()) if (row.access !== null) this.#memberCount++
     this.recent = recent
@@ -175,7 +176,7 @@ export class AppState implements State {
 
   putMember(row: MemberRow): void {
     const before = this.#members.get(row.user_id)
-    if (!this.changed.has(row.user_id)) this.changed.set(row.user_id, before)
+    if (!this.#changed.has(row.user_id)) this.#changed.set(row.user_id, before)
     this.#count(row, 1)
     this.#count(before, -1)
     // Somebody who had settings only and now joins moves to the end, behind those who joined before.
@@ -185,15 +186,17 @@ export class AppState implements State {
 
   dropMember(user: number): void {
     const before = this.#members.get(user)
-    if (!this.changed.has(user)) this.changed.set(user, before)
+    if (!this.#changed.has(user)) this.#changed.set(user, before)
     this.#count(before, -1)
     this.#members.delete(user)
   }
 
-  /** Listeners have been told of everything so far. */
-  markPublished(): void {
-    this.published = this.app
-    this.changed.clear()
+  /** What has changed since this was called last, for the next commit that listeners are given. */
+  takeChanges(): Pick<Commit, 'before' | 'members'> {
+    const changes = { before: this.#before, members: this.#changed }
+    this.#before = this.app
+    this.#changed = new Map()
+    return changes
   }
 
   #count(row: MemberRow | undefined, change: number): void {

@@ -1,5 +1,5 @@
 import type { Apps } from '../engine/apps.ts'
-import type { AppEvent } from '../engine/event.ts'
+import type { AppEvent, Commit } from '../engine/event.ts'
 import type { People } from '../auth/user-cache.ts'
 import type { AppRow, AppState } from '../engine/state.ts'
 import { NotFound, Problem } from '../lib/errors.ts'
@@ -59,12 +59,12 @@ export class FanOut {
     return this.#topics.size
   }
 
-  /** Receives a commit, as `Apps.listen` gives it. */
-  onCommit(state: AppState, events: readonly AppEvent[]): void {
+  onCommit(commit: Commit): void {
+    const { state, events } = commit
     const appTopic = this.#topics.get(state.app.id)
     if (appTopic === undefined || !appTopic.isOpen) return
     // Before the events are sent: a subscriber that has just lost the right to them must not see them.
-    this.#review(appTopic, state, events)
+    this.#review(appTopic, commit)
     appTopic.onCommit(events, state)
   }
 
@@ -240,9 +240,10 @@ export class FanOut {
     this.#end(subscription)
   }
 
-  #review(appTopic: AppTopic, state: AppState, events: readonly AppEvent[]): void {
-    const isForAll = events.length === 0 || !isSameGuard(state.published, state.app)
-    const users = isForAll ? null : usersWithOtherAccess(state)
+  #review(appTopic: AppTopic, commit: Commit): void {
+    const { state, before, events } = commit
+    const isForAll = events.length === 0 || !isSameGuard(before, state.app)
+    const users = isForAll ? null : usersWithOtherAccess(commit)
     if (users?.size === 0) return
     for (const subscription of appTopic.subscriptions) {
       const { user } = subscription.session
@@ -325,9 +326,9 @@ function endOfAbsence({ app }: AppState, user: number, events: readonly AppEvent
   return giving?.prev ?? app.head_rev
 }
 
-function usersWithOtherAccess(state: AppState): Set<number> {
+function usersWithOtherAccess({ state, members }: Commit): Set<number> {
   const users = new Set<number>()
-  for (const [user, before] of state.changed) {
+  for (const [user, before] of members) {
     if ((before?.access ?? null) !== (state.member(user)?.access ?? null)) users.add(user)
   }
   return users

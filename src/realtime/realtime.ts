@@ -134,11 +134,11 @@ export class Realtime {
       userStreams: this.#userStreams,
     })
     const typists = new TypingBroadcaster({ ...options, fanOut: this.#fanOut })
-    apps.onCommit((state, events) => {
-      this.#fanOut.onCommit(state, events)
-      const news = this.#unloadedApps.takeUnsent(state.app.id, events)
-      if (news.length > 0 || events.length === 0) this.#userTopic.onCommit(state)
-      this.#userStreams.onCommit(state, news)
+    apps.onCommit(commit => {
+      this.#fanOut.onCommit(commit)
+      const unsent = this.#unloadedApps.takeUnsent(commit.state.app.id, commit.events)
+      if (unsent.length > 0 || commit.events.length === 0) this.#userTopic.onCommit(commit)
+      this.#userStreams.onCommit(commit, unsent)
     })
     globalCommands.onFirstEvent(event => this.#onAppCreated(event))
     sharedLog.listen(event => this.#onSharedEvent(event))
@@ -243,7 +243,7 @@ export class Realtime {
       return this.#unloadedApps.onChange([{ app, rev: state?.app.head_rev ?? rev }])
     if (!this.#unloadedApps.takeFirst(event)) return
     this.#userTopic.onAppCreated(state)
-    this.#userStreams.onCommit(state, [event])
+    this.#userStreams.onCommit({ state, before: state.app, members: new Map() }, [event])
   }
 
   /** Rights may hang on what belongs to no app: who is in which directory. */

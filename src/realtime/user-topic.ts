@@ -1,3 +1,4 @@
+import type { Commit } from '../engine/event.ts'
 import type { AppRow, AppState, MemberRow } from '../engine/state.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
@@ -52,38 +53,39 @@ export class UserTopic {
     broadcast(this.#parts.sessions.of(user), frame, this.#parts.log)
   }
 
-  /** Receives a commit, as `Apps.listen` gives it. */
-  onCommit(state: AppState): void {
+  onCommit({ state, before, members }: Omit<Commit, 'events'>): void {
     const { sessions } = this.#parts
     if (sessions.users.size === 0) return
-    const { app, published, changed } = state
-    for (const [user, before] of changed) if (sessions.users.has(user)) this.#compare(state, user, before)
-    if (this.#mayMoveForAll(state)) {
-      for (const user of this.#present(state)) if (!changed.has(user)) this.#compare(state, user, state.member(user))
+    const { app } = state
+    for (const [user, own] of members) if (sessions.users.has(user)) this.#compare(state, user, { app: before, own })
+    if (this.#mayMoveForAll(app, before)) {
+      for (const user of this.#present(state)) {
+        if (!members.has(user)) this.#compare(state, user, { app: before, own: state.member(user) })
+      }
     }
-    if (app.last_id !== published.last_id || app.prior_id !== published.prior_id) this.#addUnreadChange(state, 'all')
+    if (app.last_id !== before.last_id || app.prior_id !== before.prior_id) this.#addUnreadChange(state, 'all')
   }
 
   /** Receives an app that was made on this node. */
   onAppCreated(state: AppState): void {
-    for (const user of this.#present(state)) this.#compare(state, user, undefined)
+    for (const user of this.#present(state)) this.#compare(state, user, { app: state.app, own: undefined })
   }
 
-  /** True where the app may have come into or out of lists of people whose own relation to it is what it was. */
-  #mayMoveForAll({ app, published }: AppState): boolean {
-    if (app.trashed_at !== published.trashed_at || app.deleted_at !== published.deleted_at) return true
-    return app.last_id !== published.last_id && this.#parts.isRemovable(app)
+  /** True where the app may have come into or out of lists of users whose own relation to it has not changed. */
+  #mayMoveForAll(app: AppRow, before: AppRow): boolean {
+    if (app.trashed_at !== before.trashed_at || app.deleted_at !== before.deleted_at) return true
+    return app.last_id !== before.last_id && this.#parts.isRemovable(app)
   }
 
-  #compare(state: AppState, user: number, before: MemberRow | undefined): void {
+  #compare(state: AppState, user: number, before: { app: AppRow; own: MemberRow | undefined }): void {
     const { isListed } = this.#parts
-    const { app, published } = state
+    const { app } = state
     const own = state.member(user)
     const isThere = isListed(app, own)
-    if (isThere !== isListed(published, before)) {
+    if (isThere !== isListed(before.app, before.own)) {
       if (isThere) this.send(user, { type: 'app_added', app_id: app.id })
       else this.send(user, { type: 'app_removed', app_id: app.id })
-    } else if (isThere && own?.marked_id !== before?.marked_id) this.#addUnreadChange(state, new Set([user]))
+    } else if (isThere && own?.marked_id !== before.own?.marked_id) this.#addUnreadChange(state, new Set([user]))
   }
 
   /** The users with a session here who have a relation to the app. */

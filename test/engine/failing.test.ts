@@ -65,7 +65,7 @@ test('what came together with a command that fails is done by the actor that tak
   const app = database.rooms[0]!
   await using node = await openActors(database.url)
   const heard: string[] = []
-  node.apps.onCommit((_, events) => heard.push(...events.map(({ type }) => type)))
+  node.apps.onCommit(({ events }) => heard.push(...events.map(({ type }) => type)))
   await node.apps.pin(app)
 
   const failing = node.apps.run(bug, app, system, undefined)

@@ -183,8 +183,7 @@ test('what is written while many are being sent what came before is sent to all 
   const state = new AppState({ id: 1 } as AppRow, members, new Recent([], false))
   const write = (last_id: number) => {
     state.app = { ...state.app, last_id }
-    userTopic.onCommit(state)
-    state.markPublished()
+    userTopic.onCommit({ state, ...state.takeChanges() })
   }
 
   write(1)

@@ -124,7 +124,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     // As in the server: whoever is not in memory may do nothing.
     canRead: ({ app }, user) => people.find(user) !== undefined && (app.access !== 'none' || user === app.created_by),
   })
-  apps.onCommit((state, events) => fanOut.onCommit(state, events))
+  apps.onCommit(commit => fanOut.onCommit(commit))
   const [user] = await sql<{ id: number }[]>`
     insert into users (display_name, created_at) values ('Ann', now()) returning id`
   const addApp = async () => {

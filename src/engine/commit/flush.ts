@@ -14,7 +14,8 @@ import {
   type CommandResult,
 } from './decide.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
-import type { AppEvent, CommitListener } from '../event.ts'
+import type { AppEvent } from '../event.ts'
+import type { AppState } from '../state.ts'
 import type { People } from '../../auth/user-cache.ts'
 import { hasMoved, toStatement } from './write-set.ts'
 
@@ -27,7 +28,8 @@ export interface FlushParts {
   people: People
   events: EventTypes
   projections: SameCommitProjection[]
-  published: CommitListener
+  /** Called when memory has taken a commit over. */
+  published: (state: AppState, events: readonly AppEvent[]) => void
   /** Called after a commit of this node with the app's new events: other nodes may want to know. */
   committed: (events: AppEvent[]) => void
   now: () => Date

@@ -1,6 +1,6 @@
 import type { Apps } from '../../engine/apps.ts'
 import { withBodies, type EventTypes } from '../../engine/catch-up.ts'
-import { revertEvent, type AppEvent } from '../../engine/event.ts'
+import { revertEvent, type AppEvent, type Commit } from '../../engine/event.ts'
 import { Recent } from '../../engine/recent.ts'
 import { AppState, type AppRow, type MemberRow } from '../../engine/state.ts'
 import type { Log } from '../../lib/log.ts'
@@ -166,27 +166,25 @@ export class UnloadedAppNotifier {
     this.#markSent(row.id, found.at(-1)!.rev)
     const rows = known.filter(isNew)
     if (rows.length === 0) return
-    const state = toState(
+    const commit = toCommit(
       row,
       relations,
       rows.map(event => ({ ...event, kind: kinds.get(event.type)!, body: null })),
     )
-    userTopic.onCommit(state)
-    userStreams.onCommit(state, shown.filter(isNew))
+    userTopic.onCommit(commit)
+    userStreams.onCommit(commit, shown.filter(isNew))
   }
 }
 
-/** An app with some of its members, as if it had been in memory before the events. */
-function toState(row: AppRow, relations: MemberRow[], events: AppEvent[]): AppState {
-  const state = new AppState(row, relations, new Recent([], false))
-  for (const event of events.toReversed()) revertEvent(state, event)
-  const changed = [...state.changed.keys()]
-  state.markPublished()
-  state.app = row
-  for (const user of changed) {
-    const own = relations.find(({ user_id }) => user_id === user)
-    if (own === undefined) state.dropMember(user)
-    else state.putMember(own)
-  }
-  return state
+/** The commit of these events to an app, as far as some of its members show it. */
+function toCommit(row: AppRow, relations: MemberRow[], events: AppEvent[]): Commit {
+  const earlier = toState(row, relations)
+  for (const event of events.toReversed()) revertEvent(earlier, event)
+  const reverted = earlier.takeChanges().members.keys()
+  const members = new Map(Array.from(reverted, user => [user, earlier.member(user)]))
+  return { state: toState(row, relations), before: earlier.app, events, members }
+}
+
+function toState(row: AppRow, relations: MemberRow[]): AppState {
+  return new AppState(row, relations, new Recent([], false))
 }

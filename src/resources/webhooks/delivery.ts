@@ -75,7 +75,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
     clock,
     log,
   })
-  apps.onCommit((_state, events) => {
+  apps.onCommit(({ events }) => {
     for (const webhook of registrations.concerned(events)) deliverer.wake(webhook)
   })
   sharedLog.listen(({ type, entity_id }) => {

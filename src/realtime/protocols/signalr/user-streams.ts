@@ -1,4 +1,4 @@
-import type { AppEvent } from '../../../engine/event.ts'
+import type { AppEvent, Commit } from '../../../engine/event.ts'
 import type { People, Person } from '../../../auth/user-cache.ts'
 import type { AppRow, AppState, MemberRow } from '../../../engine/state.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -111,28 +111,31 @@ export class SignalRUserStreams {
     this.send([user], frame.type, { ...frame, type: 'personal', event: frame.type, id: change, actor: by })
   }
 
-  /** Receives a commit, as `Apps.listen` gives it, or the first event of an app. */
-  onCommit(state: AppState, events: readonly AppEvent[]): void {
+  /** Sends some of a commit's events: those that were not sent before. */
+  onCommit(commit: Omit<Commit, 'events'>, events: readonly AppEvent[]): void {
     if (this.#wanted.size === 0) return
     for (const event of events) {
       const concern = personalEvents[event.type]
       if (concern === undefined) continue
       // Several events together may give a user the app; the first one is sent.
       if (concern.recipients === 'newcomer' && events.find(other => isSameChange(other, event)) !== event) continue
-      const users = this.#recipientsOf(state, event, concern)
-      if (users.length > 0) this.#sendEvent(state, event, concern.name, users)
+      const users = this.#recipientsOf(commit, event, concern)
+      if (users.length > 0) this.#sendEvent(commit.state, event, concern.name, users)
     }
   }
 
   /** The subscribed users that the event concerns. */
-  #recipientsOf(state: AppState, { actor_id, entity_id }: AppEvent, { recipients, name }: PersonalEvent): number[] {
+  #recipientsOf(
+    { state, before, members }: Omit<Commit, 'events'>,
+    { actor_id, entity_id }: AppEvent,
+    { recipients, name }: PersonalEvent,
+  ): number[] {
     const wanted = this.#wanted.get(name)
     if (wanted === undefined) return []
     if (recipients === 'actor') return wanted.has(actor_id) ? [actor_id] : []
-    const { app, published, changed } = state
-    const isListed = (user: number) => this.#parts.isListed(app, state.member(user))
-    const before = () => (changed.has(entity_id) ? changed.get(entity_id) : state.member(entity_id))
-    if (recipients === 'newcomer' && this.#parts.isListed(published, before())) return []
+    const isListed = (user: number) => this.#parts.isListed(state.app, state.member(user))
+    const own = () => (members.has(entity_id) ? members.get(entity_id) : state.member(entity_id))
+    if (recipients === 'newcomer' && this.#parts.isListed(before, own())) return []
     if (recipients !== 'members') return wanted.has(entity_id) && isListed(entity_id) ? [entity_id] : []
     if (wanted.size < state.memberCount) return [...wanted.keys()].filter(isListed)
     return Array.from(state.members(), ({ user_id }) => user_id).filter(user => wanted.has(user) && isListed(user))

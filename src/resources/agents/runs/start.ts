@@ -105,7 +105,7 @@ export function startRunner(parts: RunnerParts): Started {
     },
     onDecided: approval => counts.decided(approval.state),
   })
-  apps.onCommit(({ app }) => {
+  apps.onCommit(({ state: { app } }) => {
     if (!triggers.take(app.id)) return
     runner.wake()
     void runner.reviewApp(app.id)

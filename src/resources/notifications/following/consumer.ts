@@ -102,7 +102,7 @@ export class Notifier {
     this.#parts = parts
     this.#watermark = new Watermark(parts.sql, () => performance.now(), 0)
     this.#wholeLooks = new WholeLooks(parts.apps, parts.clock)
-    parts.apps.onCommit((state, events) => {
+    parts.apps.onCommit(({ state, events }) => {
       if (events.some(isTelling)) this.#wakeNoted(state.app.id)
       else if (events.some(({ type }) => notifying.has(type))) this.wake(state.app.id)
     })
