@@ -100,7 +100,7 @@ export class Notifier {
 
   constructor(parts: NotifierParts) {
     this.#parts = parts
-    this.#watermark = new Watermark(parts.sql, () => performance.now(), 0)
+    this.#watermark = new Watermark(parts.sql, () => performance.now(), { start: 0 })
     this.#wholeLooks = new WholeLooks(parts.apps, parts.clock)
     parts.apps.onCommit(({ state, events }) => {
       if (events.some(isTelling)) this.#wakeNoted(state.app.id)

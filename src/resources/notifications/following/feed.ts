@@ -3,7 +3,7 @@ import type { People } from '../../../auth/user-cache.ts'
 import type { Log } from '../../../lib/log.ts'
 import { Yielder } from '../../../lib/yielder.ts'
 import type { Sql } from '../../../postgres/sql.ts'
-import { findTransactions } from '../../../log/transactions.ts'
+import { Watermark } from '../../../log/watermark.ts'
 import { telling } from '../commands.ts'
 import { namesOf, showNotification } from '../represent.ts'
 import type { NotificationRow } from '../schema.ts'
@@ -35,16 +35,6 @@ const lookLimit = 5_000
 /** Notifications that are read at once, and those that are told before others have their turn. Guesses. */
 const portion = { read: 96, told: 16 }
 
-/** What a transaction that is open for longer changes is not told: others on the same PostgreSQL may take hours. */
-const latestMs = 60_000
-
-/** All changes up to `id` were made by transactions before `next`, which was known at `atMs`. */
-interface Mark {
-  readonly id: number
-  readonly next: number
-  readonly atMs: number
-}
-
 /**
  * Tells the sessions on this node what became of their users' notifications, whichever node did it: at once after
  * what this node did (`wake`), otherwise within the period of `look`. It has no history: what a client missed while
@@ -56,8 +46,7 @@ export class Feed {
   readonly #parts: FeedParts
   /** Everything up to here was read at least once. */
   #newest: number | null = null
-  /** Oldest first; a look begins at the first. */
-  readonly #marks: Mark[] = []
+  readonly #watermark: Watermark
   /** The changes that were told, and their numbers. */
   readonly #told = new Map<string, number>()
   #reading: Promise<void> | null = null
@@ -66,6 +55,8 @@ export class Feed {
 
   constructor(parts: FeedParts) {
     this.#parts = parts
+    const numbers = { findNewest: findNewestChange, drawnAheadMs: 0 }
+    this.#watermark = new Watermark(parts.sql, parts.nowMs, { numbers })
     parts.globalCommands.onCommit(command => {
       if (telling.has(command)) this.wake()
     })
@@ -88,19 +79,10 @@ export class Feed {
   /** Finds what other nodes did, and what was committed late. */
   async look(): Promise<void> {
     await this.#reading
-    const { sql, nowMs } = this.#parts
-    // In this order: a number that is drawn meanwhile belongs to a transaction that a later `next` leaves open.
-    const id = await findNewestChange(sql)
-    const { oldest, next } = await findTransactions(sql)
-    const atMs = nowMs()
-    // Numbers that nobody had committed before a crash of PostgreSQL are given out again.
-    while ((this.#marks.at(-1)?.id ?? 0) > id) this.#marks.pop()
-    const over = this.#marks.findLastIndex(mark => mark.next <= oldest || mark.atMs < atMs - latestMs)
-    await this.#read(this.#marks[0]?.id ?? null, id)
-    // Only now: what was committed since the last look has been found.
-    if (over > 0) this.#marks.splice(0, over)
-    this.#marks.push({ id, next, atMs })
-    for (const [key, change] of this.#told) if (change <= this.#marks[0]!.id) this.#told.delete(key)
+    const newest = await this.#watermark.advance()
+    await this.#read(this.#watermark.from, newest)
+    this.#watermark.confirm()
+    for (const [key, change] of this.#told) if (change <= this.#watermark.from) this.#told.delete(key)
   }
 
   /** Waits for what is being read; nothing is read after it. */
@@ -120,11 +102,11 @@ export class Feed {
     }
   }
 
-  /** Tells what changed after `from`; nothing where that is null. `newest` had been drawn before, and counts as read. */
-  async #read(from: number | null, newest: number): Promise<void> {
+  /** Tells what changed after `from`. `newest` had been drawn before, and counts as read. */
+  async #read(from: number, newest: number): Promise<void> {
     const { sql, here } = this.#parts
     const users = [...here()]
-    if (from !== null && users.length > 0) {
+    if (users.length > 0) {
       for (let after = from; ;) {
         const changes = await listChanges(sql, users, after, lookLimit)
         await this.#tell(changes.filter(change => !this.#told.has(keyOf(change))))
