@@ -225,7 +225,7 @@ async function furnish({ admin, url }: ReadyProgram): Promise<string> {
   const feed = await post('/api/apps', { type: 'posts', uid: 'news', members })
   const blob = await upload(admin, { name: 'rose.svg', content: picture, type: 'image/svg+xml' })
   const message = await post(`/api/apps/${chat.id}/messages`, { text: 'A\trose \\N "é"\n', blobs: [blob.body.id] })
-  const token = await post('/api/users/ann/tokens', {})
+  const { body: token } = await admin.post('/api/users/ann/tokens')
   const reacted = await client(url, token.access_token).post(`/api/messages/${message.id}/reactions`, { content: '🌹' })
   expect(reacted).toMatchObject({ status: 204 })
   const item = await post(`/api/apps/${feed.id}/posts`, { text: 'News', options: [{ text: 'yes' }] })
