@@ -20,13 +20,15 @@ export interface Options {
   only: string
   /** Where results are written to. */
   out: string
-  /** Lists of a deployment of some size are asked for; null: scenarios are run. */
-  lists: LargeOptions | null
+  /** Lists of a deployment of some size are asked for, or much is done with it; null: scenarios are run. */
+  large: LargeOptions | null
+  isBulk: boolean
 }
 
 const usage = `npm run bench -- [scenario …] [--seconds 5] [--rounds 3] [--rate 200] [--profile]
 npm run bench -- [scenario …] --url https://chat.example --key wys_…
 npm run bench -- --size large [--trash 1] [--data bench/data] [--database postgres://…] [--only notifications]
+npm run bench -- --size large --bulk
 
 scenarios: ${scenarios.map(({ name, isByHand }) => (isByHand ? `${name} (only if named)` : name)).join(', ')}; without any, all
 --seconds  how long each measurement takes; 5, unless the scenario has its own time
@@ -44,6 +46,7 @@ scenarios: ${scenarios.map(({ name, isByHand }) => (isByHand ? `${name} (only if
 --data     folder in which it is kept, so that it is loaded once
 --database a PostgreSQL to load it into instead of an embedded one; it must be empty, or loaded by this before
 --only     only lists with this in their path
+--bulk     instead of lists: does what concerns very many rows at once, and says how long people who write waited meanwhile
 `
 
 function namesOf(isMeant: (scenario: Scenario) => boolean): string {
@@ -70,12 +73,13 @@ export function readOptions(args: string[]): Options {
       data: { type: 'string' },
       database: { type: 'string' },
       only: { type: 'string', default: '' },
+      bulk: { type: 'boolean', default: false },
       trial: { type: 'boolean', default: false },
       profile: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
-  const { seconds, rounds, rate, url, key, out, size, trash, data, trial, profile, help } = values
+  const { seconds, rounds, rate, url, key, out, size, trash, data, bulk, trial, profile, help } = values
   const number = (text: string | undefined) => (text === undefined ? null : Number(text))
   const isWithin = (value: number | null, least: number, most: number) =>
     value === null || (value >= least && value <= most)
@@ -89,6 +93,7 @@ export function readOptions(args: string[]): Options {
     isWithin(number(rate), 0.1, 100_000) &&
     (size === undefined || (size in sizes && positionals.length === 0)) &&
     isWithin(number(trash), 0, 100) &&
+    !(bulk && size === undefined) &&
     (url === undefined) === (key === undefined) &&
     !(profile && url !== undefined) &&
     named.every(scenario => scenario !== undefined && isPossible(scenario))
@@ -106,7 +111,8 @@ export function readOptions(args: string[]): Options {
     profile,
     only: values.only,
     out,
-    lists:
+    isBulk: bulk,
+    large:
       size === undefined
         ? null
         : {

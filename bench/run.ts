@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { measureBulk } from './bulk/run.ts'
 import type { Elsewhere } from './elsewhere.ts'
 import { medians } from './figures.ts'
 import { measureLists } from './large/run.ts'
@@ -33,8 +34,9 @@ async function run(options: Options): Promise<void> {
     void process.stderr.write(`${((Date.now() - startedAt.getTime()) / 1000).toFixed(0).padStart(4)} s  ${line}\n`)
   const name = startedAt.toISOString().slice(0, 19).replaceAll(':', '')
   const profiles = join(out, `${name}-profiles`)
-  if (options.lists !== null) {
-    process.exitCode = (await measureLists(options.lists, say)) ? 0 : 1
+  if (options.large !== null) {
+    const measure = options.isBulk ? measureBulk : measureLists
+    process.exitCode = (await measure(options.large, say)) ? 0 : 1
     return
   }
   if (!canYield) say('there is no chrt: the load generator will cut into the work of the servers')

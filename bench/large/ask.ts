@@ -31,10 +31,13 @@ export function toAsk(origin: string, credentials: Record<List['by'], string>): 
   }
 }
 
-/** Each list once, one after the other: how long it took. */
-export async function askCold(lists: List[], ask: Ask): Promise<Map<List, number>> {
+/** Each list once, one after the other: how long it took. `say` is told now and then how far this is. */
+export async function askCold(lists: List[], ask: Ask, say: (line: string) => void): Promise<Map<List, number>> {
   const took = new Map<List, number>()
-  for (const list of lists) took.set(list, await time(() => ask(list)))
+  for (const list of lists) {
+    took.set(list, await time(() => ask(list)))
+    if (took.size % 20 === 0) say(`  ${took.size} of ${lists.length}`)
+  }
   return took
 }
 

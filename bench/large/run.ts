@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { NodeProcess } from '../node-process.ts'
 import { round } from '../print.ts'
 import { askCold, askWarm, toAsk, type Answered } from './ask.ts'
 import { Buffers } from './buffers.ts'
-import { ensureLoaded, openData } from './data.ts'
+import { ensureLoaded } from './data.ts'
 import { toExpressions, toLayout } from './layout.ts'
 import { toLists, toTokens } from './lists.ts'
+import { key, withData, withServer } from './serve.ts'
 import { sizes, type SizeName } from './size.ts'
 
 export interface LargeOptions {
@@ -23,8 +23,6 @@ export interface LargeOptions {
   out: string
 }
 
-const key = 'wys_a-key-for-measurements-that-is-long-enough'
-
 /** Loads a deployment of a size, unless it is there, and asks for each of its lists. False where one missed its target. */
 export async function measureLists(options: LargeOptions, say: (line: string) => void): Promise<boolean> {
   const { dir, url, only, out } = options
@@ -37,12 +35,12 @@ export async function measureLists(options: LargeOptions, say: (line: string) =>
   })
   // Started anew, with nothing in memory.
   return withData(options, database =>
-    withServer({ dir, database }, async origin => {
+    withServer({ dir, database }, async ({ origins: [origin] }) => {
       const buffers = await Buffers.open(database)
       try {
-        const ask = toAsk(origin, { key, ...toTokens(size) })
+        const ask = toAsk(`http://${origin!.host}:${origin!.port}`, { key, ...toTokens(size) })
         say(`asks for ${lists.length} lists, cold`)
-        const cold = await askCold(lists, ask)
+        const cold = await askCold(lists, ask, say)
         say('warm')
         process.stdout.write(`${heading}\n`)
         const answered: Answered[] = []
@@ -57,28 +55,6 @@ export async function measureLists(options: LargeOptions, say: (line: string) =>
       }
     }),
   )
-}
-
-async function withData<Result>({ dir, url }: LargeOptions, run: (url: string) => Promise<Result>): Promise<Result> {
-  const data = await openData(dir, url)
-  try {
-    return await run(data.url)
-  } finally {
-    await data.stop()
-  }
-}
-
-async function withServer<Result>(
-  { dir, database }: { dir: string; database: string },
-  run: (origin: string) => Promise<Result>,
-): Promise<Result> {
-  const environment = { API_KEY: key, DATABASE_URL: database }
-  const node = await NodeProcess.start({ dir, nodeArgs: [], environment })
-  try {
-    return await run(`http://127.0.0.1:${node.port}`)
-  } finally {
-    await node.stop()
-  }
 }
 
 const isMissed = ({ p50Ms, limitMs }: Answered) => limitMs !== null && p50Ms > limitMs
