@@ -1,4 +1,4 @@
-import type { Sql } from '../../src/storage/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import type { Server } from '../server.ts'
 import { texts, type Person } from '../world.ts'
 

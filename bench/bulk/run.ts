@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSql, type Sql } from '../../src/storage/sql.ts'
+import { openSql, type Sql } from '../../src/postgres/sql.ts'
 import { ensureLoaded } from '../large/data.ts'
 import { toLayout } from '../large/layout.ts'
 import { toTokens } from '../large/lists.ts'

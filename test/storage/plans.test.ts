@@ -7,8 +7,10 @@ import { listNotifications, orderFields } from '../../src/resources/notification
 import { listPersons } from '../../src/resources/users/lists/pages.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { countBeforeIn } from '../../src/resources/content/lists/across/across.ts'
+import { listLively } from '../../src/resources/content/lists/across/lively.ts'
+import { contentStore, orderFields as contentFields } from '../../src/resources/content/store.ts'
 import { toPage, type Listing } from '../../src/api/page.ts'
-import type { Db, Tx } from '../../src/postgres/sql.ts'
+import type { Db, Sql, Tx } from '../../src/postgres/sql.ts'
 import type { z } from 'zod'
 import { createDatabase, type Database } from '../support/database.ts'
 
@@ -94,6 +96,29 @@ test.each(lists)('%s: no table is read as a whole, and few pages are', async (_,
   expect(scanned).toEqual([])
   expect(pages).toBeLessThan(most)
 })
+
+test.each([
+  { order: 'created_at desc', skip: 0 },
+  { order: 'updated_at desc', skip: 0 },
+  { order: 'created_at desc', skip: 100 },
+] as const)(
+  'the first pages of all apps by $order, from $skip on, are found in few of them',
+  async ({ order, skip }) => {
+    const store = contentStore('messages')
+    const scope = { apps: null, hidden: [], administered: null, author: 0, readOnly: [] }
+    const page = toPage({ order_by: order, skip }, contentFields, 'id', 'along')
+    const expected = await store.list(database.sql, scope, page)
+
+    let rows: { id: number }[] | null = null
+    const { scanned, pages } = await costOf(async tx => {
+      rows = await listLively(tx as unknown as Sql, store, { scope, page, types: ['private_chat', 'chat_room'] })
+    })
+
+    expect(rows!.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+    expect(scanned).toEqual([])
+    expect(pages).toBeLessThan(20_000)
+  },
+)
 
 test('the deployment is what the server would have made: totals that are kept are right', async () => {
   const { sql } = database

@@ -85,6 +85,12 @@ export interface ContentStore {
   count: (db: Db, scope: Scope, page: Page) => Promise<number>
   sumOfApps: (db: Db, types: string[], apps: number[] | null) => Promise<number>
   listHolding: (db: Db, types: string[], apps: number[] | null, limit: number) => Promise<number[]>
+  listLively: (
+    db: Db,
+    types: string[],
+    apps: number[] | null,
+    limit: number,
+  ) => Promise<{ id: number; head_at: Date }[]>
   findPosition: (db: Db, scope: Scope, page: Page, id: number) => Promise<number | null>
   list: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<ContentRow[]>
   search: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<{ rows: ContentRow[]; count: number }>
@@ -185,6 +191,14 @@ export function contentStore(table: ContentTable): ContentStore {
           ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}
         limit ${limit}`
       return rows.map(({ id }) => id)
+    },
+    /** Those in which something was done last, newest first, and when. Nothing in them was made or edited later. */
+    listLively(db, types, apps, limit) {
+      return db<{ id: number; head_at: Date }[]>`
+        select id, head_at from apps
+        where type = any(${types}) and made_count > 0 and trashed_at is null and deleted_at is null
+          ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}
+        order by head_at desc limit ${limit}`
     },
     /** How many items of a filtered list come before one of them; null where it is not listed. Looks at each. */
     async findPosition(db, scope, page, id) {

@@ -14,6 +14,7 @@ import { listFiltered, type ContentPage, type Narrowing, type Reader } from '../
 import { findMoment } from '../positions/moment.ts'
 import { centre } from '../positions/place-page.ts'
 import { walkLimit } from '../positions/position.ts'
+import { isOfLively, listLively } from './lively.ts'
 import { findsOften, searchOften } from './often.ts'
 import type { Scope } from '../scope.ts'
 import { hasTerms, searchedApps } from '../search.ts'
@@ -43,6 +44,10 @@ export async function listEverywhere(
     if (isById) return listPlaced(kind.store, asked, sql)
     if (isFar) return listTimed(kind.store, asked, sql)
   }
+  if (isOfLively(scope, page) && !isRange && query.around === undefined && !page.countOnly) {
+    const rows = await listLively(sql, store, { scope, page, types: typesOf(kind) })
+    if (rows !== null) return { rows, count: count ?? (await store.count(sql, scope, page)), page }
+  }
   const isRemembered = query.around === undefined && scope.apps === null && (await findsOften(sql, store.table, page))
   if (isRemembered) return searchOften(store, scope, page, sql)
   return listFiltered(store, { scope, page, around: query.around, kept: count }, sql)
@@ -56,8 +61,7 @@ async function narrowToHolding(
   most: number,
 ): Promise<number[] | null> {
   if (apps !== null && apps.length <= most) return apps
-  const types = Object.keys(guids).filter(type => isIn(kind, type))
-  const holding = await kind.store.listHolding(sql, types, apps, most + 1)
+  const holding = await kind.store.listHolding(sql, typesOf(kind), apps, most + 1)
   return holding.length <= most ? holding : apps
 }
 
@@ -110,8 +114,7 @@ async function listTimed(store: ContentStore, { scope, page, count, around }: Pl
 async function toReach(kind: ContentKind, { sql, by, people }: Reader, wanted: number[] | undefined): Promise<Scope> {
   if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user, readOnly: [] }
   const directories = await people.directoriesOf(by.user)
-  const types = Object.keys(guids).filter(type => isIn(kind, type))
-  const which = sql`a.type = any(${types}) and ${hasContent(sql)}`
+  const which = sql`a.type = any(${typesOf(kind)}) and ${hasContent(sql)}`
   const readable = await listReadable(sql, by.user, directories, which)
   const apps = wanted === undefined ? readable : readable.filter(({ id }) => wanted.includes(id))
   return {
@@ -123,9 +126,11 @@ async function toReach(kind: ContentKind, { sql, by, people }: Reader, wanted: n
   }
 }
 
-/** True where there may be such items in apps of a type, directly or as comments on what is there. */
-function isIn({ fits, parents }: ContentKind, type: string): boolean {
-  return fits(type) || (type === 'posts' && 'post' in parents) || (type === 'files' && 'file' in parents)
+/** Types of apps in which there may be such items, directly or as comments on what is there. */
+function typesOf({ fits, parents }: ContentKind): string[] {
+  const isIn = (type: string) =>
+    fits(type) || (type === 'posts' && 'post' in parents) || (type === 'files' && 'file' in parents)
+  return Object.keys(guids).filter(isIn)
 }
 
 /** How many items there are where nothing filters: what is visible is kept, and little is in the trash. */
