@@ -1,4 +1,5 @@
 import type { Principal } from '../../../auth/principal.ts'
+import { toReference } from '../../../api/reference.ts'
 import { fromNearerEnd } from '../../../postgres/order.ts'
 import type { Page } from '../../../api/page.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
@@ -13,6 +14,18 @@ export interface Crowd {
   isIn: Fragment
   /** How many there are; absent where that is not kept. */
   size?: number
+}
+
+/** People who are found from what they belong to. */
+export type Gathered = Crowd & { ids: Fragment }
+
+/** What people belong to who are listed. */
+export interface Belonging {
+  /** References of directories that people must all be in. A user who is not in one of them finds nobody there. */
+  directories: string[]
+  /** Only those who follow this user, or are followed by it. */
+  followersOf?: number
+  followedBy?: number
 }
 
 /** The crowd of all users but a few, who are not seen. */
@@ -101,4 +114,31 @@ async function estimateUsers(db: Db): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select greatest(reltuples, 0)::bigint as count from pg_class where oid = 'users'::regclass`
   return row!.count
+}
+
+/** What a list is restricted to. */
+export function toCrowds(
+  db: Db,
+  { by, directories, followersOf, followedBy }: Belonging & { by: Principal },
+): Gathered[] {
+  const crowds = directories.map(directory => toMembers(db, directory, by))
+  if (followersOf !== undefined) {
+    const from = db`from follows f where f.followed_id = ${followersOf}`
+    crowds.push({ ids: db`select f.user_id ${from}`, isIn: db`(select true ${from} and f.user_id = u.id)` })
+  }
+  if (followedBy !== undefined) {
+    const from = db`from follows f where f.user_id = ${followedBy}`
+    crowds.push({ ids: db`select f.followed_id ${from}`, isIn: db`(select true ${from} and f.followed_id = u.id)` })
+  }
+  return crowds
+}
+
+function toMembers(db: Db, directory: string, { kind, user }: Principal): Gathered {
+  const { id, name } = toReference(directory)
+  const isMember = db`exists (select from directory_members o where o.directory_id = d.id and o.user_id = ${user})`
+  const from = db`
+    from directory_members m join directories d on d.id = m.directory_id
+    where ${id === null ? db`lower(d.name) = lower(${name})` : db`d.id = ${id}`}
+      and ${kind === 'key' ? db`true` : isMember}`
+  return { ids: db`select m.user_id ${from}`, isIn: db`(select true ${from} and m.user_id = u.id)` }
 }

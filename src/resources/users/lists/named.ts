@@ -2,9 +2,10 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Page } from '../../../api/page.ts'
 import { remembered } from '../../../postgres/remembered.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
+import { toCrowds, type Belonging, type Crowd } from './crowd.ts'
 import { toVisible } from './extent.ts'
 import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
-import { listStillSeen } from '../visible.ts'
+import { isAmong, listStillSeen } from '../visible.ts'
 
 /**
  * A condition on `u`, a row of users: each word of `q` is one, or the beginning of one, of what the caller may read of it.
@@ -21,7 +22,7 @@ function readable(db: Db): Fragment {
 }
 
 /** A person's search that finds many. */
-interface Often {
+interface Often extends Belonging {
   by: Principal
   agent?: boolean | undefined
   system?: boolean | undefined
@@ -51,9 +52,21 @@ export async function listOften(
   const found = await gatherOften(db as Sql, { ...asked, order })
   const count = found?.length ?? (await countOften(db as Sql, asked))
   if (countOnly || skip >= count) return { ids: [], count }
-  if (found !== null) return { ids: await listStillSeen(db, often.by, found.slice(skip, skip + take)), count }
+  if (found !== null) {
+    const ids = await listStillSeen(db, often.by, found.slice(skip, skip + take))
+    return { ids: await listStillIn(db, toCrowds(db, often), ids), count }
+  }
   const { isFound } = await toOften(db, asked, true)
   return { ids: await selectUserIds(db, isFound, page, count), count }
+}
+
+/** Those of `ids` who belong to all crowds now, in their order: of what was found a moment ago. */
+async function listStillIn(db: Db, crowds: Crowd[], ids: number[]): Promise<number[]> {
+  if (crowds.length === 0 || ids.length === 0) return ids
+  const isIn = crowds.reduce((all, crowd) => db`${all} and ${crowd.isIn}`, db`u.id = any(${ids}::bigint[])`)
+  const rows = await db<{ id: number }[]>`select u.id from users u where ${isIn}`
+  const still = new Set(rows.map(({ id }) => id))
+  return ids.filter(id => still.has(id))
 }
 
 type OftenOf = Often & Pick<Page, 'trashed' | 'tags'>
@@ -79,11 +92,13 @@ const countOften = remembered(rememberedMs, async (sql: Sql, often: OftenOf): Pr
 /** `isWalked`: PostgreSQL does not see that an index finds the words, and looks at rows in the order of the page. */
 async function toOften(db: Db, often: OftenOf, isWalked: boolean): Promise<{ isFound: Fragment }> {
   const { by, q, autocomplete, agent, system } = often
-  const { isSeen } = await toVisible(db, by, false)
+  const { isSeen } = often.directories.length > 0 ? { isSeen: db`true` } : await toVisible(db, by, false)
+  const crowds = toCrowds(db, often)
+  const isIn = crowds.reduce((all, { ids }) => db`${all} and ${isAmong(db, ids)}`, db``)
   const hasWords = hasWordsOf(db, q, autocomplete ?? true, by)
   // What is stored is asked first: the words of a row take 10 µs to be worked out.
   const hasAny = db`u.search @@ name_query(${q}, ${autocomplete ?? true}, false)`
   const isFound = db`${isWalked ? db`(${hasAny} and ${hasWords}) is true` : hasWords}
-    and u.id >= ${system === true ? 0 : 1} ${toOthers(db, by, often, agent)} and ${isSeen}`
+    and u.id >= ${system === true ? 0 : 1} ${toOthers(db, by, often, agent)} ${isIn} and ${isSeen}`
   return { isFound }
 }

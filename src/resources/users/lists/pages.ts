@@ -1,29 +1,20 @@
 import { listPeople, type Person } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import { toReference } from '../../../api/reference.ts'
 import type { Page } from '../../../api/page.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
-import { asksNothing, findEverybody, listCrowd, type Crowd } from './crowd.ts'
+import { asksNothing, findEverybody, listCrowd, toCrowds, type Belonging, type Crowd, type Gathered } from './crowd.ts'
 import { toVisible } from './extent.ts'
 import { hasWordsOf, listOften } from './named.ts'
 import { listSeen } from './seen.ts'
 import { listUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isAmong } from '../visible.ts'
 
-export interface PersonFilter {
+export interface PersonFilter extends Belonging {
   by: Principal
   agent?: boolean | undefined
   system?: boolean | undefined
   autocomplete?: boolean | undefined
-  /** References of directories that people must all be in. A user who is not in one of them finds nobody there. */
-  directories: string[]
-  /** Only those who follow this user, or are followed by it. */
-  followersOf?: number
-  followedBy?: number
 }
-
-/** People who are found from what they belong to. */
-type Gathered = Crowd & { ids: Fragment }
 
 /** One page of people, and how many there are in all. */
 export async function listPersons(
@@ -66,37 +57,13 @@ async function listAmong(
   const { by, agent, system, autocomplete, directories } = filter
   const agents = agent === true ? [db`select a.id from users a where a.is_agent`] : []
   const found = await restrictTo(db, toFound(db, page.q, autocomplete ?? true, by))
-  const isOften = page.q !== undefined && !found.isNarrow && crowds.length === 0 && agents.length === 0
-  if (isOften) return listOften(db, { ...filter, q: page.q! }, page)
   const others = await restrictTo(db, [...crowds.map(({ ids }) => ids), ...agents])
+  const isOften = page.q !== undefined && !found.isNarrow && !others.isNarrow && agents.length === 0
+  if (isOften) return listOften(db, { ...filter, q: page.q! }, page)
   const isNarrow = found.isNarrow || others.isNarrow
   const { isSeen } = directories.length > 0 ? { isSeen: db`true` } : await toVisible(db, by, isNarrow)
   const where = db`${found.where} and ${others.where} and u.id >= ${system === true ? 0 : 1}`
   return listUserIds(db, db`${where} ${toOthers(db, by, page, agent)} and ${isSeen}`, page)
-}
-
-/** What a list is restricted to. */
-function toCrowds(db: Db, { by, directories, followersOf, followedBy }: PersonFilter): Gathered[] {
-  const crowds = directories.map(directory => toMembers(db, directory, by))
-  if (followersOf !== undefined) {
-    const from = db`from follows f where f.followed_id = ${followersOf}`
-    crowds.push({ ids: db`select f.user_id ${from}`, isIn: db`(select true ${from} and f.user_id = u.id)` })
-  }
-  if (followedBy !== undefined) {
-    const from = db`from follows f where f.user_id = ${followedBy}`
-    crowds.push({ ids: db`select f.followed_id ${from}`, isIn: db`(select true ${from} and f.followed_id = u.id)` })
-  }
-  return crowds
-}
-
-function toMembers(db: Db, directory: string, { kind, user }: Principal): Gathered {
-  const { id, name } = toReference(directory)
-  const isMember = db`exists (select from directory_members o where o.directory_id = d.id and o.user_id = ${user})`
-  const from = db`
-    from directory_members m join directories d on d.id = m.directory_id
-    where ${id === null ? db`lower(d.name) = lower(${name})` : db`d.id = ${id}`}
-      and ${kind === 'key' ? db`true` : isMember}`
-  return { ids: db`select m.user_id ${from}`, isIn: db`(select true ${from} and m.user_id = u.id)` }
 }
 
 /** Those in whom the caller finds all words of `q`. Served by users_search and users_readable. */
