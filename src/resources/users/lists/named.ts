@@ -21,21 +21,22 @@ function readable(db: Db): Fragment {
   return db`person_terms(u.display_name, u.name, u.uid, u.given_name, u.middle_name, u.family_name, u.nickname)`
 }
 
-/** A person's search that finds many. */
+/** A person's list of many: of those who have some words, or of a crowd. */
 interface Often extends Belonging {
   by: Principal
   agent?: boolean | undefined
   system?: boolean | undefined
   autocomplete?: boolean | undefined
-  q: string
+  /** Absent for all who belong to a crowd. */
+  q?: string | undefined
 }
 
 /** How long it may be answered again who is found: to gather 60,000 of a million takes 0.3 s. */
 const rememberedMs = 30_000
 
-/** Ids of one search that are remembered, and searches: 0.8 MB each at most. Guesses. */
-const gatheredIds = 100_000
-const gatheredSearches = 50
+/** Ids of one search that are remembered, and searches: 2 MB each at most. Guesses. */
+const gatheredIds = 250_000
+const gatheredSearches = 20
 
 /**
  * A page of the ids of those whom words find that many have, and how many they are. They are gathered once, for all pages
@@ -95,9 +96,9 @@ async function toOften(db: Db, often: OftenOf, isWalked: boolean): Promise<{ isF
   const { isSeen } = often.directories.length > 0 ? { isSeen: db`true` } : await toVisible(db, by, false)
   const crowds = toCrowds(db, often)
   const isIn = crowds.reduce((all, { ids }) => db`${all} and ${isAmong(db, ids)}`, db``)
-  const hasWords = hasWordsOf(db, q, autocomplete ?? true, by)
+  const hasWords = q === undefined ? db`true` : hasWordsOf(db, q, autocomplete ?? true, by)
   // What is stored is asked first: the words of a row take 10 µs to be worked out.
-  const hasAny = db`u.search @@ name_query(${q}, ${autocomplete ?? true}, false)`
+  const hasAny = q === undefined ? db`true` : db`u.search @@ name_query(${q}, ${autocomplete ?? true}, false)`
   const isFound = db`${isWalked ? db`(${hasAny} and ${hasWords}) is true` : hasWords}
     and u.id >= ${system === true ? 0 : 1} ${toOthers(db, by, often, agent)} ${isIn} and ${isSeen}`
   return { isFound }

@@ -16,6 +16,9 @@ export interface PersonFilter extends Belonging {
   autocomplete?: boolean | undefined
 }
 
+/** People of a crowd from here on are gathered once, for all pages that are read of them. A guess. */
+const deepFrom = 5_000
+
 /** One page of people, and how many there are in all. */
 export async function listPersons(
   db: Db,
@@ -25,12 +28,20 @@ export async function listPersons(
   const { by } = filter
   if (page.trashed === true && by.kind !== 'key') return { count: 0, persons: [] }
   const crowds = toCrowds(db, filter)
+  if (crowds.length === 1 && page.skip >= deepFrom && page.q === undefined) {
+    const { ids, count } = await listOften(db, filter, page)
+    return { count, persons: await listPeopleInOrder(db, ids) }
+  }
   const crowd = asksNothing(filter, page) ? await findWhole(db, crowds, filter) : null
   const whole = crowd === null ? await listAllSeen(db, crowds, filter, page) : await listCrowd(db, filter, crowd, page)
   const { ids, count } = whole ?? (await listAmong(db, crowds, filter, page))
+  return { count, persons: await listPeopleInOrder(db, ids) }
+}
+
+/** Whoever was deleted meanwhile is missing. */
+async function listPeopleInOrder(db: Db, ids: number[]): Promise<Person[]> {
   const persons = new Map((ids.length === 0 ? [] : await listPeople(db, ids)).map(person => [person.id, person]))
-  // Whoever was deleted between the two is missing.
-  return { count, persons: ids.flatMap(id => persons.get(id) ?? []) }
+  return ids.flatMap(id => persons.get(id) ?? [])
 }
 
 /** Of all whom a user can see, where nothing else is asked; null for anything else. */
