@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { EventRow } from '../log/events.ts'
 import type { Db } from '../postgres/sql.ts'
 import type { People } from '../auth/user-cache.ts'
@@ -93,6 +94,8 @@ export interface EventType<Body> {
    * `{ message: {…} }`. Null where nothing is left to tell, or to show to everybody. The people that it names are in memory.
    */
   present?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
+  /** The members that `present` gives, as they are written: of what clients get beside who did it and when. */
+  schema?: z.ZodObject
   /** Finer names of some of these events for clients of the hub: which there are, and what this one is called. */
   hub?: { names: readonly string[]; nameOf(event: AppEvent<Body>): string }
   /**

@@ -25,6 +25,15 @@ test('the page about realtime lists the events that clients of an app get', () =
   expect(listed).toEqual(told)
 })
 
+test('the page names the members of each event, as its schema does', () => {
+  const rows = [...page.matchAll(/^\| ((?:`\w+`(?:, )?)+) +\| (.*) \|$/gm)]
+  const documented = new Map(rows.flatMap(([, names, text]) => names!.split(', ').map(name => [name, text!] as const)))
+
+  for (const type of told)
+    for (const member of Object.keys(eventTypes.get(type)!.schema!.shape))
+      expect([type, documented.get(`\`${type}\``)]).toEqual([type, expect.stringContaining(`\`${member}\``)])
+})
+
 test('the typed client knows each of these events', () => {
   const known = {
     app_created: true,

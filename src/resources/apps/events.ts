@@ -1,12 +1,17 @@
+import { z } from 'zod'
+import { Int, Timestamp } from '../../api/shape.ts'
 import { byId, event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
 import { blankMember, withMark, type AppRow, type MemberRow } from '../../engine/state.ts'
 import { findApps, loadMembers } from '../../engine/store.ts'
 import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
+import { EventApp } from './schema.ts'
 
 const present = (_event: AppEvent, { app, people, origin }: PresentationContext) => ({
   app: showAppRef(app, people, origin),
 })
+
+const schema = z.object({ app: EventApp })
 
 /** Everything but counters and revs, which move with the events that concern them. */
 function takeDetails(app: AppRow, body: AppRow): AppRow {
@@ -27,6 +32,7 @@ const change = (type: string, isActivity: boolean, before: (app: AppRow) => Part
       if (body !== null) state.app = takeDetails(state.app, body)
     },
     present,
+    schema,
   })
 
 export const appCreated = change('app_created', true, ({ created_at }) => ({ deleted_at: created_at }))
@@ -69,6 +75,7 @@ export const appMarked = event<null>({
     const own = state.member(actor_id)
     if (own !== undefined) state.putMember({ ...own, marked_id: own.marked_id === null ? 0 : null })
   },
+  schema: schema.extend({ marked_id: Int.optional(), marked_at: Timestamp.optional() }),
   isBroadcast: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
   present({ facts }, { app, people, origin }) {
     const { marked_id, marked_at } = facts as unknown as Marked
@@ -99,6 +106,7 @@ export const settingsChanged = event<MemberRow>({
   },
   isBroadcast: () => false,
   present,
+  schema,
 })
 
 export const events = [

@@ -110,6 +110,26 @@ export const AppSummary = z
   })
   .meta({ id: 'AppSummary' })
 
+/** The app as events show it: without what depends on who looks. */
+export const EventApp = AppSummary.omit({
+  archive_url: true,
+  is_pinned: true,
+  is_starred: true,
+  is_subscribed: true,
+  is_unread: true,
+  permissions: true,
+}).meta({ id: 'EventApp' })
+
+/** What an event says of something that it cannot show any more. */
+export const EventRef = z.object({
+  id: Int,
+  app: EventApp,
+  parent: z.object({ id: Int, type: z.string() }).optional(),
+})
+
+/** What has gone to the trash by the time that its update is read again. */
+export const TrashedRef = EventRef.extend({ is_trashed: z.literal(true) })
+
 export const MemberItem = z
   .object({
     id: Int,

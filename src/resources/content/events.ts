@@ -1,13 +1,15 @@
+import { z } from 'zod'
 import { byId, event, type AppEvent, type EventType, type PresentationContext } from '../../engine/event.ts'
 import { blankMember, withMark, type AppRow, type State } from '../../engine/state.ts'
 import type { Db } from '../../postgres/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { withMessage, type Newest } from '../apps/own/unread.ts'
+import { EventRef, TrashedRef } from '../apps/schema.ts'
 import { embedWithoutWords } from '../embeds/represent.ts'
 import { listShown, type ParentType } from './parent.ts'
 import { withParts, type ContentItem, type Parts } from './parts.ts'
 import { presentContent, redactContent } from './represent.ts'
-import type { ContentRow } from './schema.ts'
+import { EventContent, type ContentRow } from './schema.ts'
 import type { ContentStore, ContentTable } from './store.ts'
 
 export interface ContentEvents {
@@ -65,6 +67,7 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
     redact: ({ body }: { body: ContentItem | null }, context: PresentationContext) =>
       body === null ? null : { [entity]: redactContent(entity, body, context) },
     forQueue: withoutWords,
+    schema: z.object({ [entity]: EventContent }),
   } satisfies Partial<EventType<ContentItem>>
   return {
     created: event<ContentItem>({
@@ -96,6 +99,7 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
         else if (body.parent_id === null) state.putItem(toRow(body))
       },
       revert: forgetNewestIf,
+      schema: z.object({ [entity]: z.union([EventContent, TrashedRef]) }),
       present(event, context) {
         if (event.body !== null) return presentWhole(event.body, context)
         const { visible } = event.facts as unknown as Consequences
@@ -113,6 +117,7 @@ export function contentEvents({ entity, table, isMarked, store }: ContentEventOp
       },
       revert: forgetNewestIf,
       present: (event, context) => ({ [entity]: showRef(event, context) }),
+      schema: z.object({ [entity]: EventRef }),
     }),
   }
 }

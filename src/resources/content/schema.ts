@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { problem } from '../../lib/errors.ts'
 import { IdInput, Int, MetadataInput, pagedList, TagsInput } from '../../api/shape.ts'
 import { Listing, QueryFlag } from '../../api/page.ts'
-import { AppSummary } from '../apps/schema.ts'
+import { AppSummary, EventApp } from '../apps/schema.ts'
 import { Embed } from '../embeds/schema.ts'
-import { File } from '../files/schema.ts'
+import { EventFile, File } from '../files/schema.ts'
 import { Meeting } from '../meetings/schema.ts'
 import { ContentSummary } from './summary-schema.ts'
-import { NewOptions, OptionChanges, OptionSummary } from '../options/schema.ts'
+import { EventOption, NewOptions, OptionChanges, OptionSummary } from '../options/schema.ts'
 import { Reaction } from '../reactions/schema.ts'
 import { UserSummary } from '../users/schema.ts'
 
@@ -54,6 +54,18 @@ export const Content = ContentSummary.extend({
   created_by: UserSummary,
   updated_by: UserSummary.optional(),
 })
+
+/** A message, post or comment as events show it: without what depends on who looks, and without lists that are empty. */
+export const EventContent = Content.omit({ is_starred: true, is_subscribed: true })
+  .extend({
+    app: EventApp,
+    annotations: pagedList(EventFile.extend({ app: z.object({ id: Int }) })).optional(),
+    attachments: pagedList(EventFile).optional(),
+    options: pagedList(EventOption).optional(),
+    reactions: pagedList(Reaction).optional(),
+    comments: z.object({ count: Int }).optional().describe('Of posts'),
+  })
+  .meta({ id: 'EventContent' })
 
 export const ContentPath = z.object({ id: z.string() })
 export const ContentQuery = z.object({ trashed: QueryFlag.optional() })

@@ -1,9 +1,11 @@
+import { z } from 'zod'
 import { byId, event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
 import type { State } from '../../engine/state.ts'
 import type { Db } from '../../postgres/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
+import { EventRef, TrashedRef } from '../apps/schema.ts'
 import { presentFile, showRaw } from './represent.ts'
-import type { FileRow } from './schema.ts'
+import { EventFile, type FileRow } from './schema.ts'
 import { findFiles } from './store.ts'
 
 /** How the counts of visible and trashed files moved: `visible` -1 in an update means that it went to the trash. */
@@ -32,6 +34,7 @@ const shared = {
   names: ({ body }: AppEvent<FileRow>) =>
     body === null ? [] : [body.created_by, ...(body.updated_by === null ? [] : [body.updated_by])],
   present: ({ body }: AppEvent<FileRow>, context: PresentationContext) => body && presentWhole(body, context),
+  schema: z.object({ file: EventFile }),
 }
 
 export const fileCreated = event<FileRow>({
@@ -54,6 +57,7 @@ export const fileUpdated = event<FileRow>({
     const { visible } = event.facts as FileFacts
     return visible < 0 ? { file: { ...showRef(event, context), is_trashed: true } } : null
   },
+  schema: z.object({ file: z.union([EventFile, TrashedRef]) }),
   hub: {
     names: ['file_trashed', 'file_restored'],
     nameOf({ facts }) {
@@ -72,6 +76,7 @@ export const fileDeleted = event<null>({
   isActivity: false,
   apply: count,
   present: (event, context) => ({ file: showRef(event, context) }),
+  schema: z.object({ file: EventRef }),
 })
 
 function count(state: State, { facts }: Pick<AppEvent, 'facts'>): void {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { Problem, problem } from '../../lib/errors.ts'
 import { IdInput, Int, isStorable, Metadata, MetadataInput, pagedList, TagsInput, Timestamp } from '../../api/shape.ts'
 import { Listing, QueryFlag } from '../../api/page.ts'
-import { AppRefs, AppSummary } from '../apps/schema.ts'
+import { AppRefs, AppSummary, EventApp } from '../apps/schema.ts'
 import type { BlobRow } from '../blobs/schema.ts'
 import { toFileName } from '../blobs/schema.ts'
 import { UserSummary } from '../users/schema.ts'
@@ -67,6 +67,11 @@ export const File = z
   })
   .meta({ id: 'File' })
 export const Files = pagedList(File)
+
+/** The file as events show it: without what depends on who looks. */
+export const EventFile = File.omit({ is_subscribed: true, is_starred: true }).extend({ app: EventApp }).meta({
+  id: 'EventFile',
+})
 
 export const FileQuery = z.object({ trashed: QueryFlag.optional() })
 export const FileListing = Listing.extend({

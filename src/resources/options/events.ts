@@ -1,7 +1,9 @@
+import { z } from 'zod'
 import { byId, event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
 import { showAppRef } from '../apps/represent.ts'
+import { EventRef } from '../apps/schema.ts'
 import { redactOption, showOption } from './represent.ts'
-import type { OptionRow } from './schema.ts'
+import { EventOption, type OptionRow } from './schema.ts'
 import { findShownOptions } from './store.ts'
 
 /** Counts of votes are no part of an app's state, so there is nothing to fold. */
@@ -13,6 +15,7 @@ const change = (type: string) =>
     trigger: 'polls',
     load: byId(findShownOptions),
     present: ({ body }, context) => body && { poll: showPoll(body, context), option: showOption(body) },
+    schema: z.object({ poll: EventRef.omit({ parent: true }).extend({ type: z.string() }), option: EventOption }),
     redact: ({ body }: AppEvent<OptionRow>, context) =>
       body && { poll: showPoll(body, context), option: redactOption(body) },
   })

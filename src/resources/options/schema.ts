@@ -26,6 +26,9 @@ export const OptionItem = z.object(fields).meta({ id: 'OptionItem' })
 /** An option in the item that asks. */
 export const OptionSummary = OptionItem.extend({ votes: z.object({ count: Int }) }).meta({ id: 'OptionSummary' })
 
+/** An option as events show it: without what depends on who looks. */
+export const EventOption = OptionSummary.omit({ has_voted: true }).meta({ id: 'EventOption' })
+
 /** An option by itself, with the first of those who voted for it. */
 export const Option = z
   .object({ ...fields, votes: pagedList(UserSummary).describe('The first 100 voters, in voting order') })

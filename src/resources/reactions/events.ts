@@ -1,5 +1,7 @@
+import { z } from 'zod'
 import { byId, event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
 import { showAppRef } from '../apps/represent.ts'
+import { EventRef } from '../apps/schema.ts'
 import type { ContentEntity } from '../content/kind.ts'
 import type { ParentType } from '../content/parent.ts'
 import type { ContentRow } from '../content/schema.ts'
@@ -28,6 +30,7 @@ const change = (type: string) =>
     load: byId(findShownItems),
     present: (event, context) => event.body && showChange(event, context),
     redact: showChange,
+    schema: z.object({ entity: EventRef.extend({ type: z.string() }), reaction: z.string() }),
   })
 
 function showChange({ entity_id, facts }: AppEvent<true>, { app, people, origin }: PresentationContext) {

@@ -1,12 +1,20 @@
+import { z } from 'zod'
 import { event, type AppEvent, type PresentationContext } from '../../../engine/event.ts'
 import { blankMember, type MemberRow } from '../../../engine/state.ts'
 import { loadMembers } from '../../../engine/store.ts'
 import { showAppRef } from '../represent.ts'
+import { EventApp, MemberItem } from '../schema.ts'
 import { showMember } from './represent.ts'
 
 const names = ({ entity_id }: AppEvent<unknown>) => [entity_id]
 
-const shared = { entity: 'user' as const, isActivity: true, names, present: presentMember }
+const shared = {
+  entity: 'user' as const,
+  isActivity: true,
+  names,
+  present: presentMember,
+  schema: z.object({ app: EventApp, member: MemberItem }),
+}
 
 function presentMember({ entity_id, body }: AppEvent<MemberRow | null>, { app, people, origin }: PresentationContext) {
   return {
