@@ -17,13 +17,16 @@ interface RedisBusOptions {
 /** Redis 7 brought sharded pub/sub, which a Cluster needs to spread channels over its nodes; Valkey has it too. */
 const leastVersion = 7
 
-/** Longer than a restart of Redis takes; nobody waits for it, reconnecting only gets slower. */
+/** Longer than a restart of Redis takes; nothing waits for it, reconnecting only gets slower. */
 const slowestRetryMs = 2_000
 
 /** Time for a connection to be made. */
 const connectTimeoutMs = 5_000
 
-/** How long a node that starts waits for Redis, before it goes on without. A guess: a Redis that is there answers at once. */
+/**
+ * How long a node that starts waits for Redis, before it goes on without. A guess: a Redis that is there answers at
+ * once.
+ */
 const firstAnswerMs = 2_000
 
 /** Time for what was published just before the end. Where Redis hangs it is lost. */
@@ -31,7 +34,7 @@ const lastWordsMs = 500
 
 type Client = Redis | Cluster
 
-/** Dates and bytes arrive as what they are. Every message stands for itself: whoever comes later has missed some. */
+/** Dates and bytes arrive as what they are. Every message stands for itself: a later subscriber has missed some. */
 const packr = new Packr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
 
 /**
@@ -95,7 +98,7 @@ export class RedisBus implements Bus {
     return () => {
       this.#listeners.delete(channel)
       this.#subscriber.sunsubscribe(this.#prefix + channel).catch(() => {
-        // As above: messages for nobody are dropped.
+        // As above: messages without a subscriber are dropped.
       })
     }
   }
@@ -162,7 +165,7 @@ async function greet(clients: readonly Client[]): Promise<void> {
     await client.connect()
     await client.info('server')
   })
-  // Why a connection cannot be made, its `error` tells.
+  // Its `error` event says why a connection cannot be made.
   await Promise.race([silence, Promise.allSettled(answers)])
   patience.abort()
   silence.catch(() => {})

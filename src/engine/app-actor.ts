@@ -28,7 +28,7 @@ export interface PendingCommand {
  */
 export class AppActor {
   readonly state: AppState
-  /** True while a commit or a catch-up works on the state; nobody else may start one. */
+  /** True while a commit or a catch-up works on the state: no other one may begin. */
   isBusy = false
   /** Another actor has this app, or will: what is done here from now on would be unknown to it. */
   isDiscarded = false
@@ -76,12 +76,14 @@ export class AppActor {
     return this.needsLoad || this.isBehind || this.contention.isCareful
   }
 
-  /** The next task has to load rows first, so it commits alone. */
+  /** The next command has to load rows first, so it commits alone. */
   get needsLoad(): boolean {
     return this.#mailbox[0]?.command.load !== undefined
   }
 
-  /** The next tasks to commit together, in order: up to `most`, or one alone if it has to load rows first. */
+  /**
+   * Removes the next commands to commit together, in order: up to `most`, or one alone if it has to load rows first.
+   */
   takeNext(most: number): PendingCommand[] {
     const first = this.#mailbox[0]
     if (first === undefined) return []
@@ -92,8 +94,8 @@ export class AppActor {
   }
 
   /**
-   * Takes in what other nodes have committed, and tells of it. What was known of newer revs is forgotten: after a failover,
-   * or in a database that was put back, there may be nothing there.
+   * Applies what other nodes have committed, and publishes it. Newer revs that this node knew of are forgotten: after a
+   * failover, or in a database that was restored from a backup, they may not exist.
    */
   bringForward(missed: Missed, published: (state: AppState, events: readonly AppEvent[]) => void): void {
     applyMissed(this.state, missed)
@@ -101,18 +103,18 @@ export class AppActor {
     if (missed.events.length > 0) published(this.state, missed.events)
   }
 
-  /** Puts tasks that were taken and not done before all others. */
+  /** Puts commands that were taken and not done before all others. */
   putBack(commands: readonly PendingCommand[]): void {
     this.#mailbox.unshift(...commands)
   }
 
-  /** Takes everything out, for an actor that is being replaced or stopped. */
+  /** Empties the mailbox, for an actor that is being replaced or stopped. */
   drain(): PendingCommand[] {
     return this.#mailbox.splice(0)
   }
 }
 
-/** True for what a caller did wrong; such a task fails alone, without any doubt about the state. */
+/** True for what a caller did wrong; such a command fails alone, without any doubt about the state. */
 export function isRefusal(error: unknown): error is Problem {
   return error instanceof Problem
 }

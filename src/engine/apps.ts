@@ -31,14 +31,14 @@ export interface AppsOptions
   log: Log
 }
 
-/** Told which apps clients of this node are subscribed to, and what this node commits. */
+/** Called as clients of this node begin and cease to follow apps, and after each commit of this node. */
 export interface AppsWatcher {
   onFollowed(app: number): void
   onUnfollowed(app: number): void
   onCommitted(events: readonly AppEvent[]): void
 }
 
-/** Takes commands that another node had better do, and answers them; false for all others. */
+/** Sends commands to other nodes that do them at less cost, and answers them; false for all other commands. */
 export interface Forwarder {
   tryForward(app: number, pending: PendingCommand): boolean
 }
@@ -105,7 +105,7 @@ export class Apps {
     })
   }
 
-  /** The same, for a command that another node has sent. */
+  /** As `run`, for a command that another node has sent: it is not sent on. */
   runHere(
     command: AnyCommand,
     app: number,
@@ -158,7 +158,7 @@ export class Apps {
     return this.#reach(app, rev)
   }
 
-  /** Takes an app into memory that this node has made. */
+  /** Keeps an app in memory that this node has just made. */
   adopt({ app, members }: MadeApp): void {
     this.#actors.adopt(app, members)
   }
@@ -194,7 +194,7 @@ export class Apps {
     this.#forwarder = forwarder
   }
 
-  /** One watcher at most; it hears of what comes after. */
+  /** Sets the one watcher, which is called for what happens from now on. */
   watch(watcher: AppsWatcher): void {
     this.#watcher = watcher
   }
@@ -223,11 +223,11 @@ export class Apps {
    */
   async poll(): Promise<void> {
     const behind = await this.#note([...this.#actors.apps()])
-    // Subscribers of an app whose loading failed would never hear of it again.
+    // Without this, subscribers of an app whose loading failed would get nothing of it any more.
     const lost = this.#actors.missing()
     await this.#bringForward(behind.flatMap(({ id }) => (this.#actors.isPinned(id) ? [id] : [])))
     for (const app of lost) {
-      // While those before it were loaded, somebody else may have: a second actor would be behind what the first commits.
+      // Another caller may have loaded it meanwhile: a second actor would be behind what the first commits.
       if (this.#actors.peek(app) === undefined) await this.#actors.load(app).catch(ignoreRefusal)
     }
   }
@@ -241,8 +241,8 @@ export class Apps {
   }
 
   /**
-   * Takes events that another node has committed to an app, as that node knew them. False where there are some before
-   * them that are not in memory: they are to be read with those.
+   * Applies events that another node has committed to an app, as that node knew them. False where events before them
+   * are missing in memory: then all of them are to be read from the log.
    */
   receive(app: number, events: readonly AppEvent[]): boolean {
     const actor = this.#actors.peek(app)
@@ -297,13 +297,13 @@ export class Apps {
     for (;;) {
       const actor = this.#actors.find(app) ?? (await this.#actors.load(app))
       if (!actor.isBehind || (rev > 0 && actor.state.app.head_rev >= rev)) return actor.state
-      // Somebody is bringing it forward, or committing to it.
+      // A catch-up or a commit is at work on it.
       if (actor.isBusy) await delay(busyMs)
       else await this.#readTogether(this.#options.sql, [app])
     }
   }
 
-  /** Notes how far these apps are. Returns those that are behind, and forgets those that are gone. */
+  /** Notes the newest revs of these apps. Returns the actors that are behind, and forgets apps that are gone. */
   async #note(apps: number[]): Promise<AppActor[]> {
     const actors = new Map(apps.map(app => [app, this.#actors.peek(app)]))
     const heads = await listHeads(this.#options.sql, [...actors.keys()])
@@ -363,7 +363,7 @@ export class Apps {
     if (this.#actors.isPinned(id)) this.#publish(state, [])
   }
 
-  /** Takes an actor whose memory may be wrong out of use; those who wait in it, or are subscribed, get a new one. */
+  /** Drops an actor whose memory may be wrong. Its commands, and subscribers of the app, get a new one. */
   #discard(actor: AppActor, taken: PendingCommand[] = []): void {
     actor.isDiscarded = true
     this.#actors.drop(actor)
@@ -371,7 +371,7 @@ export class Apps {
     if (commands.length > 0 || this.#actors.isPinned(actor.id)) void this.#load(actor.id, commands)
   }
 
-  /** Brings the app into memory, and the tasks into its mailbox. Never rejects. */
+  /** Brings the app into memory, and the commands into its mailbox. Never rejects. */
   async #load(app: number, commands: PendingCommand[]): Promise<void> {
     try {
       let actor = this.#actors.find(app)
@@ -400,7 +400,9 @@ export class Apps {
     this.#committer.wake(actor)
   }
 
-  /** The app was deleted, and what told of it is gone as well: those who wait, or are subscribed, are told of that. */
+  /**
+   * Drops an app that was deleted with its events. Its commands are refused, and subscribers get the end of the app.
+   */
   #forget(actor: AppActor): void {
     if (!this.#actors.drop(actor)) return
     const { state } = actor
@@ -423,7 +425,7 @@ export class Apps {
   }
 }
 
-/** The newest revs of those apps that are there. Served by the primary key. */
+/** The newest revs of the apps that exist. Served by the primary key. */
 async function listHeads(sql: Sql, apps: number[]): Promise<Map<number, number>> {
   const rows = await sql<{ id: number; head_rev: number }[]>`
     select id, head_rev from apps where id = any(${apps}::bigint[])`
@@ -433,7 +435,7 @@ async function listHeads(sql: Sql, apps: number[]): Promise<Map<number, number>>
 /** Together, because every read asks. */
 const findHeads = batchLoads(listHeads)
 
-/** An app that is gone is no failure of whoever looks. */
+/** Lets a poll go on where an app is gone. */
 function ignoreRefusal(error: unknown): void {
   if (!isRefusal(error)) throw error
 }

@@ -30,7 +30,7 @@ interface Reading {
 
 /**
  * Reads what states have missed, by app. Null where the log no longer reaches back far enough, or the app is gone: that
- * state must be loaded anew. A thousand apps take as many queries as one.
+ * state must be loaded anew. A thousand apps need no more queries than one.
  */
 export async function readMissed(
   db: Db,
@@ -53,14 +53,14 @@ export async function readMissed(
   return found
 }
 
-/** Brings a state to where the events lead. Listeners must be told of these. */
+/** Brings a state to where the events lead. The caller publishes the events. */
 export function applyMissed(state: AppState, { events, row }: Missed): void {
   for (const event of events) applyEvent(state, event)
   // Bodies are read as they are now, so counters folded from them may be ahead or behind: the row is the truth.
   state.app = row
 }
 
-/** Reads the next events of all, then their rows. Returns those that no event leads to the head of. */
+/** Reads the next events of all apps, then the apps' rows. Returns the apps to whose head no events lead. */
 async function readOn(db: Db, behind: readonly Reading[], types: EventTypes): Promise<Reading[]> {
   const starts = behind.map(({ app, end }) => ({ app, rev: end }))
   const events = await withBodies(db, await listEventsOf(db, starts, pageSize), types)

@@ -8,12 +8,12 @@ import type { Principal } from '../auth/principal.ts'
 import type { AppRow, State } from './state.ts'
 
 /**
- * A wish to change an app. `decide` runs in the app's mailbox, on exact state (see flush): it throws a Problem,
- * or declares rows and events and returns the result. It is synchronous and touches no SQL.
+ * A change of an app, as a request asks for it. `decide` runs in the app's mailbox, on exact state (see flush): it
+ * throws a Problem, or declares rows and events and returns the result. It is synchronous and touches no SQL.
  */
 export interface Command<Input, Result, Loaded = undefined> {
   name: string
-  /** How many numbers (ids and events) it takes at most; default 2, one id and one event. */
+  /** How many numbers (ids and revs) it uses at most; default 2, one id and one event. */
   maxIds?: (input: Input) => number
   /**
    * Reads rows that memory does not hold. Such a command commits apart from those that need not read, so that it does
@@ -51,7 +51,7 @@ export function command<Input, Result>(
   return { name, decide, ...options }
 }
 
-/** Declares a command that reads rows first. It may take up to 16 numbers unless it says otherwise. */
+/** Declares a command that reads rows first. It may use up to 16 numbers unless `maxIds` says otherwise. */
 export function loadingCommand<Input, Result, Loaded>(
   name: string,
   load: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>,

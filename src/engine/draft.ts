@@ -3,7 +3,7 @@ import { hasJoined, type AppRow, type AppState, type MemberRow, type State } fro
 
 /**
  * A state that has not been committed: what a flush decides goes here first, so that the next command of the flush
- * sees it and nobody else does. `adopt` takes it over after the commit; a failed commit just forgets it.
+ * sees it and no other reader does. `adopt` takes it over after the commit; a failed commit just forgets it.
  */
 export class Draft implements State {
   app: AppRow
@@ -62,7 +62,7 @@ export class Draft implements State {
     for (const change of this.#items) change(this.base)
   }
 
-  /** Whoever is new here, in joining order. */
+  /** The members who are new in this draft, in joining order. */
   #joined(): MemberRow[] {
     const joined: MemberRow[] = []
     for (const [user, row] of this.changed) if (row !== null && hasJoined(row, this.base.member(user))) joined.push(row)

@@ -72,7 +72,7 @@ export interface EventType<Body> {
   entity: EntityType
   /** True where the event counts as activity: the app gets a new `rev` in the API and moves up in lists. */
   isActivity: boolean
-  /** The webhook trigger, where receivers are told. */
+  /** The webhook trigger, for events that are sent to receivers. */
   trigger?: string
   /**
    * Folds the event into the state of its app, whose row is a copy for this event to change. Must come out the same on
@@ -81,8 +81,9 @@ export interface EventType<Body> {
    */
   apply?(state: State, event: AppEvent<Body>): void
   /**
-   * Takes a state back to before the event, as far as it shows in people's lists of apps: for who has to tell what has
-   * changed, and knows only what is there now. Where neither state nor event says what was, the likeliest will do.
+   * Brings a state back to before the event, as far as users' lists of apps depend on it: for a node that has only the
+   * present rows, and has to find for whom the app has appeared or disappeared. An approximation: where neither row nor
+   * event says what was before, the likeliest is assumed.
    */
   revert?(state: State, event: AppEvent<Body>): void
   /** Reads the bodies again, for events of any number of apps. What is gone or in the trash is not found. */
@@ -90,8 +91,8 @@ export interface EventType<Body> {
   /** Ids of the people that `present` names, the actor aside. */
   names?(event: AppEvent<Body>): number[]
   /**
-   * The event's own properties as clients get them, in the whole form, without anything that depends on who looks:
-   * `{ message: {…} }`. Null where nothing is left to tell, or to show to everybody. The people that it names are in memory.
+   * The event's own properties as clients get them, in the whole form, without anything that depends on who looks: `{
+   * message: {…} }`. Null where nothing is left that every subscriber may see. The users that it names are in memory.
    */
   present?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
   /** The members that `present` gives, as they are written: of what clients get beside who did it and when. */
@@ -107,9 +108,11 @@ export interface EventType<Body> {
     names(state: AppState): number[]
     present(state: AppState, user: number, context: PresentationContext): Record<string, unknown>
   }
-  /** False where realtime clients of the app are not told, for the present: too many, or too much for others to know. */
+  /**
+   * False where realtime clients do not get the event, as the app is now: it would be too many, or is not for others.
+   */
   isBroadcast?(state: AppState): boolean
-  /** The same for webhook receivers: text and names of content are redacted. Default: what `present` gives. */
+  /** As `present`, for webhook receivers: text and names of content are redacted. Default: what `present` gives. */
   redact?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
   /** The body as queued deliveries keep it, with all that `redact` needs. Default: without text, html and plain. */
   forQueue?(body: Body): unknown
@@ -141,7 +144,7 @@ export function applyEvent(state: State, event: AppEvent): void {
   if (event.kind.isActivity) app.rev = event.rev
 }
 
-/** Takes a state back over one event, as far as it matters for lists of apps; the newest event comes first. */
+/** Brings a state back over one event, as far as lists of apps depend on it; the newest event comes first. */
 export function revertEvent(state: State, event: AppEvent): void {
   event.kind.revert?.(state, event)
 }

@@ -19,7 +19,10 @@ import {
   type IdempotencyKey,
 } from './commit/idempotency.ts'
 
-/** A wish to change what belongs to no app. It runs in a transaction, which it may share, and may use SQL. */
+/**
+ * A change of what belongs to no app, as a request asks for it. It runs in a transaction, which it may share, and may
+ * use SQL.
+ */
 export interface GlobalCommand<Input, Result> extends GlobalCommandOptions {
   name: string
   run: (work: GlobalWork, input: Input) => Promise<Result>
@@ -54,7 +57,7 @@ export class GlobalWork {
   readonly sql: Tx
   readonly by: Principal
   readonly now: Date
-  /** Seals what nobody is to read in the database. */
+  /** Encrypts secrets, which must not stand in the database in clear. */
   readonly vault: Vault
   readonly changes: Change[] = []
   readonly events: AppEvent[] = []
@@ -68,7 +71,10 @@ export class GlobalWork {
     this.vault = vault
   }
 
-  /** Tells every node's caches, after the commit and before the answer on this node: `user_updated`, `tokens_revoked`. */
+  /**
+   * Invalidates the caches of all nodes, on this one after the commit and before the answer: `user_updated`,
+   * `tokens_revoked`.
+   */
   changed(type: string, entity_type: string, entity_id: number, facts: Record<string, unknown> | null = null): void {
     this.changes.push({ type, entity_type, entity_id, facts })
   }
@@ -84,7 +90,7 @@ export class GlobalWork {
     return (await drawTogether(this.sql as unknown as Sql, [request])).get(request)!
   }
 
-  /** This command has made an app: this node takes it into memory as it is. */
+  /** This command has made an app: this node keeps it in memory as it is. */
   makes(app: AppRow, members: MemberRow[]): void {
     this.made.push({ app, members })
   }
@@ -153,22 +159,25 @@ export class GlobalCommands {
     this.#vault = vault
   }
 
-  /** Hears of the first event of every app made on this node. */
+  /** Calls the listener with the first event of every app made on this node. */
   onFirstEvent(listener: (event: AppEvent) => void): void {
     this.#listeners.push(listener)
   }
 
-  /** Gets every app made on this node after its commit, before anybody hears of it. */
+  /** Calls the adopter with every app made on this node, after its commit and before all listeners. */
   onAppMade(adopter: (made: MadeApp) => void): void {
     this.#adopters.push(adopter)
   }
 
-  /** Hears of every command that was committed on this node, before its caller does. */
+  /** Calls the follower for every command that was committed on this node, before its caller is answered. */
   onCommit(follower: (command: GlobalCommand<never, unknown>) => void): void {
     this.#followers.push(follower)
   }
 
-  /** One watcher at most: told of the environment's new rev after each commit of this node that changed it. */
+  /**
+   * Sets the one watcher: called with the new rev of what belongs to no app after each commit of this node that changed
+   * it.
+   */
   onSharedRev(watcher: (rev: number) => void): void {
     this.#watcher = watcher
   }
@@ -278,7 +287,9 @@ interface Done {
   idempotencyKey: IdempotencyKey | undefined
 }
 
-/** Waits for other transactions with this key to end, so that the second of two commands finds the first one's result. */
+/**
+ * Waits for other transactions with this key to end, so that the second of two commands finds the first one's result.
+ */
 async function findCommitted(tx: Tx, idempotencyKey: IdempotencyKey): Promise<{ result: unknown } | undefined> {
   const { key } = idempotencyKey
   await tx`select pg_advisory_xact_lock(${key.readBigInt64BE(0).toString()}::bigint)`

@@ -13,27 +13,27 @@ export interface RegistryOptions {
   recent: RecentItems
   /** Commands that may wait for one app; more are refused with 503. */
   mailboxLimit: number
-  /** Memory that states may take, by their own estimate. */
+  /** Memory that states may occupy, by their own estimate. */
   memoryBytes: number
 }
 
 interface RegistryParts extends RegistryOptions {
-  /** Told of each actor that is kept from now on. */
+  /** Called with each actor that is kept from now on. */
   loaded(actor: AppActor): void
-  /** Told of an app's first pin, and of the end of its last. */
+  /** Called with an app's first pin, and with the end of its last. */
   pinned(app: number): void
   unpinned(app: number): void
 }
 
 /**
  * The actors that this node has in memory, one for an app: made on first use, dropped when the memory budget needs it,
- * those that nobody used for longest first.
+ * the longest unused first.
  */
 export class Registry {
   readonly #parts: RegistryParts
   readonly #actors = new Map<number, AppActor>()
   readonly #loading = new Map<number, Promise<AppActor>>()
-  /** App → how many subscribers need to hear of its every event; such an app is not dropped. */
+  /** App → how many subscribers need its every event; such an app is not dropped. */
   readonly #pins = new Map<number, number>()
   #uses = 0
   #cost = 0
@@ -63,8 +63,8 @@ export class Registry {
   }
 
   /**
-   * Reads the app into memory; one that is in memory is not asked for here. 404 for an app that does not exist. Whoever
-   * awaits anything after it must `find` again: an actor in which nothing waits may be dropped.
+   * Reads the app into memory; one that is in memory is not asked for here. 404 for an app that does not exist. A
+   * caller that awaits anything after it must `find` again: an actor in which nothing waits may be dropped.
    */
   load(app: number): Promise<AppActor> {
     const loading = this.#loading.get(app) ?? this.#read(app).finally(() => this.#loading.delete(app))
@@ -73,8 +73,8 @@ export class Registry {
   }
 
   /**
-   * Takes an app into memory that was made just now, as it was made. One that somebody has read since is in memory already,
-   * and no older.
+   * Keeps an app in memory that was made just now, as it was made. One that was read since is in memory already, and no
+   * older.
    */
   adopt(app: AppRow, members: MemberRow[]): void {
     if (this.#actors.has(app.id) || this.#loading.has(app.id)) return

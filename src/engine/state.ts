@@ -54,11 +54,11 @@ export interface MemberRow {
   subscribed_rev: number | null
 }
 
-/** What handlers read and folds change: the state itself, or a draft over it. */
+/** What commands read and events change: the state itself, or a draft over it. */
 export interface State {
   app: AppRow
   member(user: number): MemberRow | undefined
-  /** Everybody with a row, members in the order in which they joined, then the rest. */
+  /** All users with a row: members in the order in which they joined, then the rest. */
   members(): Iterable<MemberRow>
   putMember(row: MemberRow): void
   dropMember(user: number): void
@@ -124,7 +124,7 @@ export function withMark(row: MemberRow, marked_id: number | null, marked_at: Da
   }
 }
 
-/** The row of somebody who has none yet. */
+/** The row of a user who has none yet. */
 export function blankMember(app: number, user: number): MemberRow {
   return {
     app_id: app,
@@ -179,7 +179,7 @@ export class AppState implements State {
     if (!this.#changed.has(row.user_id)) this.#changed.set(row.user_id, before)
     this.#count(row, 1)
     this.#count(before, -1)
-    // Somebody who had settings only and now joins moves to the end, behind those who joined before.
+    // A user who had settings only and now joins moves to the end, behind earlier members.
     if (hasJoined(row, before)) this.#members.delete(row.user_id)
     this.#members.set(row.user_id, row)
   }

@@ -17,7 +17,7 @@ export function listMembers(db: Db, app: number): Promise<MemberRow[]> {
     order by joined_rev nulls last, user_id`
 }
 
-/** Apps by id, those that exist. Served by the primary key. */
+/** The apps that exist of these, by id. Served by the primary key. */
 export async function findApps(db: Db, apps: number[]): Promise<Map<number, AppRow>> {
   const rows = await db<AppRow[]>`select * from apps where id = any(${apps}::bigint[])`
   return new Map(rows.map(row => [row.id, copyOf(row)]))
@@ -44,7 +44,7 @@ export async function loadMembers(db: Db, entities: readonly EntityRef[]): Promi
 /** An app as it is to be, and the rev that it had when that was decided: it is written only if it still has it. */
 export type MovedApp = AppRow & { known_rev: number }
 
-/** Moves the counters and revs of apps: what every message changes. Returns those that it wrote. */
+/** Moves the counters and revs of apps: what every message changes. Returns the apps that it wrote. */
 export const saveHeads = batch<MovedApp>({
   name: 'save_heads',
   columns: {
@@ -69,7 +69,7 @@ export const saveHeads = batch<MovedApp>({
     returning a.id`,
 })
 
-/** Writes whole rows of apps. Returns those that it wrote. */
+/** Writes whole rows of apps. Returns the apps that it wrote. */
 export const saveApps = batch<MovedApp>({
   name: 'save_apps',
   columns: {
@@ -101,7 +101,7 @@ export const saveApps = batch<MovedApp>({
     returning a.id`,
 })
 
-/** Moves read markers of people who have a row. */
+/** Moves the read markers of users who have a row. */
 export const saveMarks = batch<MemberRow>({
   name: 'save_marks',
   columns: { app_id: 'bigint', user_id: 'bigint', marked_id: 'bigint', marked_at: 'timestamptz' },

@@ -1,13 +1,13 @@
 import type { Clock } from '../lib/clock.ts'
 import type { AppEvent } from './event.ts'
 
-/** Told when somebody types (again and again while it lasts) and once when it has ended. */
+/** Called when a user types (again and again while it lasts) and once when it has ended. */
 export type TypingListener = (app: number, user: number, isTyping: boolean) => void
 
 /** As the API says; clients repeat themselves about every two seconds. */
 const typingMs = 5_000
 
-/** Repetitions within this time are kept but told to nobody: a client in a loop must not flood the others. */
+/** Repetitions within this time are kept but not passed on: a client in a loop must not flood the others. */
 const quietMs = 1_000
 
 /** Typists at one time. A guess: far above what people do, and below 20 MB. */
@@ -21,13 +21,13 @@ interface Typist {
 }
 
 /**
- * Who is typing where. Only in memory: forgotten after five seconds, and when the user has written something. One
- * timer for all. When too many type at once, those who began first are forgotten early; if the process dies, all are.
+ * Who is typing where. Only in memory: forgotten after five seconds, and when the user has written something. One timer
+ * for all. When too many type at once, the ones that began first are forgotten early; if the process dies, all are.
  */
 export class Typing {
   readonly #clock: Clock
   readonly #listeners: TypingListener[] = []
-  /** Whoever repeated longest ago comes first, so the first one is the next to end. */
+  /** In the order of their last repetition, so the first one is the next to end. */
   readonly #typists = new Map<string, Typist>()
   #isTimed = false
 
@@ -52,7 +52,7 @@ export class Typing {
     if (!isQuiet) this.#notify(app, user, true)
   }
 
-  /** Whoever has just written something has stopped typing it. For the listeners of `Apps`. */
+  /** Ends the typing of the authors of new items. For the listeners of `Apps`. */
   onCommit(events: readonly AppEvent[]): void {
     if (this.#typists.size === 0) return
     for (const { kind, app_id, actor_id } of events) if (kind.isActivity) this.#end(`${app_id}:${actor_id}`)

@@ -1,4 +1,4 @@
-/** What drawing one number from the sequence gives: it and those after it. The sequence counts in these steps. */
+/** How many numbers one draw from the sequence gives: it counts in these steps. */
 export const idsPerDraw = 64
 
 /** Numbers of the environment's one line, ascending, that no commit has used. */
@@ -9,8 +9,8 @@ export interface DrawnIds {
 }
 
 /**
- * For how long numbers may be used after they were drawn: PostgreSQL refuses to commit older ones. Whoever looks for
- * what was written lately waits for longer than this before he takes a number for lost. Bounds as well how far the order
+ * For how long numbers may be used after they were drawn: PostgreSQL refuses to commit older ones. A
+ * poller waits for longer than this before it gives a number up as lost. Bounds as well how far the order
  * of ids is from that of time in different apps.
  */
 export const usableMs = 2_000

@@ -1,7 +1,7 @@
 import { sharedLogId, listEvents, type EventRow } from './events.ts'
 import type { Db, Sql } from '../postgres/sql.ts'
 
-/** Told of each change of what belongs to no app, in order, whichever node made it. */
+/** Called with each change of what belongs to no app, in order, whichever node made it. */
 export type SharedLogListener = (event: EventRow) => Promise<void> | void
 
 /**
@@ -26,14 +26,14 @@ export class SharedLog {
     this.#listeners.push(listener)
   }
 
-  /** Takes the present state as known. Call once, before anything is cached. */
+  /** Reads the present rev, up to which everything counts as known. Call once, before anything is cached. */
   async start(): Promise<void> {
     this.#rev = await findRev(this.#sql)
   }
 
   /**
-   * Resolves when every listener has heard of everything up to `rev`, or of all that there is: a database that was put
-   * back to an earlier state may never come to it. Costs nothing when they have.
+   * Resolves when every listener has been called for everything up to `rev`, or of all that there is: a database that
+   * was put back to an earlier state may never come to it. Costs nothing when they have.
    */
   async catchUpTo(rev: number): Promise<void> {
     let before = Number.NaN
@@ -46,7 +46,7 @@ export class SharedLog {
     }
   }
 
-  /** Looks for what other nodes changed. */
+  /** Reads what other nodes changed. */
   async poll(): Promise<void> {
     await this.catchUpTo(await findRev(this.#sql))
   }
@@ -67,7 +67,7 @@ export class SharedLog {
   }
 }
 
-/** Stands for changes that nobody can list any more: every cache starts again from nothing. */
+/** Stands for changes that are no longer in the log: every cache starts again from nothing. */
 export const everything: EventRow = {
   app_id: sharedLogId,
   rev: 0,
@@ -87,7 +87,10 @@ export async function findDeployment(sql: Sql): Promise<string> {
   return row.deployment
 }
 
-/** Another name, for a database that was made of another one's content: where both share a Redis, they do not hear each other. */
+/**
+ * Another name, for a database that was made of another one's content: where both share a Redis, neither gets the
+ * other's messages.
+ */
 export async function renewDeployment(db: Db): Promise<void> {
   await db`update environment set deployment = gen_random_uuid()`
 }

@@ -24,7 +24,7 @@ const channel = 'presence'
 
 const newsMs = 1_000
 
-/** Every so many news a node says everything, for those that have missed something. */
+/** Every so many messages a node sends everything, for nodes that have missed something. */
 const wholeEvery = 15
 
 /** A node that has said nothing for as long is gone. */
@@ -33,7 +33,7 @@ const silentMs = 40_000
 /** The people of a node that stops have time to come back on another one. */
 const partingMs = 5_000
 
-/** Tells the other nodes who is active on this one, and hears of them; until `signal` aborts, when it says goodbye. */
+/** Exchanges with the other nodes who is active, until `signal` aborts; then it tells them that this node is going. */
 export function gossipPresence({ bus, presence, clock, signal }: PresenceGossipParts): void {
   const node = randomUUID()
   const others = new Map<string, { users: Set<number>; endsAt: number }>()

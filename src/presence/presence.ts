@@ -22,9 +22,9 @@ export class Presence {
   /** User → how many sessions it has on this node. */
   readonly #here = new Map<number, number>()
   readonly #leftAt = new Map<number, number>()
-  /** Node → those who are active there. */
+  /** Node → the users who are active there. */
   readonly #elsewhere = new Map<string, ReadonlySet<number>>()
-  /** When each of those left who may yet come back, oldest first. */
+  /** Users who left and may yet come back → when they left, oldest first. */
   readonly #leaving: number[] = []
   #version = 0
 
@@ -32,7 +32,7 @@ export class Presence {
     this.#parts = parts
   }
 
-  /** Grows when somebody comes or has gone away; not when the time since a request runs out. */
+  /** Grows when a user comes or has gone away; not when the time since a request runs out. */
   get version(): number {
     const now = this.#parts.clock.now()
     while (this.#leaving.length > 0 && now - this.#leaving[0]! > graceMs) {
@@ -66,7 +66,7 @@ export class Presence {
     return false
   }
 
-  /** Those who are active, as far as this node alone knows. */
+  /** The users who are active, as far as this node alone knows. */
   activeHere(): Set<number> {
     const { seen, clock } = this.#parts
     const now = clock.now()
@@ -76,14 +76,14 @@ export class Presence {
       else if (now - at <= graceMs) active.add(user)
     }
     for (const [user, at] of seen) {
-      // API keys are seen as well, and are nobody.
+      // API keys are seen as well, and act for no user.
       if (user <= 0) continue
       if (now - at <= activeMs && !active.has(user) && this.#isActiveHere(user, now)) active.add(user)
     }
     return active
   }
 
-  /** Those who are active anywhere. */
+  /** The users who are active on any node. */
   active(): Set<number> {
     const active = this.activeHere()
     for (const users of this.#elsewhere.values()) for (const user of users) active.add(user)

@@ -12,7 +12,10 @@ import { isIdempotencyRace } from './idempotency.ts'
 import { startCommitSpan } from './span.ts'
 
 export interface CommitterParts extends FlushParts {
-  /** Connections for group commits. One is best on two cores: fewer, larger flushes win over more, smaller ones (measured). */
+  /**
+   * Connections for group commits. One is best on two cores: fewer, larger flushes win over more, smaller ones
+   * (measured).
+   */
   groupConnections: CommitConnection[]
   /** Connections for what must not hold up the others: contended apps, and commands that load rows first. */
   apartConnections: CommitConnection[]
@@ -47,8 +50,8 @@ const leastPortion = 32
 const loadsAtOnce = 32
 
 /**
- * Group commit over all actors: takes what has gathered in their mailboxes and runs one transaction for it, several
- * in flight, never two with the same app. A command that waits starts it; while all connections are busy commands gather,
+ * Group commit over all actors: one transaction for the commands that have gathered in their mailboxes, several in
+ * flight, never two with the same app. A command that waits starts it; while all connections are busy commands gather,
  * so load makes flushes larger instead of more. `idle` resolves when nothing waits. If the process dies, open
  * transactions roll back: nothing of them was acknowledged.
  */
@@ -72,7 +75,7 @@ export class Committer {
     this.#free = { group: [...parts.groupConnections], apart: [...parts.apartConnections] }
   }
 
-  /** Commands wait in this actor's mailbox, or it has become free for those that do. */
+  /** Schedules a flush for an actor that has received commands, or has become free for the ones that wait. */
   wake(actor: AppActor): void {
     if (actor.waiting === 0 || actor.isBusy) return
     this.#ready.add(actor)
@@ -210,7 +213,9 @@ export class Committer {
     })
   }
 
-  /** Commits what nobody else writes to; the rest goes back to where it came from. Never rejects. */
+  /**
+   * Commits to the apps that no other node writes to; the other commands go back into their mailboxes. Never rejects.
+   */
   async #runGroup(connection: CommitConnection, entries: FlushEntry[]): Promise<void> {
     try {
       this.#conclude(await flush(this.#parts, connection, entries))
@@ -220,8 +225,8 @@ export class Committer {
   }
 
   /**
-   * Commits all jobs under locks, or where that fails task by task, so that a bad one fails alone. Never rejects; false
-   * where PostgreSQL could not be asked.
+   * Commits all entries under locks, or where that fails command by command, so that a bad one fails alone. Never
+   * rejects; false where PostgreSQL could not be asked.
    */
   async #run(connection: CommitConnection, entries: FlushEntry[]): Promise<boolean> {
     try {
@@ -238,7 +243,7 @@ export class Committer {
     for (const { actor, commands } of lost) this.#parts.discard(actor, commands)
   }
 
-  /** Deals with jobs whose commit has failed. Never rejects; false where PostgreSQL could not be asked. */
+  /** Deals with entries whose commit has failed. Never rejects; false where PostgreSQL could not be asked. */
   async #recover(connection: CommitConnection, entries: FlushEntry[], error: unknown): Promise<boolean> {
     if (error instanceof OutcomeUnknown) {
       this.#giveUp(entries, error)
@@ -253,9 +258,14 @@ export class Committer {
     return !isUnavailable(error)
   }
 
-  /** One by one until PostgreSQL is away: each of the others would wait for as long, and who comes meanwhile for all. */
+  /**
+   * One by one until PostgreSQL is away: each of the others would wait for as long, and who comes meanwhile for all.
+   */
   async #separate(connection: CommitConnection, alone: FlushEntry[], reason: unknown): Promise<void> {
-    this.#parts.log.warn({ tasks: alone.length, error: reason }, 'A group commit failed; its commands are tried alone')
+    this.#parts.log.warn(
+      { commands: alone.length, error: reason },
+      'A group commit failed; its commands are tried alone',
+    )
     const waiting = [...alone]
     if (isUnavailable(reason) && !isAnswer(reason)) this.#refuse(waiting.splice(0))
     await connection.rollback()
@@ -265,7 +275,9 @@ export class Committer {
     }
   }
 
-  /** A command that failed alone fails, unless somebody else has done it since it looked. Never rejects. */
+  /**
+   * Refuses a command that failed alone, unless another node has done it since the look-up of its key. Never rejects.
+   */
   async #retry(connection: CommitConnection, entry: FlushEntry, reason: unknown): Promise<void> {
     if (!isIdempotencyRace(reason)) return this.#fail(entry, reason)
     try {
@@ -277,7 +289,9 @@ export class Committer {
     }
   }
 
-  /** Nobody knows whether the commit took place: memory is loaded anew, and callers may repeat what they sent. */
+  /**
+   * For a commit that may or may not have taken place: memory is loaded anew, and callers may repeat their requests.
+   */
   #giveUp(entries: FlushEntry[], error: OutcomeUnknown): void {
     this.#parts.log.error({ apps: entries.length, error }, 'PostgreSQL was lost while committing')
     for (const { actor } of entries) this.#parts.discard(actor)

@@ -7,7 +7,7 @@ import { idsPerDraw, IdPool, type DrawnIds } from '../../log/id-pool.ts'
 import { toIdArray } from '../../postgres/arrays.ts'
 import { listStoredResults, isIdempotencyRace, toStoredResults, type StoredResults } from './idempotency.ts'
 
-/** Set when nobody can say whether a commit took place: the connection broke after it was sent. */
+/** The connection broke after a commit was sent: it may have taken place, or not. */
 export class OutcomeUnknown extends Error {}
 
 /** What the lock step found: everything that decisions of this flush depend on. */
@@ -16,7 +16,7 @@ export interface Locked {
   heads: Map<number, number>
   /** As many as asked for, ascending, larger than every rev of the locked apps. */
   ids: number[]
-  /** Those beyond, for the pool once they are committed. */
+  /** Numbers beyond `ids`, for the pool once the transaction is committed. */
   ahead: DrawnIds
   /** Id of the transaction that holds the locks. */
   transaction: string
@@ -41,7 +41,7 @@ interface Lock {
   apps: number[]
   /** Idempotency keys to look up. */
   keys: Buffer[]
-  /** Numbers to use now, and those for the pool. */
+  /** How many numbers to draw for use now, and for the pool. */
   count: number
   ahead: number
   /** Leaves out apps that others have locked, instead of waiting for them. */
@@ -126,7 +126,7 @@ export class CommitConnection {
     const waiting = skipsLocked ? sql`skip locked` : sql``
     const [, rows, [drawn], stored] = await this.withTimeout(
       Promise.all([
-        // Here it waits for those that were faster, as long as a step may take.
+        // Here it waits for transactions that locked an app before, as long as a step may take.
         sql.unsafe('begin; set local lock_timeout = 0').simple(),
         sql<{ id: number; head_rev: number }[]>`
           select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update ${waiting}`,
@@ -229,7 +229,7 @@ export class CommitConnection {
     const old = this.#sql
     this.#sql = this.#open()
     this.#texts.clear()
-    // Nobody waits for the old connection any more, so nobody can do anything about how it ends.
+    // Nothing waits for the old connection any more, so how it ends changes nothing.
     old.end({ timeout: 0 }).catch(() => {})
   }
 
@@ -247,7 +247,10 @@ export class CommitConnection {
     this.#locksUntilMs = performance.now() + locksMs
   }
 
-  /** What was in the way of an attempt: asked apart, so that those that succeed, nearly all, need not be able to say it. */
+  /**
+   * Finds what was in the way of an attempt. A query of its own, so that attempts that succeed, nearly all, do not pay
+   * for it.
+   */
   async #findConflict({ moved, unmoved }: Expected, { held, environment, keys }: Attempt): Promise<Conflict> {
     const free = new Set(held?.split(',').map(Number))
     const lost = moved.filter(({ id }) => !free.has(id))
@@ -269,7 +272,10 @@ export class CommitConnection {
     await this.#sql.end({ timeout: 5 })
   }
 
-  /** What `work` gives; where that takes longer than a step may, the connection is given up, and with it what runs there. */
+  /**
+   * What `work` gives; where that takes longer than a step may, the connection is given up, and with it what runs
+   * there.
+   */
   async withTimeout<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {

@@ -23,7 +23,7 @@ export interface FlushEntry {
 /** What became of a command. `isRepeat`: it was done before under its idempotency key. */
 export type CommandResult = Reply & { isRepeat?: boolean }
 
-/** What a job came to: written first; after the commit adopted, published and answered. */
+/** What an entry came to: written first; after the commit adopted, published and answered. */
 export interface DecidedEntry {
   entry: FlushEntry
   draft: Draft
@@ -40,11 +40,11 @@ export interface FlushContext {
   now: Date
   /** What was committed before under the idempotency keys of this flush. */
   storedResults: StoredResults
-  /** There is one task in the whole flush: a bug in it concerns nobody else. */
+  /** There is one command in the whole flush: a bug in it concerns no other. */
   isAlone: boolean
 }
 
-/** Decides the tasks of a job, one on the outcome of the other. */
+/** Decides the commands of an entry, each on the outcome of the one before. */
 export function decide(context: FlushContext, entry: FlushEntry): DecidedEntry {
   const decision = begin(entry)
   for (const pending of entry.commands)
@@ -52,7 +52,9 @@ export function decide(context: FlushContext, entry: FlushEntry): DecidedEntry {
   return project(context, decision)
 }
 
-/** The same for a job of one task that reads rows first; on `db`, the connection that holds the app's lock. */
+/**
+ * As `decide`, for an entry of one command that reads rows first; on `db`, the connection that holds the app's lock.
+ */
 export async function loadAndDecide(context: FlushContext, entry: FlushEntry, db: Db): Promise<DecidedEntry> {
   const decision = begin(entry)
   const pending = entry.commands[0]!
@@ -87,7 +89,7 @@ function run(context: FlushContext, decision: DecidedEntry, pending: PendingComm
   }
 }
 
-/** A bug fails alone: the flush is repeated with this task by itself. */
+/** A bug fails alone: the flush is repeated with this command by itself. */
 function fail({ isAlone }: FlushContext, decision: DecidedEntry, pending: PendingCommand, reason: unknown): void {
   if (!isRefusal(reason) && !isAlone) throw reason
   decision.results.push({ pending, reason })

@@ -47,17 +47,20 @@ export interface Flushed {
   lost: FlushEntry[]
 }
 
-/** How often the rest of a flush is tried again without those that were in the way. A guess: once is nearly always enough. */
+/**
+ * How often the rest of a flush is tried again without those that were in the way. A guess: once is nearly always
+ * enough.
+ */
 const attemptLimit = 4
 
 /**
- * One group commit: decides every task on the exact state of its app, writes everything in one statement, commits; then
- * memory and events. Rejects with OutcomeUnknown where the commit may have happened; with anything else nothing was
- * written, and a transaction may still have to be rolled back.
+ * One group commit: decides every command on the exact state of its app, writes everything in one statement, commits;
+ * then memory and events. Rejects with OutcomeUnknown where the commit may have happened; with anything else nothing
+ * was written, and a transaction may still have to be rolled back.
  *
- * Usually nobody else writes to the apps, so the tasks are decided on what memory holds, and the statement checks that
- * this still is the newest. An app for which it is not, or which somebody else is writing to, is left out, and the others
- * commit at once: it never waits for other nodes' commits.
+ * Usually no other node writes to the apps, so the commands are decided on what memory holds, and the statement checks
+ * that this still is the newest. An app for which it is not, or to which another node is writing, is left out, and the
+ * others commit at once: it never waits for other nodes' commits.
  */
 export async function flush(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Flushed> {
   const found = await (flushOptimistic(parts, connection, entries) ?? flushFree(parts, connection, entries))
@@ -66,8 +69,8 @@ export async function flush(parts: FlushParts, connection: CommitConnection, ent
 }
 
 /**
- * The commit of jobs that must not hold up others: of contended apps, or one task of each app that loads rows first.
- * Reads what the apps have missed before it locks them; waits for the locks. Rejects as `flush` does.
+ * The commit of entries that must not hold up others: of contended apps, or one command of each app that loads rows
+ * first. Reads what the apps have missed before it locks them; waits for the locks. Rejects as `flush` does.
  */
 export async function flushApart(
   parts: FlushParts,
@@ -154,7 +157,7 @@ function flushOptimistic(
   return commit()
 }
 
-/** Two round trips: draws numbers and locks those apps that nobody else writes to, then commits. */
+/** Two round trips: draws numbers and locks the apps that no other node writes to, then commits. */
 async function flushFree(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Found> {
   const count = countIds(entries)
   const locked = await connection.begin({
@@ -180,7 +183,7 @@ async function flushFree(parts: FlushParts, connection: CommitConnection, entrie
   return { decisions, apart }
 }
 
-/** Those for which it does not hold; the others are handed to `leave`. */
+/** The items for which `isLeft` does not hold; the others are handed to `leave`. */
 function split<One>(all: One[], isLeft: (one: One) => boolean, leave: (one: One) => void): One[] {
   return all.filter(one => {
     const isLeaving = isLeft(one)
@@ -247,7 +250,7 @@ async function commitLocked(
   else await connection.commit(statement, locked, decisions.filter(({ draft }) => hasMoved(draft)).length)
 }
 
-/** Parts the entries by what the lock found: those whose state is at its rev, or can be brought there, and the others. */
+/** Parts the entries by what the lock found: exact are the states that are at its rev, or can be brought there. */
 async function findExact(
   parts: FlushParts,
   db: Db,
@@ -275,7 +278,7 @@ async function findExact(
   return { exact, gone, lost }
 }
 
-/** Catches up with all apps at once; returns those whose history no longer leads there. */
+/** Catches up with all apps at once; returns the actors from whose state no events lead to the app's row. */
 async function bringForward(parts: FlushParts, db: Db, entries: FlushEntry[]): Promise<Set<AppActor>> {
   const lost = new Set<AppActor>()
   const states = entries.map(({ actor }) => actor.state)
@@ -299,7 +302,9 @@ function toContext(
   return { projections, people, ids: new IdSequence(ids), now, storedResults, isAlone }
 }
 
-/** Whoever repeats a request may have lost the right to make it: under the lock it is looked up what it was answered. */
+/**
+ * The caller may have lost the right to a request that it repeats: under the lock the first one's result is looked up.
+ */
 function isRepeatRefused({ results }: DecidedEntry): boolean {
   return results.some(result => 'reason' in result && result.pending.idempotencyKey !== undefined)
 }
@@ -315,11 +320,11 @@ function keysOf(entries: FlushEntry[]): Buffer[] {
 }
 
 function countIds(entries: FlushEntry[]): number {
-  const ofTask = ({ command, input }: PendingCommand) => command.maxIds?.(input) ?? 2
-  return entries.reduce((sum, { commands }) => commands.reduce((inner, pending) => inner + ofTask(pending), sum), 0)
+  const idsOf = ({ command, input }: PendingCommand) => command.maxIds?.(input) ?? 2
+  return entries.reduce((sum, { commands }) => commands.reduce((inner, pending) => inner + idsOf(pending), sum), 0)
 }
 
-/** Memory takes what was committed, and listeners hear of it. Returns what the callers are to be told. */
+/** Brings memory to what was committed, and publishes it. Returns the results for the callers. */
 function conclude({ published, committed }: FlushParts, decisions: DecidedEntry[]): CommandResult[] {
   const results: CommandResult[] = []
   for (const { entry, draft, events, results: own } of decisions) {

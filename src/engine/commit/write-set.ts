@@ -37,7 +37,7 @@ function toRow({ app_id, rev, prev, type, actor_id, kind, entity_id, facts, crea
   return { app_id, rev, prev, type, actor_id, entity_type: kind.entity, entity_id, facts, created_at }
 }
 
-/** What is to be answered to whoever repeats a request. */
+/** The results that requests with these idempotency keys get when they are repeated. */
 function toIdempotencyRows(decisions: DecidedEntry[], now: Date): IdempotencyRow[] {
   const rows: IdempotencyRow[] = []
   for (const { results } of decisions) {

@@ -19,7 +19,7 @@ interface ChangeBroadcastParts {
   typing: Typing
   clock: Clock
   log: Log
-  /** Aborted when this node stops: then it has nobody left to read changes for. */
+  /** Aborted when this node stops: from then on it need not read changes. */
   signal: AbortSignal
 }
 
@@ -29,7 +29,7 @@ export interface Moved {
   rev: number
 }
 
-/** Told which apps a node has written to, this one included. */
+/** Called with the apps that a node has written to, this one included. */
 export type MovedListener = (moved: readonly Moved[], node: string) => void
 
 /** On the channel of an app. */
@@ -53,7 +53,9 @@ const movedChannel = 'moved'
 const followedChannel = 'followed'
 const channelOf = (app: number) => `app:${app}`
 
-/** How long the apps that a node writes to are gathered. A guess: the others' next use of them reads what is new anyway. */
+/**
+ * How long the apps that a node writes to are gathered. A guess: the others' next use of them reads what is new anyway.
+ */
 const gatherMs = 50
 
 /** How often a node repeats which apps it follows, and how long that counts: one message may get lost. */
@@ -62,11 +64,11 @@ const followedUntilMs = 12_000
 
 /**
  * Makes changes travel fast between nodes. The events of a commit go to the app's channel, if a node has said that its
- * clients are subscribed to the app; that node's memory takes them as they are and asks PostgreSQL nothing. Which apps a
- * node has written to is told to all, many at once: they note it, and the next use of the app reads what is new.
- * Nothing depends on it: what gets lost is found by the look for changes a second later.
+ * clients are subscribed to the app; that node's memory applies them as they are and asks PostgreSQL nothing. Each node
+ * sends all others the names of the apps that it has written to, many at once: they note them, and the next use of such
+ * an app reads what is new. Nothing depends on it: what gets lost is found by the poll a second later.
  *
- * Returns how to hear which apps were written to, on any node.
+ * Returns a function that adds a listener for the apps that were written to, on any node.
  */
 export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedListener) => void {
   const { bus, node, apps, globalCommands, sharedLog, typing, clock, signal } = parts
@@ -78,19 +80,19 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
   const behind = new Set<number>()
   const listeners: MovedListener[] = []
   let isNew = true
-  let isHearing = false
+  let isFromBus = false
 
   const failed = (error: unknown) => {
-    if (!signal.aborted) parts.log.warn({ error }, 'Changes of other nodes could not be read; the next look will')
+    if (!signal.aborted) parts.log.warn({ error }, 'Changes of other nodes could not be read; the next poll will')
   }
-  const look = async () => {
+  const readBehind = async () => {
     const some = [...behind]
     behind.clear()
     await apps.catchUp(some)
   }
   /** What arrives in one turn of the event loop is read together. */
-  const lookSoon = (app: number) => {
-    if (behind.size === 0) setImmediate(() => void look().catch(failed))
+  const readSoon = (app: number) => {
+    if (behind.size === 0) setImmediate(() => void readBehind().catch(failed))
     behind.add(app)
   }
   const announce = (some: Iterable<number>) => {
@@ -105,13 +107,13 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     if (message.node === node) return
     if ('user' in message) {
       // Said again here, for the sessions of this node, and not passed on: it came from the bus.
-      isHearing = true
+      isFromBus = true
       typing.start(app, message.user)
-      isHearing = false
+      isFromBus = false
       return
     }
     const events = message.events.map(event => unpackEvent(app, event, parts.events))
-    if (!apps.receive(app, events)) lookSoon(app)
+    if (!apps.receive(app, events)) readSoon(app)
   }
   const onMoved = (message: MovedMessage) => {
     const moved: Moved[] = []
@@ -119,7 +121,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
       moved.push({ app: message.moved[at]!, rev: message.moved[at + 1]! })
     }
     if (message.node !== node) {
-      for (const { app, rev } of moved) if (apps.note(app, rev) && followed.has(app)) lookSoon(app)
+      for (const { app, rev } of moved) if (apps.note(app, rev) && followed.has(app)) readSoon(app)
     }
     for (const listener of listeners) listener(moved, message.node)
   }
@@ -129,11 +131,11 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     for (const app of message.apps) wanted.set(app, until)
     if (message.isNew) announce(followed.keys())
   }
-  const tellMoved = (app: number, rev: number) => {
-    if (written.size === 0) clock.after(gatherMs, tellGathered)
+  const announceMoved = (app: number, rev: number) => {
+    if (written.size === 0) clock.after(gatherMs, publishMoved)
     written.set(app, rev)
   }
-  const tellGathered = () => {
+  const publishMoved = () => {
     bus.publish(movedChannel, { node, moved: [...written].flat() } satisfies MovedMessage)
     written.clear()
   }
@@ -153,15 +155,15 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     },
     onCommitted(events) {
       const { app_id, rev } = events.at(-1)!
-      tellMoved(app_id, rev)
+      announceMoved(app_id, rev)
       if (wanted.has(app_id))
         bus.publish(channelOf(app_id), { node, events: events.map(packEvent) } satisfies AppMessage)
     },
   })
   typing.onTyping((app, user, isTyping) => {
-    if (isTyping && !isHearing) bus.publish(channelOf(app), { node, user } satisfies AppMessage)
+    if (isTyping && !isFromBus) bus.publish(channelOf(app), { node, user } satisfies AppMessage)
   })
-  globalCommands.onFirstEvent(({ app_id, rev }) => tellMoved(app_id, rev))
+  globalCommands.onFirstEvent(({ app_id, rev }) => announceMoved(app_id, rev))
   globalCommands.onSharedRev(rev => bus.publish(environmentChannel, { rev }))
   bus.subscribe(environmentChannel, message => {
     void sharedLog.catchUpTo((message as { rev: number }).rev).catch(failed)

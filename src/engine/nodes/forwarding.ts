@@ -37,7 +37,7 @@ type Request = [
   key: Uint8Array,
   request: Uint8Array,
 ]
-/** `left`: nothing was done, or nobody knows; the node that asked does it itself. */
+/** `left`: nothing was done, or it is unknown whether it was; the node that asked does the command itself. */
 type Answer =
   | [ticket: number, outcome: 'done', result: unknown, details: number]
   | [ticket: number, outcome: 'refused', refusal: Refusal]
@@ -72,7 +72,7 @@ const noRequest = Buffer.alloc(0)
 /**
  * Sends commands to the node that wrote to their app last, over the bus, so that an app that many nodes write to at one
  * time is committed to by one of them, in memory that is exact. It is a hint: a node that gets a command does it,
- * whoever wrote last, and PostgreSQL decides between nodes as ever.
+ * even where yet another one wrote last, and PostgreSQL decides between nodes as ever.
  *
  * Every command that is sent has an idempotency key, its caller's or one that is made for it. So one whose answer is
  * late or lost is done here: if it was done there after all, it is found, and not done again. Nothing waits for longer
@@ -83,7 +83,7 @@ export class Forwarding {
   readonly #outbox = new Map<string, Message>()
   readonly #sent = new Map<number, Sent>()
   readonly #end: () => void
-  /** Tells its keys from those of all other nodes, and of others that had its name. */
+  /** Distinguishes this node's keys from the keys of all others, also of earlier ones with its name. */
   readonly #origin = randomBytes(8)
   #tickets = 0
   #forwarded = 0
@@ -108,7 +108,7 @@ export class Forwarding {
     return this.#forwarded
   }
 
-  /** Takes a command that is better done elsewhere; false for all others. */
+  /** Sends a command to the node that does it at the least cost; false where that is this one. */
   tryForward(app: number, pending: PendingCommand): boolean {
     const { lastWriters, commands } = this.#parts
     const node = lastWriters.find(app)
@@ -135,7 +135,7 @@ export class Forwarding {
     return true
   }
 
-  /** Takes nothing more; resolves when other nodes have what they asked for. */
+  /** Accepts nothing more; resolves when other nodes have what they asked for. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#parts.bus.publish(leavingChannel, { from: this.#parts.node } satisfies Leaving)
@@ -227,7 +227,7 @@ export class Forwarding {
     })
   }
 
-  /** Does here what was sent elsewhere and not answered: there it may have been done, which its key will tell. */
+  /** Does here what was sent elsewhere and not answered. If it was done there, its idempotency key shows that. */
   #recall(isMeant: (sent: Sent) => boolean): void {
     for (const [ticket, sent] of this.#sent) {
       if (!isMeant(sent)) continue

@@ -16,7 +16,7 @@ interface LastWrite {
 
 /**
  * Which node wrote to an app last: a hint where its next command costs least, and nothing that anything hangs on. The
- * largest rev counts, so that all nodes come to think of the same one, in whatever order they hear of each other.
+ * largest rev counts, so that all nodes arrive at one answer, in whatever order the messages come.
  */
 export class LastWriters {
   readonly #nowMs: () => number
