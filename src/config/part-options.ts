@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { ProviderSettings } from '../agents/providers/table.ts'
-import { anthropicUrl, geminiUrl, kapaUrl, openaiUrl, type Config } from './config.ts'
+import type { Config } from './config.ts'
+import { anthropicUrl, geminiUrl, kapaUrl, openaiUrl } from './settings/providers.ts'
 import type { HttpServerSettings } from '../http/server/server.ts'
 import type { OutsideSettings } from '../egress/outside.ts'
 import type { Secret } from '../lib/secret.ts'

@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { integer, ranges, secret, setting, text, yesOrNo } from '../setting.ts'
+
+/** Agents: what their answers may cost, the ready-made one, and what they may call. */
+export const agentsSettings = {
+  hasRuns: setting('AGENTS', 'true', yesOrNo, 'Whether this node answers for agents; questions are noted in any case'),
+  agentRunsAtOnce: setting('AGENT_RUNS_AT_ONCE', '16', integer(1, 10_000), 'Answers of agents that this node works on'),
+  agentSeconds: setting('AGENT_SECONDS', '120', integer(1, 3600), 'Time for an answer, waiting for approval apart'),
+  agentInputTokens: setting(
+    'AGENT_INPUT_TOKENS',
+    '24000',
+    integer(1000, 10_000_000),
+    'Tokens, by estimate, that a model is given with a question',
+  ),
+  agentRunsPerUser: setting(
+    'AGENT_RUNS_PER_USER',
+    '60',
+    integer(0, 1_000_000),
+    'Answers that one user may ask for in a minute; 0 for no limit',
+  ),
+  agentRunsPerApp: setting(
+    'AGENT_RUNS_PER_APP',
+    '300',
+    integer(0, 1_000_000),
+    'Answers that may be asked for in one app in a minute; 0 for no limit',
+  ),
+  agentTokensPerDay: setting(
+    'AGENT_TOKENS_PER_DAY',
+    '0',
+    integer(0, 1_000_000_000_000),
+    'Tokens of one agent in a day (UTC); 0 for no limit',
+  ),
+  agentErrorText: setting('AGENT_ERROR_TEXT', null, text, 'What agents say where they cannot answer; without it, why'),
+  isAgentTraced: setting(
+    'AGENT_TRACE',
+    'false',
+    yesOrNo,
+    'Whether what models and tools said is kept with the runs of agents, for API keys to read',
+  ),
+  agentRunDays: setting('AGENT_RUN_DAYS', '30', integer(1, 3650), 'Days for which runs of agents are kept'),
+  assistantProvider: setting(
+    'ASSISTANT_PROVIDER',
+    null,
+    z.enum(['anthropic', 'gemini', 'kapa', 'openai', 'builtin'], 'must be anthropic, gemini, kapa, openai or builtin'),
+    'Provider of an agent that is made at the start, where there is none with its uid; without it, none is made',
+  ),
+  assistantUid: setting(
+    'ASSISTANT_UID',
+    'assistant',
+    text.regex(/^(?=.*\D)\S{1,256}$/, 'must have at least one character that is no digit, and no spaces'),
+    'Uid of that agent',
+  ),
+  assistantName: setting('ASSISTANT_NAME', 'Assistant', text.max(256), 'Name of the ready-made assistant'),
+  assistantModel: setting(
+    'ASSISTANT_MODEL',
+    'echo',
+    text.max(256),
+    'Model of the ready-made assistant; of builtin, what it does',
+  ),
+  assistantInstructions: setting(
+    'ASSISTANT_INSTRUCTIONS',
+    null,
+    text.max(32_768),
+    'What the ready-made assistant is told',
+  ),
+  toolDeny: setting(
+    'TOOL_DENY',
+    null,
+    ranges,
+    'Addresses that functions and tool servers of agents may not reach; without it, those of WEBHOOK_DENY',
+  ),
+  toolAllow: setting(
+    'TOOL_ALLOW',
+    null,
+    ranges,
+    'Addresses that they may reach beyond public, private and loopback ones; without it, those of WEBHOOK_ALLOW',
+  ),
+  functionSecret: setting(
+    'FUNCTION_SECRET',
+    null,
+    secret(text.min(16, 'must have at least 16 characters')),
+    'Signs the calls of functions, as in Standard Webhooks; without it, they are not signed',
+  ),
+} as const
