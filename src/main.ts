@@ -78,8 +78,8 @@ import {
 import { requireFolderOfDatabase } from './bytes/blob-folder.ts'
 import { openBytes } from './bytes/bytes-open.ts'
 import { prepareDatabase } from './postgres/database.ts'
-import { commitPoll, CommitWatch } from './jobs/commit-poll.ts'
-import { earlierTime, keepHouse, prepareEvents, storageChores } from './jobs/housekeeping.ts'
+import { lookAtCommits } from './jobs/commit-look.ts'
+import { earlierTime, keepHouse, prepareEvents, storageChores, type Chore } from './jobs/housekeeping.ts'
 import { migrate } from './postgres/migrate.ts'
 import { Previews } from './media/previews.ts'
 import { Renditions } from './media/renditions.ts'
@@ -467,12 +467,10 @@ export async function startNode(config: Config): Promise<Node> {
       clock,
     })
     teardown.add('node', () => monitor.leave())
-    const commits = new CommitWatch(sql)
-    const housekeepingOptions = { clock, log, signal: housekeeping.signal, onTurn: monitor.onTurn, commits }
-    const kept = [keepHouse(chores, housekeepingOptions)]
+    let choresEnd = async () => {}
     teardown.add('housekeeping', async () => {
       housekeeping.abort()
-      await Promise.all(kept.map(end => end()))
+      await choresEnd()
     })
 
     const sessionDirectory = new SessionDirectory({
@@ -552,8 +550,28 @@ export async function startNode(config: Config): Promise<Node> {
     const stopAnswering = sessionDirectory.start()
     onMoved(moved => realtime.onAppsChanged(moved))
     await feed.start()
-    const looks = [() => lookAround(sharedLog, apps), () => realtime.poll(), () => feed.look(), () => notifier.poll()]
-    kept.push(keepHouse([commitPoll(commits, looks), ...monitor.chores], housekeepingOptions))
+    const looks: Chore[] = [
+      {
+        name: 'look for what other nodes committed',
+        periodMs: 1_000,
+        dueWhere: 'true',
+        run: () => lookAround(sharedLog, apps),
+      },
+      {
+        name: 'look for news of apps that are not in memory',
+        periodMs: 1_000,
+        dueWhere: 'true',
+        run: () => realtime.poll(),
+      },
+      { name: 'look for notifications to be told of', periodMs: 1_000, dueWhere: 'true', run: () => feed.look() },
+    ]
+    choresEnd = keepHouse([...chores, ...looks, ...monitor.chores], {
+      clock,
+      log,
+      signal: housekeeping.signal,
+      onTurn: monitor.onTurn,
+      look: conditions => lookAtCommits(sql, conditions),
+    })
     await monitor.arrive()
     realtime.attach(edge.uws)
     teardown.add('sessions', () => realtime.close())

@@ -1,6 +1,6 @@
 import { every, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
-import type { CommitWatch } from './commit-poll.ts'
+import type { CommitLook } from './commit-look.ts'
 import { addPartitions, dropPartitions } from '../log/events.ts'
 import { removeForwardedKeys, removeStoredResults } from '../engine/commit/idempotency.ts'
 import type { Db, Sql } from '../postgres/sql.ts'
@@ -10,10 +10,11 @@ export interface Chore {
   name: string
   periodMs: number
   /**
-   * It only finds what was committed since: its turn is left out where nothing was, unless its last one failed, or answered
+   * A condition in SQL that takes some microseconds, for a chore that only finds what was committed. Its turn is left out
+   * where the condition does not hold, and where nothing was committed since its last turn, unless that failed, or answered
    * false because something will be due by time alone.
    */
-  followsCommits?: boolean
+  dueWhere?: string
   /**
    * When the signal aborts, it ends soon: what takes long is done in portions, and the rest left for another time. Answers
    * how many rows it removed or changed, where it counts them.
@@ -39,8 +40,8 @@ interface Keeping {
   signal: AbortSignal
   /** Told of each turn when it is over. */
   onTurn?: (turn: ChoreTurn) => void
-  /** Without it, no turn is left out. */
-  commits?: Pick<CommitWatch, 'snapshot'>
+  /** Needed where a chore has a condition: looks at all of them. */
+  look?: (conditions: readonly string[]) => Promise<CommitLook>
 }
 
 /** Answers to a POST are kept for repetition this long. */
@@ -55,45 +56,91 @@ const batchSize = 1000
 /** Any fixed number: of several nodes one rotates, the others wait and find it done. */
 const rotationLock = 7_213_002
 
+/** How often it is looked for what was committed: half of the time in which other nodes may notice nothing. */
+const lookMs = 1_000
+
 /**
  * Does each chore, again and again, until the signal aborts. A chore that fails is logged, once until it succeeds
  * again, and has its next turn as usual. Nothing is lost if the process dies: every chore picks up what is left. The
  * function returned resolves when no chore is under way: before that, what they use must not be closed.
+ *
+ * One statement a second looks for all that follow commits, and whether they have anything to do: a server with nothing to
+ * do costs little more than that.
  */
-export function keepHouse(chores: Chore[], { clock, log, signal, onTurn, commits }: Keeping): () => Promise<void> {
-  const underWay = new Set<Promise<void>>()
-  for (const { name, periodMs, run, followsCommits = false } of chores) {
-    let hasFailed = false
-    /** How things stood before the last turn, where there is nothing to do before they change. */
-    let settledAt: string | null = null
-    const take = async () => {
-      const [startedAt, startedMs] = [clock.now(), performance.now()]
-      let failure: Error | null = null
-      let rows: number | null = null
-      try {
-        const snapshot = followsCommits && commits !== undefined ? await commits.snapshot() : null
-        if (snapshot !== null && snapshot === settledAt) return
-        settledAt = null
-        const outcome = await run(signal)
-        if (outcome !== false) settledAt = snapshot
-        if (typeof outcome === 'number') rows = outcome
-        if (hasFailed) log.info({ chore: name }, 'A chore succeeds again')
-        hasFailed = false
-      } catch (error) {
-        if (!hasFailed) log.warn({ chore: name, error }, 'A chore failed; it is tried again')
-        hasFailed = true
-        failure = error instanceof Error ? error : new Error(String(error))
-      }
-      onTurn?.({ name, periodMs, startedAt, durationMs: performance.now() - startedMs, rows, error: failure })
-    }
-    every(clock, periodMs, signal, async () => {
-      const turn = take()
-      underWay.add(turn)
-      await turn
-      underWay.delete(turn)
-    })
+export function keepHouse(chores: Chore[], keeping: Keeping): () => Promise<void> {
+  const { clock, signal } = keeping
+  const underWay = new Set<Promise<unknown>>()
+  const start = async (turn: Promise<unknown>) => {
+    underWay.add(turn)
+    await turn
+    underWay.delete(turn)
+  }
+  const followers = chores.filter(({ dueWhere }) => dueWhere !== undefined)
+  const others = chores.filter(({ dueWhere }) => dueWhere === undefined)
+  if (followers.length > 0) others.push(followCommits(followers, keeping, start))
+  for (const chore of others) {
+    const take = toTurns(chore, keeping)
+    every(clock, chore.periodMs, signal, () => start(take()))
   }
   return async () => void (await Promise.all(underWay))
+}
+
+/** The turns of a chore, one by one: each answers what the chore did, or null where it failed. */
+function toTurns({ name, periodMs, run }: Chore, { clock, log, signal, onTurn }: Keeping): () => Promise<unknown> {
+  let hasFailed = false
+  return async () => {
+    const [startedAt, startedMs] = [clock.now(), performance.now()]
+    let error: Error | null = null
+    let outcome: unknown = null
+    try {
+      outcome = await run(signal)
+      if (hasFailed) log.info({ chore: name }, 'A chore succeeds again')
+      hasFailed = false
+    } catch (failure) {
+      error = failure instanceof Error ? failure : new Error(String(failure))
+      if (!hasFailed) log.warn({ chore: name, error }, 'A chore failed; it is tried again')
+      hasFailed = true
+    }
+    const rows = typeof outcome === 'number' ? outcome : null
+    onTurn?.({ name, periodMs, startedAt, durationMs: performance.now() - startedMs, rows, error })
+    return error === null ? outcome : null
+  }
+}
+
+/** The chore that gives these their turns. None of them waits for another. */
+function followCommits(chores: Chore[], keeping: Keeping, start: (turn: Promise<unknown>) => Promise<void>): Chore {
+  const { look } = keeping
+  if (look === undefined) throw new Error('Chores that follow commits need to look for these')
+  const conditions = chores.map(({ dueWhere }) => dueWhere!)
+  const followers = chores.map(chore => ({
+    take: toTurns(chore, keeping),
+    everySoManyLooks: Math.ceil(chore.periodMs / lookMs),
+    isUnderWay: false,
+    /** How things stood before the last turn, where there is nothing to do before they change. */
+    settledAt: null as string | null,
+  }))
+  let looks = 0
+  const takeTurn = async (follower: (typeof followers)[number], snapshot: string) => {
+    follower.isUnderWay = true
+    follower.settledAt = null
+    const outcome = await follower.take()
+    if (outcome !== false && outcome !== null) follower.settledAt = snapshot
+    follower.isUnderWay = false
+  }
+  return {
+    name: 'look for what was committed',
+    periodMs: lookMs,
+    async run() {
+      const { snapshot, holds } = await look(conditions)
+      // Nobody waits any more for what begins now.
+      if (keeping.signal.aborted) return
+      looks++
+      for (const [at, follower] of followers.entries()) {
+        const isTurn = looks % follower.everySoManyLooks === 0 && !follower.isUnderWay
+        if (isTurn && holds[at] && follower.settledAt !== snapshot) void start(takeTurn(follower, snapshot))
+      }
+    },
+  }
 }
 
 /**

@@ -144,17 +144,18 @@ test('the turn of a chore says how many rows it changed, where the chore counts 
   ])
 })
 
-test('a chore that follows commits rests until something is committed, unless it failed or has more to do', async () => {
+test('a chore that follows commits rests until something is committed and its condition holds, unless it failed or has more to do', async () => {
   const clock = new HandClock()
   const stopping = new AbortController()
   const outcomes: (() => boolean | void)[] = []
   let turns = 0
   let snapshot = 'one'
+  let isDue = true
   const run = async () => {
     turns++
     return outcomes.shift()?.()
   }
-  const commits = { snapshot: async () => snapshot }
+  const look = async () => ({ snapshot, holds: [isDue] })
   const turnsAfter = async (...next: (() => boolean | void)[]) => {
     outcomes.push(...next)
     const before = turns
@@ -166,12 +167,7 @@ test('a chore that follows commits rests until something is committed, unless it
     throw new Error('away')
   }
 
-  keepHouse([{ name: 'look', periodMs: 1000, followsCommits: true, run }], {
-    clock,
-    log,
-    signal: stopping.signal,
-    commits,
-  })
+  keepHouse([{ name: 'follow', periodMs: 1000, dueWhere: 'true', run }], { clock, log, signal: stopping.signal, look })
 
   expect(await turnsAfter()).toBe(1)
   expect(await turnsAfter()).toBe(0)
@@ -179,7 +175,31 @@ test('a chore that follows commits rests until something is committed, unless it
   expect(await turnsAfter(() => false)).toBe(2)
   snapshot = 'three'
   expect(await turnsAfter(fail, fail)).toBe(3)
+  snapshot = 'four'
+  isDue = false
+  expect(await turnsAfter()).toBe(0)
+  isDue = true
+  expect(await turnsAfter()).toBe(1)
   stopping.abort()
+})
+
+test('what follows commits does not begin any more when the chores have been ended', async () => {
+  const clock = new HandClock()
+  const stopping = new AbortController()
+  const found = Promise.withResolvers<{ snapshot: string; holds: boolean[] }>()
+  let turns = 0
+  const run = async () => void turns++
+  const chores = [{ name: 'follow', periodMs: 1000, dueWhere: 'true', run }]
+  const log = createLog('error')
+  const ended = keepHouse(chores, { clock, log, signal: stopping.signal, look: () => found.promise })
+  await clock.tick()
+
+  stopping.abort()
+  const end = ended()
+  found.resolve({ snapshot: 'one', holds: [true] })
+  await end
+
+  expect(turns).toBe(0)
 })
 
 test('whoever ends the chores can wait for the one under way, which stops after its portion', async () => {

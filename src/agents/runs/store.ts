@@ -234,12 +234,8 @@ export async function pauseRun(db: Db, { run, node }: Lease, busyMs: number): Pr
   if (count === 0) throw new RunLost()
 }
 
-/** Whether any run has not ended: without one, there is nothing to look for. Served by agent_runs_open. */
-export async function hasOpenRuns(db: Db): Promise<boolean> {
-  const [row] = await db<{ is_there: boolean }[]>`
-    select exists (select from agent_runs where state in ('queued', 'running', 'waiting')) as is_there`
-  return row!.is_there
-}
+/** A condition: some run has not ended. Served by agent_runs_open. */
+export const isAnyOpen = `exists (select from agent_runs where state in ('queued', 'running', 'waiting'))`
 
 /** Queues the runs whose last question was answered; how many there were. */
 export async function resumeRuns(db: Db): Promise<number> {

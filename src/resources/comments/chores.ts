@@ -2,7 +2,7 @@ import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
 import { emptyTrash } from '../content/trash.ts'
 import type { ChoreParts } from '../resource.ts'
 import { commentCommands } from './kind.ts'
-import { hasVisibleParent, removeBereaved, removeSettled } from './store.ts'
+import { hasVisibleParent, isAnyBereaved, removeBereaved, removeSettled } from './store.ts'
 
 /** Comments in one delete, with all that hangs on them: few enough that nobody waits for it. A guess. */
 const batchSize = 500
@@ -24,6 +24,6 @@ export function chores(parts: ChoreParts): Chore[] {
     await inPortions(batchSize, signal, () => removeSettled(sql, batchSize))
     return removed
   }
-  const bereaved = { name: 'remove comments of what was deleted', periodMs: 2_000, followsCommits: true, run }
+  const bereaved = { name: 'remove comments of what was deleted', periodMs: 2_000, dueWhere: isAnyBereaved, run }
   return [bereaved, ...emptyCommentTrash(parts)]
 }

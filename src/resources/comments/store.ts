@@ -43,6 +43,9 @@ export function hasVisibleParent(db: Db): Fragment {
     ) h where h.id = t.parent_id))`
 }
 
+/** A condition: posts or files were deleted whose comments are still there. */
+export const isAnyBereaved = `exists (select from bereavements)`
+
 /**
  * Removes up to `limit` comments of posts and files that are gone, with all that hangs on them; how many there were.
  * Several nodes may do it at once. Served by comments_parent.

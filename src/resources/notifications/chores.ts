@@ -2,9 +2,10 @@ import type { Apps } from '../../engine/apps.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { answerAudits } from './lists/audits.ts'
+import { answerAudits, isAnyAudit } from './lists/audits.ts'
+import { isAnyWaiting } from './following/backlog.ts'
 import type { Notifier } from './following/consumer.ts'
-import { settleMark } from './lists/marks.ts'
+import { isAnyMark, settleMark } from './lists/marks.ts'
 import { removeOld } from './store.ts'
 import { termChore } from './following/terms.ts'
 
@@ -16,6 +17,9 @@ const keepDays = 90
  * time took seconds of a disk that commits wait for (measured with five million).
  */
 const batchSize = 200
+
+/** An event is read about three times by sweeps, until nothing before it can still be committed. A guess. */
+const sweepMs = 3_000
 
 /** How long notifications are marked in each second: half of one connection's time. A guess. */
 const markingMs = 500
@@ -42,8 +46,9 @@ export function notificationChores({ notifier, apps, sql, clock, past, observeTe
     return performance.now() < endMs
   }
   return [
-    { name: 'mark notifications', periodMs: 1_000, followsCommits: true, run: mark },
-    { name: 'look for what follows from commits', periodMs: 1_000, followsCommits: true, run: () => notifier.look() },
+    { name: 'mark notifications', periodMs: 1_000, dueWhere: `${isAnyAudit} or ${isAnyMark}`, run: mark },
+    { name: 'look for what follows from commits', periodMs: 1_000, dueWhere: isAnyWaiting, run: () => notifier.look() },
+    { name: 'look for what stopped nodes have left', periodMs: sweepMs, dueWhere: 'true', run: () => notifier.sweep() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
     termChore({ sql, waiting: () => apps.waiting, observe: observeTerms }),
   ]

@@ -205,6 +205,10 @@ export async function lapse(db: Db): Promise<number> {
   return count + ended.count + declined.count
 }
 
+/** A condition: something is still to be decided, or what was decided is still to be said. Served by the partial indexes. */
+export const isAnyUnshown = `exists (select from agent_approvals where state = 'pending')
+  or exists (select from agent_approvals where not is_shown and state <> 'pending')`
+
 /** What was decided and is not yet said where it was asked. Served by agent_approvals_unshown. */
 export function listUnshown(db: Db, limit: number): Promise<ApprovalRow[]> {
   return db<ApprovalRow[]>`

@@ -33,11 +33,16 @@ export class Indexer {
   get chores(): Chore[] {
     const { sql } = this.#options
     return [
-      { name: 'follow files that agents search', periodMs: 1_000, followsCommits: true, run: () => this.#follow() },
+      {
+        name: 'follow files that agents search',
+        periodMs: 1_000,
+        dueWhere: store.isAnySearched,
+        run: () => this.#follow(),
+      },
       {
         name: 'read files that agents search',
         periodMs: 1_000,
-        followsCommits: true,
+        dueWhere: store.isAnyPending,
         run: signal => this.#read(signal),
       },
       { name: 'forget files that no agent searches', periodMs: 600_000, run: () => store.forgetUnused(sql) },

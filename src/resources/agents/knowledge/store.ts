@@ -16,6 +16,9 @@ export async function findKnowledge(db: Db, agent: number): Promise<number[]> {
   return row?.knowledge ?? []
 }
 
+/** A condition: agents search files of some app, or did. */
+export const isAnySearched = `exists (select from knowledge_apps) or exists (select from agents where knowledge <> '{}')`
+
 /** Notes which apps agents search now, and since when none does. Served by agents_knowledge. */
 export async function followAgents(sql: Sql): Promise<void> {
   await sql`
@@ -102,6 +105,9 @@ export interface ClaimedFile {
   rev: number
   app_id: number
 }
+
+/** A condition: a file is to be read now. Served by knowledge_files_pending. */
+export const isAnyPending = `exists (select from knowledge_files where state = 'pending' and at <= now())`
 
 /** A file to be read, for this node alone until its lease ends; null where there is none. Served by knowledge_files_pending. */
 export async function claimFile(sql: Sql, node: string): Promise<ClaimedFile | null> {

@@ -8,7 +8,7 @@ import type { Providers } from '../../../agents/providers/provider.ts'
 import type { RunWatcher } from '../../../agents/runs/host.ts'
 import { logEnd, Runner, type RunnerSettings } from '../../../agents/runs/runner.ts'
 import { emptyEnded } from '../../../agents/runs/steps.ts'
-import { hasOpenRuns, removeEnded } from '../../../agents/runs/store.ts'
+import { isAnyOpen, removeEnded } from '../../../agents/runs/store.ts'
 import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
 import type { AgentControl } from '../../../http/agents.ts'
 import type { Clock } from '../../../lib/clock.ts'
@@ -18,6 +18,7 @@ import { inPortions, type Chore } from '../../../jobs/housekeeping.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { removeContext } from '../../content/context-store.ts'
 import { Approvals } from '../approvals/approvals.ts'
+import { isAnyUnshown } from '../approvals/store.ts'
 import { TestChat } from '../test-chat/test-chat.ts'
 import type { RunCounts } from './counts.ts'
 import { AppHost, type HostSettings } from './host.ts'
@@ -159,10 +160,9 @@ interface ChoreParts {
 export function runChores({ runner, approvals, counts, sql, settings, past }: ChoreParts): Chore[] {
   const look = async () => {
     await approvals.settle()
-    const isOpen = await hasOpenRuns(sql)
-    if (isOpen) await runner.look()
+    await runner.look()
     // Leases run out, and what waits becomes due.
-    return !isOpen
+    return false
   }
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - settings.keepDays * 86_400_000)
@@ -173,7 +173,7 @@ export function runChores({ runner, approvals, counts, sql, settings, past }: Ch
     return removed
   }
   return [
-    { name: 'look for runs of agents', periodMs: 1_000, followsCommits: true, run: look },
+    { name: 'look for runs of agents', periodMs: 1_000, dueWhere: `${isAnyOpen} or ${isAnyUnshown}`, run: look },
     { name: 'count runs of agents', periodMs: 15_000, run: () => counts.count(sql) },
     { name: 'forget runs of agents', periodMs: 60_000, run: forget },
   ]

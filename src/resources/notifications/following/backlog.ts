@@ -58,6 +58,13 @@ export function listUnfollowed(db: Db, { rev, at }: Position, types: string[], l
     order by rev limit ${limit}`
 }
 
+/**
+ * A condition: apps have events that were noted, or messages that may have been unread for long enough, now or at some time.
+ * Served by notification_cursors_due.
+ */
+export const isAnyWaiting = `exists (select from notifiable)
+  or exists (select from notification_cursors where due_at is not null)`
+
 /** Apps with events that were noted, and apps with messages that may have been unread for long enough. */
 export async function findWaiting(db: Db, now: Date, limit: number): Promise<{ noted: number[]; due: number[] }> {
   const rows = await db<{ app_id: number; is_noted: boolean }[]>`
@@ -68,13 +75,6 @@ export async function findWaiting(db: Db, now: Date, limit: number): Promise<{ n
     rows.filter(({ is_noted }) => is_noted === isNoted).map(({ app_id }) => app_id),
   )
   return { noted: noted!, due: due! }
-}
-
-/** Whether there are apps with messages that may be unread for long enough at some time. Served by notification_cursors_due. */
-export async function hasDueLater(db: Db): Promise<boolean> {
-  const [row] = await db<{ is_there: boolean }[]>`
-    select exists (select from notification_cursors where due_at is not null) as is_there`
-  return row!.is_there
 }
 
 /** How far an app's events have been worked through. */

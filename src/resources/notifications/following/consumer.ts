@@ -53,9 +53,6 @@ const appLimit = 100
 /** Apps that this node remembers to look at. The rest is found in the database when these are done. */
 const awakeLimit = 1_000
 
-/** An event is read about three times by sweeps, until nothing before it can still be committed. A guess. */
-const sweepMs = 3_000
-
 /** Nothing was to be done, or other nodes do it. */
 const idle: FollowedUp = { cursors: [], more: [], isFull: false, hasTold: false, telling: 0, told: 0, lateMs: 0 }
 
@@ -73,7 +70,7 @@ const idle: FollowedUp = { cursors: [], more: [], isFull: false, hasTold: false,
  * markers some seconds later, among the events behind a position of the whole deployment that is moved later. So
  * nothing is written for them beside the event.
  *
- * Made by main, woken by what this node hears of, and by `look` and `poll` about once a second. Any number of nodes may
+ * Made by main, woken by what this node hears of, by `look` about once a second, and by `sweep`. Any number of nodes may
  * work at once: the locked cursor gives an app to one of them. It cannot be too busy, what is to be done waits in the
  * database; `stop` waits for the transaction that is running.
  */
@@ -87,7 +84,6 @@ export class Notifier {
   #hasOverflown = false
   /** Of something that waits people are to hear soon. */
   #isUrgent = false
-  #sweptAtMs = Number.NEGATIVE_INFINITY
   readonly #others = new Others()
   readonly #wholeLooks: WholeLooks
   #running: Promise<void> | null = null
@@ -135,29 +131,23 @@ export class Notifier {
   }
 
   /**
-   * Finds what other nodes noted, or left behind, and where messages may have been unread for long enough. False where some
-   * may be later, though nothing is committed until then.
+   * Finds what other nodes noted, or left behind, and where messages may have been unread for long enough. False, because
+   * that is so later for some, though nothing is committed until then.
    */
   async look(): Promise<boolean> {
     const { sql, clock } = this.#parts
     const { noted, due } = await backlog.findWaiting(sql, new Date(clock.now()), awakeLimit)
     for (const app of noted) this.#wakeNoted(app)
     for (const app of due) this.wake(app)
-    return noted.length + due.length === 0 && !(await backlog.hasDueLater(sql))
-  }
-
-  /** Sweeps, but at most every few seconds. False where it is to be called again, though nothing may be committed. */
-  async poll(): Promise<boolean> {
-    return performance.now() - this.#sweptAtMs >= sweepMs && this.sweep()
+    return false
   }
 
   /**
-   * Finds apps in which anything is left to do, and moves the position up to the first of it. True where nothing is left,
-   * and the position is that of the newest event.
+   * Finds apps in which anything is left to do, and moves the position up to the first of it. Called every few seconds. True
+   * where nothing is left, and the position is that of the newest event.
    */
   async sweep(): Promise<boolean> {
     const { sql, clock } = this.#parts
-    this.#sweptAtMs = performance.now()
     const now = new Date(clock.now())
     const newest = await this.#watermark.advance()
     const position = await backlog.findPosition(sql)

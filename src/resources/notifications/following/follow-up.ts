@@ -166,24 +166,26 @@ export class FollowUp {
     return marked.length > 0
   }
 
-  /** Looks through the apps in which messages may have been unread for long enough. */
+  /** Looks through the apps in which messages may have been unread for long enough, as far as there is room. */
   async #tellOfMessages(cursors: Cursor[]): Promise<Cursor[]> {
     const { people, patienceMs, isWholeDue } = this.#parts
-    const moved: Cursor[] = []
-    for (const cursor of cursors) {
+    const parts = { tx: this.#tx, people, before: new Date(this.#now.getTime() - patienceMs), now: this.#now }
+    const moved = new Map(cursors.map(cursor => [cursor.app_id, cursor]))
+    let due = cursors.flatMap(cursor => {
       const state = this.#states.get(cursor.app_id)
-      if (state === undefined || cursor.due_at === null || cursor.due_at > this.#now || this.#outgoing.isFull) {
-        moved.push(cursor)
-        continue
+      if (state === undefined || cursor.due_at === null || cursor.due_at > this.#now) return []
+      return { state, cursor, isWhole: () => cursor.rolled_to > 0 || isWholeDue(cursor.app_id) }
+    })
+    while (due.length > 0 && !this.#outgoing.isFull) {
+      const looked = await tellOfMessages(due, parts)
+      due = due.slice(looked.length)
+      for (const { cursor, drafts } of looked) {
+        this.#outgoing.push(...drafts)
+        moved.set(cursor.app_id, cursor)
       }
-      const before = new Date(this.#now.getTime() - patienceMs)
-      const isWhole = cursor.rolled_to > 0 || isWholeDue(cursor.app_id)
-      const looked = await tellOfMessages(state, cursor, { tx: this.#tx, people, before, now: this.#now, isWhole })
-      this.#outgoing.push(...looked.drafts)
-      moved.push(looked.cursor)
     }
     await this.#outgoing.write()
-    return moved
+    return [...moved.values()]
   }
 
   /** When to look for people who have not read what was written: some time after the first of it. */

@@ -115,6 +115,11 @@ export async function keepChanged(tx: Tx, id: number): Promise<void> {
   await addTerms(tx, tx`select id, link_id, template, args from notifications where id = ${id}`)
 }
 
+/** A condition: notifications may be there whose words are not kept yet. */
+const isAnyWithoutTerms = `exists (
+  select from notification_terms_cursor c
+  where c.next_id <> c.id or c.next_xid is not null or c.id < (select max(id) from notifications))`
+
 const periodMs = 5_000
 
 /** How long it works in each period: a tenth of one connection's time, whatever is left. A guess. */
@@ -139,7 +144,7 @@ export function termChore({ sql, waiting, observe }: ChoreParts): Chore {
   return {
     name: 'keep the words of notifications',
     periodMs,
-    followsCommits: true,
+    dueWhere: isAnyWithoutTerms,
     async run(signal) {
       const endMs = performance.now() + workMs
       await inPortions(portionSize, signal, async () => (performance.now() < endMs ? await portion() : 0))

@@ -123,6 +123,9 @@ export function isListed(db: Db, { hidden, shown }: Unsettled): Fragment {
   return db`(not n.is_hidden and n.id <> all(${hidden}::bigint[]) or n.id = any(${shown}::bigint[]))`
 }
 
+/** A condition: some change was not answered yet. */
+export const isAnyAudit = 'exists (select from notification_audits)'
+
 /** Notifications in one transaction, some more where one person has several of the same. Measured: 30 ms. */
 const portionSize = 1_000
 

@@ -88,6 +88,9 @@ export async function forgetMark(tx: Tx, id: number): Promise<void> {
   await tx`update notification_marks set ids = array_remove(ids, ${id}) where ${id} = any(ids)`
 }
 
+/** A condition: some mark is still to be written. */
+export const isAnyMark = 'exists (select from notification_marks)'
+
 /** Writes a portion of what marks have made read; false where nothing is left. Any number of nodes may do it at once. */
 export async function settleMark(sql: Sql): Promise<boolean> {
   return sql.begin(async begun => {

@@ -7,6 +7,7 @@ import { isUnread } from '../../apps/own/unread.ts'
 import type { Cursor } from '../following/backlog.ts'
 import { Crowd } from '../making/crowd.ts'
 import { mayKnow, nameFor, namesIn } from '../making/scene.ts'
+import { portion } from '../following/pace.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import { listUnread, type Candidate, type Unread } from './store.ts'
@@ -15,46 +16,75 @@ import { templates } from './text.ts'
 /** Members of an app that are all looked at each time. A guess: they take a millisecond. */
 export const fewMembers = 500
 
+/** An app that is to be looked through. The state must be as fresh as the app's events. */
+export interface DueApp {
+  state: AppState
+  cursor: Cursor
+  /**
+   * Whether to look at everybody, however many there are; otherwise at those alone who had read all that there was the last
+   * time, because the others have been told, unless they have marked that as read without reading the messages. Asked when
+   * the app is looked through.
+   */
+  isWhole: () => boolean
+}
+
 interface DueParts {
   tx: Tx
   people: People
   /** What was made later has not been unread for long enough. */
   before: Date
   now: Date
-  /**
-   * Whether to look at everybody, however many there are; otherwise at those alone who had read all that there was the last
-   * time, because the others have been told, unless they have marked that as read without reading the messages.
-   */
-  isWhole: boolean
 }
 
 /** What came of looking through an app. */
 export interface Looked {
+  /** Says when to look again. */
   cursor: Cursor
   drafts: Draft[]
 }
 
 /**
- * Finds the people in an app who have not read a message for some time and were not told of it, and what to tell them.
- * The state must be as fresh as the app's events. The cursor says when to look again.
+ * Finds the people in apps who have not read a message for some time and were not told of it, and what to tell them: in so
+ * many of the apps, from the first, that as many people are looked at as may be told in one transaction.
  */
-export async function tellOfMessages(
-  state: AppState,
-  cursor: Cursor,
-  { tx, people, before, now, isWhole }: DueParts,
-): Promise<Looked> {
-  const crowd = new Crowd(cursor.rolled_to)
-  const waiting = new Map(listCandidates(state, cursor, isWhole).map(candidate => [candidate.user, candidate]))
-  const next = crowd.next(waiting.keys())
-  await people.load(next)
-  const asked = Array.from(next, user => waiting.get(user)!).filter(({ user, after }) =>
-    mayKnow({ tx, state, people }, user, after + 1),
+export async function tellOfMessages(apps: DueApp[], parts: DueParts): Promise<Looked[]> {
+  const { tx, people, before } = parts
+  const looks: Look[] = []
+  let count = 0
+  for (const app of apps) {
+    if (count >= portion) break
+    const look = toLook(app)
+    count += look.next.length
+    looks.push(look)
+  }
+  await people.load(looks.flatMap(({ next }) => next.map(({ user }) => user)))
+  const asked = looks.flatMap(({ state, next }) =>
+    next.filter(({ user, after }) => mayKnow({ tx, state, people }, user, after + 1)),
   )
   const unread = asked.length === 0 ? [] : await listUnread(tx, asked, before)
-  await people.load([...namesIn(state), ...unread.map(({ created_by }) => created_by)])
+  await people.load([...looks.flatMap(({ state }) => namesIn(state)), ...unread.map(({ created_by }) => created_by)])
+  const ofApps = Map.groupBy(unread, ({ app_id }) => app_id)
+  return looks.map(look => toLooked(look, ofApps.get(look.state.app.id) ?? [], parts))
+}
+
+/** An app, and those of its people who come next. */
+interface Look extends DueApp {
+  next: Candidate[]
+  /** Some of the crowd are left after this person; null where none are. */
+  last: number | null
+}
+
+function toLook({ state, cursor, isWhole }: DueApp): Look {
+  const crowd = new Crowd(cursor.rolled_to)
+  const waiting = new Map(listCandidates(state, cursor, isWhole()).map(candidate => [candidate.user, candidate]))
+  const next = Array.from(crowd.next(waiting.keys()), user => waiting.get(user)!)
+  return { state, cursor, isWhole, next, last: crowd.last }
+}
+
+function toLooked({ state, cursor, last }: Look, unread: Unread[], { tx, people, before, now }: DueParts): Looked {
   const drafts = unread.map(row => toDraft(row, { tx, state, people }))
   // Where some of the crowd are left, or some messages are too new, it is looked through again.
-  if (crowd.last !== null) return { drafts, cursor: { ...cursor, rolled_to: crowd.last } }
+  if (last !== null) return { drafts, cursor: { ...cursor, rolled_to: last } }
   const { settled, isAll } = listSettled(state, before)
   const later = new Date(now.getTime() + (now.getTime() - before.getTime()))
   return { drafts, cursor: { ...cursor, due_at: isAll ? null : later, rolled_id: settled, rolled_to: 0 } }
