@@ -120,7 +120,7 @@ export async function countFound(db: Db, table: ContentTable, page: Page, most: 
 
 /**
  * `query`, which asks in app 0, and the same of the words alone. With less memory than is set before, PostgreSQL forgets which
- * rows of a page an index has found, and reads all: 23 s instead of 0.3 for a word and the beginning of one that many have.
+ * rows of a page an index has found, and reads all: 23 s instead of 0.6 for a word and the beginning of one that many have.
  */
 function selectAsked(db: Db, { q, tags }: Page): Fragment {
   return db`
