@@ -4,13 +4,17 @@ import type { AnyCommand } from '../engine/command.ts'
 import type { ForwardedCommands } from '../engine/nodes/forwarding.ts'
 import { admin } from './admin/index.ts'
 import { agents } from './agents/index.ts'
+import { clearDirectory } from './apps/commands.ts'
 import { apps } from './apps/index.ts'
+import { leaveApps } from './apps/members/leave.ts'
 import { markRead, markUnread } from './apps/own/mark.ts'
 import { audit } from './audit/index.ts'
 import { auth } from './auth/index.ts'
 import { blobs } from './blobs/index.ts'
 import { comments } from './comments/index.ts'
 import { comment } from './comments/kind.ts'
+import { isInSight } from './content/blob-use.ts'
+import { removeContentOf } from './content/removal/of-apps.ts'
 import { directories } from './directories/index.ts'
 import { embeds } from './embeds/index.ts'
 import { follows } from './users/follows/index.ts'
@@ -20,6 +24,7 @@ import { keys } from './keys/index.ts'
 import { meetings } from './meetings/index.ts'
 import { members } from './apps/members/index.ts'
 import { messages } from './messages/index.ts'
+import { messagesOfApps } from './messages/last.ts'
 import { message, messageCommands } from './messages/kind.ts'
 import { notifications } from './notifications/index.ts'
 import { options } from './options/index.ts'
@@ -30,7 +35,6 @@ import { reactions } from './reactions/index.ts'
 import type { Resource } from './resource.ts'
 import { signIns } from './sign-ins/index.ts'
 import { stars } from './stars/index.ts'
-import { subscriptions } from './subscriptions/index.ts'
 import { tokens } from './tokens/index.ts'
 import { users } from './users/index.ts'
 import { webhooks } from './webhooks/index.ts'
@@ -39,12 +43,12 @@ import { webhooks } from './webhooks/index.ts'
 export const resources: Resource[] = [
   admin,
   agents,
-  apps,
+  apps({ messages: messagesOfApps, removeContent: removeContentOf }),
   audit,
   auth,
-  blobs,
+  blobs(isInSight),
   comments,
-  directories,
+  directories(clearDirectory),
   embeds,
   follows,
   files,
@@ -59,9 +63,8 @@ export const resources: Resource[] = [
   reactions,
   signIns,
   stars,
-  subscriptions,
   tokens,
-  users,
+  users(leaveApps),
   webhooks,
 ]
 

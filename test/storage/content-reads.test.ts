@@ -7,7 +7,7 @@ import { countBeforeByUpdate, listByUpdate } from '../../src/resources/content/l
 import { visible } from '../../src/resources/content/lists/positions/place.ts'
 import { countBefore } from '../../src/resources/content/lists/positions/position.ts'
 import type { Scope } from '../../src/resources/content/lists/scope.ts'
-import { findNewest } from '../../src/resources/content/newest.ts'
+import { findNewest } from '../../src/resources/items/writing/newest.ts'
 import { orderFields } from '../../src/resources/content/store.ts'
 import { message } from '../../src/resources/messages/kind.ts'
 import { toPage } from '../../src/api/page.ts'

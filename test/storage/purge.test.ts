@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Apps } from '../../src/engine/apps.ts'
 import { chores as appChores } from '../../src/resources/apps/purge/chores.ts'
+import { removeContentOf } from '../../src/resources/content/removal/of-apps.ts'
 import { resources } from '../../src/resources/index.ts'
 import type { ChoreParts } from '../../src/resources/resource.ts'
 import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
@@ -87,7 +88,7 @@ test('an app that was deleted just now is left until every node has heard of it'
   await server.admin.delete(`/api/apps/${chat}`)
   const doChoresIn = async (seconds: number) => {
     const past = async () => new Date(Date.now() + seconds * 1000)
-    for (const { run } of appChores({ sql, past })) await run(new AbortController().signal)
+    for (const { run } of appChores(removeContentOf, { sql, past })) await run(new AbortController().signal)
     return (await sql`select from apps`).length
   }
 

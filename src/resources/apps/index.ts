@@ -1,7 +1,19 @@
 import { resource } from '../resource.ts'
-import { chores } from './purge/chores.ts'
 import { events } from './events.ts'
 import { ownRoutes } from './own/routes.ts'
+import { chores, type RemoveContent } from './purge/chores.ts'
 import { routes } from './routes.ts'
+import type { AppMessages } from './show.ts'
 
-export const apps = resource({ routes: [...routes, ...ownRoutes], events, chores })
+interface Later {
+  messages: AppMessages
+  removeContent: RemoveContent
+}
+
+/** Apps show their newest message, and remove what is in them, without knowing how. */
+export const apps = ({ messages, removeContent }: Later) =>
+  resource({
+    routes: [...routes(messages), ...ownRoutes(messages)],
+    events,
+    chores: parts => chores(removeContent, parts),
+  })

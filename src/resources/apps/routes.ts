@@ -19,95 +19,100 @@ import {
   PairHasChat,
   UidPath,
 } from './schema.ts'
-import { showWhole } from './show.ts'
+import { showWhole, type AppMessages } from './show.ts'
 import { upsertByUid } from './making/upsert.ts'
 
-const create = route({
-  method: 'POST',
-  path: '/api/apps',
-  summary: 'Create an app',
-  auth: 'token or key',
-  body: NewApp,
-  bodyLimitBytes: pictureBodyLimitBytes,
-  creates: true,
-  replies: { 201: App },
-  problems: [NotFound],
-  async handle(request) {
-    const { body, apps, idempotencyKey } = request
-    const { id, isNew } = await makeApp(await toDraft(body, false, request), request, idempotencyKey)
-    // One that was there may have been found restored before its actor has heard of that.
-    // A request that is repeated may come from a caller who has lost the app since the first one.
-    const { state } = await openApp(isNew ? id : await apps.confirm(id), 'read', request)
-    return reply(201, await showWhole(state, request))
-  },
-})
+const create = (messages: AppMessages) =>
+  route({
+    method: 'POST',
+    path: '/api/apps',
+    summary: 'Create an app',
+    auth: 'token or key',
+    body: NewApp,
+    bodyLimitBytes: pictureBodyLimitBytes,
+    creates: true,
+    replies: { 201: App },
+    problems: [NotFound],
+    async handle(request) {
+      const { body, apps, idempotencyKey } = request
+      const { id, isNew } = await makeApp(await toDraft(body, false, request), request, idempotencyKey)
+      // One that was there may have been found restored before its actor has heard of that.
+      // A request that is repeated may come from a caller who has lost the app since the first one.
+      const { state } = await openApp(isNew ? id : await apps.confirm(id), 'read', request)
+      return reply(201, await showWhole(state, messages, request))
+    },
+  })
 
-const get = route({
-  method: 'GET',
-  path: '/api/apps/{app}',
-  summary: 'Get an app',
-  auth: 'token or key',
-  params: AppPath,
-  query: AppQuery,
-  replies: { 200: App },
-  problems: [NotFound],
-  async handle(request) {
-    const { params, query } = request
-    const { state, level } = await openApp(params.app, query.trashed ? 'none' : 'read', request)
-    const { deleted_at, trashed_at } = state.app
-    const isShown = level !== 'none' && deleted_at === null && (trashed_at === null || level === 'admin')
-    if (!isShown) throw NotFound()
-    return reply(200, await showWhole(state, request))
-  },
-})
+const get = (messages: AppMessages) =>
+  route({
+    method: 'GET',
+    path: '/api/apps/{app}',
+    summary: 'Get an app',
+    auth: 'token or key',
+    params: AppPath,
+    query: AppQuery,
+    replies: { 200: App },
+    problems: [NotFound],
+    async handle(request) {
+      const { params, query } = request
+      const { state, level } = await openApp(params.app, query.trashed ? 'none' : 'read', request)
+      const { deleted_at, trashed_at } = state.app
+      const isShown = level !== 'none' && deleted_at === null && (trashed_at === null || level === 'admin')
+      if (!isShown) throw NotFound()
+      return reply(200, await showWhole(state, messages, request))
+    },
+  })
 
-const update = route({
-  method: 'PATCH',
-  path: '/api/apps/{app}',
-  summary: 'Update an app',
-  auth: 'token or key',
-  params: AppPath,
-  body: AppUpdate,
-  bodyLimitBytes: pictureBodyLimitBytes,
-  replies: { 200: App },
-  problems: [Forbidden, NotFound],
-  async handle(request) {
-    const { params, body, by, apps } = request
-    const app = await toAppId(params.app, request)
-    await requireFreeUid(app, body.uid, request)
-    await apps.run(updateApp, app, by, await toChange(body, request))
-    return reply(200, await showWhole(await apps.state(app), request))
-  },
-})
+const update = (messages: AppMessages) =>
+  route({
+    method: 'PATCH',
+    path: '/api/apps/{app}',
+    summary: 'Update an app',
+    auth: 'token or key',
+    params: AppPath,
+    body: AppUpdate,
+    bodyLimitBytes: pictureBodyLimitBytes,
+    replies: { 200: App },
+    problems: [Forbidden, NotFound],
+    async handle(request) {
+      const { params, body, by, apps } = request
+      const app = await toAppId(params.app, request)
+      await requireFreeUid(app, body.uid, request)
+      await apps.run(updateApp, app, by, await toChange(body, request))
+      return reply(200, await showWhole(await apps.state(app), messages, request))
+    },
+  })
 
-const upsert = route({
-  method: 'PUT',
-  path: '/api/apps/{uid}',
-  summary: 'Create an app or update the one with this uid',
-  auth: 'token or key',
-  params: UidPath,
-  body: AppUpsert,
-  bodyLimitBytes: pictureBodyLimitBytes,
-  replies: { 200: App, 201: App },
-  problems: [Forbidden],
-  async handle(request) {
-    const { id, isNew } = await upsertByUid(request)
-    const app = await showWhole(await request.apps.state(id), request)
-    return isNew ? reply(201, app) : reply(200, app)
-  },
-})
+const upsert = (messages: AppMessages) =>
+  route({
+    method: 'PUT',
+    path: '/api/apps/{uid}',
+    summary: 'Create an app or update the one with this uid',
+    auth: 'token or key',
+    params: UidPath,
+    body: AppUpsert,
+    bodyLimitBytes: pictureBodyLimitBytes,
+    replies: { 200: App, 201: App },
+    problems: [Forbidden],
+    async handle(request) {
+      const { id, isNew } = await upsertByUid(request)
+      const app = await showWhole(await request.apps.state(id), messages, request)
+      return isNew ? reply(201, app) : reply(200, app)
+    },
+  })
 
-const list = route({
-  method: 'GET',
-  path: '/api/apps',
-  summary: 'List apps: those the caller is a member of, or all with an API key',
-  auth: 'token or key',
-  query: AppListing,
-  replies: { 200: AppList },
-  async handle(request) {
-    return reply(200, await listPage(request.query, request))
-  },
-})
+const list = (messages: AppMessages) =>
+  route({
+    method: 'GET',
+    path: '/api/apps',
+    summary: 'List apps: those the caller is a member of, or all with an API key',
+    auth: 'token or key',
+    query: AppListing,
+    replies: { 200: AppList },
+    async handle(request) {
+      return reply(200, await listPage(request.query, messages, request))
+    },
+  })
 
 const change = <Loaded>(verb: 'trash' | 'restore', command: Command<unknown, void, Loaded>, problems: ProblemType[]) =>
   route({
@@ -138,12 +143,12 @@ const remove = route({
   },
 })
 
-export const routes = [
-  list,
-  create,
-  get,
-  update,
-  upsert,
+export const routes = (messages: AppMessages) => [
+  list(messages),
+  create(messages),
+  get(messages),
+  update(messages),
+  upsert(messages),
   change('trash', trashApp, []),
   change('restore', restoreApp, [PairHasChat]),
   remove,

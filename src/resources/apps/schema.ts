@@ -4,7 +4,7 @@ import { Int, Metadata, MetadataInput, pagedList, TagsInput, Timestamp, UidInput
 import { Listing, QueryFlag } from '../../api/page.ts'
 import { PictureInput } from '../blobs/pictures/schema.ts'
 import { Blob } from '../blobs/schema.ts'
-import { ContentSummary } from '../content/summary-schema.ts'
+import { ContentSummary } from './content-summary.ts'
 import { UserSummary } from '../users/schema.ts'
 import { guids, toKind, type Kind } from './kinds.ts'
 

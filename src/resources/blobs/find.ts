@@ -4,7 +4,10 @@ import { invalid, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import type { BlobRow } from './schema.ts'
-import { claimBlobs, findBlob, isInSight } from './store.ts'
+import { claimBlobs, findBlob } from './store.ts'
+
+/** Whether a user may read something that uses a blob. What does comes later in the order of resources. */
+export type IsInSight = (sql: Sql, blob: number, by: Principal, directories: number[]) => Promise<boolean>
 
 interface Caller {
   sql: Sql
@@ -13,7 +16,11 @@ interface Caller {
 }
 
 /** The blob behind `{id}`; 404 where the caller neither uploaded it nor can read what uses it. */
-export async function findReadableBlob(id: string, { sql, by, people }: Caller): Promise<BlobRow> {
+export async function findReadableBlob(
+  id: string,
+  isInSight: IsInSight,
+  { sql, by, people }: Caller,
+): Promise<BlobRow> {
   const row = await findBlob(sql, toId(id))
   if (row === null) throw NotFound()
   if (by.kind === 'key' || row.created_by === by.user) return row

@@ -1,6 +1,7 @@
 import { resource } from '../resource.ts'
 import { chores } from './chores.ts'
+import type { IsInSight } from './find.ts'
 import { contentRoutes } from './content/routes.ts'
 import { routes } from './routes.ts'
 
-export const blobs = resource({ routes: [...routes, ...contentRoutes], chores })
+export const blobs = (isInSight: IsInSight) => resource({ routes: [...routes(isInSight), ...contentRoutes], chores })

@@ -4,7 +4,7 @@ import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { IdPath } from '../../api/shape.ts'
 import { createBlob, createExternal } from './commands.ts'
-import { findReadableBlob } from './find.ts'
+import { findReadableBlob, type IsInSight } from './find.ts'
 import { readForm } from './uploads/form.ts'
 import { keepBlob } from './uploads/keep.ts'
 import { showBlob } from './represent.ts'
@@ -52,18 +52,19 @@ const external = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/blobs/{id}',
-  summary: 'Get a blob: for whoever uploaded it, and whoever can read something that uses it',
-  auth: 'token or key',
-  params: IdPath,
-  replies: { 200: Blob },
-  problems: [NotFound],
-  async handle(request) {
-    return reply(200, showBlob(await findReadableBlob(request.params.id, request), request.origin))
-  },
-})
+const get = (isInSight: IsInSight) =>
+  route({
+    method: 'GET',
+    path: '/api/blobs/{id}',
+    summary: 'Get a blob: for whoever uploaded it, and whoever can read something that uses it',
+    auth: 'token or key',
+    params: IdPath,
+    replies: { 200: Blob },
+    problems: [NotFound],
+    async handle(request) {
+      return reply(200, showBlob(await findReadableBlob(request.params.id, isInSight, request), request.origin))
+    },
+  })
 
 async function* hashed(file: AsyncIterable<Uint8Array>, content: Hash): AsyncGenerator<Uint8Array> {
   for await (const piece of file) {
@@ -72,4 +73,4 @@ async function* hashed(file: AsyncIterable<Uint8Array>, content: Hash): AsyncGen
   }
 }
 
-export const routes = [upload, external, get]
+export const routes = (isInSight: IsInSight) => [upload, external, get(isInSight)]

@@ -1,8 +1,8 @@
 import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
-import { emptyTrash } from '../content/trash.ts'
+import { emptyTrash } from '../content/removal/trash.ts'
 import type { ChoreParts } from '../resource.ts'
 import { commentCommands } from './kind.ts'
-import { hasVisibleParent, isAnyBereaved, removeBereaved, removeSettled } from './store.ts'
+import { hasVisibleParent, isAnyBereaved, removeBereaved, removeSettled } from '../content/commented.ts'
 
 /** Comments in one delete, with all that hangs on them: few enough that nobody waits for it. A guess. */
 const batchSize = 500

@@ -1,8 +1,8 @@
 import { loadingCommand } from '../../engine/command.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { makeItem, numbersForItem } from '../content/make.ts'
+import { makeItem, numbersForItem } from '../items/writing/make.ts'
 import { requireParent, type ParentType } from '../content/parent.ts'
-import type { PreparedContent } from '../content/prepare.ts'
+import type { PreparedContent } from '../items/writing/prepare.ts'
 import { requireWrite } from '../apps/members/access.ts'
 import { comment } from './kind.ts'
 

@@ -5,12 +5,13 @@ import { toId } from '../../api/reference.ts'
 import { pagedList } from '../../api/shape.ts'
 import { requireShown } from '../content/find.ts'
 import { listOfParent } from '../content/lists/list.ts'
-import { listRoutes } from '../content/lists/list-routes.ts'
+import { listRoutes } from '../items/list-routes.ts'
 import type { Parent, ParentType } from '../content/parent.ts'
-import { prepareContent } from '../content/prepare.ts'
-import { itemRoutes } from '../content/routes.ts'
-import { ContentListing, ContentPath, IsEmpty, NewContent } from '../content/schema.ts'
-import { showItem, showPage } from '../content/show.ts'
+import { prepareContent } from '../items/writing/prepare.ts'
+import { itemRoutes } from '../items/routes.ts'
+import { ContentListing, ContentPath } from '../content/schema.ts'
+import { IsEmpty, NewContent } from '../items/schema.ts'
+import { showItem, showPage } from '../items/show.ts'
 import { findCommented, requireCommentable } from '../files/find.ts'
 import { IsAttachment } from '../files/schema.ts'
 import { post } from '../posts/kind.ts'
@@ -76,7 +77,7 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
 
 const findPost: Find = (id, caller) => requireShown(post, id, caller)
 
-/** Commenting, and what can be done with comments: see `content/` for what they share with messages and posts. */
+/** Commenting, and what can be done with comments: see `items/` for what they share with messages and posts. */
 export const routes = [
   ...itemRoutes(comment, commentCommands, Comment),
   ...listRoutes(comment, { Item: Comment, Summary: CommentSummary, Listing: ContentListing }),

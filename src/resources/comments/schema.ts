@@ -1,5 +1,5 @@
-import { Content } from '../content/schema.ts'
-import { ContentSummary } from '../content/summary-schema.ts'
+import { Content } from '../items/schema.ts'
+import { ContentSummary } from '../apps/content-summary.ts'
 
 export const Comment = Content.meta({ id: 'Comment' })
 export const CommentSummary = ContentSummary.meta({ id: 'CommentSummary' })

@@ -1,4 +1,3 @@
-import { contentEvents, type ContentEvents } from './events.ts'
 import type { Parents } from './parent.ts'
 import { contentStore, type ContentStore, type ContentTable } from './store.ts'
 
@@ -11,12 +10,13 @@ export interface ContentKind {
   defaultOrder: 'id' | 'id desc'
   /** Whether an app of this type holds such items directly. */
   fits: (appType: string) => boolean
+  /** True where reading markers move over these items. */
+  isMarked: boolean
   /** What such items can be about. */
   parents: Parents
   /** Whether such items can be commented. */
   isCommented: boolean
   store: ContentStore
-  events: ContentEvents
 }
 
 interface Declared {
@@ -24,13 +24,12 @@ interface Declared {
   table: ContentTable
   fits: (appType: string) => boolean
   defaultOrder?: 'id' | 'id desc'
-  /** True where reading markers move over these items. */
   isMarked?: boolean
   parents?: Parents
   isCommented?: boolean
 }
 
-/** Declares a kind of content; its store and events follow from it. */
+/** Declares a kind of content; its store follows from it. */
 export function contentKind({
   entity,
   table,
@@ -40,7 +39,5 @@ export function contentKind({
   parents = {},
   isCommented = false,
 }: Declared): ContentKind {
-  const store = contentStore(table)
-  const events = contentEvents({ entity, table, isMarked, store })
-  return { entity, defaultOrder, fits, parents, isCommented, store, events }
+  return { entity, defaultOrder, fits, isMarked, parents, isCommented, store: contentStore(table) }
 }

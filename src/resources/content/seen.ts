@@ -1,5 +1,5 @@
 import type { Db, Fragment } from '../../postgres/sql.ts'
-import { hasVisibleParent } from '../comments/store.ts'
+import { hasVisibleParent } from './commented.ts'
 
 /**
  * `select id, app_id, created_by, trashed_at`: the messages, posts and comments that `which`, a condition on `t`, holds

@@ -1,10 +1,13 @@
+import type { Command } from '../../engine/command.ts'
 import type { Parts, RouteRequest } from '../../http/route.ts'
 import { overloaded, Problem } from '../../lib/errors.ts'
-import { clearDirectory } from '../apps/commands.ts'
 import { deleteDirectory } from './commands.ts'
 
 /** Rounds of a deletion before it gives up: with 200 apps each, more are only needed where apps keep being made. */
 const mostRounds = 500
+
+/** Takes the reference to a directory from an app. Apps come later in the order of resources. */
+export type ClearDirectory = Command<number, void>
 
 type Request = Pick<Parts, 'apps' | 'globalCommands'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
@@ -12,7 +15,11 @@ type Request = Pick<Parts, 'apps' | 'globalCommands'> & Pick<RouteRequest<unknow
  * Deletes a directory, after closing the apps that refer to it, each through its actor. Nothing becomes more open: the
  * directory goes in a transaction that sees no app referring to it, and keeps new ones from doing so.
  */
-export async function closeDirectory(directory: string, { apps, globalCommands, by }: Request): Promise<void> {
+export async function closeDirectory(
+  directory: string,
+  clearDirectory: ClearDirectory,
+  { apps, globalCommands, by }: Request,
+): Promise<void> {
   let { id, apps: dependents } = await globalCommands.run(deleteDirectory, by, directory)
   for (let round = 0; dependents.length > 0; round++) {
     if (round === mostRounds) throw overloaded()

@@ -4,7 +4,7 @@ import { toPage, toPagedList } from '../../api/page.ts'
 import { listPersons } from '../users/lists/pages.ts'
 import { findFollowed } from '../users/follows/store.ts'
 import { createDirectory, renameDirectory } from './commands.ts'
-import { closeDirectory } from './closing.ts'
+import { closeDirectory, type ClearDirectory } from './closing.ts'
 import { showDirectory, shownMembers } from './represent.ts'
 import { Directory, DirectoryExists, DirectoryList, DirectoryListing, DirectoryPath, NewDirectory } from './schema.ts'
 import { countDirectories, findDirectory, listDirectories, orderFields } from './store.ts'
@@ -71,19 +71,20 @@ const rename = route({
   },
 })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/directories/{dir}',
-  summary: 'Delete a directory; apps that refer to it are closed to all but their members',
-  auth: 'key',
-  params: DirectoryPath,
-  replies: { 204: null },
-  problems: [NotFound],
-  async handle(request) {
-    await closeDirectory(request.params.dir, request)
-    return reply(204)
-  },
-})
+const remove = (clearDirectory: ClearDirectory) =>
+  route({
+    method: 'DELETE',
+    path: '/api/directories/{dir}',
+    summary: 'Delete a directory; apps that refer to it are closed to all but their members',
+    auth: 'key',
+    params: DirectoryPath,
+    replies: { 204: null },
+    problems: [NotFound],
+    async handle(request) {
+      await closeDirectory(request.params.dir, clearDirectory, request)
+      return reply(204)
+    },
+  })
 
 type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
@@ -97,4 +98,4 @@ async function show(ref: string, { sql, by, origin, presence }: Request) {
   return showDirectory(directory, persons, count, { by, origin, followed: await findFollowed(sql, by, ids), presence })
 }
 
-export const routes = [create, list, read, rename, remove]
+export const routes = (clearDirectory: ClearDirectory) => [create, list, read, rename, remove(clearDirectory)]

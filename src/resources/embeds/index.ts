@@ -1,4 +1,4 @@
-import { idleChores } from '../content/idle.ts'
+import { idleChores } from '../content/removal/idle.ts'
 import { resource } from '../resource.ts'
 import { routes } from './routes.ts'
 

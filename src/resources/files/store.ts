@@ -5,7 +5,6 @@ import { hasLetters } from '../../postgres/words.ts'
 import type { Shown } from '../content/lists/positions/place.ts'
 import { findStart, walkLimit } from '../content/lists/positions/position.ts'
 import { isSearch } from '../content/lists/search.ts'
-import type { CountChange } from '../content/store.ts'
 import type { FileRow } from './schema.ts'
 
 export const orderFields = ['id', 'name', 'size', 'created_at', 'updated_at'] as const
@@ -59,17 +58,6 @@ export const removeFile = batch<{ id: number }>({
   columns: { id: 'bigint' },
   key: row => row.id,
   sql: rows => `delete from files f using ${rows} r where f.id = r.id`,
-})
-
-/** Moves counts; rows of one flush are added up, as a statement changes a row only once. */
-export const changeCounts = batch<CountChange>({
-  name: 'change_counts_files',
-  columns: { id: 'bigint', reactions: 'int', comments: 'int', made: 'int', stars: 'int' },
-  sql: rows => `
-    update files f set comment_count = comment_count + r.comments, made_count = made_count + r.made,
-      star_count = star_count + r.stars
-    from (select id, sum(comments) as comments, sum(made) as made, sum(stars) as stars from ${rows} x group by id) r
-    where f.id = r.id`,
 })
 
 /** `select … from files f`, as FileRow. Served by the primary keys of file_versions and blobs. */

@@ -1,4 +1,4 @@
-import { emptyTrash } from '../content/trash.ts'
+import { emptyTrash } from '../content/removal/trash.ts'
 import { resource } from '../resource.ts'
 import { message, messageCommands } from './kind.ts'
 import { routes } from './routes.ts'

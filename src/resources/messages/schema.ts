@@ -1,5 +1,5 @@
-import { Content } from '../content/schema.ts'
-import { ContentSummary } from '../content/summary-schema.ts'
+import { Content } from '../items/schema.ts'
+import { ContentSummary } from '../apps/content-summary.ts'
 
 export const Message = Content.meta({ id: 'Message' })
 export const MessageSummary = ContentSummary.meta({ id: 'MessageSummary' })

@@ -1,10 +1,11 @@
-import { emptyTrash } from '../content/trash.ts'
+import { emptyTrash } from '../content/removal/trash.ts'
 import { resource } from '../resource.ts'
 import { post, postCommands } from './kind.ts'
 import { routes } from './routes.ts'
+import { subscriptionRoutes } from './subscription-routes.ts'
 
 export const posts = resource({
-  routes,
+  routes: [...routes, ...subscriptionRoutes],
   events: Object.values(post.events),
   chores: emptyTrash({ table: 'posts', remove: postCommands.remove }),
 })

@@ -1,13 +1,6 @@
-import { contentCommands } from '../content/commands.ts'
-import { contentKind } from '../content/kind.ts'
+import { contentCommands } from '../items/writing/commands.ts'
+import { itemKinds } from '../items/kinds.ts'
 
-/** Posts: what feeds are made of. */
-export const post = contentKind({
-  entity: 'post',
-  table: 'posts',
-  fits: type => type === 'posts',
-  defaultOrder: 'id desc',
-  isCommented: true,
-})
+export const { post } = itemKinds
 
 export const postCommands = contentCommands(post)

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { Int } from '../../api/shape.ts'
 import { QueryFlag } from '../../api/page.ts'
 import { AppRefs } from '../apps/schema.ts'
-import { Content, ContentListing } from '../content/schema.ts'
-import { ContentSummary } from '../content/summary-schema.ts'
+import { ContentListing } from '../content/schema.ts'
+import { Content } from '../items/schema.ts'
+import { ContentSummary } from '../apps/content-summary.ts'
 
 export const Post = Content.extend({ comments: z.object({ count: Int }) }).meta({ id: 'Post' })
 export const PostSummary = ContentSummary.meta({ id: 'PostSummary' })

@@ -3,7 +3,7 @@ import { requireRead } from '../apps/members/access.ts'
 import { starsChanged } from './events.ts'
 import type { StarRow } from './schema.ts'
 import { findStarred, insertStar, removeStar } from './store.ts'
-import { loadTarget } from './target.ts'
+import type { LoadTarget } from './target.ts'
 
 interface StarChange {
   type: StarRow['entity_type']
@@ -11,23 +11,27 @@ interface StarChange {
   isStarred: boolean
 }
 
-/** Stars something in an app for the caller, or takes the star back. For whoever may read; repeating changes nothing. */
-export const changeStar = loadingCommand(
-  'changeStar',
-  async (db, app, { type, id }: StarChange, by) => ({
-    target: await loadTarget(db, app, type, id),
-    wasStarred: (await findStarred(db, by.user, [id])).has(id),
-  }),
-  (work, { type, isStarred }) => {
-    const { by, loaded } = work
-    const { target, wasStarred } = loaded
-    requireRead(work.state, by, work.people)
-    if (isStarred === wasStarred) return
-    const star = { user_id: by.user, entity_id: target.id }
-    if (isStarred) work.write(insertStar, { ...star, entity_type: type, app_id: target.app_id, created_at: work.now })
-    else work.write(removeStar, star)
-    const change = isStarred ? 1 : -1
-    work.write(target.changeCounts, { id: target.id, reactions: 0, comments: 0, made: 0, stars: change })
-    work.emit(starsChanged, { entity: target.id, body: null, facts: { count: target.star_count + change } })
-  },
-)
+/**
+ * Stars something in an app for the caller, or takes the star back. For a caller who may read; repeating changes nothing.
+ * `loadTarget` reads what it is.
+ */
+export const starCommand = (loadTarget: LoadTarget) =>
+  loadingCommand(
+    'changeStar',
+    async (db, app, { type, id }: StarChange, by) => ({
+      target: await loadTarget(db, app, type, id),
+      wasStarred: (await findStarred(db, by.user, [id])).has(id),
+    }),
+    (work, { type, isStarred }) => {
+      const { by, loaded } = work
+      const { target, wasStarred } = loaded
+      requireRead(work.state, by, work.people)
+      if (isStarred === wasStarred) return
+      const star = { user_id: by.user, entity_id: target.id }
+      if (isStarred) work.write(insertStar, { ...star, entity_type: type, app_id: target.app_id, created_at: work.now })
+      else work.write(removeStar, star)
+      const change = isStarred ? 1 : -1
+      work.write(target.changeCounts, { id: target.id, reactions: 0, comments: 0, made: 0, stars: change })
+      work.emit(starsChanged, { entity: target.id, body: null, facts: { count: target.star_count + change } })
+    },
+  )

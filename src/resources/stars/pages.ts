@@ -1,6 +1,6 @@
 import { fromNearerEnd } from '../../postgres/order.ts'
 import type { Db, Fragment } from '../../postgres/sql.ts'
-import { hasVisibleParent } from '../comments/store.ts'
+import { hasVisibleParent } from '../content/commented.ts'
 import type { StarredType } from './schema.ts'
 
 /** What is looked at to tell which stars a user still sees. */

@@ -1,6 +1,5 @@
-import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { reply, route } from '../../http/route.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { toId } from '../../api/reference.ts'
 import { toPagedList } from '../../api/page.ts'
 import { toAppId } from '../apps/find.ts'
 import { AppPath } from '../apps/schema.ts'
@@ -8,10 +7,9 @@ import { changeSettings } from '../apps/own/settings.ts'
 import { listReadable } from '../apps/store.ts'
 import { requireShown } from '../content/find.ts'
 import { kinds } from '../content/kinds.ts'
-import { ContentPath } from '../content/schema.ts'
-import { requireShown as requireFile } from '../files/find.ts'
-import { changeStar } from './commands.ts'
-import { Star, StarListing, Stars, type StarRow } from './schema.ts'
+import { Star, StarListing, Stars } from './schema.ts'
+import { starring } from './starring.ts'
+import { loadItemTarget } from './target.ts'
 import { listStars, selectStarredApps } from './pages.ts'
 
 const list = route({
@@ -48,41 +46,15 @@ const ofApps = (method: 'POST' | 'DELETE') =>
     },
   })
 
-type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
-
-/** What can be starred in apps, and how it is found: 404 for what the caller may not see. */
-interface Starrable {
-  type: StarRow['entity_type']
-  find: (id: number, request: Request) => Promise<{ id: number; app_id: number }>
-}
-
-const starrables: Starrable[] = [
-  ...Object.values(kinds).map(kind => ({
-    type: kind.entity,
-    find: async (id: number, request: Request) => (await requireShown(kind, id, request)).row,
-  })),
-  { type: 'file', find: async (id, request) => (await requireFile(String(id), request)).file },
-]
-
-const inApps = ({ type, find }: Starrable, method: 'POST' | 'DELETE') =>
-  route({
-    method,
-    path: `/api/${type}s/{id}/stars`,
-    summary: method === 'POST' ? `Star a ${type}` : `Take the star of a ${type} back`,
-    auth: 'token',
-    params: ContentPath,
-    replies: { 200: Star },
-    problems: [NotFound],
-    async handle(request) {
-      const { id, app_id } = await find(toId(request.params.id), request)
-      await request.apps.run(changeStar, app_id, request.by, { type, id, isStarred: method === 'POST' })
-      return reply(200, { id, type })
-    },
-  })
-
 export const routes = [
   list,
   ofApps('POST'),
   ofApps('DELETE'),
-  ...starrables.flatMap(one => [inApps(one, 'POST'), inApps(one, 'DELETE')]),
+  ...Object.values(kinds).flatMap(kind =>
+    starring({
+      type: kind.entity,
+      find: async (id, request) => (await requireShown(kind, id, request)).row,
+      load: (db, app, _type, id) => loadItemTarget(db, app, kind.entity, id),
+    }),
+  ),
 ]

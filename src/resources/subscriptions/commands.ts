@@ -1,6 +1,6 @@
 import { loadingCommand } from '../../engine/command.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { comment } from '../comments/kind.ts'
+import { kinds } from '../content/kinds.ts'
 import { requireParent, type ParentType } from '../content/parent.ts'
 import { requireRead } from '../apps/members/access.ts'
 import { saveSubscription } from './store.ts'
@@ -18,7 +18,7 @@ interface Choice {
 export const changeSubscription = loadingCommand(
   'changeSubscription',
   async (db, app, { type, id }: Choice) => {
-    const entity = await requireParent(comment.parents, { parent_type: type, parent_id: id }, db)
+    const entity = await requireParent(kinds.comment.parents, { parent_type: type, parent_id: id }, db)
     if (entity?.app_id !== app) throw NotFound()
   },
   (work, { type, id, isSubscribed }) => {

@@ -1,6 +1,6 @@
+import type { Principal } from '../../auth/principal.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { reply, route } from '../../http/route.ts'
-import { leaveApps } from '../apps/members/leave.ts'
+import { reply, route, type Parts } from '../../http/route.ts'
 import { deleteUser, restoreUser, trashUser } from './commands.ts'
 import { SpecialUser, UserPath } from './schema.ts'
 
@@ -32,23 +32,27 @@ const restore = route({
   },
 })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/users/{user}',
-  summary: 'Delete a user for good; what it wrote stays',
-  auth: 'key',
-  params: UserPath,
-  replies: { 204: null },
-  problems: [NotFound, SpecialUser],
-  async handle(request) {
-    const { params, by, globalCommands } = request
-    // Trashed first: it joins nothing any more while it leaves what it is in, and a crash in between leaves a user who
-    // can be deleted again, but no membership of nobody.
-    const user = await globalCommands.run(trashUser, by, params.user)
-    await leaveApps(user, request)
-    await globalCommands.run(deleteUser, by, String(user))
-    return reply(204)
-  },
-})
+/** Ends the memberships of a user who is about to be deleted. Apps come later in the order of resources. */
+export type LeaveApps = (user: number, request: Pick<Parts, 'sql' | 'apps'> & { by: Principal }) => Promise<void>
 
-export const accountRoutes = [trash, restore, remove]
+const remove = (leaveApps: LeaveApps) =>
+  route({
+    method: 'DELETE',
+    path: '/api/users/{user}',
+    summary: 'Delete a user for good; what it wrote stays',
+    auth: 'key',
+    params: UserPath,
+    replies: { 204: null },
+    problems: [NotFound, SpecialUser],
+    async handle(request) {
+      const { params, by, globalCommands } = request
+      // Trashed first: it joins nothing any more while it leaves what it is in, and a crash in between leaves a user who
+      // can be deleted again, but no membership of nobody.
+      const user = await globalCommands.run(trashUser, by, params.user)
+      await leaveApps(user, request)
+      await globalCommands.run(deleteUser, by, String(user))
+      return reply(204)
+    },
+  })
+
+export const accountRoutes = (leaveApps: LeaveApps) => [trash, restore, remove(leaveApps)]

@@ -8,11 +8,11 @@ import { endRuns, lockKept, lockRun, tellEnds, type Lease, type RunEnd } from '.
 import { batch } from '../../../postgres/batch.ts'
 import type { Db } from '../../../postgres/sql.ts'
 import { comment } from '../../comments/kind.ts'
-import type { ContentKind } from '../../content/kind.ts'
-import { makeItem, numbersForItem } from '../../content/make.ts'
+import type { ItemKind } from '../../items/kinds.ts'
+import { makeItem, numbersForItem } from '../../items/writing/make.ts'
 import { requireParent, type Parent, type ParentType } from '../../content/parent.ts'
-import { noParts, type ContentItem } from '../../content/parts.ts'
-import type { PreparedContent } from '../../content/prepare.ts'
+import { noParts, type ContentItem } from '../../items/parts.ts'
+import type { PreparedContent } from '../../items/writing/prepare.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { findFiles } from '../../files/store.ts'
 import { requireWrite } from '../../apps/members/access.ts'
@@ -104,7 +104,7 @@ async function listCited(db: Db, ids: readonly number[]): Promise<FileRow[]> {
   return ids.flatMap(id => files.get(id) ?? []).filter(({ trashed_at }) => trashed_at === null)
 }
 
-function kindOf({ type }: Place): ContentKind {
+function kindOf({ type }: Place): ItemKind {
   return type === 'message' ? message : comment
 }
 

@@ -1,5 +1,6 @@
 import type { People } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
+import type { AppState } from '../../../engine/state.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { toPage, toPagedList, type PagedList } from '../../../api/page.ts'
 import { findDirectoryId } from '../../directories/store.ts'
@@ -7,17 +8,22 @@ import { findUserId } from '../../users/store.ts'
 import { findStates } from '../find.ts'
 import { listApps, orderFields, type AppFilter } from './pages.ts'
 import type { AppListing } from '../schema.ts'
-import { showSummary, showWhole, type AppRequest } from '../show.ts'
+import { showSummary, showWhole, type AppMessages, type AppRequest } from '../show.ts'
 
 /** One page of the apps that the caller is a member of, or of all for an API key. */
-export async function listPage(query: AppListing, request: AppRequest): Promise<PagedList<object>> {
+export async function listPage(
+  query: AppListing,
+  messages: AppMessages,
+  request: AppRequest,
+): Promise<PagedList<object>> {
   const page = toPage(query, orderFields, 'id')
   const filter = await toFilter(query, request)
   if (filter === null) return toPagedList(page, 0, [])
   const { ids, count } = await listApps(request.sql, filter, page)
   const states = [...(await findStates(ids, request)).values()]
-  const show = request.form.items === 'details' ? showWhole : showSummary
-  return toPagedList(page, count, await Promise.all(states.map(state => show(state, request))))
+  const show = (state: AppState) =>
+    request.form.items === 'details' ? showWhole(state, messages, request) : showSummary(state, request)
+  return toPagedList(page, count, await Promise.all(states.map(show)))
 }
 
 interface Caller {

@@ -1,12 +1,11 @@
 import { reply, route, type Method } from '../../../http/route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
-import { message } from '../../messages/kind.ts'
 import { openApp, toAppId } from '../find.ts'
 import { markRead, markUnread } from './mark.ts'
 import { App, AppPath, MarkQuery, WrongKind } from '../schema.ts'
 import { changeSettings, removeForMe, type Settings } from './settings.ts'
-import { showWhole } from '../show.ts'
+import { showWhole, type AppMessages } from '../show.ts'
 
 /** What users do with an app for themselves. */
 const setting = (method: Method, name: 'pin' | 'archive', summary: string, settings: Settings) =>
@@ -24,7 +23,7 @@ const setting = (method: Method, name: 'pin' | 'archive', summary: string, setti
     },
   })
 
-const subscription = (verb: 'subscribe' | 'unsubscribe') =>
+const subscription = (verb: 'subscribe' | 'unsubscribe', messages: AppMessages) =>
   route({
     method: 'POST',
     path: `/api/apps/{app}/${verb}`,
@@ -37,29 +36,30 @@ const subscription = (verb: 'subscribe' | 'unsubscribe') =>
       const { params, by, apps } = request
       const app = await toAppId(params.app, request)
       await apps.run(changeSettings, app, by, { isSubscribed: verb === 'subscribe' })
-      return reply(200, await showWhole(await apps.state(app), request))
+      return reply(200, await showWhole(await apps.state(app), messages, request))
     },
   })
 
-const mark = route({
-  method: 'PUT',
-  path: '/api/apps/{app}/mark',
-  summary: 'Mark an app as read, up to a message or to its last one',
-  auth: 'token',
-  params: AppPath,
-  query: MarkQuery,
-  replies: { 204: null },
-  problems: [NotFound],
-  async handle(request) {
-    const { params, query, by, apps, sql } = request
-    const { state } = await openApp(params.app, 'read', request)
-    const id = query.message_id === undefined ? null : toId(query.message_id)
-    const isThere = id === null || state.recent.find(id) || (await message.store.isIn(sql, state.app.id, id))
-    if (!isThere) throw NotFound()
-    await apps.run(markRead, state.app.id, by, id)
-    return reply(204)
-  },
-})
+const mark = (messages: AppMessages) =>
+  route({
+    method: 'PUT',
+    path: '/api/apps/{app}/mark',
+    summary: 'Mark an app as read, up to a message or to its last one',
+    auth: 'token',
+    params: AppPath,
+    query: MarkQuery,
+    replies: { 204: null },
+    problems: [NotFound],
+    async handle(request) {
+      const { params, query, by, apps, sql } = request
+      const { state } = await openApp(params.app, 'read', request)
+      const id = query.message_id === undefined ? null : toId(query.message_id)
+      const isThere = id === null || state.recent.find(id) || (await messages.isIn(sql, state.app.id, id))
+      if (!isThere) throw NotFound()
+      await apps.run(markRead, state.app.id, by, id)
+      return reply(204)
+    },
+  })
 
 const unmark = route({
   method: 'DELETE',
@@ -108,15 +108,15 @@ const remove = route({
   },
 })
 
-export const ownRoutes = [
+export const ownRoutes = (messages: AppMessages) => [
   remove,
   typing,
-  mark,
+  mark(messages),
   unmark,
   setting('PUT', 'archive', 'Archive an app', { isArchived: true }),
   setting('DELETE', 'archive', 'Take an app out of the archive', { isArchived: false }),
   setting('PUT', 'pin', 'Pin an app', { isPinned: true }),
   setting('DELETE', 'pin', 'Unpin an app', { isPinned: false }),
-  subscription('subscribe'),
-  subscription('unsubscribe'),
+  subscription('subscribe', messages),
+  subscription('unsubscribe', messages),
 ]

@@ -3,7 +3,7 @@ import type { Sql } from '../../../postgres/sql.ts'
 import type { ChoreParts } from '../../resource.ts'
 import * as store from './store.ts'
 
-/** Rows in one delete, items with all that hangs on them: few enough that nobody waits for it. A guess. */
+/** Rows in one delete: few enough that nobody waits for it. A guess. */
 const batchSize = 500
 
 const appsAtOnce = 20
@@ -11,26 +11,34 @@ const appsAtOnce = 20
 /** Nodes find out by an app's row that it was deleted, about once a second; by then even a busy one has. A guess. */
 const hearingMs = 60_000
 
+/** Removes all content of some apps. Content comes later in the order of resources. */
+export type RemoveContent = (sql: Sql, apps: number[], signal: AbortSignal) => Promise<void>
+
 /**
  * Removes what apps that were deleted have left. Nobody sees any of it, so it does not matter how long it takes; the
  * app's own row goes last, so that what was interrupted is found again. Several nodes may do it at once.
  */
-export function chores({ sql, past }: Pick<ChoreParts, 'sql' | 'past'>): Chore[] {
+export function chores(removeContent: RemoveContent, { sql, past }: Pick<ChoreParts, 'sql' | 'past'>): Chore[] {
   const run = (signal: AbortSignal) =>
     inPortions(appsAtOnce, signal, async () => {
       const before = new Date((await past()).getTime() - hearingMs)
       const apps = await store.listDeleted(sql, before, appsAtOnce)
-      return apps.length === 0 ? 0 : removeApps(sql, apps, signal)
+      return apps.length === 0 ? 0 : removeApps(sql, apps, removeContent, signal)
     })
   return [{ name: 'remove what is left of deleted apps', periodMs: 10_000, run }]
 }
 
 /** How many of them are gone with all that they had. */
-async function removeApps(sql: Sql, apps: number[], signal: AbortSignal): Promise<number> {
+async function removeApps(
+  sql: Sql,
+  apps: number[],
+  removeContent: RemoveContent,
+  signal: AbortSignal,
+): Promise<number> {
   const all = (remove: () => Promise<number>) => inPortions(batchSize, signal, remove)
   await store.removeCursors(sql, apps)
   await all(() => store.removeNotificationsOf(sql, apps, batchSize))
-  for (const table of store.contentTables) await all(() => store.removeContentOf(sql, table, apps, batchSize))
+  await removeContent(sql, apps, signal)
   await all(() => store.removeMembersOf(sql, apps, batchSize))
   return store.removeApps(sql, apps)
 }

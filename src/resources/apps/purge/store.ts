@@ -1,33 +1,10 @@
 import type { Sql } from '../../../postgres/sql.ts'
-import { removeItems } from '../../content/remove.ts'
-
-export const contentTables = ['messages', 'posts', 'comments', 'files'] as const
 
 /** Apps that were deleted for good before some time and still have rows. Served by apps_deleted. */
 export async function listDeleted(sql: Sql, before: Date, limit: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     select id from apps where deleted_at < ${before} order by deleted_at limit ${limit}`
   return rows.map(({ id }) => id)
-}
-
-/**
- * Removes up to `limit` items of apps, with what hangs on them; how many there were. Attachments go with their items.
- * Served by messages_app and its likes.
- */
-export function removeContentOf(
-  sql: Sql,
-  table: (typeof contentTables)[number],
-  apps: number[],
-  limit: number,
-): Promise<number> {
-  return removeItems(
-    sql,
-    table,
-    sql`
-      select id from ${sql(table)}
-      where app_id = any(${apps}::bigint[]) ${table === 'files' ? sql`and parent_id is null` : sql``}
-      limit ${limit} for update skip locked`,
-  )
 }
 
 /** Waits for whoever is making notifications of these apps, and lets nobody begin. */

@@ -1,6 +1,6 @@
 import type { Page } from '../../../api/page.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
-import { hasVisibleParent } from '../../comments/store.ts'
+import { hasVisibleParent } from '../commented.ts'
 import type { ContentTable, OrderField } from '../store.ts'
 import { toWalk, type Walk } from './walk.ts'
 import { hasTerms, isFound, isFoundIn, isSearch } from './search.ts'

@@ -1,7 +1,7 @@
 import type { RunRow } from '../../../../agents/runs/run.ts'
 import type { Sql } from '../../../../postgres/sql.ts'
 import { kinds } from '../../../content/kinds.ts'
-import { withParts, type ContentItem } from '../../../content/parts.ts'
+import { withParts, type ContentItem } from '../../../items/parts.ts'
 import type { ContentRow } from '../../../content/schema.ts'
 import { findFile } from '../../../files/store.ts'
 import { toItemText } from './item-text.ts'

@@ -1,4 +1,4 @@
-import type { ContentItem } from '../../../content/parts.ts'
+import type { ContentItem } from '../../../items/parts.ts'
 import { nameMentions } from '../../../content/text/mention-syntax.ts'
 
 /** An item as a model reads it: its text, and a line for each thing that hangs on it. Empty where nothing is in it. */

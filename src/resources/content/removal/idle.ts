@@ -1,6 +1,6 @@
-import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
-import type { Db } from '../../postgres/sql.ts'
-import type { ChoreParts } from '../resource.ts'
+import { inPortions, type Chore } from '../../../jobs/housekeeping.ts'
+import type { Db } from '../../../postgres/sql.ts'
+import type { ChoreParts } from '../../resource.ts'
 
 /** What an item may have one of → the column that names it. */
 const columns = { embeds: 'embed_id', meetings: 'meeting_id' } as const

@@ -1,5 +1,5 @@
-import { batch } from '../../postgres/batch.ts'
-import type { Db } from '../../postgres/sql.ts'
+import { batch } from '../../../postgres/batch.ts'
+import type { Db } from '../../../postgres/sql.ts'
 
 interface ContextRow {
   item_type: string

@@ -1,6 +1,6 @@
 import { batch } from '../../postgres/batch.ts'
 import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
-import { removeItems } from '../content/remove.ts'
+import { removeItems } from './removal/remove.ts'
 
 /** Notes that a post or file is gone, whose comments are to go as well. */
 export const insertBereavement = batch<{ parent_id: number }>({

@@ -1,5 +1,5 @@
-import type { Fragment, Sql } from '../../postgres/sql.ts'
-import type { ContentTable } from './store.ts'
+import type { Fragment, Sql } from '../../../postgres/sql.ts'
+import type { ContentTable } from '../store.ts'
 
 const singular = { messages: 'message', posts: 'post', comments: 'comment', files: 'file' }
 

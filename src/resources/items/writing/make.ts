@@ -1,20 +1,20 @@
-import type { Work } from '../../engine/command.ts'
-import { titleBy } from '../apps/naming.ts'
-import { changeTotal } from '../comments/store.ts'
-import { addAttachments } from '../files/attachments/attachments.ts'
-import { addOptions } from '../options/poll.ts'
-import { startBlock } from './lists/positions/blocks.ts'
+import type { Work } from '../../../engine/command.ts'
+import { titleBy } from '../../apps/naming.ts'
+import { changeTotal } from '../../content/commented.ts'
+import { addAttachments } from '../../files/attachments/attachments.ts'
+import { addOptions } from '../../options/poll.ts'
+import { startBlock } from '../../content/lists/positions/blocks.ts'
 import { insertContext } from './context-store.ts'
-import type { ContentKind } from './kind.ts'
-import { plainOf } from './text/kept.ts'
-import { settleText } from './text/mentions.ts'
-import { listMentions, type Rendering } from './text/render.ts'
+import type { ItemKind } from '../kinds.ts'
+import { plainOf } from '../../content/text/kept.ts'
+import { settleText } from '../../content/text/mentions.ts'
+import { listMentions, type Rendering } from '../../content/text/render.ts'
 import { newestForRemoved } from './newest.ts'
-import { toParentRef, type Parent, type ParentType } from './parent.ts'
-import { noParts, type ContentItem, type Parts } from './parts.ts'
-import { blockSize } from './lists/positions/position.ts'
+import { toParentRef, type Parent, type ParentType } from '../../content/parent.ts'
+import { noParts, type ContentItem, type Parts } from '../parts.ts'
+import { blockSize } from '../../content/lists/positions/position.ts'
 import type { PreparedContent, PreparedParts } from './prepare.ts'
-import { IsEmpty } from './schema.ts'
+import { IsEmpty } from '../schema.ts'
 
 /** Numbers that a new item takes: its id, its event, and one for each part that has an id of its own. */
 export function numbersForItem({ parts }: PreparedContent): number {
@@ -24,7 +24,7 @@ export function numbersForItem({ parts }: PreparedContent): number {
 /** Writes a new item, directly in the app or about a parent, and tells of it. 422 where there is nothing in it. */
 export function makeItem<Loaded>(
   work: Work<Loaded>,
-  kind: ContentKind,
+  kind: ItemKind,
   content: PreparedContent,
   parent: (Parent & { type: ParentType }) | null,
 ): ContentItem {
@@ -93,7 +93,7 @@ function toItem<Loaded>(
 
 function addContext<Loaded>(
   work: Work<Loaded>,
-  { entity }: ContentKind,
+  { entity }: ItemKind,
   { id, created_at }: ContentItem,
   blobs: readonly number[],
 ): void {
@@ -102,7 +102,7 @@ function addContext<Loaded>(
 
 function addParts<Loaded>(
   work: Work<Loaded>,
-  { entity }: ContentKind,
+  { entity }: ItemKind,
   item: ContentItem,
   { blobs, embed, meeting, options }: PreparedParts,
 ): void {

@@ -11,7 +11,7 @@ import type { OptionRow } from '../options/schema.ts'
 import { listOptions } from '../options/store.ts'
 import type { ReactionRow } from '../reactions/schema.ts'
 import { listFirst } from '../reactions/store.ts'
-import type { ContentRow } from './schema.ts'
+import type { ContentRow } from '../content/schema.ts'
 
 /** What hangs on an item beside its row. It travels in queued deliveries and stored answers, so it is plain JSON. */
 export interface Parts {

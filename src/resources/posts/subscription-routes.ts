@@ -3,10 +3,10 @@ import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { requireShown } from '../content/find.ts'
 import { ContentPath } from '../content/schema.ts'
-import { showItem } from '../content/show.ts'
-import { post } from '../posts/kind.ts'
-import { Post } from '../posts/schema.ts'
-import { changeSubscription } from './commands.ts'
+import { showItem } from '../items/show.ts'
+import { post } from './kind.ts'
+import { Post } from './schema.ts'
+import { changeSubscription } from '../subscriptions/commands.ts'
 
 const ofPosts = (verb: 'subscribe' | 'unsubscribe') =>
   route({
@@ -26,4 +26,4 @@ const ofPosts = (verb: 'subscribe' | 'unsubscribe') =>
     },
   })
 
-export const routes = [ofPosts('subscribe'), ofPosts('unsubscribe')]
+export const subscriptionRoutes = [ofPosts('subscribe'), ofPosts('unsubscribe')]

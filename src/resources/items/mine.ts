@@ -3,9 +3,9 @@ import type { Db } from '../../postgres/sql.ts'
 import { findVotes } from '../options/store.ts'
 import { findStarred } from '../stars/store.ts'
 import { findSubscribed } from '../subscriptions/store.ts'
-import type { ContentEntity } from './kind.ts'
+import type { ContentEntity } from '../content/kind.ts'
 import type { Parts } from './parts.ts'
-import type { ContentRow } from './schema.ts'
+import type { ContentRow } from '../content/schema.ts'
 
 /** What a caller did with the items of a page. */
 export interface Mine {

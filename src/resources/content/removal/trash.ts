@@ -1,11 +1,11 @@
-import type { Apps } from '../../engine/apps.ts'
-import type { Command } from '../../engine/command.ts'
-import { server } from '../../auth/principal.ts'
-import { NotFound, Problem } from '../../lib/errors.ts'
-import type { Chore } from '../../jobs/housekeeping.ts'
-import type { Fragment, Sql } from '../../postgres/sql.ts'
-import type { ChoreParts } from '../resource.ts'
-import type { ContentTable } from './store.ts'
+import type { Apps } from '../../../engine/apps.ts'
+import type { Command } from '../../../engine/command.ts'
+import { server } from '../../../auth/principal.ts'
+import { NotFound, Problem } from '../../../lib/errors.ts'
+import type { Chore } from '../../../jobs/housekeeping.ts'
+import type { Fragment, Sql } from '../../../postgres/sql.ts'
+import type { ChoreParts } from '../../resource.ts'
+import type { ContentTable } from '../store.ts'
 
 /** What is to be deleted for good. */
 export interface Removal {

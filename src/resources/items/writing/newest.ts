@@ -1,8 +1,8 @@
-import type { Work } from '../../engine/command.ts'
-import type { Db } from '../../postgres/sql.ts'
-import { isRemovable } from '../apps/kinds.ts'
-import type { Newest } from '../apps/own/unread.ts'
-import { isWithin } from './lists/positions/place.ts'
+import type { Work } from '../../../engine/command.ts'
+import type { Db } from '../../../postgres/sql.ts'
+import { isRemovable } from '../../apps/kinds.ts'
+import type { Newest } from '../../apps/own/unread.ts'
+import { isWithin } from '../../content/lists/positions/place.ts'
 
 /**
  * What an app's newest visible messages are without `id`: the newest, and the newest by anybody else than its author.

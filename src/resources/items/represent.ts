@@ -12,12 +12,12 @@ import { redactOption, showOption, showOptions } from '../options/represent.ts'
 import { showReaction } from '../reactions/represent.ts'
 import { summaryOf } from '../users/represent.ts'
 import { showAnnotation, type AnnotationApps } from './annotations.ts'
-import type { ContentEntity } from './kind.ts'
+import type { ContentEntity } from '../content/kind.ts'
 import { subscriptionOf, type Mine } from './mine.ts'
-import { toParentRef } from './parent.ts'
+import { toParentRef } from '../content/parent.ts'
 import { noParts, type ContentItem, type Parts } from './parts.ts'
-import type { ContentRow } from './schema.ts'
-import { htmlOf, plainOf } from './text/kept.ts'
+import type { ContentRow } from '../content/schema.ts'
+import { htmlOf, plainOf } from '../content/text/kept.ts'
 
 const fixedRows = new WeakMap<ContentRow, Fixed>()
 

@@ -6,23 +6,17 @@ import { showAppRef } from '../apps/represent.ts'
 import { withMessage, type Newest } from '../apps/own/unread.ts'
 import { EventRef, TrashedRef } from '../apps/schema.ts'
 import { embedWithoutWords } from '../embeds/represent.ts'
-import { listShown, type ParentType } from './parent.ts'
+import { listShown, type ParentType } from '../content/parent.ts'
 import { withParts, type ContentItem, type Parts } from './parts.ts'
 import { presentContent, redactContent } from './represent.ts'
-import { EventContent, type ContentRow } from './schema.ts'
-import type { ContentStore, ContentTable } from './store.ts'
+import type { ContentKind } from '../content/kind.ts'
+import type { ContentRow } from '../content/schema.ts'
+import { EventContent } from './schema.ts'
 
 export interface ContentEvents {
   created: EventType<ContentItem>
   updated: EventType<ContentItem>
   deleted: EventType<null>
-}
-
-interface ContentEventOptions {
-  entity: 'message' | 'post' | 'comment'
-  table: ContentTable
-  isMarked: boolean
-  store: ContentStore
 }
 
 /** What a creation, update or deletion did beyond the item itself. */
@@ -43,7 +37,8 @@ export interface Consequences {
 }
 
 /** The three events that each kind of content has: `message_created`, `message_updated`, `message_deleted`. */
-export function contentEvents({ entity, table, isMarked, store }: ContentEventOptions): ContentEvents {
+export function contentEvents({ entity, isMarked, store }: ContentKind): ContentEvents {
+  const { table } = store
   const load = byId(async (db: Db, ids: number[]) => {
     const rows = await store.findMany(db, ids)
     const items = await withParts(db, await listShown(db, [...rows.values()]))

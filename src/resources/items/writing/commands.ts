@@ -1,25 +1,25 @@
 import { isDeepStrictEqual } from 'node:util'
-import { command, loadingCommand, type Command, type Work } from '../../engine/command.ts'
-import { auditByKey } from '../../audit/audit.ts'
-import { Forbidden, NotFound } from '../../lib/errors.ts'
-import type { Db } from '../../postgres/sql.ts'
-import { isChat } from '../apps/kinds.ts'
-import { WrongKind } from '../apps/schema.ts'
-import { withMessage, type Newest } from '../apps/own/unread.ts'
-import { changeTotal, insertBereavement } from '../comments/store.ts'
-import { isAtLeast, requireRead, requireWrite } from '../apps/members/access.ts'
-import { countEdit, countMove, dropBlocks } from './lists/positions/blocks.ts'
+import { command, loadingCommand, type Command, type Work } from '../../../engine/command.ts'
+import { auditByKey } from '../../../audit/audit.ts'
+import { Forbidden, NotFound } from '../../../lib/errors.ts'
+import type { Db } from '../../../postgres/sql.ts'
+import { isChat } from '../../apps/kinds.ts'
+import { WrongKind } from '../../apps/schema.ts'
+import { withMessage, type Newest } from '../../apps/own/unread.ts'
+import { changeTotal, insertBereavement } from '../../content/commented.ts'
+import { isAtLeast, requireRead, requireWrite } from '../../apps/members/access.ts'
+import { countEdit, countMove, dropBlocks } from '../../content/lists/positions/blocks.ts'
 import { changeItem, numbersForChange, removeParts } from './change.ts'
-import type { Consequences } from './events.ts'
-import type { ContentKind } from './kind.ts'
-import { loadItem } from './load.ts'
+import type { Consequences } from '../events.ts'
+import type { ItemKind } from '../kinds.ts'
+import { loadItem } from '../../content/load.ts'
 import { makeItem, numbersForItem } from './make.ts'
-import { listNewMentions } from './text/mentions.ts'
+import { listNewMentions } from '../../content/text/mentions.ts'
 import { findNewest, newestForRemoved } from './newest.ts'
-import { toParentRef, type Parent } from './parent.ts'
-import { withParts, type ContentItem } from './parts.ts'
+import { toParentRef, type Parent } from '../../content/parent.ts'
+import { withParts, type ContentItem } from '../parts.ts'
 import type { ContentChange, PreparedContent } from './prepare.ts'
-import { requireMeant, type Removal } from './trash.ts'
+import { requireMeant, type Removal } from '../../content/removal/trash.ts'
 
 interface Loaded {
   item: ContentItem
@@ -37,7 +37,7 @@ export interface ContentCommands {
 }
 
 /** What can be done with one kind of content. */
-export function contentCommands(kind: ContentKind): ContentCommands {
+export function contentCommands(kind: ItemKind): ContentCommands {
   const { entity, store, events } = kind
   const load = async (db: Db, app: number, { id }: { id: number }): Promise<Loaded> => {
     const { item, parent } = await loadItem(kind, db, app, id)
@@ -131,7 +131,7 @@ export function contentCommands(kind: ContentKind): ContentCommands {
 }
 
 /** Writes down what a key did to what somebody wrote: by what it is, not what it says. */
-function note(work: Work<Loaded>, { entity }: ContentKind, what: 'updated' | 'trashed' | 'restored' | 'deleted'): void {
+function note(work: Work<Loaded>, { entity }: ItemKind, what: 'updated' | 'trashed' | 'restored' | 'deleted'): void {
   const { id, app_id, created_by } = work.loaded.item
   auditByKey(work, {
     action: `${entity}_${what}`,
@@ -147,7 +147,7 @@ function isSame(item: ContentItem, edited: ContentItem): boolean {
 }
 
 /** Into the trash, or out of it. */
-function move(work: Work<Loaded>, kind: ContentKind, trashed_at: Date | null, newest: Newest | null): void {
+function move(work: Work<Loaded>, kind: ItemKind, trashed_at: Date | null, newest: Newest | null): void {
   const item: ContentItem = { ...work.loaded.item, trashed_at }
   const [visible, trashed] = trashed_at === null ? [1, -1] : [-1, 1]
   work.write(kind.store.update, item)
@@ -159,7 +159,7 @@ function move(work: Work<Loaded>, kind: ContentKind, trashed_at: Date | null, ne
 /** Keeps the counts that an item is part of: of its block, of its parent, and of all comments in the app. */
 function count(
   work: Work<Loaded>,
-  { parents, isCommented }: ContentKind,
+  { parents, isCommented }: ItemKind,
   { visible, trashed, deleted }: { visible: number; trashed: number; deleted: number },
 ): void {
   const { app_id, parent_type, parent_id, comment_count } = work.loaded.item

@@ -1,0 +1,28 @@
+import { inPortions } from '../../../jobs/housekeeping.ts'
+import type { Sql } from '../../../postgres/sql.ts'
+import { removeItems } from './remove.ts'
+
+const tables = ['messages', 'posts', 'comments', 'files'] as const
+
+/** Items in one delete, with all that hangs on them: few enough that nobody waits for it. A guess. */
+const batchSize = 500
+
+/** Removes all content of apps that were deleted, told to nobody. */
+export async function removeContentOf(sql: Sql, apps: number[], signal: AbortSignal): Promise<void> {
+  for (const table of tables) await inPortions(batchSize, signal, () => removeSome(sql, table, apps, batchSize))
+}
+
+/**
+ * Removes up to `limit` items of apps, with what hangs on them; how many there were. Attachments go with their items.
+ * Served by messages_app and its likes.
+ */
+function removeSome(sql: Sql, table: (typeof tables)[number], apps: number[], limit: number): Promise<number> {
+  return removeItems(
+    sql,
+    table,
+    sql`
+      select id from ${sql(table)}
+      where app_id = any(${apps}::bigint[]) ${table === 'files' ? sql`and parent_id is null` : sql``}
+      limit ${limit} for update skip locked`,
+  )
+}

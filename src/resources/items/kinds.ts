@@ -1,0 +1,16 @@
+import type { ContentEntity, ContentKind } from '../content/kind.ts'
+import { kinds } from '../content/kinds.ts'
+import { contentEvents, type ContentEvents } from './events.ts'
+
+/** A kind of content with the events of its items, which carry these whole. */
+export interface ItemKind extends ContentKind {
+  events: ContentEvents
+}
+
+const withEvents = (kind: ContentKind): ItemKind => ({ ...kind, events: contentEvents(kind) })
+
+export const itemKinds: Record<ContentEntity, ItemKind> = {
+  message: withEvents(kinds.message),
+  post: withEvents(kinds.post),
+  comment: withEvents(kinds.comment),
+}

@@ -1,0 +1,37 @@
+import { reply, route, type Parts, type Route, type RouteRequest } from '../../http/route.ts'
+import { NotFound } from '../../lib/errors.ts'
+import { toId } from '../../api/reference.ts'
+import { ContentPath } from '../content/schema.ts'
+import { starCommand } from './commands.ts'
+import { Star, type StarRow } from './schema.ts'
+import type { LoadTarget } from './target.ts'
+
+type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+
+/** What can be starred in apps, and how it is found: 404 for what the caller may not see. */
+interface Starrable {
+  type: StarRow['entity_type']
+  find: (id: number, request: Request) => Promise<{ id: number; app_id: number }>
+  load: LoadTarget
+}
+
+/** Starring one type of thing in apps, and taking the star back. */
+export function starring({ type, find, load }: Starrable): Route[] {
+  const changeStar = starCommand(load)
+  const change = (method: 'POST' | 'DELETE') =>
+    route({
+      method,
+      path: `/api/${type}s/{id}/stars`,
+      summary: method === 'POST' ? `Star a ${type}` : `Take the star of a ${type} back`,
+      auth: 'token',
+      params: ContentPath,
+      replies: { 200: Star },
+      problems: [NotFound],
+      async handle(request) {
+        const { id, app_id } = await find(toId(request.params.id), request)
+        await request.apps.run(changeStar, app_id, request.by, { type, id, isStarred: method === 'POST' })
+        return reply(200, { id, type })
+      },
+    })
+  return [change('POST'), change('DELETE')]
+}

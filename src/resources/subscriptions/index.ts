@@ -1,4 +1,0 @@
-import { resource } from '../resource.ts'
-import { routes } from './routes.ts'
-
-export const subscriptions = resource({ routes })
