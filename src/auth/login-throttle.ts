@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { overloaded, problem } from '../lib/errors.ts'
 
 export const TooManyAttempts = problem(429, 'too-many-attempts', 'Too many failed attempts. Try again later.')
@@ -21,7 +22,7 @@ const mostWaiting = 64
  */
 export class LoginThrottle {
   readonly #now: () => Date
-  readonly #failures = new Map<string, number[]>()
+  readonly #failures = new LRUCache<string, number[]>({ max: capacity })
   #last: Promise<void> = Promise.resolve()
   #waiting = 0
 
@@ -61,13 +62,10 @@ export class LoginThrottle {
   #count(key: string): void {
     const now = this.#now().getTime()
     const failures = [...this.#recent(key, now), now]
-    // Deleted and set again: the map is in order of the last failure.
-    this.#failures.delete(key)
     this.#failures.set(key, failures)
-    if (this.#failures.size > capacity) this.#failures.delete(this.#failures.keys().next().value!)
   }
 
   #recent(key: string, now: number): number[] {
-    return this.#failures.get(key)?.filter(at => at > now - windowMs) ?? []
+    return this.#failures.peek(key)?.filter(at => at > now - windowMs) ?? []
   }
 }

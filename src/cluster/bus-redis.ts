@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 import { Packr } from 'msgpackr'
+import { systemClock as clock, withTimeout } from '../lib/clock.ts'
 import { StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Bus } from './bus.ts'
@@ -112,7 +112,7 @@ export class RedisBus implements Bus {
   async close(): Promise<void> {
     this.#listeners.clear()
     this.#subscriber.disconnect()
-    await Promise.race([this.#sent, delay(lastWordsMs, undefined, { ref: false })])
+    await withTimeout(this.#sent, { clock, timeoutMs: lastWordsMs, onTimeout: () => null })
     this.#publisher.disconnect()
   }
 }
@@ -159,16 +159,12 @@ function watch(client: Client, log: Log, refuse: (fault: StartFault) => void): v
 
 /** Resolves when both are connected and answer, or with the patience of a node that starts. Never rejects. */
 async function greet(clients: readonly Client[]): Promise<void> {
-  const patience = new AbortController()
-  const silence = delay(firstAnswerMs, undefined, { signal: patience.signal })
   const answers = clients.map(async client => {
     await client.connect()
     await client.info('server')
   })
   // Its `error` event says why a connection cannot be made.
-  await Promise.race([silence, Promise.allSettled(answers)])
-  patience.abort()
-  silence.catch(() => {})
+  await withTimeout(Promise.allSettled(answers), { clock, timeoutMs: firstAnswerMs, onTimeout: () => null })
 }
 
 /** What a server says that is there, but has other things to do for now: it reads its data, or has no master yet. */

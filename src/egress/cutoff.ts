@@ -1,3 +1,4 @@
+import { systemClock } from '../lib/clock.ts'
 import { EgressFailed } from './egress-failed.ts'
 import { Broken } from './exchange.ts'
 
@@ -17,13 +18,13 @@ interface CutoffOptions {
 export class Cutoff {
   readonly #options: CutoffOptions
   readonly #cutting = new AbortController()
-  readonly #deadline: NodeJS.Timeout
+  /** Keeps the deadline from coming. */
+  readonly #cancel: () => void
   #reason: 'deadline' | 'idle' | 'stopped' = 'stopped'
 
   constructor(options: CutoffOptions) {
     this.#options = options
-    this.#deadline = setTimeout(() => this.#cut('deadline'), options.deadlineMs)
-    this.#deadline.unref()
+    this.#cancel = systemClock.after(options.deadlineMs, () => this.#cut('deadline'))
     // Not AbortSignal.any: a signal that lives as long as the process would remember each exchange for ever.
     options.signal?.addEventListener('abort', this.#stop)
     if (options.signal?.aborted) this.#stop()
@@ -38,12 +39,11 @@ export class Cutoff {
   async waiting<T>(work: Promise<T>): Promise<T> {
     const { idleMs } = this.#options
     if (idleMs === undefined) return work
-    const timer = setTimeout(() => this.#cut('idle'), idleMs)
-    timer.unref()
+    const cancel = systemClock.after(idleMs, () => this.#cut('idle'))
     try {
       return await work
     } finally {
-      clearTimeout(timer)
+      cancel()
     }
   }
 
@@ -63,7 +63,7 @@ export class Cutoff {
   }
 
   release(): void {
-    clearTimeout(this.#deadline)
+    this.#cancel()
     this.#options.signal?.removeEventListener('abort', this.#stop)
   }
 

@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause, systemClock } from '../lib/clock.ts'
 import { NotFound, overloaded } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Tracer } from '../lib/tracer.ts'
@@ -298,7 +298,7 @@ export class Apps {
       const actor = this.#actors.find(app) ?? (await this.#actors.load(app))
       if (!actor.isBehind || (rev > 0 && actor.state.app.head_rev >= rev)) return actor.state
       // A catch-up or a commit is at work on it.
-      if (actor.isBusy) await delay(busyMs)
+      if (actor.isBusy) await pause(systemClock, busyMs)
       else await this.#readTogether(this.#options.sql, [app])
     }
   }

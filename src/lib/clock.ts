@@ -14,6 +14,34 @@ export const systemClock: Clock = {
   },
 }
 
+/** Resolves after `delayMs`. */
+export function pause(clock: Clock, delayMs: number): Promise<void> {
+  return new Promise(resolve => clock.after(delayMs, resolve))
+}
+
+/**
+ * What `work` comes to, or what `onTimeout` returns or throws where that takes longer than `timeoutMs`; `work` itself goes
+ * on, and how it ends is then nobody's concern.
+ */
+export async function withTimeout<Result, Late>(
+  work: Promise<Result>,
+  { clock, timeoutMs, onTimeout }: { clock: Clock; timeoutMs: number; onTimeout: () => Late },
+): Promise<Result | Late> {
+  const late = Promise.withResolvers<Late>()
+  const cancel = clock.after(timeoutMs, () => {
+    try {
+      late.resolve(onTimeout())
+    } catch (error) {
+      late.reject(error)
+    }
+  })
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    cancel()
+  }
+}
+
 /** Calls `run` again and again, each time `periodMs` after the last call has ended, until `signal` aborts. */
 export function every(clock: Clock, periodMs: number, signal: AbortSignal, run: () => Promise<void> | void): void {
   if (signal.aborted) return

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises'
+import { pause, systemClock } from './clock.ts'
 
 /** How long others have the thread, in units of the time that a piece took: a fifth is left for such work. A guess. */
 const restFactor = 4
@@ -12,6 +12,6 @@ export class Yielder {
 
   /** Resolves when others have had the thread for a while, in proportion to the time since this was made. */
   rest(): Promise<void> {
-    return wait(restFactor * (performance.now() - this.#startedAt))
+    return pause(systemClock, restFactor * (performance.now() - this.#startedAt))
   }
 }

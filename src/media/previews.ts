@@ -1,9 +1,14 @@
-import { Cache } from '../lib/cache.ts'
+import { LRUCache } from 'lru-cache'
 import type { Log } from '../lib/log.ts'
 import { Thread } from '../lib/process/thread.ts'
 
 /** A text to be shown as HTML: code of the language that a file extension stands for, or Markdown. */
 export type PreviewTask = { form: 'code'; language: string; text: string } | { form: 'Markdown'; text: string }
+
+/** Null where none could be made. */
+interface Preview {
+  html: string | null
+}
 
 /** 32 KiB of code take up to 100 ms, hostile ones half a minute. A guess. */
 const taskMs = 500
@@ -27,7 +32,7 @@ const entryLength = 256
 export class Previews {
   readonly #thread: Thread<PreviewTask, string | null>
   readonly #making = new Map<string, Promise<string | null>>()
-  readonly #kept = new Cache(keptLength, lengthOf)
+  readonly #kept = new LRUCache<string, Preview>({ maxSize: keptLength, sizeCalculation: lengthOf })
 
   /** `file` is what the thread runs: it answers a PreviewTask with HTML, or null. */
   constructor(file: URL, log: Log) {
@@ -40,7 +45,7 @@ export class Previews {
    */
   async of(name: string, read: () => Promise<PreviewTask>): Promise<string | null> {
     const kept = this.#kept.get(name)
-    if (kept !== undefined) return kept
+    if (kept !== undefined) return kept.html
     const making = this.#making.get(name)
     if (making !== undefined) return making
     const made = this.#make(name, read).finally(() => this.#making.delete(name))
@@ -56,11 +61,11 @@ export class Previews {
     const outcome = await this.#thread.run(await read())
     const html = outcome.state === 'done' ? outcome.result : null
     // What failed is kept as well: trying it again would hold up the others again.
-    if (outcome.state !== 'turned away') this.#kept.set(name, html)
+    if (outcome.state !== 'turned away') this.#kept.set(name, { html })
     return html
   }
 }
 
-function lengthOf(html: string | null): number {
+function lengthOf({ html }: Preview): number {
   return entryLength + (html?.length ?? 0)
 }

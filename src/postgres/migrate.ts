@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause, systemClock } from '../lib/clock.ts'
 import { StartFault } from '../lib/errors.ts'
 import { requireFit } from './fitness.ts'
 import type { Log } from '../lib/log.ts'
@@ -99,7 +99,7 @@ async function applyPatiently(connection: ReservedSql, migration: Migration, log
         )
       }
       log.warn({ migration: migration.name, attempt }, 'A migration gives way to what is under way, and is tried again')
-      await delay(lockPauseMs)
+      await pause(systemClock, lockPauseMs)
     }
   }
 }

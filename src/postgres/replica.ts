@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
+import { pause, systemClock, withTimeout } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { openSql, type Sql } from './sql.ts'
 import { batchLoads } from './batch-loads.ts'
@@ -87,25 +87,23 @@ export class Replica {
         return false
       }
       if (replayed.bytes >= committed.bytes) return true
-      if (attempt < attempts) await delay(pauseMs)
+      if (attempt < attempts) await pause(systemClock, pauseMs)
     }
     return false
   }
 
   /** Null where it does not answer, or is no replica any more. */
   async #askReplica(): Promise<Position | null> {
-    const patience = new AbortController()
-    const late = delay(answerMs, undefined, { signal: patience.signal }).then(() => {
+    const onTimeout = (): never => {
       throw new Error(`The replica has not answered for ${answerMs} ms`)
-    })
-    late.catch(() => {})
+    }
     try {
-      return (await Promise.race([this.#findReplayed(this.#sql, ['position']), late])).get('position') ?? null
+      const asked = this.#findReplayed(this.#sql, ['position'])
+      const found = await withTimeout(asked, { clock: systemClock, timeoutMs: answerMs, onTimeout })
+      return found.get('position') ?? null
     } catch (error) {
       this.#rest(error)
       return null
-    } finally {
-      patience.abort()
     }
   }
 

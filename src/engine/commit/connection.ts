@@ -1,3 +1,4 @@
+import { systemClock, withTimeout } from '../../lib/clock.ts'
 import { overloaded } from '../../lib/errors.ts'
 import { isFenced, type StatementTexts, type WriteStatement } from '../../postgres/batch.ts'
 import { statementLimit } from '../../postgres/driver/pool.ts'
@@ -277,18 +278,11 @@ export class CommitConnection {
    * there.
    */
   async withTimeout<T>(work: Promise<T>): Promise<T> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        this.reset()
-        reject(new OutcomeUnknown(`PostgreSQL did not answer within ${this.#deadlineMs} ms`))
-      }, this.#deadlineMs)
-    })
-    try {
-      return await Promise.race([work, late])
-    } finally {
-      clearTimeout(timer)
+    const onTimeout = (): never => {
+      this.reset()
+      throw new OutcomeUnknown(`PostgreSQL did not answer within ${this.#deadlineMs} ms`)
     }
+    return withTimeout(work, { clock: systemClock, timeoutMs: this.#deadlineMs, onTimeout })
   }
 }
 

@@ -1,3 +1,4 @@
+import { withTimeout, type Clock } from '../../lib/clock.ts'
 import type { Sql } from '../../postgres/sql.ts'
 
 /** How long PostgreSQL may take to answer, and for how long its answer is believed. */
@@ -10,14 +11,14 @@ export type Condition = 'ok' | 'draining' | 'away'
 /** Tells whether this node can serve, however often it is asked: PostgreSQL hears of it once a second. */
 export class Health {
   readonly #sql: Sql
-  readonly #now: () => Date
+  readonly #clock: Clock
   readonly #isEnding: () => boolean
   #last: Promise<boolean> = Promise.resolve(false)
   #askedAt = Number.NEGATIVE_INFINITY
 
-  constructor(sql: Sql, now: () => Date, isEnding: () => boolean) {
+  constructor(sql: Sql, clock: Clock, isEnding: () => boolean) {
     this.#sql = sql
-    this.#now = now
+    this.#clock = clock
     this.#isEnding = isEnding
   }
 
@@ -28,7 +29,7 @@ export class Health {
   }
 
   #reachesDatabase(): Promise<boolean> {
-    const now = this.#now().getTime()
+    const now = this.#clock.now()
     // Either way: the clock may have been put back.
     if (Math.abs(now - this.#askedAt) < validMs) return this.#last
     this.#askedAt = now
@@ -38,15 +39,11 @@ export class Health {
 
   async #ask(): Promise<boolean> {
     const sql = this.#sql
-    const late = Promise.withResolvers<boolean>()
-    const timer = setTimeout(() => late.resolve(false), deadlineMs)
-    try {
-      return await Promise.race([sql`select 1`.then(() => true), late.promise])
-    } catch {
+    const asked = sql`select 1`.then(
+      () => true,
       // Whatever it is, there is no database to serve from.
-      return false
-    } finally {
-      clearTimeout(timer)
-    }
+      () => false,
+    )
+    return withTimeout(asked, { clock: this.#clock, timeoutMs: deadlineMs, onTimeout: () => false })
   }
 }

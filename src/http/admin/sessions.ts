@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { randomBytes } from 'node:crypto'
 import { globalCommand, type GlobalCommands, type GlobalWork } from '../../engine/global-commands.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
@@ -17,7 +18,7 @@ const idleMs = 30 * 60_000
 /** How often a node writes down that a session was used: much more often than `idleMs`, and hardly ever. */
 const notePeriodMs = 60_000
 
-/** Sessions that are remembered; those known longest go first. Far more than a server has owners. */
+/** Sessions that are remembered; the longest unused go first. Far more than a server has owners. */
 const capacity = 1_000
 
 /** Refusals that are written down, in all: attempts from many addresses at once must not fill the log. A guess. */
@@ -56,7 +57,7 @@ export class AdminSessions {
   readonly #sql: Sql
   readonly #globalCommands: GlobalCommands
   readonly #now: () => Date
-  readonly #known = new Map<string, Known>()
+  readonly #known = new LRUCache<string, Known>({ max: capacity })
   readonly #refusals: TokenBuckets<string>
   /** Counts endings: a look-up that began before one may have found what it ended. */
   #endings = 0
@@ -128,7 +129,6 @@ export class AdminSessions {
     const principal: Principal = { kind: 'key', user: systemUser, credential: key_hash, session: id }
     const known = { principal, expiresAt: expires_at.getTime(), usedAt: used_at.getTime(), noteAt: 0 }
     this.#known.set(hash, known)
-    if (this.#known.size > capacity) this.#known.delete(this.#known.keys().next().value!)
     return this.#admit(known, this.#now().getTime())
   }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
-import type { Clock } from '../../lib/clock.ts'
+import { systemClock, type Clock } from '../../lib/clock.ts'
 import type { Problem } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
@@ -142,7 +142,7 @@ export class HttpServer implements ExchangeHost {
         this.#arrivals++
       })
     }
-    const health = new Health(parts.sql, parts.now, () => this.#isDraining)
+    const health = new Health(parts.sql, options.clock ?? systemClock, () => this.#isDraining)
     const adminRoutes = admin === null ? [] : sessionRoutes
     const pageRoutes = admin === null ? [] : createPageRoutes(new AdminPage())
     const about = createAboutRoutes({ ...settings, health, metrics, routes: [...routes, ...adminRoutes] })
@@ -290,11 +290,11 @@ export class HttpServer implements ExchangeHost {
 
   /** Until the last open request ends, for a moment at most. */
   async #pause(pauseMs: number): Promise<void> {
-    const over = Promise.withResolvers<void>()
-    const timer = setTimeout(over.resolve, pauseMs)
-    this.#onIdle = over.resolve
-    await over.promise
-    clearTimeout(timer)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = systemClock.after(pauseMs, resolve)
+    this.#onIdle = resolve
+    await promise
+    cancel()
     this.#onIdle = null
   }
 

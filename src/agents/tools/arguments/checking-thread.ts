@@ -1,14 +1,15 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { LRUCache } from 'lru-cache'
 import { takeTasks } from '../../../lib/process/thread.ts'
 import type { Checked, CheckTask } from './checker.ts'
 
-/** Schemas that are kept compiled; the oldest go first. A guess. */
+/** Schemas that are kept compiled; the longest unused go first. A guess. */
 const keptSchemas = 500
 
 /** Faults that the model is told of at once. */
 const faultLimit = 20
 
-const compiled = new Map<string, ValidateFunction>()
+const compiled = new LRUCache<string, ValidateFunction>({ max: keptSchemas })
 
 // What the thread of the argument checker runs.
 takeTasks(check)
@@ -30,7 +31,6 @@ function compile(text: string): ValidateFunction {
   const { $schema: _, ...schema } = JSON.parse(text) as Record<string, unknown>
   const validate = ajv.compile(schema)
   compiled.set(text, validate)
-  if (compiled.size > keptSchemas) compiled.delete(compiled.keys().next().value!)
   return validate
 }
 

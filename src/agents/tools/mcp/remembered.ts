@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { PriorDiscovery } from '@modelcontextprotocol/client'
-import { Cache } from '../../../lib/cache.ts'
 import type { Listing } from './listing.ts'
 import type { ServerAddress } from './server.ts'
 
@@ -22,15 +22,15 @@ const listingsBytes = 32 * 1024 * 1024
 
 /** What this node learned of tool servers, as long as it is good for. */
 export class RememberedServers {
-  readonly #ways = new Expiring<Way>(waysBytes)
-  readonly #listings = new Expiring<Listing>(listingsBytes)
+  readonly #ways = openCache<Way>(waysBytes)
+  readonly #listings = openCache<Listing>(listingsBytes)
 
   wayOf(address: ServerAddress): Way | undefined {
     return this.#ways.get(keyOf(address))
   }
 
   keepWay(address: ServerAddress, way: Way): void {
-    this.#ways.set(keyOf(address), way, wayMs)
+    this.#ways.set(keyOf(address), way, { ttl: wayMs })
   }
 
   listingOf(address: ServerAddress): Listing | undefined {
@@ -38,7 +38,8 @@ export class RememberedServers {
   }
 
   keepListing(address: ServerAddress, listing: Listing): void {
-    if (listing.ttlMs > 0) this.#listings.set(keyOf(address), listing, Math.min(listing.ttlMs, listingMs))
+    if (listing.ttlMs <= 0) return
+    this.#listings.set(keyOf(address), listing, { ttl: Math.min(listing.ttlMs, listingMs) })
   }
 
   forget(address: ServerAddress): void {
@@ -54,26 +55,7 @@ function keyOf({ url, headers }: ServerAddress): string {
     .digest('base64')
 }
 
-class Expiring<Value> {
-  readonly #entries: Cache<{ value: Value; until: number; sizeBytes: number }>
-
-  constructor(budgetBytes: number) {
-    this.#entries = new Cache(budgetBytes, ({ sizeBytes }) => sizeBytes)
-  }
-
-  get(key: string): Value | undefined {
-    const entry = this.#entries.get(key)
-    if (entry === undefined || entry.until > performance.now()) return entry?.value
-    this.#entries.delete(key)
-    return undefined
-  }
-
-  set(key: string, value: Value, forMs: number): void {
-    const sizeBytes = key.length + JSON.stringify(value).length
-    this.#entries.set(key, { value, until: performance.now() + forMs, sizeBytes })
-  }
-
-  delete(key: string): void {
-    this.#entries.delete(key)
-  }
+function openCache<Value extends object>(maxSize: number): LRUCache<string, Value> {
+  const sizeCalculation = (value: Value, key: string) => key.length + JSON.stringify(value).length
+  return new LRUCache({ maxSize, sizeCalculation, ttlResolution: 0 })
 }

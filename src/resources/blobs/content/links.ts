@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { systemClock } from '../../../lib/clock.ts'
 
 /** Links are valid for a day at least, and for half a day more at most. */
 const leastMs = 24 * 3_600_000
@@ -9,7 +10,7 @@ const roundingMs = 12 * 3_600_000
  * A link under /content that needs no credential: whoever has it may follow it until it expires. `path` begins with a
  * slash; `secret` belongs to what it leads to, so that a link dies with that, and no secret opens everything.
  */
-export function signLink(origin: string, path: string, secret: string, now = Date.now()): string {
+export function signLink(origin: string, path: string, secret: string, now = systemClock.now()): string {
   const expiresAt = Math.ceil((now + leastMs) / roundingMs) * (roundingMs / 1000)
   return `${origin}/content${path}?e=${expiresAt}&s=${signatureOf(`${path}?e=${expiresAt}`, secret)}`
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts'
+import { pause, withTimeout, type Clock } from '../../../lib/clock.ts'
 import type { Tracer } from '../../../lib/tracer.ts'
 import type { Vault } from '../../../lib/vault.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -227,18 +227,10 @@ export class Queue {
 
   /** What comes of `work`, or null where that takes longer. */
   async #within<T>(delayMs: number, work: Promise<T>): Promise<T | null> {
-    let cancel = () => {}
-    const late = new Promise<null>(resolve => {
-      cancel = this.#options.clock.after(delayMs, () => resolve(null))
-    })
-    try {
-      return await Promise.race([work, late])
-    } finally {
-      cancel()
-    }
+    return withTimeout(work, { clock: this.#options.clock, timeoutMs: delayMs, onTimeout: () => null })
   }
 
   #pause(delayMs: number): Promise<void> {
-    return new Promise(resolve => this.#options.clock.after(delayMs, resolve))
+    return pause(this.#options.clock, delayMs)
   }
 }

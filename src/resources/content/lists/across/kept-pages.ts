@@ -1,7 +1,7 @@
+import { LRUCache } from 'lru-cache'
 import type { Principal } from '../../../../auth/principal.ts'
 import type { AppRow, AppState } from '../../../../engine/state.ts'
 import type { Representation } from '../../../../http/route.ts'
-import { Cache } from '../../../../lib/cache.ts'
 import { Encoded } from '../../../../api/json.ts'
 import { isSubscribed } from '../../../apps/represent.ts'
 import type { ContentEntity } from '../../kind.ts'
@@ -36,7 +36,7 @@ interface Asked {
  * those that everybody sees alike who is subscribed to the app, or who is not. The longest unasked go first.
  */
 class KeptPages {
-  readonly #kept = new Cache(budgetBytes, sizeOf)
+  readonly #kept = new LRUCache<string, KeptPage>({ maxSize: budgetBytes, sizeCalculation: sizeOf })
 
   find(key: string, app: AppRow): Encoded | undefined {
     const kept = this.#kept.get(key)
