@@ -17,7 +17,7 @@ const severalWriters: Record<string, { rooms: string[]; why: string }> = {
   agents: { rooms: ['resources/agents', 'resources/apps'], why: 'apps are purged' },
   apps: { rooms: ['engine', 'resources/apps'], why: 'the engine moves their revs, the resource makes and purges them' },
   blocks: { rooms: ['resources/apps', 'resources/content'], why: 'apps are purged' },
-  comment_totals: { rooms: ['resources/apps', 'resources/comments'], why: 'apps are purged' },
+  comment_totals: { rooms: ['resources/apps', 'resources/content'], why: 'apps are purged' },
   deliveries: {
     rooms: ['agents', 'resources/apps', 'resources/notifications', 'resources/webhooks'],
     why: 'what follows from a run or a notification is queued in the statement that makes it; apps are purged',
@@ -31,6 +31,10 @@ const severalWriters: Record<string, { rooms: string[]; why: string }> = {
   file_versions: { rooms: ['resources/content', 'resources/files'], why: 'content that is deleted takes its files' },
   files: { rooms: ['resources/content', 'resources/files'], why: 'content that is deleted takes its files' },
   item_annotations: { rooms: ['resources/agents', 'resources/content'], why: 'an answer is stored with its sources' },
+  item_context: {
+    rooms: ['resources/content', 'resources/items'],
+    why: 'made with an item; content that is deleted takes it',
+  },
   members: {
     rooms: ['engine', 'resources/apps'],
     why: 'the engine keeps them; an app is made with its members, and purged',

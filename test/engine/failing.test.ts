@@ -136,19 +136,21 @@ test('what fails when it is tried again leaves nothing behind for the next comma
   // Somebody else uses the key, and has the app as soon as the first attempt lets go of it.
   await send(there.apps, elsewhere, { idempotencyKey: idempotencyKey })
   await sql.begin(async tx => {
+    const [own] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
     const locked = tx`select from apps where id = ${app} for update`.execute()
     const waiting = () => sql<{ pid: number }[]>`
       select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-    await eventually(async () => expect(await waiting()).toHaveLength(1))
+    await eventually(async () => expect(await waiting()).toContainEqual(own))
     gate.resolve()
     await locked
     // As PostgreSQL does with a statement that takes longer than it may.
-    const [second] = await eventually(async () => {
-      const found = await waiting()
-      expect(found).toHaveLength(1)
+    const blocked = await eventually(async () => {
+      const found = await sql<{ pid: number }[]>`
+        select pid from pg_stat_activity where ${own!.pid} = any(pg_blocking_pids(pid))`
+      expect(found).not.toHaveLength(0)
       return found
     })
-    await sql`select pg_cancel_backend(${second!.pid})`
+    for (const { pid } of blocked) await sql`select pg_cancel_backend(${pid})`
     await expect(failing).rejects.toMatchObject({ code: '57014' })
   })
 

@@ -19,8 +19,8 @@ test('all faults of the configuration are named in one message, without their va
     [
       'The configuration has faults:',
       '  - PORT must be a whole number from 0 to 65535',
-      '  - API_KEY must begin with wys_ and have at least 32 characters, without spaces',
       '  - TLS_KEY_FILE must name a file that exists',
+      '  - API_KEY must begin with wys_ and have at least 32 characters, without spaces',
       '  - LOG_LEVEL must be debug, info, warn or error',
       '  - TLS_CERT_FILE and TLS_KEY_FILE must be set together',
       '',
