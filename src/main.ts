@@ -16,7 +16,7 @@ import { deletedUser, systemUser } from './auth/principal.ts'
 import { Typing } from './engine/typing.ts'
 import { RedisBus } from './cluster/bus-redis.ts'
 import { describeSettings, readConfig, readEnvironment, readEnvironmentFile, type Config } from './config/config.ts'
-import { AdminSessions, forgetSessions } from './http/admin/sessions.ts'
+import { AdminSessions, forgetSessions } from './resources/admin/sign-in/sessions.ts'
 import { LoginThrottle } from './auth/login-throttle.ts'
 import { authenticate } from './auth/authentication.ts'
 import { Credentials } from './auth/credentials.ts'
@@ -24,6 +24,7 @@ import { OutboundQuota } from './http/request/outbound-quota.ts'
 import { ensureKey } from './resources/keys/first-key.ts'
 import { Metrics } from './http/about/metrics.ts'
 import { RequestWindow } from './http/about/request-window.ts'
+import { serve } from './http/route.ts'
 import { createHttpServer } from './http/server/server.ts'
 import { systemClock } from './lib/clock.ts'
 import { runAsProcess, type Running } from './lib/process/lifetime.ts'
@@ -58,6 +59,7 @@ import { notificationChores } from './resources/notifications/chores.ts'
 import { Notifier, toNotifiable } from './resources/notifications/following/consumer.ts'
 import { Feed } from './resources/notifications/following/feed.ts'
 import { requireKeys, sealChore } from './resources/seals.ts'
+import type { Services } from './resources/services.ts'
 import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
 import { lookAmong } from './resources/users/lists/online.ts'
 import { actorOf } from './resources/users/represent.ts'
@@ -482,35 +484,46 @@ export async function startNode(config: Config): Promise<Node> {
     })
 
     // The edge.
+    const services: Services = {
+      sql,
+      replica,
+      apps,
+      globalCommands,
+      people,
+      credentials,
+      adminSessions,
+      loginThrottle: new LoginThrottle(now),
+      outboundQuota: new OutboundQuota({ perMinute: errandsPerMinute, atOnce: errandsAtOnce, now: clock.now }),
+      typing,
+      presence,
+      bytes,
+      renditions,
+      previews,
+      outside,
+      agents: control,
+      toolServers: tools,
+      pings,
+      liveSessions: sessionDirectory,
+      monitor,
+      settings: describeSettings(config),
+      vault,
+      upsertsJoin: config.upsertsJoin,
+      now,
+    }
     const edge = await createHttpServer({
-      routes: resources.flatMap(({ routes }) => routes),
+      routes: serve(
+        resources.flatMap(({ routes }) => routes),
+        services,
+      ),
+      adminRoutes: serve(
+        resources.flatMap(({ adminRoutes = [] }) => adminRoutes),
+        services,
+      ),
       webSockets: [realtimePath, hubPath],
-      parts: {
-        sql,
-        replica,
-        apps,
-        globalCommands,
-        people,
-        credentials,
-        adminSessions,
-        loginThrottle: new LoginThrottle(now),
-        outboundQuota: new OutboundQuota({ perMinute: errandsPerMinute, atOnce: errandsAtOnce, now: clock.now }),
-        typing,
-        presence,
-        bytes,
-        renditions,
-        previews,
-        outside,
-        agents: control,
-        toolServers: tools,
-        pings,
-        liveSessions: sessionDirectory,
-        monitor,
-        settings: describeSettings(config),
-        vault,
-        upsertsJoin: config.upsertsJoin,
-        now,
-      },
+      adminSessions,
+      credentials,
+      sql,
+      now,
       settings: toHttpServerSettings(config),
       metrics,
       tracer,

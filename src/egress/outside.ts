@@ -10,8 +10,11 @@ export interface OutsideSettings {
   nameServers?: readonly string[]
 }
 
+/** Gets what is at public addresses of the internet, within bounds. */
+export type Outside = Pick<Egress, 'send'>
+
 /** The client for what users name: pictures, pages of links. Only public addresses can be reached. */
-export function openOutside({ version, allow, nameServers }: OutsideSettings): Pick<Egress, 'send'> {
+export function openOutside({ version, allow, nameServers }: OutsideSettings): Outside {
   const egress = new Egress({
     isAllowed: ipCheck({ allowsPrivate: false, allow }),
     resolve: askNameServers(nameServers),

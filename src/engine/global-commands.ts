@@ -10,13 +10,13 @@ import type { AppEvent, EventType } from './event.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { AppRow, MemberRow } from './state.ts'
 import { idsPerDraw } from '../log/id-pool.ts'
+import type { IdempotencyKey } from '../api/idempotency-key.ts'
 import {
   findEarlier,
   listStoredResults,
   insertIdempotencyRows,
   isIdempotencyRace,
   toStoredResults,
-  type IdempotencyKey,
 } from './commit/idempotency.ts'
 
 /**

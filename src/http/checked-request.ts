@@ -1,8 +1,8 @@
-import type { IdempotencyKey } from '../engine/commit/idempotency.ts'
+import type { IdempotencyKey } from '../api/idempotency-key.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Entry } from './admin/door.ts'
 import type { Exchange } from './server/exchange.ts'
-import type { Representation, Parts, RouteRequest } from './route.ts'
+import type { Representation, RouteRequest } from './route.ts'
 import type { Upload } from './request/upload.ts'
 
 interface Values {
@@ -21,61 +21,53 @@ interface Values {
   exchange: Exchange
 }
 
-/** Makes what a handler gets. */
-export type RequestMaker = (values: Values) => RouteRequest<unknown, unknown, unknown>
-
 /**
- * Requests of one edge have its parts as their prototype: each has them all, and copies none. The connection is asked
- * for its address only where a handler reads it: it costs a tenth of a whole request.
+ * What a handler gets. The connection is asked for its address only where a handler reads it: it costs a tenth of a whole
+ * request.
  */
-export function createRequestMaker(parts: Parts): RequestMaker {
-  class CheckedRequest {
-    readonly params: unknown
-    readonly query: unknown
-    readonly body: unknown
-    readonly by: Principal
-    readonly form: Representation
-    readonly idempotencyKey: IdempotencyKey | undefined
-    readonly upload: Upload | undefined
-    readonly wantsStream: boolean
-    readonly origin: string
-    readonly admin: Entry | undefined
-    readonly #address: string | undefined
-    readonly #exchange: Exchange
+export class CheckedRequest implements RouteRequest<unknown, unknown, unknown> {
+  readonly params: unknown
+  readonly query: unknown
+  readonly body: unknown
+  readonly by: Principal
+  readonly form: Representation
+  readonly idempotencyKey: IdempotencyKey | undefined
+  readonly upload: Upload | undefined
+  readonly wantsStream: boolean
+  readonly origin: string
+  readonly admin: Entry | undefined
+  readonly #address: string | undefined
+  readonly #exchange: Exchange
 
-    constructor({
-      params,
-      query,
-      body,
-      by,
-      form,
-      idempotencyKey,
-      upload,
-      wantsStream,
-      origin,
-      admin,
-      address,
-      exchange,
-    }: Values) {
-      this.params = params
-      this.query = query
-      this.body = body
-      this.by = by
-      this.form = form
-      this.idempotencyKey = idempotencyKey
-      this.upload = upload
-      this.wantsStream = wantsStream
-      this.origin = origin
-      this.admin = admin
-      this.#address = address
-      this.#exchange = exchange
-    }
-
-    get address(): string {
-      return this.#address ?? this.#exchange.address
-    }
+  constructor({
+    params,
+    query,
+    body,
+    by,
+    form,
+    idempotencyKey,
+    upload,
+    wantsStream,
+    origin,
+    admin,
+    address,
+    exchange,
+  }: Values) {
+    this.params = params
+    this.query = query
+    this.body = body
+    this.by = by
+    this.form = form
+    this.idempotencyKey = idempotencyKey
+    this.upload = upload
+    this.wantsStream = wantsStream
+    this.origin = origin
+    this.admin = admin
+    this.#address = address
+    this.#exchange = exchange
   }
-  Object.setPrototypeOf(CheckedRequest.prototype, parts)
-  // What the class lacks of the type comes from its prototype, which is the parts.
-  return values => new CheckedRequest(values) as CheckedRequest & Parts
+
+  get address(): string {
+    return this.#address ?? this.#exchange.address
+  }
 }

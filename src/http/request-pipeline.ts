@@ -6,8 +6,9 @@ import type { Tracer } from '../lib/tracer.ts'
 import { isAdminPath, type AdminDoor, type Entry } from './admin/door.ts'
 import { toAnswer } from './answer/answer.ts'
 import { authenticate } from '../auth/authentication.ts'
+import type { Credentials } from '../auth/credentials.ts'
 import { Bodies, hasBody, UnsupportedMediaType } from './request/body.ts'
-import { createRequestMaker, type RequestMaker } from './checked-request.ts'
+import { CheckedRequest } from './checked-request.ts'
 import { preflightHeaders } from './answer/cors.ts'
 import { Download, readConditions, sendDownload, unconditional, type Conditions } from './answer/download.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -19,7 +20,7 @@ import { chooseRepresentation, type RepresentationChoice } from './request/repre
 import { KeyCaller } from './request/key-caller.ts'
 import { requireKey, toOnceKey } from './request/once.ts'
 import type { Router } from './router.ts'
-import type { Parts, Reply } from './route.ts'
+import type { Reply } from './route.ts'
 import type { HttpServerOptions } from './server/server.ts'
 import { ClientGone, Upload } from './request/upload.ts'
 
@@ -66,7 +67,7 @@ interface RequestPipelineOptions extends HttpServerOptions {
  * the route's handler, answers with what it gives or refuses with. Every exchange that it begins, it ends.
  */
 export class RequestPipeline {
-  readonly #parts: Parts
+  readonly #credentials: Credentials
   readonly #log: Log
   readonly #router: Router<Endpoint>
   readonly #adminRouter: Router<Endpoint>
@@ -74,7 +75,6 @@ export class RequestPipeline {
   readonly #proxyHeaders: ProxyHeaders
   readonly #bodies: Bodies
   readonly #rate: RateLimit | null
-  readonly #toRequest: RequestMaker
   readonly #tracer: Tracer | null
 
   constructor(options: RequestPipelineOptions) {
@@ -84,14 +84,14 @@ export class RequestPipeline {
       door,
       proxyHeaders,
       signal,
-      parts,
+      credentials,
       settings,
       log,
       tracer = null,
       clock = systemClock,
     } = options
     this.#tracer = tracer
-    this.#parts = parts
+    this.#credentials = credentials
     this.#log = log
     this.#router = router
     this.#adminRouter = adminRouter
@@ -99,7 +99,6 @@ export class RequestPipeline {
     this.#proxyHeaders = proxyHeaders
     this.#bodies = new Bodies({ deadlineMs: settings.bodyDeadlineMs, clock, signal })
     this.#rate = settings.ratePerMinute === null ? null : new RateLimit(settings.ratePerMinute, () => clock.now())
-    this.#toRequest = createRequestMaker(parts)
   }
 
   /** Everything that needs the request itself: it is freed when this returns. */
@@ -149,7 +148,7 @@ export class RequestPipeline {
   #authenticate(exchange: Exchange, { route }: Endpoint, admin: Entry | undefined): Principal | Promise<Principal> {
     const { auth } = route
     if (admin === undefined || typeof auth !== 'string')
-      return authenticate(auth, exchange.header('authorization'), this.#parts.credentials)
+      return authenticate(auth, exchange.header('authorization'), this.#credentials)
     // Forms can come from any page.
     if (route.uploadLimitBytes !== undefined) throw UnsupportedMediaType()
     return admin.authenticate(auth)
@@ -191,7 +190,7 @@ export class RequestPipeline {
           ? new KeyCaller(principal, exchange.id, () => address ?? exchange.address)
           : principal
       if (this.#rate !== null && by.kind === 'user') this.#rate.take(by.credential)
-      const request = this.#toRequest({
+      const request = new CheckedRequest({
         params: endpoint.toParams(values),
         query: endpoint.toQuery(query),
         body: endpoint.toBody(text),

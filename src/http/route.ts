@@ -1,33 +1,11 @@
 import type { z } from 'zod'
-import type { IdempotencyKey } from '../engine/commit/idempotency.ts'
-import type { Apps } from '../engine/apps.ts'
-import type { GlobalCommands } from '../engine/global-commands.ts'
-import type { People } from '../auth/user-cache.ts'
-import type { Presence } from '../presence/presence.ts'
+import type { IdempotencyKey } from '../api/idempotency-key.ts'
 import type { Principal } from '../auth/principal.ts'
-import type { Typing } from '../engine/typing.ts'
-import type { AdminSessions } from './admin/sessions.ts'
 import type { Auth } from '../auth/authentication.ts'
-import type { Credentials } from '../auth/credentials.ts'
-import type { LoginThrottle } from '../auth/login-throttle.ts'
-import type { Monitor } from '../monitoring/monitor.ts'
 import type { ProblemType } from '../lib/errors.ts'
-import type { Vault } from '../lib/vault.ts'
 import type { Json, Scalars } from '../api/json.ts'
 import type { Secret } from '../lib/secret.ts'
-import type { Bytes } from '../bytes/bytes.ts'
-import type { Previews } from '../media/previews.ts'
-import type { Renditions } from '../media/renditions.ts'
-import type { Replica } from '../postgres/replica.ts'
-import type { Sql } from '../postgres/sql.ts'
 import type { Entry } from './admin/door.ts'
-import type { AgentControl } from './agents.ts'
-import type { OutboundQuota } from './request/outbound-quota.ts'
-import type { LiveSessions } from './live-sessions.ts'
-import type { Outside } from './outside.ts'
-import type { Pings } from './pings.ts'
-import type { SettingInfo } from './setting-info.ts'
-import type { ToolServers } from './tool-servers.ts'
 import type { Upload } from './request/upload.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
@@ -42,48 +20,14 @@ export interface Representation {
   inner: 'first' | 'all'
 }
 
-/** What handlers work with. Made once by `main.ts`. */
-export interface Parts {
-  sql: Sql
-  /** For reads that take long; null where there is none. */
-  replica: Replica | null
-  apps: Apps
-  globalCommands: GlobalCommands
-  people: People
-  credentials: Credentials
-  adminSessions: AdminSessions
-  loginThrottle: LoginThrottle
-  outboundQuota: OutboundQuota
-  typing: Typing
-  presence: Presence
-  bytes: Bytes
-  renditions: Renditions
-  previews: Previews
-  outside: Outside
-  agents: AgentControl
-  toolServers: ToolServers
-  pings: Pings
-  /** The realtime connections of all nodes. */
-  liveSessions: LiveSessions
-  /** What nodes say of themselves. */
-  monitor: Monitor
-  /** The settings of this node, without secrets. */
-  settings: readonly SettingInfo[]
-  /** Opens what is sealed in the database. */
-  vault: Vault
-  /** Whether an upsert lets its caller into an app that was itself made by one. */
-  upsertsJoin: boolean
-  now: () => Date
-}
-
 /** One request, checked. */
-export interface RouteRequest<Params, Query, Body> extends Parts {
+export interface RouteRequest<Params, Query, Body> {
   params: Params
   query: Query
   body: Body
   by: Principal
   form: Representation
-  /** Set where the route creates and the client sent an Idempotency-Key: hand it to `apps.run` or `direct.run`. */
+  /** Set where the route creates and the client sent an Idempotency-Key: hand it to the command. */
   idempotencyKey: IdempotencyKey | undefined
   /** The raw body, where the route declares `uploadLimitBytes`. What the handler does not read is thrown away. */
   upload: Upload | undefined
@@ -121,6 +65,7 @@ export interface RouteDeclaration<
   Query extends z.ZodType | undefined,
   Body extends z.ZodType | undefined,
   Replies extends Record<number, z.ZodType | null>,
+  Services,
 > {
   method: Method
   /** `{name}` stands for one path segment. */
@@ -152,11 +97,12 @@ export interface RouteDeclaration<
   problems?: ProblemType[]
   handle: (
     request: RouteRequest<Output<Params>, Output<Query>, Output<Body>>,
+    services: Services,
   ) => Reply<keyof Replies & number> | Promise<Reply<keyof Replies & number>>
 }
 
-/** A route as the edge sees it. */
-export interface Route {
+/** What a route declares of itself. */
+export interface Contract {
   method: Method
   path: string
   summary: string
@@ -172,16 +118,38 @@ export interface Route {
   creates?: boolean
   replies: Record<number, z.ZodType | null>
   problems?: ProblemType[]
+}
+
+/** A route as the edge sees it. */
+export interface Route extends Contract {
   handle: (request: RouteRequest<unknown, unknown, unknown>) => Reply | Promise<Reply>
 }
 
-/** Declares an endpoint. Types of params, query and body follow from the schemas; undeclared statuses do not compile. */
-export function route<
-  Params extends z.ZodType | undefined = undefined,
-  Query extends z.ZodType | undefined = undefined,
-  Body extends z.ZodType | undefined = undefined,
-  Replies extends Record<number, z.ZodType | null> = Record<number, never>,
->(declared: RouteDeclaration<Params, Query, Body, Replies>): Route {
-  // The edge calls `handle` only with what the declared schemas put out, so the wider type is safe to forget.
-  return declared as unknown as Route
+/** A route whose handler works with services that the edge knows nothing of. */
+export interface ServedRoute<Services> extends Contract {
+  handle: (request: RouteRequest<unknown, unknown, unknown>, services: Services) => Reply | Promise<Reply>
+}
+
+/**
+ * What declares endpoints whose handlers get services. Types of params, query and body follow from the schemas; undeclared
+ * statuses do not compile.
+ */
+export function routesFor<Services>() {
+  return function route<
+    Params extends z.ZodType | undefined = undefined,
+    Query extends z.ZodType | undefined = undefined,
+    Body extends z.ZodType | undefined = undefined,
+    Replies extends Record<number, z.ZodType | null> = Record<number, never>,
+  >(declared: RouteDeclaration<Params, Query, Body, Replies, Services>): ServedRoute<Services> {
+    // The edge calls `handle` only with what the declared schemas put out, so the wider type is safe to forget.
+    return declared as unknown as ServedRoute<Services>
+  }
+}
+
+/** Declares an endpoint whose handler needs nothing but the request. */
+export const route = routesFor<void>()
+
+/** Routes as the edge sees them: their handlers get these services. */
+export function serve<Services>(routes: readonly ServedRoute<Services>[], services: Services): Route[] {
+  return routes.map(served => ({ ...served, handle: request => served.handle(request, services) }))
 }

@@ -1,9 +1,9 @@
 import type { Apps } from '../engine/apps.ts'
 import type { EventType } from '../engine/event.ts'
-import type { Route } from '../http/route.ts'
 import type { Bytes } from '../bytes/bytes.ts'
 import type { Chore } from '../jobs/housekeeping.ts'
 import type { Sql } from '../postgres/sql.ts'
+import type { Route } from './services.ts'
 
 /** What background work may touch. */
 export interface ChoreParts {
@@ -19,6 +19,8 @@ export interface ChoreParts {
 /** What a resource brings: its endpoints, the events that its commands emit, and what it does again and again. */
 export interface Resource {
   routes: Route[]
+  /** Endpoints of the administration page alone, under /admin. */
+  adminRoutes?: Route[]
   events?: EventType<unknown>[]
   chores?: (parts: ChoreParts) => Chore[]
 }

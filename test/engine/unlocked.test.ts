@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import type { IdempotencyKey } from '../../src/engine/commit/idempotency.ts'
+import type { IdempotencyKey } from '../../src/api/idempotency-key.ts'
 import { loadingCommand } from '../../src/engine/command.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { putMembers, removeMembers } from '../../src/resources/apps/members/commands.ts'

@@ -2,7 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { problem } from '../../src/lib/errors.ts'
-import { reply, route } from '../../src/http/route.ts'
+import { reply, route, serve } from '../../src/http/route.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { Int } from '../../src/api/shape.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -155,7 +155,12 @@ test('the description says who may call, what comes in, and how it is refused', 
 })
 
 test('the description says how files come in and go out, and what a creating request without a body may be told', async () => {
-  await using edge = await startEdge(resources.flatMap(({ routes }) => routes))
+  await using edge = await startEdge(
+    serve(
+      resources.flatMap(({ routes }) => routes),
+      null as never,
+    ),
+  )
 
   const { paths } = (await edge.get('/api/openapi.json')).body
 
@@ -169,7 +174,12 @@ test('the description says how files come in and go out, and what a creating req
 })
 
 test('the description of the whole API is valid, and leaves no reference open', async () => {
-  await using edge = await startEdge(resources.flatMap(({ routes }) => routes))
+  await using edge = await startEdge(
+    serve(
+      resources.flatMap(({ routes }) => routes),
+      null as never,
+    ),
+  )
 
   const { body } = await edge.get('/api/openapi.json')
   const { errors } = await new Validator().validate(structuredClone(body))

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { NotFound, overloaded, problem, type ProblemType } from '../../src/lib/errors.ts'
 import { route } from '../../src/http/route.ts'
+import { openSql } from '../../src/postgres/sql.ts'
 import { startEdge } from '../support/edge.ts'
 
 /** A route that always fails with this. */
@@ -164,13 +165,14 @@ test('a reply that cannot be written is a bug of its route, not the end of the s
 })
 
 test('a database that is away is 503, and not the fault of the request', async () => {
+  const sql = openSql({ url: 'postgres://nobody@127.0.0.1:1/nothing', connections: 1, statementTimeoutMs: 1000 })
   const ask = route({
     method: 'GET',
     path: '/api/x',
     summary: 'Ask',
     auth: 'none',
     replies: { 204: null },
-    async handle({ sql }) {
+    async handle() {
       await sql`select 1`
       throw NotFound()
     },

@@ -1,6 +1,6 @@
 import type { Credentials } from '../../src/auth/credentials.ts'
 import { Metrics } from '../../src/http/about/metrics.ts'
-import type { Parts, Route } from '../../src/http/route.ts'
+import type { Route } from '../../src/http/route.ts'
 import { createHttpServer, type HttpServer, type HttpServerSettings } from '../../src/http/server/server.ts'
 import { systemClock, type Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -20,6 +20,7 @@ interface TestEdgeOptions {
   settings?: Partial<HttpServerSettings>
   /** Without one, PostgreSQL is away. */
   sql?: Sql
+  /** Routes that need none need none here. */
   credentials?: Credentials
   clock?: Clock
 }
@@ -45,11 +46,13 @@ export async function startEdge(
   { settings = {}, sql = nowhere(), credentials, clock = systemClock }: TestEdgeOptions = {},
 ): Promise<TestEdge> {
   const logged: Record<string, unknown>[] = []
-  // Routes of these tests use no other parts.
-  const parts = { sql, credentials, now: () => new Date() } as Parts
   const edge = await createHttpServer({
     routes,
-    parts,
+    adminRoutes: [],
+    adminSessions: { find: () => Promise.resolve(null) },
+    credentials: credentials!,
+    sql,
+    now: () => new Date(),
     settings: { ...defaults, ...settings },
     metrics: new Metrics(),
     clock,

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { sessionRoutes } from '../../src/http/admin/session-routes.ts'
+import { signInRoutes } from '../../src/resources/admin/sign-in/routes.ts'
 import { createAboutRoutes } from '../../src/http/about/routes.ts'
 import { chooseRepresentation } from '../../src/http/request/representation.ts'
 import { Router } from '../../src/http/router.ts'
-import type { Route } from '../../src/http/route.ts'
+import type { Contract } from '../../src/http/route.ts'
 import type { Scalars } from '../../src/api/json.ts'
 import { Int } from '../../src/api/shape.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -44,8 +44,8 @@ export function createReplyCheck(): ReplyCheck {
     metricsToken: null,
     routes,
   })
-  const router = new Router<Route>()
-  for (const route of [...routes, ...sessionRoutes, ...about]) router.add(route.method, route.path, route)
+  const router = new Router<Contract>()
+  for (const route of [...routes, ...signInRoutes, ...about]) router.add(route.method, route.path, route)
   const strict = { string: new Map<z.ZodType, z.ZodType>(), number: new Map<z.ZodType, z.ZodType>() }
 
   return ({ method, path, headers }, answer) => {

@@ -1,4 +1,4 @@
-import type { IdempotencyKey } from '../../src/engine/commit/idempotency.ts'
+import type { IdempotencyKey } from '../../src/api/idempotency-key.ts'
 import type { Apps } from '../../src/engine/apps.ts'
 import { systemUser, type Principal } from '../../src/auth/principal.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'

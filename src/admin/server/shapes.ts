@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { AdminSession as AdminSessionShape } from '../../http/admin/session-routes.ts'
+import type { AdminSession as AdminSessionShape } from '../../resources/admin/sign-in/routes.ts'
 import type { Job as JobShape } from '../../resources/admin/jobs.ts'
 import type { Node as NodeShape } from '../../resources/admin/nodes.ts'
 import type * as sessions from '../../resources/admin/sessions.ts'

@@ -4,8 +4,9 @@ import { Work, type IdSequence, type Write } from '../command.ts'
 import { Draft } from '../draft.ts'
 import type { AppEvent } from '../event.ts'
 import type { People } from '../../auth/user-cache.ts'
+import type { IdempotencyKey } from '../../api/idempotency-key.ts'
 import type { Reply } from './reply-queue.ts'
-import { findEarlier, requireSameRequest, type IdempotencyKey, type StoredResults } from './idempotency.ts'
+import { findEarlier, requireSameRequest, type StoredResults } from './idempotency.ts'
 import type { State } from '../state.ts'
 
 /**

@@ -1,14 +1,9 @@
+import type { IdempotencyKey } from '../../api/idempotency-key.ts'
 import { problem } from '../../lib/errors.ts'
 import { batch } from '../../postgres/batch.ts'
 import { toBytesArray } from '../../postgres/arrays.ts'
 import { violatedConstraint, type Db, type Sql } from '../../postgres/sql.ts'
 import { reviveDates } from './revive.ts'
-
-/** A command that must not be done twice: hashes of the caller's key and of the whole request. */
-export interface IdempotencyKey {
-  key: Buffer
-  request: Buffer
-}
 
 /** What a command came to that was committed under an idempotency key, and the hash of its request. */
 interface StoredResult {

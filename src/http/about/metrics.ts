@@ -1,5 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { DurationWindow } from '../../monitoring/duration-window.ts'
+import { DurationWindow } from './duration-window.ts'
 import { RequestDurations } from './durations.ts'
 
 /** Reads a present value when the metrics are asked for; an object gives one value for each of its keys. */

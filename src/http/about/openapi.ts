@@ -5,7 +5,7 @@ import type { ProblemType } from '../../lib/errors.ts'
 import { answerHeaders, withHeaders, withProblemHeaders } from './answer-headers.ts'
 import { JsonSchemas, type JsonSchema } from './json-schemas.ts'
 import { namesOf } from '../router.ts'
-import type { Route } from '../route.ts'
+import type { Contract } from '../route.ts'
 
 const ProblemDetails = z
   .looseObject({
@@ -61,7 +61,7 @@ const security: Record<Auth, object[]> = {
 }
 
 /** The OpenAPI 3.1 document of an API, from its routes and their schemas. */
-export function describeApi(routes: readonly Route[], version: string): object {
+export function describeApi(routes: readonly Contract[], version: string): object {
   const schemas = new JsonSchemas()
   const paths: Record<string, Record<string, object>> = {}
   const known = new Map<string, string>()
@@ -81,7 +81,7 @@ export function describeApi(routes: readonly Route[], version: string): object {
   }
 }
 
-function describe(route: Route, path: string, schemas: JsonSchemas): object {
+function describe(route: Contract, path: string, schemas: JsonSchemas): object {
   return {
     operationId: toOperationId(route.method, path),
     summary: route.summary,
@@ -102,7 +102,7 @@ function describe(route: Route, path: string, schemas: JsonSchemas): object {
   }
 }
 
-function describePath(route: Route, path: string, schemas: JsonSchemas): object[] {
+function describePath(route: Contract, path: string, schemas: JsonSchemas): object[] {
   const declared = toProperties(route.params && schemas.input(route.params))
   const own = namesOf(route.path)
   return namesOf(path).map((name, i) => {
@@ -113,7 +113,7 @@ function describePath(route: Route, path: string, schemas: JsonSchemas): object[
   })
 }
 
-function describeQuery(route: Route, schemas: JsonSchemas): object[] {
+function describeQuery(route: Contract, schemas: JsonSchemas): object[] {
   if (route.query === undefined) return []
   const whole = schemas.input(route.query)
   const required = (whole.required ?? []) as string[]
@@ -154,7 +154,7 @@ function describeDownload(): Record<string, object> {
   }
 }
 
-function describeReplies(route: Route, schemas: JsonSchemas): object {
+function describeReplies(route: Contract, schemas: JsonSchemas): object {
   const replies = Object.entries(route.replies).map(([status, schema]) => {
     const description = STATUS_CODES[Number(status)] ?? ''
     if (schema === null) return [status, { description }]
@@ -167,7 +167,7 @@ function describeReplies(route: Route, schemas: JsonSchemas): object {
   return Object.fromEntries(replies)
 }
 
-function describeProblems(route: Route, schemas: JsonSchemas): object {
+function describeProblems(route: Contract, schemas: JsonSchemas): object {
   const details = new Map<number, string[]>()
   const add = (status: number, detail: string) => details.set(status, [...(details.get(status) ?? []), detail])
   for (const { status, detail } of impliedProblems(route)) add(status, detail)
@@ -181,7 +181,7 @@ function describeProblems(route: Route, schemas: JsonSchemas): object {
 }
 
 /** What the edge itself refuses. */
-function impliedProblems(route: Route): Pick<ProblemType, 'status' | 'detail'>[] {
+function impliedProblems(route: Contract): Pick<ProblemType, 'status' | 'detail'>[] {
   const implied: Pick<ProblemType, 'status' | 'detail'>[] = []
   const isWrite = route.method !== 'GET'
   if (route.body) implied.push({ status: 400, detail: 'The body is not JSON.' })

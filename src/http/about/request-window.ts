@@ -1,4 +1,4 @@
-import { quantileOf } from '../../monitoring/duration-window.ts'
+import { quantileOf } from './duration-window.ts'
 import type { RequestDurations } from './durations.ts'
 
 /** What requests were like since the last look: how many by the class of their status, in all; and how long they took. */

@@ -4,7 +4,7 @@ import { Overloaded, overloaded, problem } from '../../lib/errors.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
-import { reply, route, type Route } from '../route.ts'
+import { reply, route, type Contract, type Route } from '../route.ts'
 import type { Health } from './health.ts'
 import { createReferenceRoutes } from './reference.ts'
 
@@ -17,7 +17,7 @@ interface AboutParts {
   /** Whoever has it may read the metrics; null for everybody. */
   metricsToken: Secret | null
   /** The routes to describe, beside these. */
-  routes: readonly Route[]
+  routes: readonly Contract[]
 }
 
 /** What a node says about itself; none of it needs a credential of the API. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { IdempotencyKey } from '../../engine/commit/idempotency.ts'
+import type { IdempotencyKey } from '../../api/idempotency-key.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { invalid } from '../../lib/errors.ts'
 

@@ -5,15 +5,16 @@ import type { Problem } from '../../lib/errors.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Tracer } from '../../lib/tracer.ts'
+import type { Credentials } from '../../auth/credentials.ts'
 import { rangeCheck } from '../../lib/address-ranges.ts'
+import type { Sql } from '../../postgres/sql.ts'
 import { AccessLog, type AccessLogging } from './access-log.ts'
 import { Health } from '../about/health.ts'
 import { createAboutRoutes } from '../about/routes.ts'
-import { AdminDoor, isAdminPath } from '../admin/door.ts'
+import { AdminDoor, isAdminPath, type CookieReader } from '../admin/door.ts'
 import { AdminPage } from '../admin/page.ts'
 import { createPageRoutes } from '../admin/page-routes.ts'
 import { adminHeaders } from '../admin/policy.ts'
-import { sessionRoutes } from '../admin/session-routes.ts'
 import { RequestPipeline } from '../request-pipeline.ts'
 import { Cors, type AllowedOrigins } from '../answer/cors.ts'
 import type { RouteDurations } from '../about/durations.ts'
@@ -26,7 +27,7 @@ import { AmbiguousRequest } from '../request/framing.ts'
 import { RequestIds } from './request-id.ts'
 import { endRequestSpan, startRequestSpan } from './request-span.ts'
 import { Router } from '../router.ts'
-import type { Parts, Route } from '../route.ts'
+import type { Route } from '../route.ts'
 import { upgradeOnly } from './upgrade.ts'
 import { loadUws } from './uws.ts'
 
@@ -69,7 +70,14 @@ export interface HttpServerOptions {
   routes: readonly Route[]
   /** Paths at which others serve WebSockets, over `uws`. */
   webSockets?: readonly string[]
-  parts: Parts
+  /** Endpoints under /admin, for the administration page alone. */
+  adminRoutes: readonly Route[]
+  /** Whose cookies open what is under /admin. */
+  adminSessions: CookieReader
+  credentials: Credentials
+  /** Asked whether the database can be reached. */
+  sql: Sql
+  now: () => Date
   settings: HttpServerSettings
   metrics: Metrics
   /** Null where requests are not traced. */
@@ -123,7 +131,7 @@ export class HttpServer implements ExchangeHost {
   #onIdle: (() => void) | null = null
 
   constructor(options: HttpServerOptions, native: typeof import('uWebSockets.js')) {
-    const { routes, webSockets = [], parts, settings, metrics } = options
+    const { routes, webSockets = [], sql, settings, metrics } = options
     this.#native = native
     this.#tracer = options.tracer ?? null
     this.uws = createApp(native, settings.tls)
@@ -142,8 +150,8 @@ export class HttpServer implements ExchangeHost {
         this.#arrivals++
       })
     }
-    const health = new Health(parts.sql, options.clock ?? systemClock, () => this.#isDraining)
-    const adminRoutes = admin === null ? [] : sessionRoutes
+    const health = new Health(sql, options.clock ?? systemClock, () => this.#isDraining)
+    const adminRoutes = admin === null ? [] : options.adminRoutes
     const pageRoutes = admin === null ? [] : createPageRoutes(new AdminPage())
     const about = createAboutRoutes({ ...settings, health, metrics, routes: [...routes, ...adminRoutes] })
     const toRouter = (some: readonly Route[]) => {
@@ -163,7 +171,7 @@ export class HttpServer implements ExchangeHost {
           ? null
           : new AdminDoor({
               proxyHeaders: this.#proxyHeaders,
-              sessions: parts.adminSessions,
+              sessions: options.adminSessions,
               isAllowed: admin.allow.length === 0 ? () => true : rangeCheck(admin.allow),
             }),
       proxyHeaders: this.#proxyHeaders,

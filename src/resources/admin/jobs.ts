@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { Int, Timestamp } from '../../api/shape.ts'
 
 export const Job = z
@@ -21,7 +22,7 @@ const list = route({
   summary: 'List what nodes do again and again, with its last turn; of other nodes as of a minute ago',
   auth: 'key',
   replies: { 200: z.array(Job) },
-  async handle({ monitor }) {
+  async handle(_, { monitor }) {
     const jobs = await monitor.listJobs()
     return reply(
       200,

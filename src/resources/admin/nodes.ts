@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { Int, Timestamp } from '../../api/shape.ts'
 
 const Figure = z.union([z.string().regex(/^\d+(\.\d+)?$/), z.number()])
@@ -29,7 +30,7 @@ const list = route({
   summary: 'List the nodes that run',
   auth: 'key',
   replies: { 200: z.array(Node) },
-  async handle({ monitor }) {
+  async handle(_, { monitor }) {
     const nodes = await monitor.listNodes()
     return reply(
       200,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { invalid } from '../../lib/errors.ts'
 import { MomentInput, Timestamp } from '../../api/shape.ts'
 import { figureNames } from '../../monitoring/figures.ts'
@@ -36,7 +37,7 @@ const show = route({
   auth: 'key',
   query: SeriesQuery,
   replies: { 200: Series },
-  async handle({ query, sql, now }) {
+  async handle({ query }, { sql, now }) {
     const to = query.to ?? now()
     const from = query.from ?? new Date(to.getTime() - 3_600_000)
     const stepSeconds = query.step ?? 60

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
 import { audit } from '../../audit/audit.ts'
-import type { LiveSession } from '../../http/live-sessions.ts'
-import { reply, route, type Parts } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import type { ClusterSessions } from '../../realtime/sessions/session-directory.ts'
+import { route, type Services } from '../services.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { Int, pagedList, Timestamp } from '../../api/shape.ts'
 import { Range, toPage, toPagedList } from '../../api/page.ts'
@@ -53,16 +54,15 @@ const list = route({
   query: SessionListing,
   replies: { 200: RealtimeSessions },
   problems: [NotFound],
-  async handle(request) {
-    const { query, sql, by, liveSessions } = request
+  async handle({ query, by }, { sql, liveSessions }) {
     const page = toPage(query, ['id'], 'id')
     const end = page.skip + page.take
     if (end > deepest)
       throw invalid({ skip: [`must be at most ${deepest - page.take}: filter by user or app instead`] })
     const app = query.app === undefined ? undefined : await toAppId(query.app, { sql, by })
-    const user = query.user === undefined ? undefined : await requireUserId(query.user, request)
+    const user = query.user === undefined ? undefined : await requireUserId(query.user, { sql })
     const { sessions, count, silent } = await liveSessions.list({ app, user }, page.countOnly ? 0 : end)
-    const shown = await show(sessions.slice(page.skip), request)
+    const shown = await show(sessions.slice(page.skip), { sql })
     return reply(200, { ...toPagedList(page, count, shown), silent_nodes: silent })
   },
 })
@@ -78,7 +78,7 @@ const end = route({
   params: SessionPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, globalCommands, liveSessions }) {
+  async handle({ params, by }, { globalCommands, liveSessions }) {
     const named = idForm.exec(params.id)?.groups
     if (named === undefined) throw NotFound()
     const [node, number] = [named.node!, Number(named.number)]
@@ -100,13 +100,13 @@ const endRealtimeSession = globalCommand(
   },
 )
 
-async function requireUserId(ref: string, { sql }: Pick<Parts, 'sql'>): Promise<number> {
+async function requireUserId(ref: string, { sql }: Pick<Services, 'sql'>): Promise<number> {
   const id = await findUserId(sql, ref)
   if (id === null) throw NotFound()
   return id
 }
 
-async function show(sessions: LiveSession[], { sql }: Pick<Parts, 'sql'>) {
+async function show(sessions: ClusterSessions['sessions'], { sql }: Pick<Services, 'sql'>) {
   const users = sessions.flatMap(({ user }) => (user === null ? [] : [user]))
   const names = await findNames(sql, { users, apps: sessions.flatMap(({ apps }) => apps) })
   return sessions.map(({ node, number, kind, user, since, ip, apps, subscriptions }) => ({

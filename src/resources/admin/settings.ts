@@ -1,5 +1,17 @@
 import { z } from 'zod'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
+
+/** A setting as it is shown. */
+export interface SettingInfo {
+  /** The environment variable. */
+  name: string
+  /** `[set]` for a secret; null where there is none. */
+  value: string | null
+  default: string | null
+  source: 'env' | '.env' | 'default'
+  description: string
+}
 
 export const SettingShape = z
   .object({
@@ -17,7 +29,7 @@ const list = route({
   summary: 'List the settings of this node, and where they come from',
   auth: 'key',
   replies: { 200: z.array(SettingShape) },
-  handle: ({ settings }) => reply(200, [...settings]),
+  handle: (_, { settings }) => reply(200, [...settings]),
 })
 
 export const settingRoutes = [list]

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { Int, Timestamp } from '../../api/shape.ts'
 import { countStorage, listTotals, sumTotals } from './storage-store.ts'
 
@@ -31,7 +32,7 @@ const show = route({
   summary: 'Get what files take up, by app, the largest hundred; counted once an hour at most',
   auth: 'key',
   replies: { 200: Storage },
-  async handle({ sql, now }) {
+  async handle(_, { sql, now }) {
     await countStorage(sql, now())
     const [total, rows] = await Promise.all([sumTotals(sql), listTotals(sql, 100)])
     const apps = rows.map(({ app_id, uid, name, type, files, bytes }) => ({

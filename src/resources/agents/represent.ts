@@ -1,6 +1,6 @@
 import { isAllowed } from '../../agents/tools/mcp/server.ts'
 import type { Principal } from '../../auth/principal.ts'
-import type { OfferedTool } from '../../http/tool-servers.ts'
+import type { OfferedTool } from './tools.ts'
 import { verbatim } from '../../api/json.ts'
 import { actorOf } from '../users/represent.ts'
 import type { FunctionRow } from './functions/schema.ts'

@@ -1,4 +1,5 @@
-import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { reply, type RouteRequest } from '../../http/route.ts'
+import { route, type Services } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
@@ -23,13 +24,13 @@ const create = route({
   bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: Agent },
-  async handle(request) {
-    const { body, by, globalCommands, idempotencyKey } = request
+  async handle({ body, by, idempotencyKey, origin }, services) {
+    const caller = { ...services, by, origin }
     return reply(
       201,
       await showSaved(
-        await globalCommands.run(createAgent, by, await withPicture(body, request), idempotencyKey),
-        request,
+        await services.globalCommands.run(createAgent, by, await withPicture(body, caller), idempotencyKey),
+        caller,
       ),
     )
   },
@@ -44,13 +45,12 @@ const get = route({
   query: AgentQuery,
   replies: { 200: Agent },
   problems: [NotFound],
-  async handle(request) {
-    const { params, query, sql } = request
+  async handle({ params, query, by, origin }, { sql }) {
     const agent = await findAgent(sql, params.agent)
     if (agent === null) throw NotFound()
     const showsTrashed = query.trashed !== undefined && query.trashed !== 'false'
     if (agent.person.trashed_at !== null && !showsTrashed) throw NotFound()
-    return reply(200, await showAgent(agent, request))
+    return reply(200, await showAgent(agent, { by, origin, sql }))
   },
 })
 
@@ -64,13 +64,13 @@ const update = route({
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: Agent },
   problems: [NotFound],
-  async handle(request) {
-    const { params, body, by, globalCommands } = request
+  async handle({ params, body, by, origin }, { sql, globalCommands, outboundQuota, bytes, renditions, outside, now }) {
+    const caller = { by, origin, sql, outboundQuota, bytes, renditions, outside, now }
     const saved = await globalCommands.run(updateAgent, by, {
       agent: params.agent,
-      given: await withPicture(body, request),
+      given: await withPicture(body, caller),
     })
-    return reply(200, await showSaved(saved, request))
+    return reply(200, await showSaved(saved, caller))
   },
 })
 
@@ -83,13 +83,13 @@ const upsert = route({
   body: AgentUpdate,
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: Agent, 201: Agent },
-  async handle(request) {
-    const { params, body, by, globalCommands } = request
+  async handle({ params, body, by, origin }, { sql, globalCommands, outboundQuota, bytes, renditions, outside, now }) {
+    const caller = { by, origin, sql, outboundQuota, bytes, renditions, outside, now }
     const saved = await globalCommands.run(upsertAgent, by, {
       uid: params.uid,
-      given: await withPicture(body, request),
+      given: await withPicture(body, caller),
     })
-    const agent = await showSaved(saved, request)
+    const agent = await showSaved(saved, caller)
     return saved.isNew ? reply(201, agent) : reply(200, agent)
   },
 })
@@ -101,8 +101,7 @@ const list = route({
   auth: 'token or key',
   query: AgentListing,
   replies: { 200: AgentList },
-  async handle(request) {
-    const { query, sql, by } = request
+  async handle({ query, by, form, origin }, { sql }) {
     const { autocomplete, directory } = query
     const page = toPage(query, orderFields, 'name')
     const directories = directory ? [directory] : []
@@ -111,7 +110,7 @@ const list = route({
       sql,
       persons.map(({ id }) => id),
     )
-    return reply(200, toPagedList(page, count, await showAgents(agents, request)))
+    return reply(200, toPagedList(page, count, await showAgents(agents, { by, form, origin, sql })))
   },
 })
 
@@ -123,7 +122,7 @@ const trash = route({
   params: AgentPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     await globalCommands.run(trashAgent, by, params.agent)
     return reply(204)
   },
@@ -137,7 +136,7 @@ const restore = route({
   params: AgentPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     await globalCommands.run(restoreAgent, by, params.agent)
     return reply(204)
   },
@@ -151,17 +150,16 @@ const remove = route({
   params: AgentPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle(request) {
-    const { params, by, globalCommands } = request
+  async handle({ params, by }, { sql, apps, globalCommands }) {
     // Trashed first, as for users: it joins nothing any more while it leaves what it is in.
     const agent = await globalCommands.run(trashAgent, by, params.agent)
-    await leaveApps(agent, request)
+    await leaveApps(agent, { by, sql, apps })
     await globalCommands.run(deleteAgent, by, String(agent))
     return reply(204)
   },
 })
 
-type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+type Request = Pick<Services, 'sql'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
 /** The agent as a write has left it, trashed or not. */
 async function showSaved({ id }: Saved, request: Request) {

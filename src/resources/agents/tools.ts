@@ -6,7 +6,6 @@ import { openToolbox, type ToolboxParts } from '../../agents/tools/toolbox.ts'
 import type { Knowledge, Toolbox, ToolboxRequest } from '../../agents/tools/tool.ts'
 import { ipCheck } from '../../egress/ip-policy.ts'
 import { Egress } from '../../egress/egress.ts'
-import type { OfferedTool, ToolServers } from '../../http/tool-servers.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -36,8 +35,16 @@ interface AgentToolsOptions {
   log: Log
 }
 
+/** A tool of a server, as that server describes it. */
+export interface OfferedTool {
+  name: string
+  title: string | null
+  description: string
+  inputSchema: object
+}
+
 /** The tools that agents are configured with. Made by main; `close` ends its thread. */
-export class AgentTools implements ToolServers {
+export class AgentTools {
   readonly #sql: Sql
   readonly #knowledge: Knowledge
   readonly #vault: Vault

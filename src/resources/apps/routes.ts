@@ -1,6 +1,7 @@
 import type { Command } from '../../engine/command.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
 import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
 import { openApp, toAppId } from './find.ts'
@@ -33,13 +34,13 @@ const create = (messages: AppMessages) =>
     creates: true,
     replies: { 201: App },
     problems: [NotFound],
-    async handle(request) {
-      const { body, apps, idempotencyKey } = request
-      const { id, isNew } = await makeApp(await toDraft(body, false, request), request, idempotencyKey)
-      // One that was there may have been found restored before its actor has heard of that.
-      // A request that is repeated may come from a caller who has lost the app since the first one.
-      const { state } = await openApp(isNew ? id : await apps.confirm(id), 'read', request)
-      return reply(201, await showWhole(state, messages, request))
+    async handle({ body, by, form, idempotencyKey, origin }, services) {
+      const caller = { ...services, by, form, origin }
+      const { id, isNew } = await makeApp(await toDraft(body, false, caller), caller, idempotencyKey)
+      // An app that was there may have been found restored before its actor has heard of that, and the caller of a request
+      // that is repeated may have lost it since the first one.
+      const { state } = await openApp(isNew ? id : await services.apps.confirm(id), 'read', caller)
+      return reply(201, await showWhole(state, messages, caller))
     },
   })
 
@@ -53,13 +54,13 @@ const get = (messages: AppMessages) =>
     query: AppQuery,
     replies: { 200: App },
     problems: [NotFound],
-    async handle(request) {
-      const { params, query } = request
-      const { state, level } = await openApp(params.app, query.trashed ? 'none' : 'read', request)
+    async handle({ params, query, by, form, origin }, { sql, apps, people, presence }) {
+      const caller = { by, form, origin, sql, apps, people, presence }
+      const { state, level } = await openApp(params.app, query.trashed ? 'none' : 'read', caller)
       const { deleted_at, trashed_at } = state.app
       const isShown = level !== 'none' && deleted_at === null && (trashed_at === null || level === 'admin')
       if (!isShown) throw NotFound()
-      return reply(200, await showWhole(state, messages, request))
+      return reply(200, await showWhole(state, messages, caller))
     },
   })
 
@@ -74,12 +75,12 @@ const update = (messages: AppMessages) =>
     bodyLimitBytes: pictureBodyLimitBytes,
     replies: { 200: App },
     problems: [Forbidden, NotFound],
-    async handle(request) {
-      const { params, body, by, apps } = request
-      const app = await toAppId(params.app, request)
-      await requireFreeUid(app, body.uid, request)
-      await apps.run(updateApp, app, by, await toChange(body, request))
-      return reply(200, await showWhole(await apps.state(app), messages, request))
+    async handle({ params, body, by, form, origin }, services) {
+      const caller = { ...services, by, form, origin }
+      const app = await toAppId(params.app, caller)
+      await requireFreeUid(app, body.uid, caller)
+      await services.apps.run(updateApp, app, by, await toChange(body, caller))
+      return reply(200, await showWhole(await services.apps.state(app), messages, caller))
     },
   })
 
@@ -94,9 +95,10 @@ const upsert = (messages: AppMessages) =>
     bodyLimitBytes: pictureBodyLimitBytes,
     replies: { 200: App, 201: App },
     problems: [Forbidden],
-    async handle(request) {
-      const { id, isNew } = await upsertByUid(request)
-      const app = await showWhole(await request.apps.state(id), messages, request)
+    async handle({ params, body, by, form, origin }, services) {
+      const caller = { ...services, params, body, by, form, origin }
+      const { id, isNew } = await upsertByUid(caller)
+      const app = await showWhole(await services.apps.state(id), messages, caller)
       return isNew ? reply(201, app) : reply(200, app)
     },
   })
@@ -109,8 +111,8 @@ const list = (messages: AppMessages) =>
     auth: 'token or key',
     query: AppListing,
     replies: { 200: AppList },
-    async handle(request) {
-      return reply(200, await listPage(request.query, messages, request))
+    async handle({ query, by, form, origin }, { sql, apps, people, presence }) {
+      return reply(200, await listPage(query, messages, { by, form, origin, sql, apps, people, presence }))
     },
   })
 
@@ -123,8 +125,8 @@ const change = <Loaded>(verb: 'trash' | 'restore', command: Command<unknown, voi
     params: AppPath,
     replies: { 204: null },
     problems: [...problems, Forbidden, NotFound],
-    async handle(request) {
-      await request.apps.run(command, await toAppId(request.params.app, request), request.by, undefined)
+    async handle({ params, by }, { sql, apps }) {
+      await apps.run(command, await toAppId(params.app, { by, sql }), by, undefined)
       return reply(204)
     },
   })
@@ -137,8 +139,8 @@ const remove = route({
   params: AppPath,
   replies: { 204: null },
   problems: [Forbidden, NotFound],
-  async handle(request) {
-    await request.apps.run(deleteApp, await toAppId(request.params.app, request), request.by, undefined)
+  async handle({ params, by }, { sql, apps }) {
+    await apps.run(deleteApp, await toAppId(params.app, { by, sql }), by, undefined)
     return reply(204)
   },
 })

@@ -1,7 +1,8 @@
 import { toAuditRow } from '../../audit/audit.ts'
 import { countAudit, insertAuditRow, listAudit, type AuditFilter } from '../../audit/store.ts'
 import { Download } from '../../http/answer/download.ts'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { exportAudit, ndjsonType } from './export.ts'
 import { showEntry } from './represent.ts'
@@ -15,7 +16,7 @@ const list = route({
   query: AuditListing,
   streams: ndjsonType,
   replies: { 200: AuditEntries },
-  async handle({ query, by, sql, form, address: ip, wantsStream, now }) {
+  async handle({ query, by, form, wantsStream, address: ip }, { sql, now }) {
     const filter = toFilter(query)
     if (wantsStream) {
       await insertAuditRow(sql, toAuditRow({ ...by, ip }, now(), { action: 'audit_exported', after: { ...filter } }))

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { TooManyAttempts } from '../../auth/login-throttle.ts'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { isPassword } from '../users/password.ts'
 import { showDetailed } from '../users/show.ts'
@@ -17,7 +18,7 @@ const signIn = route({
   body: SignIn,
   replies: { 200: User },
   problems: [NotFound, TooManyAttempts],
-  async handle({ body, address, loginThrottle, sql, origin, presence }) {
+  async handle({ body, origin, address }, { sql, loginThrottle, presence }) {
     const { username, password } = body
     const found = await findPassword(sql, username.trim())
     // By the account: PostgreSQL finds it by more spellings of its name than JavaScript takes for one.

@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { withContent } from '../../http/request/once.ts'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { IdPath } from '../../api/shape.ts'
 import { createBlob, createExternal } from './commands.ts'
@@ -21,9 +22,8 @@ const upload = route({
   creates: true,
   replies: { 201: Blob },
   problems: [NoBlob, TooManyParts, BlobTooLarge],
-  async handle(request) {
-    const { bytes, globalCommands, by, idempotencyKey } = request
-    const form = request.upload!
+  async handle({ by, idempotencyKey, upload, origin }, { sql, globalCommands, bytes, renditions, now }) {
+    const form = upload!
     const content = createHash('sha256')
     const write = (key: string) =>
       readForm(form, file => bytes.put(key, idempotencyKey === undefined ? file : hashed(file, content)))
@@ -35,7 +35,7 @@ const upload = route({
         row,
         idempotencyKey && withContent(idempotencyKey, row.name, row.media_type, content.digest()),
       )
-    return reply(201, showBlob(await keepBlob(request, write, insert), request.origin))
+    return reply(201, showBlob(await keepBlob({ by, sql, bytes, renditions, now }, write, insert), origin))
   },
 })
 
@@ -47,7 +47,7 @@ const external = route({
   body: ExternalBlob,
   creates: true,
   replies: { 201: Blob },
-  async handle({ body, by, globalCommands, idempotencyKey, origin }) {
+  async handle({ body, by, idempotencyKey, origin }, { globalCommands }) {
     return reply(201, showBlob(await globalCommands.run(createExternal, by, body, idempotencyKey), origin))
   },
 })
@@ -61,8 +61,8 @@ const get = (isInSight: IsInSight) =>
     params: IdPath,
     replies: { 200: Blob },
     problems: [NotFound],
-    async handle(request) {
-      return reply(200, showBlob(await findReadableBlob(request.params.id, isInSight, request), request.origin))
+    async handle({ params, by, origin }, { sql, people }) {
+      return reply(200, showBlob(await findReadableBlob(params.id, isInSight, { by, sql, people }), origin))
     },
   })
 

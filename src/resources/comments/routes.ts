@@ -1,5 +1,6 @@
 import type { AppState } from '../../engine/state.ts'
-import { reply, route, type Parts, type Route, type RouteRequest } from '../../http/route.ts'
+import { reply, type RouteRequest } from '../../http/route.ts'
+import { route, type Route, type Services } from '../services.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { pagedList } from '../../api/shape.ts'
@@ -22,7 +23,7 @@ import { Comment, CommentSummary } from './schema.ts'
 /** Finds what can be commented: 404 for what the caller may not see, and for what is in the trash. */
 type Find = (
   id: number,
-  caller: Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>,
+  caller: Pick<Services, 'sql' | 'apps' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>,
 ) => Promise<{ row: Parent; state: AppState }>
 
 interface Commented {
@@ -47,12 +48,12 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     creates: true,
     replies: { 201: Comment },
     problems: [...problems, Forbidden, NotFound, IsEmpty],
-    async handle(request) {
-      const { params, body, by, apps, idempotencyKey } = request
-      const { row, state } = await findCommentable(toId(params.id), request)
-      const content = await prepareContent(body, row.app_id, request)
+    async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, people, now }) {
+      const caller = { by, form, origin, sql, apps, people, now }
+      const { row, state } = await findCommentable(toId(params.id), caller)
+      const content = await prepareContent(body, row.app_id, caller)
       const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, idempotencyKey)
-      return reply(201, await showItem(comment, item, state, request))
+      return reply(201, await showItem(comment, item, state, caller))
     },
   })
 
@@ -65,10 +66,11 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     query: ContentListing,
     replies: { 200: pagedList(Comment.or(CommentSummary)) },
     problems: [NotFound],
-    async handle(request) {
-      const { row, state } = await find(toId(request.params.id), request)
-      const page = await listOfParent(comment, state, { ...row, type }, request.query, request)
-      return reply(200, await showPage(comment, page, request, state))
+    async handle({ params, query, by, form, origin }, { sql, replica, apps, people }) {
+      const caller = { by, form, origin, sql, replica, apps, people }
+      const { row, state } = await find(toId(params.id), caller)
+      const page = await listOfParent(comment, state, { ...row, type }, query, caller)
+      return reply(200, await showPage(comment, page, caller, state))
     },
   })
 

@@ -1,5 +1,6 @@
+import type { RouteRequest } from '../../http/route.ts'
+import type { Services } from '../services.ts'
 import type { Command } from '../../engine/command.ts'
-import type { Parts, RouteRequest } from '../../http/route.ts'
 import { overloaded, Problem } from '../../lib/errors.ts'
 import { deleteDirectory } from './commands.ts'
 
@@ -9,7 +10,7 @@ const mostRounds = 500
 /** Takes the reference to a directory from an app. Apps come later in the order of resources. */
 export type ClearDirectory = Command<number, void>
 
-type Request = Pick<Parts, 'apps' | 'globalCommands'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'apps' | 'globalCommands'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /**
  * Deletes a directory, after closing the apps that refer to it, each through its actor. Nothing becomes more open: the

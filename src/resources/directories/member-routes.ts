@@ -1,5 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { listPage } from '../users/lists/list.ts'
 import { PersonListing, SpecialUser, UserList } from '../users/schema.ts'
 import { addPeople, removePeople } from './commands.ts'
@@ -15,11 +16,10 @@ const list = route({
   query: PersonListing,
   replies: { 200: UserList },
   problems: [NotFound],
-  async handle(request) {
-    const { params, query, sql, by } = request
+  async handle({ params, query, by, form, origin }, { sql, presence }) {
     const directory = await findDirectory(sql, params.dir, by)
     if (directory === null) throw NotFound()
-    return reply(200, await listPage(query, [String(directory.id)], request))
+    return reply(200, await listPage(query, [String(directory.id)], { by, form, origin, sql, presence }))
   },
 })
 
@@ -31,7 +31,7 @@ const putOne = route({
   params: DirectoryMemberPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     await globalCommands.run(addPeople, by, { directory: params.dir, people: [params.user] })
     return reply(204)
   },
@@ -46,7 +46,7 @@ const putMany = route({
   body: PeopleRefs,
   replies: { 204: null },
   problems: [NotFound, PeopleUnknown, SpecialUser],
-  async handle({ params, body, by, globalCommands }) {
+  async handle({ params, body, by }, { globalCommands }) {
     await globalCommands.run(addPeople, by, { directory: params.dir, people: body })
     return reply(204)
   },
@@ -60,7 +60,7 @@ const removeOne = route({
   params: DirectoryMemberPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     await globalCommands.run(removePeople, by, { directory: params.dir, people: [params.user] })
     return reply(204)
   },
@@ -75,7 +75,7 @@ const removeMany = route({
   body: PeopleRefs,
   replies: { 204: null },
   problems: [NotFound, PeopleUnknown, SpecialUser],
-  async handle({ params, body, by, globalCommands }) {
+  async handle({ params, body, by }, { globalCommands }) {
     await globalCommands.run(removePeople, by, { directory: params.dir, people: body })
     return reply(204)
   },

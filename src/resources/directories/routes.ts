@@ -1,5 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
-import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { reply, type RouteRequest } from '../../http/route.ts'
+import { route, type Services } from '../services.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { listPersons } from '../users/lists/pages.ts'
 import { findFollowed } from '../users/follows/store.ts'
@@ -18,10 +19,9 @@ const create = route({
   creates: true,
   replies: { 201: Directory },
   problems: [DirectoryExists],
-  async handle(request) {
-    const { body, by, globalCommands, idempotencyKey } = request
+  async handle({ body, by, idempotencyKey, origin }, { sql, globalCommands, presence }) {
     const id = await globalCommands.run(createDirectory, by, body.name, idempotencyKey)
-    return reply(201, await show(String(id), request))
+    return reply(201, await show(String(id), { by, origin, sql, presence }))
   },
 })
 
@@ -32,7 +32,7 @@ const list = route({
   auth: 'token or key',
   query: DirectoryListing,
   replies: { 200: DirectoryList },
-  async handle({ query, by, sql }) {
+  async handle({ query, by }, { sql }) {
     const page = toPage(query, orderFields, 'name')
     const [count, directories] = await Promise.all([
       countDirectories(sql, by, page),
@@ -50,8 +50,8 @@ const read = route({
   params: DirectoryPath,
   replies: { 200: Directory },
   problems: [NotFound],
-  async handle(request) {
-    return reply(200, await show(request.params.dir, request))
+  async handle({ params, by, origin }, { sql, presence }) {
+    return reply(200, await show(params.dir, { by, origin, sql, presence }))
   },
 })
 
@@ -64,10 +64,9 @@ const rename = route({
   body: NewDirectory,
   replies: { 200: Directory },
   problems: [NotFound],
-  async handle(request) {
-    const { params, body, by, globalCommands } = request
+  async handle({ params, body, by, origin }, { sql, globalCommands, presence }) {
     const id = await globalCommands.run(renameDirectory, by, { directory: params.dir, name: body.name })
-    return reply(200, await show(String(id), request))
+    return reply(200, await show(String(id), { by, origin, sql, presence }))
   },
 })
 
@@ -80,13 +79,13 @@ const remove = (clearDirectory: ClearDirectory) =>
     params: DirectoryPath,
     replies: { 204: null },
     problems: [NotFound],
-    async handle(request) {
-      await closeDirectory(request.params.dir, clearDirectory, request)
+    async handle({ params, by }, { apps, globalCommands }) {
+      await closeDirectory(params.dir, clearDirectory, { by, apps, globalCommands })
       return reply(204)
     },
   })
 
-type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+type Request = Pick<Services, 'sql' | 'presence'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
 async function show(ref: string, { sql, by, origin, presence }: Request) {
   const directory = await findDirectory(sql, ref, by)

@@ -1,4 +1,5 @@
-import type { Parts, RouteRequest } from '../../http/route.ts'
+import type { RouteRequest } from '../../http/route.ts'
+import type { Services } from '../services.ts'
 import { Problem } from '../../lib/errors.ts'
 import { preparePicture, type PictureCaller } from '../blobs/pictures/picture.ts'
 import { keepPreview, validSince } from './commands.ts'
@@ -13,7 +14,8 @@ const deadlineMs = 5_000
 /** What the picture gets in any case, however slow the page was. */
 const leastPictureMs = 1_000
 
-type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'globalCommands' | 'outboundQuota' | 'bytes' | 'renditions' | 'outside' | 'now'> &
+  Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /**
  * The embed of an address: one that was made within a day, or a new one. Refuses with NothingToEmbed (404), with 429

@@ -1,4 +1,5 @@
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { IdPath } from '../../api/shape.ts'
@@ -20,9 +21,12 @@ const create = route({
   bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: Embed },
-  async handle(request) {
-    const { body, by, globalCommands, idempotencyKey, origin } = request
-    const image = (await preparePicture(body.image, 'image', request)) ?? null
+  async handle(
+    { body, by, idempotencyKey, origin },
+    { sql, globalCommands, outboundQuota, bytes, renditions, outside, now },
+  ) {
+    const image =
+      (await preparePicture(body.image, 'image', { by, sql, outboundQuota, bytes, renditions, outside, now })) ?? null
     return reply(
       201,
       showEmbed(await globalCommands.run(createEmbed, by, { embed: body, image }, idempotencyKey), origin),
@@ -38,10 +42,10 @@ const get = route({
   params: IdPath,
   replies: { 200: Embed },
   problems: [NotFound],
-  async handle(request) {
-    const embed = await findVisible(toId(request.params.id), request)
+  async handle({ params, by, origin }, { sql, people }) {
+    const embed = await findVisible(toId(params.id), { by, sql, people })
     if (embed === null) throw NotFound()
-    return reply(200, showEmbed(embed, request.origin))
+    return reply(200, showEmbed(embed, origin))
   },
 })
 
@@ -53,11 +57,20 @@ const embed = route({
   query: EmbedQuery,
   replies: { 200: Embed, 201: Embed },
   problems: [NotAnAddress, NothingToEmbed],
-  async handle(request) {
-    const url = normalise(request.query.url)
+  async handle({ query, by, origin }, { sql, globalCommands, outboundQuota, bytes, renditions, outside, now }) {
+    const url = normalise(query.url)
     if (url === null) throw NotAnAddress()
-    const { row, isNew } = await embedAddress(url, request)
-    const shown = showEmbed(row, request.origin)
+    const { row, isNew } = await embedAddress(url, {
+      by,
+      sql,
+      globalCommands,
+      outboundQuota,
+      bytes,
+      renditions,
+      outside,
+      now,
+    })
+    const shown = showEmbed(row, origin)
     return isNew ? reply(201, shown) : reply(200, shown)
   },
 })

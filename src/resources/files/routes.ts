@@ -1,4 +1,5 @@
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toPage } from '../../api/page.ts'
 import { openApp, toAppId, toAppIds } from '../apps/find.ts'
@@ -35,16 +36,16 @@ const create = route({
   creates: true,
   replies: { 200: File, 201: File },
   problems: [WrongKind, Forbidden, NotFound, NameTaken],
-  async handle(request) {
-    const { params, body, by, apps, idempotencyKey } = request
-    const app = await toAppId(params.app, request)
-    const blob = await toBlob(body.blob_id, request)
+  async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, people, now }) {
+    const caller = { by, form, origin, sql, apps, people, now }
+    const app = await toAppId(params.app, caller)
+    const blob = await toBlob(body.blob_id, caller)
     const { metadata, tags, replace } = body
     const draft = { name: body.name ?? blob.name, metadata, tags: tags ?? undefined, blob, replace: replace === true }
     const { file, isNew } = await apps.run(createFile, app, by, draft, idempotencyKey)
     // A request that is repeated may come from a caller who has lost the app since the first one.
-    const { state } = await openApp(app, 'read', request)
-    const shown = await showWhole(file, request, state)
+    const { state } = await openApp(app, 'read', caller)
+    const shown = await showWhole(file, caller, state)
     return isNew ? reply(201, shown) : reply(200, shown)
   },
 })
@@ -58,10 +59,11 @@ const get = route({
   query: FileQuery,
   replies: { 200: File },
   problems: [NotFound],
-  async handle(request) {
-    const { file, state, level } = await findReadable(request.params.id, request)
-    if (file.trashed_at !== null && !(request.query.trashed && maySeeTrashed(level))) throw NotFound()
-    return reply(200, await showWhole(file, request, state))
+  async handle({ params, query, by, form, origin }, { sql, apps, people }) {
+    const caller = { by, form, origin, sql, apps, people }
+    const { file, state, level } = await findReadable(params.id, caller)
+    if (file.trashed_at !== null && !(query.trashed && maySeeTrashed(level))) throw NotFound()
+    return reply(200, await showWhole(file, caller, state))
   },
 })
 
@@ -74,18 +76,18 @@ const update = route({
   body: FileUpdate,
   replies: { 200: File },
   problems: [IsAttachment, Forbidden, NotFound, NameTaken],
-  async handle(request) {
-    const { params, body, by, apps } = request
-    const { file } = await requireShown(params.id, request)
+  async handle({ params, body, by, form, origin }, { sql, apps, people, now }) {
+    const caller = { by, form, origin, sql, apps, people, now }
+    const { file } = await requireShown(params.id, caller)
     const change = {
       id: file.id,
       name: body.name,
       metadata: body.metadata,
       tags: body.tags === null ? [] : body.tags,
-      blob: body.blob_id === undefined ? undefined : await toBlob(body.blob_id, request),
+      blob: body.blob_id === undefined ? undefined : await toBlob(body.blob_id, caller),
       backup: body.backup === true,
     }
-    return reply(200, await showWhole(await apps.run(updateFile, file.app_id, by, change), request))
+    return reply(200, await showWhole(await apps.run(updateFile, file.app_id, by, change), caller))
   },
 })
 
@@ -98,13 +100,13 @@ const listOfApp = route({
   query: FileListing,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle(request) {
-    const { params, query, sql } = request
-    const { state, level } = await openApp(params.app, 'read', request)
+  async handle({ params, query, by, form, origin }, { sql, apps, people }) {
+    const caller = { by, form, origin, sql, apps, people }
+    const { state, level } = await openApp(params.app, 'read', caller)
     const page = toPage(query, orderFields, 'id', 'along')
-    const apps = [state.app.id]
-    const scope = { apps, writable: isAtLeast(level, 'write') ? apps : [] }
-    return reply(200, await showPage(await listFiles(sql, scope, page), page, request, state))
+    const ids = [state.app.id]
+    const scope = { apps: ids, writable: isAtLeast(level, 'write') ? ids : [] }
+    return reply(200, await showPage(await listFiles(sql, scope, page), page, caller, state))
   },
 })
 
@@ -116,15 +118,15 @@ const list = route({
   query: AllFilesListing,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle(request) {
-    const { query, sql } = request
+  async handle({ query, by, form, origin }, { sql, apps, people }) {
+    const caller = { by, form, origin, sql, apps, people }
     const page = toPage(query, orderFields, 'id', 'along')
-    const scope = await toScope(request)
+    const scope = await toScope(caller)
     if (query.app !== undefined) {
-      const wanted = await toAppIds(query.app, request)
+      const wanted = await toAppIds(query.app, caller)
       scope.apps = wanted.filter(id => scope.apps === null || scope.apps.includes(id))
     }
-    return reply(200, await showPage(await listFiles(sql, scope, page), page, request))
+    return reply(200, await showPage(await listFiles(sql, scope, page), page, caller))
   },
 })
 
@@ -137,10 +139,10 @@ const change = (verb: 'trash' | 'restore') =>
     params: FilePath,
     replies: { 204: null },
     problems: [IsAttachment, Forbidden, NotFound, NameTaken],
-    async handle(request) {
-      const { file } = await findReadable(request.params.id, request)
-      if (verb === 'trash') await request.apps.run(trashFile, file.app_id, request.by, { id: file.id })
-      else await request.apps.run(restoreFile, file.app_id, request.by, { id: file.id })
+    async handle({ params, by }, { sql, apps, people }) {
+      const { file } = await findReadable(params.id, { by, sql, apps, people })
+      if (verb === 'trash') await apps.run(trashFile, file.app_id, by, { id: file.id })
+      else await apps.run(restoreFile, file.app_id, by, { id: file.id })
       return reply(204)
     },
   })
@@ -153,9 +155,9 @@ const remove = route({
   params: FilePath,
   replies: { 204: null },
   problems: [IsAttachment, Forbidden, NotFound],
-  async handle(request) {
-    const { file } = await findReadable(request.params.id, request)
-    await request.apps.run(deleteFile, file.app_id, request.by, { id: file.id })
+  async handle({ params, by }, { sql, apps, people }) {
+    const { file } = await findReadable(params.id, { by, sql, apps, people })
+    await apps.run(deleteFile, file.app_id, by, { id: file.id })
     return reply(204)
   },
 })

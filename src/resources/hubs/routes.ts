@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
 import { Json } from '../../api/json.ts'
+import { route } from '../services.ts'
 
 const Negotiation = z
   .looseObject({

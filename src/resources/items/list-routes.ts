@@ -1,9 +1,11 @@
 import type { z } from 'zod'
-import { reply, route, type Route, type RouteRequest } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Route } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { Encoded, writeJson } from '../../api/json.ts'
 import { pagedList } from '../../api/shape.ts'
 import type { Sql } from '../../postgres/sql.ts'
+import type { Principal } from '../../auth/principal.ts'
 import { openApp } from '../apps/find.ts'
 import { AppPath } from '../apps/schema.ts'
 import type { ContentKind } from '../content/kind.ts'
@@ -18,10 +20,7 @@ interface Lists<Query extends ContentListing> {
   Item: z.ZodType
   Summary: z.ZodType
   Listing: z.ZodType<Query>
-  toNarrowing?: (
-    query: Query,
-    caller: Pick<RouteRequest<unknown, unknown, unknown>, 'sql' | 'by'>,
-  ) => Promise<Narrowing>
+  toNarrowing?: (query: Query, caller: { sql: Sql; by: Principal }) => Promise<Narrowing>
 }
 
 /** The lists of an app's items, and of those in all apps. */
@@ -40,11 +39,11 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle(request) {
-      const { query, by, people } = request
-      const narrowing = await toNarrowing(query, request)
+    async handle({ query, by, form, origin }, { sql, replica, apps, people }) {
+      const caller = { by, form, origin, sql, replica, apps, people }
+      const narrowing = await toNarrowing(query, caller)
       const list = (sql: Sql) => listEverywhere(kind, query, { sql, by, people, replica: null }, narrowing)
-      return reply(200, await showPage(kind, await fromReplica(request, list), request))
+      return reply(200, await showPage(kind, await fromReplica(caller, list), caller))
     },
   })
 
@@ -57,16 +56,16 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle(request) {
-      const { params, query, form } = request
-      const { state } = await openApp(params.app, 'read', request)
+    async handle({ params, query, by, form, origin }, { sql, replica, apps, people }) {
+      const caller = { query, by, form, origin, sql, replica, apps, people }
+      const { state } = await openApp(params.app, 'read', caller)
       const { app } = state
-      const key = keyOf(kind.entity, state, request)
+      const key = keyOf(kind.entity, state, caller)
       const kept = key === null ? undefined : keptPages.find(key, app)
       if (kept !== undefined) return reply(200, kept)
-      const narrowing = await toNarrowing(query, request)
-      const page = await listInApp(kind, state, query, request, narrowing)
-      const shown = await showPage(kind, page, request, state)
+      const narrowing = await toNarrowing(query, caller)
+      const page = await listInApp(kind, state, query, caller, narrowing)
+      const shown = await showPage(kind, page, caller, state)
       // Stars are everybody's own, and what changed meanwhile may or may not be on the page.
       if (key === null || state.app !== app || page.rows.some(row => row.star_count > 0)) return reply(200, shown)
       const encoded = new Encoded(writeJson(shown, form.scalars))

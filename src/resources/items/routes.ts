@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import { reply, route, type Route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Route } from '../services.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { openApp, toAppId } from '../apps/find.ts'
@@ -27,21 +28,21 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     creates: true,
     replies: { 201: Item },
     problems: [WrongKind, Forbidden, NotFound, IsEmpty],
-    async handle(request) {
-      const { params, body, by, apps, idempotencyKey } = request
+    async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, people, now }) {
+      const caller = { by, form, origin, sql, apps, people, now }
       // Nearly always all of it is in memory, and awaiting what is there costs 0.1 us each time (measured).
-      const found = toAppId(params.app, request)
+      const found = toAppId(params.app, caller)
       const app = found instanceof Promise ? await found : found
-      const prepared = prepareContent(body, app, request)
+      const prepared = prepareContent(body, app, caller)
       const content = prepared instanceof Promise ? await prepared : prepared
       const item = await apps.run(commands.create, app, by, content, idempotencyKey)
       // What is written elsewhere meanwhile shows nowhere but in whether they may still read, see below.
       const known = idempotencyKey === undefined ? apps.peek(app) : apps.current(app)
       const state = known ?? (await apps.state(app))
-      const showing = showItem(kind, item, state, request)
+      const showing = showItem(kind, item, state, caller)
       const shown = showing instanceof Promise ? await showing : showing
       // A request that is repeated is answered with the first item, in the app as it is now: its caller may have lost it.
-      if (idempotencyKey !== undefined) await openApp(state, 'read', request)
+      if (idempotencyKey !== undefined) await openApp(state, 'read', caller)
       return reply(201, shown)
     },
   })
@@ -55,11 +56,11 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     query: ContentQuery,
     replies: { 200: Item },
     problems: [NotFound],
-    async handle(request) {
-      const { params, query, by } = request
-      const { row, state, level } = await findReadable(kind, toId(params.id), request)
+    async handle({ params, query, by, form, origin }, { sql, apps, people }) {
+      const caller = { by, form, origin, sql, apps, people }
+      const { row, state, level } = await findReadable(kind, toId(params.id), caller)
       if (row.trashed_at !== null && !(query.trashed && maySeeTrashed(row, level, by))) throw NotFound()
-      return reply(200, await showItem(kind, row, state, request))
+      return reply(200, await showItem(kind, row, state, caller))
     },
   })
 
@@ -72,11 +73,11 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     body: ContentUpdate,
     replies: { 200: Item },
     problems: [Forbidden, NotFound, IsEmpty],
-    async handle(request) {
-      const { params, body, by, apps } = request
-      const { row } = await findReadable(kind, toId(params.id), request)
-      const item = await apps.run(commands.update, row.app_id, by, await prepareChange(row, body, request))
-      return reply(200, await showItem(kind, item, await apps.state(row.app_id), request))
+    async handle({ params, body, by, form, origin }, { sql, apps, people, now }) {
+      const caller = { by, form, origin, sql, apps, people, now }
+      const { row } = await findReadable(kind, toId(params.id), caller)
+      const item = await apps.run(commands.update, row.app_id, by, await prepareChange(row, body, caller))
+      return reply(200, await showItem(kind, item, await apps.state(row.app_id), caller))
     },
   })
 
@@ -89,9 +90,9 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
       params: ContentPath,
       replies: { 204: null },
       problems: [Forbidden, NotFound],
-      async handle(request) {
-        const { row } = await findReadable(kind, toId(request.params.id), request)
-        await request.apps.run(commands[verb], row.app_id, request.by, { id: row.id })
+      async handle({ params, by }, { sql, apps, people }) {
+        const { row } = await findReadable(kind, toId(params.id), { by, sql, apps, people })
+        await apps.run(commands[verb], row.app_id, by, { id: row.id })
         return reply(204)
       },
     })
@@ -104,9 +105,9 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     params: ContentPath,
     replies: { 204: null },
     problems: [Forbidden, NotFound],
-    async handle(request) {
-      const { row } = await findReadable(kind, toId(request.params.id), request)
-      await request.apps.run(commands.remove, row.app_id, request.by, { id: row.id })
+    async handle({ params, by }, { sql, apps, people }) {
+      const { row } = await findReadable(kind, toId(params.id), { by, sql, apps, people })
+      await apps.run(commands.remove, row.app_id, by, { id: row.id })
       return reply(204)
     },
   })

@@ -1,6 +1,7 @@
 import { newApiKey } from '../../auth/api-key.ts'
 import { countKeys, findKey, listKeys, orderFields } from '../../auth/key-store.ts'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
@@ -28,7 +29,7 @@ const create = route({
   body: NewKey,
   creates: true,
   replies: { 201: MadeKey },
-  async handle({ body, by, globalCommands, idempotencyKey, now }) {
+  async handle({ body, by, idempotencyKey }, { globalCommands, now }) {
     const made = newApiKey()
     const { name, expires_in } = body
     const expiresAt =
@@ -49,7 +50,7 @@ const list = route({
   auth: 'key',
   query: KeyListing,
   replies: { 200: Keys },
-  async handle({ query, by, sql }) {
+  async handle({ query, by }, { sql }) {
     const page = toPage(query, orderFields, 'id')
     const filter = { q: query.q, isRevoked: query.revoked }
     const count = await countKeys(sql, filter)
@@ -73,7 +74,7 @@ const get = route({
   params: KeyPath,
   replies: { 200: Key },
   problems: [NotFound],
-  async handle({ params, by, sql }) {
+  async handle({ params, by }, { sql }) {
     const key = await findKey(sql, toId(params.id))
     if (key === null) throw NotFound()
     return reply(200, showKey(key, by))
@@ -89,7 +90,7 @@ const update = route({
   body: KeyChange,
   replies: { 200: Key },
   problems: [NotFound, KeyIsRevoked],
-  async handle({ params, body, by, globalCommands, now }) {
+  async handle({ params, body, by }, { globalCommands, now }) {
     requireFuture(body.expires_at ?? null, now())
     return reply(200, showKey(await globalCommands.run(updateKey, by, { id: toId(params.id), ...body }), by))
   },
@@ -104,7 +105,7 @@ const revoke = route({
   query: KeyRevocation,
   replies: { 204: null },
   problems: [NotFound, LastKey, OwnKey],
-  async handle({ params, query, by, globalCommands }) {
+  async handle({ params, query, by }, { globalCommands }) {
     await globalCommands.run(revokeKey, by, { id: toId(params.id), isForced: query.force === true })
     return reply(204)
   },

@@ -1,4 +1,5 @@
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { createMeeting } from './commands.ts'
 import { showMeeting } from './represent.ts'
 import { Meeting, NewMeeting } from './schema.ts'
@@ -11,7 +12,7 @@ const create = route({
   body: NewMeeting,
   creates: true,
   replies: { 201: Meeting },
-  async handle({ body, by, globalCommands, idempotencyKey }) {
+  async handle({ body, by, idempotencyKey }, { globalCommands }) {
     return reply(201, showMeeting(await globalCommands.run(createMeeting, by, body, idempotencyKey)))
   },
 })

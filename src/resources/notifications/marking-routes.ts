@@ -1,4 +1,5 @@
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { openApp } from '../apps/find.ts'
 import { AppPath } from '../apps/schema.ts'
@@ -17,9 +18,10 @@ const listOfApp = route({
   query: AppNotificationListing,
   replies: { 200: Notifications },
   problems: [NotFound],
-  async handle(request) {
-    const { state } = await openApp(request.params.app, 'read', request)
-    return reply(200, await listPage(request.query, state.app.id, request))
+  async handle({ params, query, by, origin }, { sql, apps, people }) {
+    const caller = { by, origin, sql, apps, people }
+    const { state } = await openApp(params.app, 'read', caller)
+    return reply(200, await listPage(query, state.app.id, caller))
   },
 })
 
@@ -30,7 +32,7 @@ const markAll = route({
   auth: 'token',
   query: MarkQuery,
   replies: { 204: null },
-  async handle({ query, by, globalCommands }) {
+  async handle({ query, by }, { globalCommands }) {
     await globalCommands.run(markNotifications, by, { upTo: query.id })
     return reply(204)
   },
@@ -45,9 +47,8 @@ const markOfApp = route({
   query: MarkQuery,
   replies: { 204: null },
   problems: [NotFound],
-  async handle(request) {
-    const { params, query, by, globalCommands } = request
-    const { state } = await openApp(params.app, 'read', request)
+  async handle({ params, query, by }, { sql, apps, globalCommands, people }) {
+    const { state } = await openApp(params.app, 'read', { by, sql, apps, people })
     await globalCommands.run(markNotifications, by, { upTo: query.id, app: state.app.id })
     return reply(204)
   },
@@ -62,7 +63,7 @@ const markOfDirectory = route({
   query: MarkQuery,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, query, by, sql, globalCommands }) {
+  async handle({ params, query, by }, { sql, globalCommands }) {
     const directory = await findDirectory(sql, params.dir, by)
     if (directory === null) throw NotFound()
     await globalCommands.run(markNotifications, by, { upTo: query.id, directory: directory.id })

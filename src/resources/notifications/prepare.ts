@@ -1,12 +1,13 @@
 import type { z } from 'zod'
-import type { Parts, RouteRequest } from '../../http/route.ts'
+import type { RouteRequest } from '../../http/route.ts'
+import type { Services } from '../services.ts'
 import { findUnlessGone } from '../apps/find.ts'
 import { canRead } from '../apps/members/access.ts'
 import { custom } from './represent.ts'
 import { NotifiesPeople, UnknownLink, UnknownUser, type Draft, type NewNotification } from './schema.ts'
 import { findLink, findUser } from './store.ts'
 
-type Request = Pick<Parts, 'sql' | 'apps' | 'people' | 'now'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'apps' | 'people' | 'now'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /** What the body of a new notification names, looked up. 422 for nobody, agents, and links that lead nowhere. */
 export async function toDraft(body: z.output<typeof NewNotification>, request: Request): Promise<Draft> {

@@ -1,4 +1,5 @@
-import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { reply, type RouteRequest } from '../../http/route.ts'
+import { route, type Services } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { createNotification, markNotification, removeNotification } from './commands.ts'
@@ -23,8 +24,8 @@ const list = route({
   auth: 'token or key',
   query: NotificationListing,
   replies: { 200: Notifications },
-  async handle(request) {
-    return reply(200, await listPage(request.query, undefined, request))
+  async handle({ query, by, origin }, { sql, people }) {
+    return reply(200, await listPage(query, undefined, { by, origin, sql, people }))
   },
 })
 
@@ -36,11 +37,10 @@ const get = route({
   params: NotificationPath,
   replies: { 200: Notification },
   problems: [NotFound],
-  async handle(request) {
-    const { params, sql, by } = request
+  async handle({ params, by, origin }, { sql, people }) {
     const row = await findNotification(sql, toId(params.id), by.kind === 'key' ? null : by.user)
     if (row === null) throw NotFound()
-    return reply(200, await show(row, request))
+    return reply(200, await show(row, { origin, people }))
   },
 })
 
@@ -53,10 +53,9 @@ const mark = (method: 'PUT' | 'DELETE') =>
     params: NotificationPath,
     replies: { 200: Notification },
     problems: [NotFound],
-    async handle(request) {
-      const { params, by, globalCommands } = request
+    async handle({ params, by, origin }, { globalCommands, people }) {
       const change = { id: toId(params.id), isUnread: method === 'DELETE' }
-      return reply(200, await show(await globalCommands.run(markNotification, by, change), request))
+      return reply(200, await show(await globalCommands.run(markNotification, by, change), { origin, people }))
     },
   })
 
@@ -69,14 +68,11 @@ const create = route({
   creates: true,
   replies: { 201: Notification },
   problems: [NotifiesPeople],
-  async handle(request) {
-    const { body, by, globalCommands, idempotencyKey } = request
+  async handle({ body, by, idempotencyKey, origin }, { sql, apps, globalCommands, people, now }) {
+    const caller = { by, origin, sql, apps, people, now }
     return reply(
       201,
-      await show(
-        await globalCommands.run(createNotification, by, await toDraft(body, request), idempotencyKey),
-        request,
-      ),
+      await show(await globalCommands.run(createNotification, by, await toDraft(body, caller), idempotencyKey), caller),
     )
   },
 })
@@ -89,13 +85,13 @@ const remove = route({
   params: NotificationPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     await globalCommands.run(removeNotification, by, toId(params.id))
     return reply(204)
   },
 })
 
-type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'origin'>
+type Request = Pick<Services, 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'origin'>
 
 async function show(row: NotificationRow, { people, origin }: Request) {
   await people.load(namesOf(row))

@@ -1,4 +1,5 @@
-import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { reply, type RouteRequest } from '../../http/route.ts'
+import { route, type Services } from '../services.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { toPagedList } from '../../api/page.ts'
@@ -14,7 +15,8 @@ import { findOption, findVotes, listOptions, listVoters } from './store.ts'
 /** Voters whom an option by itself names. */
 const shownVoters = 100
 
-type Request = Parts & Pick<RouteRequest<{ id: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
+type Request = Pick<Services, 'sql' | 'apps' | 'people'> &
+  Pick<RouteRequest<{ id: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
 
 const get = route({
   method: 'GET',
@@ -24,11 +26,11 @@ const get = route({
   params: ContentPath,
   replies: { 200: Option },
   problems: [NotFound],
-  async handle(request) {
-    const { sql, by } = request
-    const option = await findShown(request)
+  async handle({ params, by, origin }, { sql, apps, people }) {
+    const caller = { params, by, origin, sql, apps, people }
+    const option = await findShown(caller)
     const voted = by.kind === 'user' ? await findVotes(sql, [option.item_id], by.user) : null
-    return reply(200, await show(option, voted?.get(option.item_id) === option.id, request))
+    return reply(200, await show(option, voted?.get(option.item_id) === option.id, caller))
   },
 })
 
@@ -42,11 +44,11 @@ const voteFor = route({
   creates: true,
   replies: { 200: Option },
   problems: [Forbidden, NotFound],
-  async handle(request) {
-    const { apps, by, idempotencyKey } = request
-    const found = await findShown(request)
+  async handle({ params, by, idempotencyKey, origin }, { sql, apps, people }) {
+    const caller = { params, by, origin, sql, apps, people }
+    const found = await findShown(caller)
     const { option, hasVoted } = await apps.run(vote, found.app_id, by, found, idempotencyKey)
-    return reply(200, await show(option, hasVoted, request))
+    return reply(200, await show(option, hasVoted, caller))
   },
 })
 
@@ -60,9 +62,8 @@ const listOf = (kind: ContentKind) =>
     query: OptionListing,
     replies: { 200: Options },
     problems: [NotFound],
-    async handle(request) {
-      const { params, query, sql, by, form } = request
-      const { row } = await requireShown(kind, toId(params.id), request)
+    async handle({ params, query, by, form }, { sql, apps, people }) {
+      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, people })
       const options = row.option_count > 0 ? await listOptions(sql, [row.id]) : null
       const voted = options !== null && by.kind === 'user' ? await findVotes(sql, [row.id], by.user) : null
       const { skip = 0, take = 25, count_only: countOnly = false } = query

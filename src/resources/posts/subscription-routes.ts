@@ -1,4 +1,5 @@
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { requireShown } from '../content/find.ts'
@@ -17,12 +18,12 @@ const ofPosts = (verb: 'subscribe' | 'unsubscribe') =>
     params: ContentPath,
     replies: { 200: Post },
     problems: [NotFound],
-    async handle(request) {
-      const { params, by, apps } = request
-      const { row, state } = await requireShown(post, toId(params.id), request)
+    async handle({ params, by, form, origin }, { sql, apps, people }) {
+      const caller = { by, form, origin, sql, apps, people }
+      const { row, state } = await requireShown(post, toId(params.id), caller)
       const choice = { type: 'post' as const, id: row.id, isSubscribed: verb === 'subscribe' }
       await apps.run(changeSubscription, row.app_id, by, choice)
-      return reply(200, await showItem(post, row, state, request))
+      return reply(200, await showItem(post, row, state, caller))
     },
   })
 

@@ -1,4 +1,5 @@
-import { reply, route, type Route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Route } from '../services.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
@@ -26,9 +27,8 @@ function reactionRoutes(kind: ContentKind): Route[] {
     body: NewReaction,
     replies: { 204: null },
     problems: [Forbidden, NotFound],
-    async handle(request) {
-      const { params, body, by, apps } = request
-      const { row } = await requireShown(kind, toId(params.id), request)
+    async handle({ params, body, by }, { sql, apps, people }) {
+      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, people })
       await apps.run(addReaction, row.app_id, by, { type: entity, id: row.id, content: body.content })
       return reply(204)
     },
@@ -43,10 +43,9 @@ function reactionRoutes(kind: ContentKind): Route[] {
     query: ReactionListing,
     replies: { 200: Reactions },
     problems: [NotFound],
-    async handle(request) {
-      const { params, query, sql, people, origin, form } = request
+    async handle({ params, query, by, form, origin }, { sql, apps, people }) {
       const page = toPage(query, orderFields, 'id')
-      const { row } = await requireShown(kind, toId(params.id), request)
+      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, people })
       // What is no emoji matches what equals it, which is nothing.
       const content = query.content && (toEmoji(query.content) ?? query.content)
       const { rows, count } = await listReactions(sql, row, content, page)
@@ -65,9 +64,9 @@ function reactionRoutes(kind: ContentKind): Route[] {
     params: ContentPath,
     replies: { 204: null },
     problems: [Forbidden, NotFound],
-    async handle(request) {
-      const { row } = await requireShown(kind, toId(request.params.id), request)
-      await request.apps.run(takeReactionBack, row.app_id, request.by, { type: entity, id: row.id })
+    async handle({ params, by }, { sql, apps, people }) {
+      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, people })
+      await apps.run(takeReactionBack, row.app_id, by, { type: entity, id: row.id })
       return reply(204)
     },
   })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { Int, pagedList, Timestamp } from '../../api/shape.ts'
@@ -25,7 +26,7 @@ const list = route({
   auth: 'key',
   query: Range,
   replies: { 200: pagedList(SignIn) },
-  async handle({ query, by, adminSessions }) {
+  async handle({ query, by }, { adminSessions }) {
     const page = toPage(query, ['id'], 'id desc')
     const { count, sessions } = await adminSessions.list(page)
     const shown = sessions.map(({ id, key_id, key_name, created_at, used_at, expires_at, ip, agent }) => {
@@ -44,7 +45,7 @@ const end = route({
   params: z.object({ id: z.string() }),
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, adminSessions }) {
+  async handle({ params, by }, { adminSessions }) {
     if (!(await adminSessions.end(toId(params.id), by))) throw NotFound()
     return reply(204)
   },

@@ -1,4 +1,5 @@
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPagedList } from '../../api/page.ts'
 import { toAppId } from '../apps/find.ts'
@@ -19,7 +20,7 @@ const list = route({
   auth: 'token',
   query: StarListing,
   replies: { 200: Stars },
-  async handle({ query, sql, by, people }) {
+  async handle({ query, by }, { sql, people }) {
     const { skip = 0, take = 25, count_only: countOnly = false } = query
     const directories = await people.directoriesOf(by.user)
     const isStarred = sql`a.id in (${selectStarredApps(sql, by.user)})`
@@ -39,9 +40,9 @@ const ofApps = (method: 'POST' | 'DELETE') =>
     params: AppPath,
     replies: { 200: Star },
     problems: [NotFound],
-    async handle(request) {
-      const app = await toAppId(request.params.app, request)
-      await request.apps.run(changeSettings, app, request.by, { isStarred: method === 'POST' })
+    async handle({ params, by }, { sql, apps }) {
+      const app = await toAppId(params.app, { by, sql })
+      await apps.run(changeSettings, app, by, { isStarred: method === 'POST' })
       return reply(200, { id: app, type: 'app' })
     },
   })

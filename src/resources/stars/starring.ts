@@ -1,4 +1,5 @@
-import { reply, route, type Parts, type Route, type RouteRequest } from '../../http/route.ts'
+import { reply, type RouteRequest } from '../../http/route.ts'
+import { route, type Route, type Services } from '../services.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { ContentPath } from '../content/schema.ts'
@@ -6,7 +7,7 @@ import { starCommand } from './commands.ts'
 import { Star, type StarRow } from './schema.ts'
 import type { LoadTarget } from './target.ts'
 
-type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'apps' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /** What can be starred in apps, and how it is found: 404 for what the caller may not see. */
 interface Starrable {
@@ -27,9 +28,9 @@ export function starring({ type, find, load }: Starrable): Route[] {
       params: ContentPath,
       replies: { 200: Star },
       problems: [NotFound],
-      async handle(request) {
-        const { id, app_id } = await find(toId(request.params.id), request)
-        await request.apps.run(changeStar, app_id, request.by, { type, id, isStarred: method === 'POST' })
+      async handle({ params, by }, { sql, apps, people }) {
+        const { id, app_id } = await find(toId(params.id), { by, sql, apps, people })
+        await apps.run(changeStar, app_id, by, { type, id, isStarred: method === 'POST' })
         return reply(200, { id, type })
       },
     })

@@ -1,5 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { SpecialUser, UserPath } from '../users/schema.ts'
 import { issueToken, revokeTokens } from './commands.ts'
 import { NewToken, Token } from './schema.ts'
@@ -15,7 +16,7 @@ const issue = route({
   body: NewToken,
   replies: { 200: Token },
   problems: [NotFound, SpecialUser],
-  async handle({ params, body, by, globalCommands }) {
+  async handle({ params, body, by }, { globalCommands }) {
     const expiresInSeconds = body.expires_in ?? defaultSeconds
     const token = await globalCommands.run(issueToken, by, { user: params.user, expiresInSeconds })
     return reply(200, { access_token: token, expires_in: expiresInSeconds })
@@ -30,7 +31,7 @@ const revoke = route({
   params: UserPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     await globalCommands.run(revokeTokens, by, params.user)
     return reply(204)
   },

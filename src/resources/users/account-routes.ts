@@ -1,6 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import { NotFound } from '../../lib/errors.ts'
-import { reply, route, type Parts } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Services } from '../services.ts'
 import { deleteUser, restoreUser, trashUser } from './commands.ts'
 import { SpecialUser, UserPath } from './schema.ts'
 
@@ -12,7 +13,7 @@ const trash = route({
   params: UserPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     await globalCommands.run(trashUser, by, params.user)
     return reply(204)
   },
@@ -26,14 +27,14 @@ const restore = route({
   params: UserPath,
   replies: { 204: null },
   problems: [NotFound, SpecialUser],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     await globalCommands.run(restoreUser, by, params.user)
     return reply(204)
   },
 })
 
 /** Ends the memberships of a user who is about to be deleted. Apps come later in the order of resources. */
-export type LeaveApps = (user: number, request: Pick<Parts, 'sql' | 'apps'> & { by: Principal }) => Promise<void>
+export type LeaveApps = (user: number, request: Pick<Services, 'sql' | 'apps'> & { by: Principal }) => Promise<void>
 
 const remove = (leaveApps: LeaveApps) =>
   route({
@@ -44,12 +45,11 @@ const remove = (leaveApps: LeaveApps) =>
     params: UserPath,
     replies: { 204: null },
     problems: [NotFound, SpecialUser],
-    async handle(request) {
-      const { params, by, globalCommands } = request
+    async handle({ params, by }, { sql, apps, globalCommands }) {
       // Trashed first: it joins nothing any more while it leaves what it is in, and a crash in between leaves a user who
       // can be deleted again, but no membership of nobody.
       const user = await globalCommands.run(trashUser, by, params.user)
-      await leaveApps(user, request)
+      await leaveApps(user, { by, sql, apps })
       await globalCommands.run(deleteUser, by, String(user))
       return reply(204)
     },

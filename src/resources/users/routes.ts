@@ -1,12 +1,13 @@
 import { NotFound } from '../../lib/errors.ts'
-import { reply, route, type Parts, type RouteRequest } from '../../http/route.ts'
+import { reply, type RouteRequest } from '../../http/route.ts'
+import { route, type Services } from '../services.ts'
 import { findFollowed } from './follows/store.ts'
 import { createUser, updateUser, upsertUser, type Saved } from './commands.ts'
 import { listPage } from './lists/list.ts'
 import { hashPassword } from './password.ts'
 import type { UserChange } from './profile.ts'
 import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
-import { withPicture } from '../blobs/pictures/picture.ts'
+import { withPicture, type PictureCaller } from '../blobs/pictures/picture.ts'
 import { showDetailed } from './show.ts'
 import {
   NewUser,
@@ -30,10 +31,10 @@ const create = route({
   bodyLimitBytes: pictureBodyLimitBytes,
   creates: true,
   replies: { 201: User },
-  async handle(request) {
-    const { body, by, globalCommands, idempotencyKey } = request
-    const given = { ...(await toChange(request)), uid: body.uid }
-    return reply(201, await showSaved(await globalCommands.run(createUser, by, given, idempotencyKey), request))
+  async handle({ body, by, idempotencyKey, origin }, services) {
+    const caller = { ...services, body, by, origin }
+    const given = { ...(await toChange(caller)), uid: body.uid }
+    return reply(201, await showSaved(await services.globalCommands.run(createUser, by, given, idempotencyKey), caller))
   },
 })
 
@@ -46,7 +47,7 @@ const read = route({
   query: UserQuery,
   replies: { 200: User },
   problems: [NotFound],
-  async handle({ params, query, sql, by, origin, presence }) {
+  async handle({ params, query, by, origin }, { sql, presence }) {
     const person = await findPerson(sql, params.user, by)
     if (person === null) throw NotFound()
     // Trashed users show themselves only to API keys, which may restore them.
@@ -63,7 +64,7 @@ const readSelf = route({
   summary: 'Get the authenticated user',
   auth: 'token',
   replies: { 200: User },
-  async handle({ by, people, origin, presence, sql }) {
+  async handle({ by, origin }, { sql, people, presence }) {
     // Every component of a page asks this when it loads, so the answer comes from memory.
     const person = people.find(by.user) ?? (await people.get(by.user))
     if (person === undefined) throw NotFound()
@@ -81,10 +82,13 @@ const update = route({
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: User },
   problems: [NotFound, SpecialUser],
-  async handle(request) {
-    const { params, by, globalCommands } = request
-    const saved = await globalCommands.run(updateUser, by, { user: params.user, given: await toChange(request) })
-    return reply(200, await showSaved(saved, request))
+  async handle({ params, body, by, origin }, services) {
+    const caller = { ...services, body, by, origin }
+    const saved = await services.globalCommands.run(updateUser, by, {
+      user: params.user,
+      given: await toChange(caller),
+    })
+    return reply(200, await showSaved(saved, caller))
   },
 })
 
@@ -97,10 +101,10 @@ const upsert = route({
   body: UserUpdate,
   bodyLimitBytes: pictureBodyLimitBytes,
   replies: { 200: User, 201: User },
-  async handle(request) {
-    const { params, by, globalCommands } = request
-    const saved = await globalCommands.run(upsertUser, by, { uid: params.uid, given: await toChange(request) })
-    const user = await showSaved(saved, request)
+  async handle({ params, body, by, origin }, services) {
+    const caller = { ...services, body, by, origin }
+    const saved = await services.globalCommands.run(upsertUser, by, { uid: params.uid, given: await toChange(caller) })
+    const user = await showSaved(saved, caller)
     return saved.isNew ? reply(201, user) : reply(200, user)
   },
 })
@@ -112,18 +116,19 @@ const list = route({
   auth: 'token or key',
   query: PersonListing,
   replies: { 200: UserList },
-  async handle(request) {
-    return reply(200, await listPage(request.query, [], request))
+  async handle({ query, by, form, origin }, { sql, presence }) {
+    return reply(200, await listPage(query, [], { by, form, origin, sql, presence }))
   },
 })
 
-async function toChange(request: Request & { body: UserUpdate }): Promise<UserChange> {
+async function toChange(request: PictureCaller & { body: UserUpdate }): Promise<UserChange> {
   const { password, ...rest } = await withPicture(request.body, request)
   if (password === undefined || password === null) return { ...rest, password_hash: password }
   return { ...rest, password_hash: await hashPassword(password) }
 }
 
-type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+type Request = Pick<Services, 'sql' | 'people' | 'presence'> &
+  Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
 /** The user as a write has left it, trashed or not: only API keys write users, and they see all. */
 async function showSaved({ id }: Saved, { sql, by, origin, presence, people }: Request) {

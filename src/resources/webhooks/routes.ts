@@ -3,7 +3,8 @@ import { openOldSecret, openSecret } from './delivery/webhook-secret.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { writeJson } from '../../api/json.ts'
 import { toId } from '../../api/reference.ts'
-import { reply, route } from '../../http/route.ts'
+import { reply } from '../../http/route.ts'
+import { route } from '../services.ts'
 import { keepRecords } from './delivery/retention.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { actorOf } from '../users/represent.ts'
@@ -37,7 +38,7 @@ const create = route({
   body: NewWebhook,
   creates: true,
   replies: { 201: Webhook },
-  async handle({ body, by, globalCommands, idempotencyKey }) {
+  async handle({ body, by, idempotencyKey }, { globalCommands }) {
     const { payload_url, triggers } = body
     const input = { payload_url, triggers, secret: null, is_enabled: true, retries: 0, ...toSettings(body) }
     return reply(201, showWebhook(await globalCommands.run(createWebhook, by, input, idempotencyKey)))
@@ -52,7 +53,7 @@ const get = route({
   params: WebhookPath,
   replies: { 200: WebhookDetails },
   problems: [NotFound],
-  async handle({ params, sql, now }) {
+  async handle({ params }, { sql, now }) {
     const webhook = await store.findWebhook(sql, toId(params.id))
     if (webhook === null) throw NotFound()
     const health = await store.findHealth(sql, webhook.id, new Date(now().getTime() - 24 * 3_600_000))
@@ -69,7 +70,7 @@ const update = route({
   body: WebhookUpdate,
   replies: { 200: Webhook },
   problems: [NotFound],
-  async handle({ params, body, by, globalCommands }) {
+  async handle({ params, body, by }, { globalCommands }) {
     const { payload_url, triggers } = body
     const change = {
       ...(payload_url !== undefined && { payload_url }),
@@ -87,7 +88,7 @@ const list = route({
   auth: 'key',
   query: WebhookListing,
   replies: { 200: Webhooks },
-  async handle({ query, sql }) {
+  async handle({ query }, { sql }) {
     const page = toPage(query, store.orderFields, 'id')
     const count = await store.countWebhooks(sql, page)
     const webhooks = page.countOnly ? [] : await store.listWebhooks(sql, page)
@@ -103,7 +104,7 @@ const remove = route({
   params: WebhookPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     await globalCommands.run(deleteWebhook, by, toId(params.id))
     return reply(204)
   },
@@ -118,7 +119,7 @@ const listOfDeliveries = route({
   query: DeliveryListing,
   replies: { 200: Deliveries },
   problems: [NotFound],
-  async handle({ params, query, sql }) {
+  async handle({ params, query }, { sql }) {
     const webhook = toId(params.id)
     if ((await store.findWebhook(sql, webhook)) === null) throw NotFound()
     const page = toPage(query, store.orderFields, 'id desc')
@@ -137,7 +138,7 @@ const getDelivery = route({
   params: DeliveryPath,
   replies: { 200: Delivery },
   problems: [NotFound],
-  async handle({ params, sql }) {
+  async handle({ params }, { sql }) {
     const delivery = await store.findDelivery(sql, toId(params.id), toDeliveryRef(params.delivery))
     if (delivery === null) throw NotFound()
     return reply(200, showDelivery(delivery))
@@ -153,7 +154,7 @@ const sendAgain = route({
   creates: true,
   replies: { 202: Delivery },
   problems: [NotFound, WebhookIsDisabled],
-  async handle({ params, by, globalCommands, idempotencyKey }) {
+  async handle({ params, by, idempotencyKey }, { globalCommands }) {
     const input = { webhook: toId(params.id), ref: toDeliveryRef(params.delivery) }
     return reply(202, showDelivery(await globalCommands.run(redeliver, by, input, idempotencyKey)))
   },
@@ -166,7 +167,7 @@ const listAll = route({
   auth: 'key',
   query: AllDeliveryListing,
   replies: { 200: Deliveries },
-  async handle({ query, sql }) {
+  async handle({ query }, { sql }) {
     const page = toPage(query, store.orderFields, 'id desc')
     const filter = toFilter(query, query.webhook)
     const count = await store.countDeliveries(sql, filter, page)
@@ -185,7 +186,7 @@ const sendFailedAgain = route({
   creates: true,
   replies: { 202: Redelivered },
   problems: [NotFound, WebhookIsDisabled],
-  async handle({ params, body, by, globalCommands, idempotencyKey }) {
+  async handle({ params, body, by, idempotencyKey }, { globalCommands }) {
     const input = { webhook: toId(params.id), since: body.since ?? undefined, until: body.until ?? undefined }
     return reply(202, { count: await globalCommands.run(redeliverFailed, by, input, idempotencyKey) })
   },
@@ -199,7 +200,7 @@ const rotate = route({
   params: WebhookPath,
   replies: { 200: RotatedWebhook },
   problems: [NotFound],
-  async handle({ params, by, globalCommands }) {
+  async handle({ params, by }, { globalCommands }) {
     // As libraries for Standard Webhooks expect it.
     const secret = `whsec_${randomBytes(32).toString('base64')}`
     const webhook = await globalCommands.run(rotateSecret, by, { id: toId(params.id), secret })
@@ -217,7 +218,7 @@ const test = route({
   params: WebhookPath,
   replies: { 200: Delivery },
   problems: [NotFound],
-  async handle({ params, by, sql, vault, people, pings, now, origin }) {
+  async handle({ params, by, origin }, { sql, people, pings, vault, now }) {
     const webhook = await store.findWebhook(sql, toId(params.id))
     if (webhook === null) throw NotFound()
     const { id, payload_url: url, old_secret_until } = webhook

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { toAuditRow } from '../../../audit/audit.ts'
 import { insertAuditRow } from '../../../audit/store.ts'
-import { reply, route, type Parts, type RouteRequest } from '../../../http/route.ts'
+import { reply, type RouteRequest } from '../../../http/route.ts'
+import { route, type Services } from '../../services.ts'
 import { Forbidden, NotFound, problem } from '../../../lib/errors.ts'
 import { verbatim } from '../../../api/json.ts'
 import { toId } from '../../../api/reference.ts'
@@ -41,7 +42,7 @@ const Decision = z.object({ approved: z.boolean(), note: z.string().trim().max(1
 const AlreadyDecided = problem(409, 'already-decided', 'Somebody has decided this before.')
 const Lapsed = problem(409, 'lapsed', 'This was not decided in time.')
 
-type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'apps' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 const list = route({
   method: 'GET',
@@ -50,12 +51,11 @@ const list = route({
   auth: 'token or key',
   query: ApprovalListing,
   replies: { 200: pagedList(Approval) },
-  async handle(request) {
-    const { query, sql, by } = request
+  async handle({ query, by }, { sql, people }) {
     const page = toPage(query, ['id'], 'id desc')
     const filter = { asker: by.kind === 'key' ? null : by.user, state: query.state ?? 'pending' }
     const { rows, count } = await listApprovals(sql, filter, page)
-    return reply(200, toPagedList(page, count, await show(rows, request)))
+    return reply(200, toPagedList(page, count, await show(rows, { people })))
   },
 })
 
@@ -67,8 +67,9 @@ const get = route({
   params: ApprovalPath,
   replies: { 200: Approval },
   problems: [NotFound],
-  async handle(request) {
-    const [shown] = await show([await requireApproval(request.params.id, request)], request)
+  async handle({ params, by }, { sql, apps, people }) {
+    const caller = { by, sql, apps, people }
+    const [shown] = await show([await requireApproval(params.id, caller)], caller)
     return reply(200, shown!)
   },
 })
@@ -82,9 +83,9 @@ const answer = route({
   body: Decision,
   replies: { 200: Approval },
   problems: [Forbidden, NotFound, AlreadyDecided, Lapsed],
-  async handle(request) {
-    const { body, sql, by, agents, now } = request
-    const { id, asker_id } = await requireApproval(request.params.id, request)
+  async handle({ params, body, by }, { sql, apps, people, agents, now }) {
+    const caller = { by, sql, apps, people }
+    const { id, asker_id } = await requireApproval(params.id, caller)
     if (by.kind !== 'key' && asker_id !== by.user) throw Forbidden()
     const decision = { id, isApproved: body.approved, note: body.note ?? null, by: by.user }
     const after = { approved: body.approved }
@@ -103,7 +104,7 @@ const answer = route({
       throw state === 'pending' || state === 'lapsed' ? Lapsed() : AlreadyDecided()
     }
     await agents.settle()
-    const [shown] = await show([await requireApproval(request.params.id, request)], request)
+    const [shown] = await show([await requireApproval(params.id, caller)], caller)
     return reply(200, shown!)
   },
 })
@@ -118,7 +119,7 @@ async function requireApproval(id: string, request: Request): Promise<ApprovalRo
   return approval
 }
 
-async function show(rows: readonly ApprovalRow[], { people }: Request): Promise<object[]> {
+async function show(rows: readonly ApprovalRow[], { people }: Pick<Request, 'people'>): Promise<object[]> {
   await people.load(
     rows.flatMap(({ agent_id, decided_by }) => [agent_id, ...(decided_by === null ? [] : [decided_by])]),
   )

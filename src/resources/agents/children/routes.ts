@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { reply, route, type Route } from '../../../http/route.ts'
+import { reply } from '../../../http/route.ts'
+import { route, type Route } from '../../services.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import type { Vault } from '../../../lib/vault.ts'
 import { requireAgentId } from '../find.ts'
@@ -29,7 +30,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     creates: true,
     replies: { 201: shapes.shown },
     problems: [NotFound],
-    async handle({ params, body, by, globalCommands, idempotencyKey, vault }) {
+    async handle({ params, body, by, idempotencyKey }, { globalCommands, vault }) {
       const row = await globalCommands.run(commands.add, by, { agent: params.agent, given: body }, idempotencyKey)
       return reply(201, show(vault, row))
     },
@@ -43,7 +44,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     params: ChildPath,
     replies: { 200: shapes.shown },
     problems: [NotFound],
-    async handle({ params, sql, vault }) {
+    async handle({ params }, { sql, vault }) {
       const row = await store.find(sql, await requireAgentId(sql, params.agent), params.name)
       if (row === null) throw NotFound()
       return reply(200, show(vault, row))
@@ -59,7 +60,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     body: shapes.update,
     replies: { 200: shapes.shown },
     problems: [NotFound],
-    async handle({ params, body, by, globalCommands, vault }) {
+    async handle({ params, body, by }, { globalCommands, vault }) {
       return reply(200, show(vault, await globalCommands.run(commands.update, by, { ...params, given: body })))
     },
   })
@@ -73,7 +74,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     body: shapes.new,
     replies: { 200: shapes.shown, 201: shapes.shown },
     problems: [NotFound],
-    async handle({ params, body, by, globalCommands, vault }) {
+    async handle({ params, body, by }, { globalCommands, vault }) {
       const { row, isNew } = await globalCommands.run(commands.put, by, { ...params, given: body })
       return isNew ? reply(201, show(vault, row)) : reply(200, show(vault, row))
     },
@@ -87,7 +88,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     params: AgentPath,
     replies: { 200: shapes.list },
     problems: [NotFound],
-    async handle({ params, sql, vault }) {
+    async handle({ params }, { sql, vault }) {
       const rows = await store.list(sql, await requireAgentId(sql, params.agent))
       return reply(
         200,
@@ -104,7 +105,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     params: ChildPath,
     replies: { 204: null },
     problems: [NotFound],
-    async handle({ params, by, globalCommands }) {
+    async handle({ params, by }, { globalCommands }) {
       await globalCommands.run(commands.remove, by, params)
       return reply(204)
     },

@@ -1,4 +1,5 @@
-import { reply, route } from '../../../http/route.ts'
+import { reply } from '../../../http/route.ts'
+import { route } from '../../services.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { Range, toPage, toPagedList } from '../../../api/page.ts'
 import { requireAgentId } from '../find.ts'
@@ -15,7 +16,7 @@ const list = route({
   query: Range,
   replies: { 200: KnowledgeFiles },
   problems: [NotFound],
-  async handle({ params, query, sql }) {
+  async handle({ params, query }, { sql }) {
     const apps = await findKnowledge(sql, await requireAgentId(sql, params.agent))
     const page = toPage(query, ['id'], 'id')
     const { rows, count } = await listKnowledge(sql, apps, page)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { IdempotencyKey } from '../../../engine/commit/idempotency.ts'
+import type { IdempotencyKey } from '../../../api/idempotency-key.ts'
 import { loadingCommand, type Work } from '../../../engine/command.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { RunRow } from '../../../agents/runs/run.ts'

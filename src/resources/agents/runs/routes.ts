@@ -1,7 +1,8 @@
 import type { z } from 'zod'
 import type { AppState } from '../../../engine/state.ts'
 import { listSteps } from '../../../agents/runs/steps.ts'
-import { reply, route, type Parts, type RouteRequest } from '../../../http/route.ts'
+import { reply, type RouteRequest } from '../../../http/route.ts'
+import { route, type Services } from '../../services.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
@@ -26,7 +27,7 @@ import {
   UsageQuery,
 } from './schema.ts'
 
-type Request = Parts & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'apps' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 const listOfAgent = route({
   method: 'GET',
@@ -37,9 +38,9 @@ const listOfAgent = route({
   query: RunListing,
   replies: { 200: Runs },
   problems: [NotFound],
-  async handle(request) {
-    const agent = await requireAgentId(request.sql, request.params.agent)
-    return reply(200, await listPage({ ...toFilter(request.query), agent }, request.query, request))
+  async handle({ params, query, by }, { sql, apps, people }) {
+    const agent = await requireAgentId(sql, params.agent)
+    return reply(200, await listPage({ ...toFilter(query), agent }, query, { by, sql, apps, people }))
   },
 })
 
@@ -50,8 +51,8 @@ const list = route({
   auth: 'key',
   query: RunListing,
   replies: { 200: Runs },
-  async handle(request) {
-    return reply(200, await listPage(toFilter(request.query), request.query, request))
+  async handle({ query, by }, { sql, apps, people }) {
+    return reply(200, await listPage(toFilter(query), query, { by, sql, apps, people }))
   },
 })
 
@@ -64,10 +65,10 @@ const listOfApp = route({
   query: OpenRunListing,
   replies: { 200: Runs },
   problems: [NotFound],
-  async handle(request) {
-    const { params, query } = request
-    const { state } = await openApp(params.app, 'read', request)
-    return reply(200, await listPage({ app: state.app.id, isOpen: true }, query, request, state))
+  async handle({ params, query, by }, { sql, apps, people }) {
+    const caller = { by, sql, apps, people }
+    const { state } = await openApp(params.app, 'read', caller)
+    return reply(200, await listPage({ app: state.app.id, isOpen: true }, query, caller, state))
   },
 })
 
@@ -79,11 +80,12 @@ const get = route({
   params: RunPath,
   replies: { 200: RunDetails },
   problems: [NotFound],
-  async handle(request) {
-    const run = await requireRun(request.params.id, request)
-    const [shown] = await show([run], request)
-    if (request.by.kind !== 'key') return reply(200, shown!)
-    const steps = await listSteps(request.sql, run.id)
+  async handle({ params, by }, { sql, apps, people }) {
+    const caller = { by, sql, apps, people }
+    const run = await requireRun(params.id, caller)
+    const [shown] = await show([run], caller)
+    if (by.kind !== 'key') return reply(200, shown!)
+    const steps = await listSteps(sql, run.id)
     return reply(200, { ...shown!, steps: steps.map(showStep) })
   },
 })
@@ -97,9 +99,8 @@ const cancel = route({
   body: RunCancel,
   replies: { 204: null },
   problems: [NotFound],
-  async handle(request) {
-    const { body, agents } = request
-    const run = await requireRun(request.params.id, request)
+  async handle({ params, body, by }, { sql, agents }) {
+    const run = await requireRun(params.id, { by, sql })
     await agents.cancel(run.id, body.keep ?? false)
     return reply(204)
   },
@@ -113,12 +114,12 @@ const retry = route({
   params: RunPath,
   replies: { 202: Run },
   problems: [NotFound, NotEnded],
-  async handle(request) {
-    const { sql, agents } = request
-    const run = await requireRun(request.params.id, request)
+  async handle({ params, by }, { sql, apps, people, agents }) {
+    const caller = { by, sql, apps, people }
+    const run = await requireRun(params.id, caller)
     if (!(await retryRun(sql, run.id))) throw NotEnded()
     agents.wake()
-    const [shown] = await show([(await findListed(sql, run.id)) ?? run], request)
+    const [shown] = await show([(await findListed(sql, run.id)) ?? run], caller)
     return reply(202, shown!)
   },
 })
@@ -130,7 +131,7 @@ const usage = route({
   auth: 'key',
   query: UsageQuery,
   replies: { 200: AgentUsage },
-  async handle({ query, sql, now }) {
+  async handle({ query }, { sql, now }) {
     const until = query.until ?? now()
     const since = query.since ?? new Date(until.getTime() - usageDays * 86_400_000)
     return reply(200, await sumUsage(sql, { since, until, by: query.by ?? 'day' }))
@@ -146,7 +147,7 @@ const listProviders = route({
   summary: 'List the providers of models, and whether they are configured',
   auth: 'key',
   replies: { 200: AgentProviders },
-  handle: ({ agents }) => reply(200, agents.providers()),
+  handle: (_, { agents }) => reply(200, agents.providers()),
 })
 
 function toFilter({ state, app, user, error, since, until }: z.output<typeof RunListing>): RunFilter {
@@ -180,7 +181,7 @@ async function show(runs: readonly ListedRun[], request: Request, known: AppStat
 }
 
 /** The run, for its asker and for API keys; else 404. */
-async function requireRun(id: string, { sql, by }: Request): Promise<ListedRun> {
+async function requireRun(id: string, { sql, by }: Pick<Request, 'sql' | 'by'>): Promise<ListedRun> {
   const run = await findListed(sql, toId(id))
   if (run === null || (by.kind !== 'key' && run.asker_id !== by.user)) throw NotFound()
   return run

@@ -10,7 +10,6 @@ import { logEnd, Runner, type RunnerSettings } from '../../../agents/runs/runner
 import { emptyEnded } from '../../../agents/runs/steps.ts'
 import { isAnyOpen, removeEnded } from '../../../agents/runs/store.ts'
 import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
-import type { AgentControl } from '../../../http/agents.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Tracer } from '../../../lib/tracer.ts'
@@ -19,7 +18,7 @@ import type { Sql } from '../../../postgres/sql.ts'
 import { removeContext } from '../../items/writing/context-store.ts'
 import { Approvals } from '../approvals/approvals.ts'
 import { isAnyUnshown } from '../approvals/store.ts'
-import { TestChat } from '../test-chat/test-chat.ts'
+import { TestChat, type TestAnswer, type TestQuestion, type TestWatcher } from '../test-chat/test-chat.ts'
 import type { RunCounts } from './counts.ts'
 import { AppHost, type HostSettings } from './host.ts'
 import { cancelRun } from './list.ts'
@@ -59,6 +58,23 @@ interface Started {
   approvals: Approvals
   /** For endpoints. */
   control: AgentControl
+}
+
+/** What endpoints do with the runs of agents. */
+export interface AgentControl {
+  /** There may be runs to begin. */
+  wake(): void
+  /** Ends a run, on whichever node it is, unless it has ended. `keepsText`: what was written so far is posted. */
+  cancel(run: number, keepsText: boolean): Promise<void>
+  /** Decisions about calls were stored: what follows from them is brought about. */
+  settle(): Promise<void>
+  /**
+   * Answers a question as an agent would, outside of any app, and writes nothing. Takes at most as long as a run; ends
+   * when the signal aborts. Rejects with NotFound where there is no such agent.
+   */
+  test(question: TestQuestion, watcher: TestWatcher, signal: AbortSignal): Promise<TestAnswer>
+  /** Every provider there is. `host` is where it is reached, null for what works here. Never a key. */
+  providers(): { id: string; is_configured: boolean; host: string | null }[]
 }
 
 /** What nodes tell each other of runs: that there are new ones, or that something happened to some. */

@@ -1,4 +1,5 @@
-import { reply, route } from '../../../http/route.ts'
+import { reply } from '../../../http/route.ts'
+import { route } from '../../services.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { childRoutes, ChildPath } from '../children/routes.ts'
 import { requireAgentId } from '../find.ts'
@@ -15,7 +16,7 @@ const listTools = route({
   params: ChildPath,
   replies: { 200: OfferedTools },
   problems: [NotFound, ToolServerFailed],
-  async handle({ params, sql, by, vault, outboundQuota, toolServers }) {
+  async handle({ params, by }, { sql, outboundQuota, toolServers, vault }) {
     const row = await findServer(sql, await requireAgentId(sql, params.agent), params.name)
     if (row === null) throw NotFound()
     const server = openServer(vault, row)

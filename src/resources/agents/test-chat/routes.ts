@@ -1,6 +1,7 @@
 import { eventStreamType, replyWithEvents } from '../../../http/answer/event-stream.ts'
-import { reply, route } from '../../../http/route.ts'
-import type { TestAnswer, TestQuestion, TestStep, TestWatcher } from '../../../http/agents.ts'
+import { reply } from '../../../http/route.ts'
+import { route } from '../../services.ts'
+import type { TestAnswer, TestQuestion, TestStep, TestWatcher } from './test-chat.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { verbatim } from '../../../api/json.ts'
 import { findUserId } from '../../users/store.ts'
@@ -19,8 +20,7 @@ const test = route({
   streams: eventStreamType,
   replies: { 200: AgentTest },
   problems: [NotFound],
-  async handle(request) {
-    const { params, body, sql, by, outboundQuota, agents, form, wantsStream } = request
+  async handle({ params, body, by, form, wantsStream }, { sql, outboundQuota, agents }) {
     const { text, user, history, instructions, tools } = body
     const agent = await requireAgentId(sql, params.agent)
     const asker = user == null ? by.user : await findUserId(sql, user)

@@ -5,13 +5,58 @@ import { answer, type AnsweringParts } from '../../../agents/runs/answering.ts'
 import type { Briefing } from '../../../agents/runs/host.ts'
 import { RunEnds } from '../../../agents/runs/run.ts'
 import type { BoundTool, Knowledge, OpenToolbox, Toolbox } from '../../../agents/tools/tool.ts'
-import type { TestAnswer, TestQuestion, TestWatcher } from '../../../http/agents.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { nameMentions } from '../../content/text/mention-syntax.ts'
 import { findPassages, noTools, toBriefing, toOpaqueId } from '../runs/prompts/briefing.ts'
 import { findAgent, type AgentPerson } from '../store.ts'
 import { TestJournal } from './test-journal.ts'
+
+/** A question to try an agent with. */
+export interface TestQuestion {
+  agent: number
+  text: string
+  /** Who is said to ask. */
+  asker: number
+  /** What was said before, oldest first. */
+  history: readonly { role: 'user' | 'agent'; text: string }[]
+  /** Instead of the agent's; null: the agent's. */
+  instructions: string | null
+  /** `none`: none are offered. `dry`: they are offered, and not called. `real`: they are called, without asking anybody. */
+  tools: 'none' | 'dry' | 'real'
+}
+
+/** A call of a tool, made or not. */
+export interface TestStep {
+  kind: string
+  name: string
+  arguments: unknown
+  /** Null where it was not called. */
+  result: string | null
+  outcome: 'ok' | 'error' | 'unknown' | 'skipped'
+}
+
+/** Told of an answer to a test while it is made. */
+export interface TestWatcher {
+  onText(text: string): void
+  /** The provider is asked again: the text of its last answer does not count. */
+  onRestart(): void
+  onStep(step: TestStep): void
+}
+
+export interface TestAnswer {
+  text: string
+  finish: string | null
+  error: string | null
+  /** What the provider said of it, for owners alone. */
+  detail: string | null
+  usage: { input: number; output: number; cached: number }
+  /** Milliseconds. */
+  duration: number
+  steps: TestStep[]
+  /** What the model was told of who it is. */
+  system: string
+}
 
 interface TestChatOptions extends AnsweringParts {
   sql: Sql

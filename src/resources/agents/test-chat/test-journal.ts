@@ -1,7 +1,7 @@
 import type { Usage } from '../../../agents/runs/ask-model.ts'
 import type { Journal } from '../../../agents/runs/journal.ts'
 import type { BegunCall, EndedCall, ModelStep, StepRow } from '../../../agents/runs/steps.ts'
-import type { TestStep } from '../../../http/agents.ts'
+import type { TestStep } from './test-chat.ts'
 
 /** What is done to answer a test: in memory, and gone with its request. */
 export class TestJournal implements Journal {

@@ -1,11 +1,11 @@
-import type { IdempotencyKey } from '../../../engine/commit/idempotency.ts'
+import type { Services } from '../../services.ts'
+import type { IdempotencyKey } from '../../../api/idempotency-key.ts'
 import type { Principal } from '../../../auth/principal.ts'
-import type { Parts } from '../../../http/route.ts'
 import { Problem } from '../../../lib/errors.ts'
 import { createApp, type AppDraft, type Created } from './create.ts'
 import { showAgain } from '../own/settings.ts'
 
-interface Maker extends Pick<Parts, 'apps' | 'globalCommands'> {
+interface Maker extends Pick<Services, 'apps' | 'globalCommands'> {
   by: Principal
 }
 

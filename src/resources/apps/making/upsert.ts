@@ -1,4 +1,5 @@
-import type { Parts, RouteRequest } from '../../../http/route.ts'
+import type { RouteRequest } from '../../../http/route.ts'
+import type { Services } from '../../services.ts'
 import { invalid, Problem } from '../../../lib/errors.ts'
 import { UidInput } from '../../../api/shape.ts'
 import { resolvePeople } from '../../users/store.ts'
@@ -11,7 +12,7 @@ import type { AppUpsert } from '../schema.ts'
 import { showAgain } from '../own/settings.ts'
 import { findAppId } from '../store.ts'
 
-type Request = Parts & Pick<RouteRequest<{ uid: string }, unknown, AppUpsert>, 'params' | 'body' | 'by'>
+type Request = Services & Pick<RouteRequest<{ uid: string }, unknown, AppUpsert>, 'params' | 'body' | 'by'>
 
 /** How often what a look found may be no longer true when it is acted upon. */
 const mostLooks = 3

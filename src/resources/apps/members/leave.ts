@@ -1,9 +1,10 @@
-import type { Parts, RouteRequest } from '../../../http/route.ts'
+import type { RouteRequest } from '../../../http/route.ts'
+import type { Services } from '../../services.ts'
 import { Problem } from '../../../lib/errors.ts'
 import { removeDeleted } from './commands.ts'
 import { listMemberships } from './store.ts'
 
-type Request = Pick<Parts, 'sql' | 'apps'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'apps'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /**
  * Ends the memberships of somebody who is about to be deleted, app by app. Private and agent chats keep theirs: who

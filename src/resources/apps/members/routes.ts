@@ -1,6 +1,8 @@
+import type { Principal } from '../../../auth/principal.ts'
+import { reply } from '../../../http/route.ts'
+import { route, type Services } from '../../services.ts'
 import type { AppState } from '../../../engine/state.ts'
 import { Forbidden, invalid, NotFound } from '../../../lib/errors.ts'
-import { reply, route, type Parts, type RouteRequest } from '../../../http/route.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
 import { openApp } from '../find.ts'
 import { requireVisible } from '../making/prepare.ts'
@@ -31,9 +33,9 @@ const list = route({
   query: MemberListing,
   replies: { 200: Members },
   problems: [NotFound],
-  async handle(request) {
-    const { query, by, sql, people } = request
-    const { state } = await openApp(request.params.app, 'read', request)
+  async handle({ params, query, by, origin }, { sql, apps, people, presence }) {
+    const caller = { by, origin, sql, apps, people, presence }
+    const { state } = await openApp(params.app, 'read', caller)
     const page = toPage(query, orderFields, 'name')
     const filter = {
       app: state.app.id,
@@ -51,7 +53,7 @@ const list = route({
       toPagedList(
         page,
         count,
-        ids.map(id => show(id, state, request)),
+        ids.map(id => show(id, state, caller)),
       ),
     )
   },
@@ -66,13 +68,13 @@ const putOne = route({
   body: MemberInput,
   replies: { 200: MemberItem, 201: MemberItem },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle(request) {
-    const { params, body, sql } = request
-    const { state } = await openApp(request.params.app, 'read', request)
+  async handle({ params, body, by, origin }, { sql, apps, people, presence }) {
+    const caller = { by, origin, sql, apps, people, presence }
+    const { state } = await openApp(params.app, 'read', caller)
     const user = await findUserId(sql, params.user)
-    if (user === null || !(await isKnown(user, state, request))) throw NotFound()
-    const { added } = await put(state, [{ ref: String(user), access: body.access ?? 'write' }], request)
-    const item = show(user, await request.apps.state(state.app.id), request)
+    if (user === null || !(await isKnown(user, state, caller))) throw NotFound()
+    const { added } = await put(state, [{ ref: String(user), access: body.access ?? 'write' }], caller)
+    const item = show(user, await apps.state(state.app.id), caller)
     return added > 0 ? reply(201, item) : reply(200, item)
   },
 })
@@ -86,11 +88,12 @@ const putMany = route({
   body: MembersInput,
   replies: { 200: MemberItems, 201: MemberItems },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle(request) {
-    const { state: before } = await openApp(request.params.app, 'read', request)
-    const { added, users } = await put(before, request.body, request)
-    const state = await request.apps.state(before.app.id)
-    const items = users.map(user => show(user, state, request))
+  async handle({ params, body, by, origin }, { sql, apps, people, presence }) {
+    const caller = { by, origin, sql, apps, people, presence }
+    const { state: before } = await openApp(params.app, 'read', caller)
+    const { added, users } = await put(before, body, caller)
+    const state = await apps.state(before.app.id)
+    const items = users.map(user => show(user, state, caller))
     return added > 0 ? reply(201, items) : reply(200, items)
   },
 })
@@ -103,10 +106,10 @@ const removeOne = route({
   params: MemberPath,
   replies: { 204: null },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle(request) {
-    const { params, sql } = request
+  async handle({ params, by }, { sql, apps, people }) {
     const whole = await findUserId(sql, params.user)
-    await remove(whole === null ? params.user.split(',') : [String(whole)], request)
+    const refs = whole === null ? params.user.split(',') : [String(whole)]
+    await remove(params.app, refs, { by, sql, apps, people })
     return reply(204)
   },
 })
@@ -120,15 +123,21 @@ const removeMany = route({
   body: MemberRefs,
   replies: { 204: null },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle(request) {
-    await remove(request.body, request)
+  async handle({ params, body, by }, { sql, apps, people }) {
+    await remove(params.app, body, { by, sql, apps, people })
     return reply(204)
   },
 })
 
-type Request = Parts & Pick<RouteRequest<{ app: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
+interface Caller extends Pick<Services, 'sql' | 'apps' | 'people'> {
+  by: Principal
+}
 
-function show(user: number, state: AppState, { people, origin, presence }: Request) {
+interface Viewer extends Pick<Services, 'people' | 'presence'> {
+  origin: string
+}
+
+function show(user: number, state: AppState, { people, origin, presence }: Viewer) {
   const access = state.member(user)?.access ?? accessOf(state, user, people)
   return showMember(people.show(user), state.member(user), {
     app: state.app,
@@ -140,13 +149,13 @@ function show(user: number, state: AppState, { people, origin, presence }: Reque
 }
 
 /** Members are known to each other, others where they can be seen. */
-async function isKnown(user: number, state: AppState, { sql, by }: Request): Promise<boolean> {
+async function isKnown(user: number, state: AppState, { sql, by }: Caller): Promise<boolean> {
   if (state.member(user)?.access != null) return true
   return (await listInvisible(sql, by, [user])).length === 0
 }
 
-async function put(state: AppState, list: { ref: string; access: NewMember['access'] }[], request: Request) {
-  const { sql, by, apps, people } = request
+async function put(state: AppState, list: { ref: string; access: NewMember['access'] }[], caller: Caller) {
+  const { sql, by, apps, people } = caller
   const ids = await resolvePeople(
     sql,
     list.map(({ ref }) => ref),
@@ -154,7 +163,7 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
   const wanted = new Map(list.map(({ ref, access }) => [ids.get(ref), access]))
   // Whoever is a member already need not be visible, to have their access changed.
   const others = list.flatMap(({ ref }) => (state.member(ids.get(ref) ?? 0)?.access == null ? [ref] : []))
-  await requireVisible(others, 'user', request)
+  await requireVisible(others, 'user', caller)
   const users = [...wanted.keys()].filter(user => user !== undefined)
   if (users.some(user => user <= 0)) throw invalid({ user: ['must be a person or an agent'] })
   await people.load(users)
@@ -167,9 +176,9 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
   return { added, users }
 }
 
-async function remove(refs: string[], request: Request): Promise<void> {
-  const { sql, by, apps, people } = request
-  const { state } = await openApp(request.params.app, 'read', request)
+async function remove(app: string, refs: string[], caller: Caller): Promise<void> {
+  const { sql, by, apps, people } = caller
+  const { state } = await openApp(app, 'read', caller)
   const ids = await resolvePeople(sql, refs)
   // Before it is said that somebody is not there: whoever may not remove them does not learn it.
   requireMayRemove(

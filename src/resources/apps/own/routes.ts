@@ -1,4 +1,5 @@
-import { reply, route, type Method } from '../../../http/route.ts'
+import { reply, type Method } from '../../../http/route.ts'
+import { route } from '../../services.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { openApp, toAppId } from '../find.ts'
@@ -17,8 +18,8 @@ const setting = (method: Method, name: 'pin' | 'archive', summary: string, setti
     params: AppPath,
     replies: { 204: null },
     problems: [NotFound],
-    async handle(request) {
-      await request.apps.run(changeSettings, await toAppId(request.params.app, request), request.by, settings)
+    async handle({ params, by }, { sql, apps }) {
+      await apps.run(changeSettings, await toAppId(params.app, { by, sql }), by, settings)
       return reply(204)
     },
   })
@@ -32,11 +33,11 @@ const subscription = (verb: 'subscribe' | 'unsubscribe', messages: AppMessages) 
     params: AppPath,
     replies: { 200: App },
     problems: [NotFound],
-    async handle(request) {
-      const { params, by, apps } = request
-      const app = await toAppId(params.app, request)
+    async handle({ params, by, form, origin }, { sql, apps, people, presence }) {
+      const caller = { by, form, origin, sql, apps, people, presence }
+      const app = await toAppId(params.app, caller)
       await apps.run(changeSettings, app, by, { isSubscribed: verb === 'subscribe' })
-      return reply(200, await showWhole(await apps.state(app), messages, request))
+      return reply(200, await showWhole(await apps.state(app), messages, caller))
     },
   })
 
@@ -50,9 +51,8 @@ const mark = (messages: AppMessages) =>
     query: MarkQuery,
     replies: { 204: null },
     problems: [NotFound],
-    async handle(request) {
-      const { params, query, by, apps, sql } = request
-      const { state } = await openApp(params.app, 'read', request)
+    async handle({ params, query, by }, { sql, apps, people }) {
+      const { state } = await openApp(params.app, 'read', { by, sql, apps, people })
       const id = query.message_id === undefined ? null : toId(query.message_id)
       const isThere = id === null || state.recent.find(id) || (await messages.isIn(sql, state.app.id, id))
       if (!isThere) throw NotFound()
@@ -69,8 +69,8 @@ const unmark = route({
   params: AppPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle(request) {
-    await request.apps.run(markUnread, await toAppId(request.params.app, request), request.by, undefined)
+  async handle({ params, by }, { sql, apps }) {
+    await apps.run(markUnread, await toAppId(params.app, { by, sql }), by, undefined)
     return reply(204)
   },
 })
@@ -83,10 +83,9 @@ const typing = route({
   params: AppPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle(request) {
-    const { params, by } = request
-    const { state } = await openApp(params.app, 'read', request)
-    request.typing.start(state.app.id, by.user)
+  async handle({ params, by }, { sql, apps, people, typing }) {
+    const { state } = await openApp(params.app, 'read', { by, sql, apps, people })
+    typing.start(state.app.id, by.user)
     return reply(204)
   },
 })
@@ -99,9 +98,8 @@ const remove = route({
   params: AppPath,
   replies: { 204: null },
   problems: [WrongKind, NotFound],
-  async handle(request) {
-    const { params, by, apps, people } = request
-    const { state } = await openApp(params.app, 'read', request)
+  async handle({ params, by }, { sql, apps, people }) {
+    const { state } = await openApp(params.app, 'read', { by, sql, apps, people })
     await people.load(Array.from(state.members(), member => member.user_id))
     await apps.run(removeForMe, state.app.id, by, undefined)
     return reply(204)

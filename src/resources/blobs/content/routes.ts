@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { route } from '../../../http/route.ts'
+import { route } from '../../services.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { Id, LinkQuery } from './schema.ts'
 import { isSigned } from './links.ts'
@@ -17,7 +17,7 @@ const thumbnail = route({
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound, ContentMissing],
-  async handle({ params, query, sql, now, bytes, renditions }) {
+  async handle({ params, query }, { sql, bytes, renditions, now }) {
     const blob = await findBlob(sql, params.id)
     const isValid = blob !== null && isSigned(`/blobs/${params.id}/thumbnail`, query, blob.secret, now().getTime())
     return isValid ? serveRendition(blob, 'thumbnail', { sql, bytes, renditions }) : refuse()
@@ -35,7 +35,7 @@ const picture = (noun: 'users' | 'apps', path: string, findSecret: typeof findUs
     query: LinkQuery,
     replies: { 200: null },
     problems: [NotFound, ContentMissing],
-    async handle({ params, query, sql, now, bytes, renditions }) {
+    async handle({ params, query }, { sql, bytes, renditions, now }) {
       const signed = path.replace('{id}', String(params.id)).replace('{picture}', String(params.picture))
       const secret = await findSecret(sql, params.id)
       if (secret === null || !isSigned(signed, query, secret, now().getTime())) throw NotFound()

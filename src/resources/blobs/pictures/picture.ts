@@ -1,5 +1,5 @@
 import type { OutboundQuota } from '../../../http/request/outbound-quota.ts'
-import type { Outside } from '../../../http/outside.ts'
+import type { Outside } from '../../../egress/outside.ts'
 import { invalid } from '../../../lib/errors.ts'
 import { idForm } from '../../../api/shape.ts'
 import type { Sql } from '../../../postgres/sql.ts'

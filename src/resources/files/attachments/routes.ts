@@ -1,4 +1,5 @@
-import { reply, route } from '../../../http/route.ts'
+import { reply } from '../../../http/route.ts'
+import { route } from '../../services.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { toPage } from '../../../api/page.ts'
@@ -21,12 +22,12 @@ const listOf = (kind: ContentKind) =>
     query: FileListing,
     replies: { 200: Files },
     problems: [NotFound],
-    async handle(request) {
-      const { params, query, sql } = request
+    async handle({ params, query, by, form, origin }, { sql, apps, people }) {
+      const caller = { by, form, origin, sql, apps, people }
       const page = toPage(query, orderFields, 'id', 'along')
-      const { row, state } = await requireShown(kind, toId(params.id), request)
+      const { row, state } = await requireShown(kind, toId(params.id), caller)
       const scope = { apps: null, writable: null, parent: row.id }
-      return reply(200, await showPage(await listFiles(sql, scope, page), page, request, state))
+      return reply(200, await showPage(await listFiles(sql, scope, page), page, caller, state))
     },
   })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { reply } from '../../../http/route.ts'
+import { route, type Services } from '../../services.ts'
 import { Download } from '../../../http/answer/download.ts'
-import { reply, route, type Parts } from '../../../http/route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import type { AppRow } from '../../../engine/state.ts'
 import { findApp } from '../../../engine/store.ts'
@@ -28,10 +29,10 @@ const content = route({
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound, ContentMissing],
-  async handle(request) {
-    const { params, query } = request
-    const { name, blob } = await openLink(params, '', query, request)
-    return serveBlob(blob, request, { name, isAttachment: query.d === '1' })
+  async handle({ params, query }, { sql, bytes, now }) {
+    const caller = { sql, bytes, now }
+    const { name, blob } = await openLink(params, '', query, caller)
+    return serveBlob(blob, caller, { name, isAttachment: query.d === '1' })
   },
 })
 
@@ -45,18 +46,18 @@ const preview = route({
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound, ContentMissing],
-  async handle(request) {
-    const { params, query } = request
-    const { name, blob } = await openLink(params, '/preview', query, request)
+  async handle({ params, query }, { sql, bytes, renditions, previews, now }) {
+    const caller = { sql, bytes, renditions, previews, now }
+    const { name, blob } = await openLink(params, '/preview', query, caller)
     const format = previewFormatOf({ name, key: blob.key, embed: blob.embed })
     const serving = { name, isAttachment: query.d === '1' }
-    if (format === 'code') return serveText(await showCode(name, blob, request), 'text/html', serving)
-    if (format === 'html') return serveText(await showMarkdown(blob, request), 'text/html', serving)
-    if (format === 'text') return serveText(await readText(blob, request), 'text/plain', serving)
+    if (format === 'code') return serveText(await showCode(name, blob, caller), 'text/html', serving)
+    if (format === 'html') return serveText(await showMarkdown(blob, caller), 'text/html', serving)
+    if (format === 'text') return serveText(await readText(blob, caller), 'text/plain', serving)
     // Of these a rendition would be still, or larger.
     const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg'].includes(blob.image)
-    if (isAsItIs) return serveBlob(blob, request, serving)
-    return (await findRendition(blob, 'preview', request)) ?? serveBlob(blob, request, serving)
+    if (isAsItIs) return serveBlob(blob, caller, serving)
+    return (await findRendition(blob, 'preview', caller)) ?? serveBlob(blob, caller, serving)
   },
 })
 
@@ -70,10 +71,10 @@ const thumbnail = route({
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound, ContentMissing],
-  async handle(request) {
-    const { params, query } = request
-    const { blob } = await openLink(params, '/thumbnail', query, request)
-    return serveRendition(blob, 'thumbnail', request)
+  async handle({ params, query }, { sql, bytes, renditions, now }) {
+    const caller = { sql, bytes, renditions, now }
+    const { blob } = await openLink(params, '/thumbnail', query, caller)
+    return serveRendition(blob, 'thumbnail', caller)
   },
 })
 
@@ -87,8 +88,9 @@ const archive = route({
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound],
-  async handle(request) {
-    return sendArchive(await openArchive(request.params.id, '', request.query, request), request)
+  async handle({ params, query }, { sql, bytes, now }) {
+    const caller = { sql, bytes, now }
+    return sendArchive(await openArchive(params.id, '', query, caller), caller)
   },
 })
 
@@ -102,12 +104,13 @@ const ownArchive = route({
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound],
-  async handle(request) {
-    const { id, user } = request.params
-    const app = await openArchive(id, `/${user}`, request.query, request)
-    const person = await request.people.get(user)
-    if (person?.trashed_at !== null || !canRead(await request.apps.state(id), user, request.people)) throw NotFound()
-    return sendArchive(app, request)
+  async handle({ params, query }, { sql, apps, people, bytes, now }) {
+    const caller = { sql, bytes, now }
+    const { id, user } = params
+    const app = await openArchive(id, `/${user}`, query, caller)
+    const person = await people.get(user)
+    if (person?.trashed_at !== null || !canRead(await apps.state(id), user, people)) throw NotFound()
+    return sendArchive(app, caller)
   },
 })
 
@@ -116,7 +119,7 @@ async function openArchive(
   id: number,
   part: string,
   signature: Signature,
-  { sql, now }: Pick<Parts, 'sql' | 'now'>,
+  { sql, now }: Pick<Services, 'sql' | 'now'>,
 ): Promise<AppRow> {
   const app = await findApp(sql, id)
   if (app === null || app.deleted_at !== null || app.trashed_at !== null) throw NotFound()
@@ -124,7 +127,7 @@ async function openArchive(
   return app
 }
 
-function sendArchive({ id, name }: AppRow, { sql, bytes }: Pick<Parts, 'sql' | 'bytes'>) {
+function sendArchive({ id, name }: AppRow, { sql, bytes }: Pick<Services, 'sql' | 'bytes'>) {
   const download = new Download({ sizeBytes: null, etag: null, open: () => zipFiles(sql, id, bytes) })
   return reply(200, download, {
     'Content-Type': 'application/zip',
@@ -139,7 +142,7 @@ async function openLink(
   { id, rev }: { id: number; rev: number },
   part: '' | '/preview' | '/thumbnail',
   signature: Signature,
-  { sql, now }: Pick<Parts, 'sql' | 'now'>,
+  { sql, now }: Pick<Services, 'sql' | 'now'>,
 ): Promise<{ name: string; blob: FileBlob }> {
   const file = await findFile(sql, id)
   const version = file?.rev === rev ? file : await findVersion(sql, id, rev)

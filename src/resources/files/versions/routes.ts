@@ -1,4 +1,5 @@
-import { reply, route } from '../../../http/route.ts'
+import { reply } from '../../../http/route.ts'
+import { route } from '../../services.ts'
 import { Forbidden, NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { Range } from '../../../api/page.ts'
@@ -28,16 +29,16 @@ const list = route({
   query: Range,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle(request) {
-    const { params, query, sql } = request
-    const { file, state } = await requireShown(params.id, request)
+  async handle({ params, query, by, form, origin }, { sql, apps, people }) {
+    const caller = { by, form, origin, sql, apps, people }
+    const { file, state } = await requireShown(params.id, caller)
     const range = { skip: query.skip ?? 0, take: query.take ?? 25, countOnly: query.count_only ?? false }
     const page = { ...range, order: [], q: undefined, tags: [], trashed: false }
     const count = countShown(file)
     const take = page.countOnly ? 0 : Math.max(0, Math.min(page.take, count - page.skip))
     const versions = take === 0 ? [] : await listVersions(sql, file.id, { skip: page.skip, take })
     const rows = versions.map(version => asOf(file, version))
-    return reply(200, await showPage({ rows, count }, page, request, state))
+    return reply(200, await showPage({ rows, count }, page, caller, state))
   },
 })
 
@@ -49,12 +50,12 @@ const get = route({
   params: VersionPath,
   replies: { 200: File },
   problems: [NotFound],
-  async handle(request) {
-    const { params, sql } = request
-    const { file, state } = await requireShown(params.id, request)
+  async handle({ params, by, form, origin }, { sql, apps, people }) {
+    const caller = { by, form, origin, sql, apps, people }
+    const { file, state } = await requireShown(params.id, caller)
     const version = await findVersion(sql, file.id, toId(params.rev))
     if (version === null || !isShown(file, version)) throw NotFound()
-    return reply(200, await showWhole(asOf(file, version), request, state))
+    return reply(200, await showWhole(asOf(file, version), caller, state))
   },
 })
 
@@ -66,9 +67,8 @@ const restore = route({
   params: VersionPath,
   replies: { 204: null },
   problems: [IsAttachment, Forbidden, NotFound],
-  async handle(request) {
-    const { params, apps, by } = request
-    const { file } = await findReadable(params.id, request)
+  async handle({ params, by }, { sql, apps, people }) {
+    const { file } = await findReadable(params.id, { by, sql, apps, people })
     await apps.run(restoreVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
     return reply(204)
   },
@@ -82,9 +82,8 @@ const remove = route({
   params: VersionPath,
   replies: { 204: null },
   problems: [IsAttachment, IsCurrentVersion, Forbidden, NotFound],
-  async handle(request) {
-    const { params, apps, by } = request
-    const { file } = await findReadable(params.id, request)
+  async handle({ params, by }, { sql, apps, people }) {
+    const { file } = await findReadable(params.id, { by, sql, apps, people })
     await apps.run(deleteVersion, file.app_id, by, { id: file.id, rev: toId(params.rev) })
     return reply(204)
   },
@@ -99,13 +98,13 @@ const subscription = (verb: 'subscribe' | 'unsubscribe') =>
     params: FilePath,
     replies: { 200: File },
     problems: [IsAttachment, NotFound],
-    async handle(request) {
-      const { params, apps, by } = request
-      const { file } = await requireShown(params.id, request)
+    async handle({ params, by, form, origin }, { sql, apps, people }) {
+      const caller = { by, form, origin, sql, apps, people }
+      const { file } = await requireShown(params.id, caller)
       if (file.parent_id !== null) throw IsAttachment()
       const choice = { type: 'file' as const, id: file.id, isSubscribed: verb === 'subscribe' }
       await apps.run(changeSubscription, file.app_id, by, choice)
-      return reply(200, await showWhole(file, request))
+      return reply(200, await showWhole(file, caller))
     },
   })
 

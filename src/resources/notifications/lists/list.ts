@@ -1,4 +1,5 @@
-import type { Parts, RouteRequest } from '../../../http/route.ts'
+import type { RouteRequest } from '../../../http/route.ts'
+import type { Services } from '../../services.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
 import { findDirectory } from '../../directories/store.ts'
 import { findUserId } from '../../users/store.ts'
@@ -6,7 +7,7 @@ import { namesOf, showNotification } from '../represent.ts'
 import type { NotificationListing } from '../schema.ts'
 import { listNotifications, orderFields } from './pages.ts'
 
-type Request = Pick<Parts, 'sql' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+type Request = Pick<Services, 'sql' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
 /** What nobody has: so that an unknown user or directory has no notifications. */
 const none = 0

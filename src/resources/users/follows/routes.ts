@@ -1,5 +1,6 @@
+import { reply, type Representation, type RouteRequest } from '../../../http/route.ts'
+import { route, type Services } from '../../services.ts'
 import type { People } from '../../../auth/user-cache.ts'
-import { reply, route, type Representation, type Parts, type RouteRequest } from '../../../http/route.ts'
 import { Forbidden, NotFound, ValidationFailed } from '../../../lib/errors.ts'
 import { Range, toPage, toPagedList } from '../../../api/page.ts'
 import { actorOf } from '../represent.ts'
@@ -22,7 +23,7 @@ const change = (verb: 'follow' | 'unfollow') =>
     params: UserPath,
     replies: { 200: User },
     problems: [NotFound, SpecialUser, ValidationFailed],
-    async handle({ params, by, globalCommands, people, origin, presence, sql }) {
+    async handle({ params, by, origin }, { sql, globalCommands, people, presence }) {
       const id = await globalCommands.run(verb === 'follow' ? follow : unfollow, by, params.user)
       const person = await findPerson(sql, String(id), by)
       if (person === null || person.trashed_at !== null) return reply(200, await showUnseen(id, people, origin))
@@ -47,10 +48,10 @@ const followers = route({
   query: Range,
   replies: { 200: UserList },
   problems: [NotFound],
-  async handle(request) {
-    const person = await findPerson(request.sql, request.params.user, request.by)
+  async handle({ params, query, by, form, origin }, { sql, presence }) {
+    const person = await findPerson(sql, params.user, by)
     if (person === null || person.trashed_at !== null) throw NotFound()
-    return reply(200, await listPage({ followersOf: person.id }, request))
+    return reply(200, await listPage({ followersOf: person.id }, { query, by, form, origin, sql, presence }))
   },
 })
 
@@ -63,16 +64,15 @@ const following = route({
   query: Range,
   replies: { 200: UserList },
   problems: [NotFound, Forbidden],
-  async handle(request) {
-    const { params, sql, by } = request
+  async handle({ params, query, by, form, origin }, { sql, presence }) {
     const person = await findPerson(sql, params.user, by)
     if (person === null) throw NotFound()
     if (person.id !== by.user) throw Forbidden()
-    return reply(200, await listPage({ followedBy: by.user }, request))
+    return reply(200, await listPage({ followedBy: by.user }, { query, by, form, origin, sql, presence }))
   },
 })
 
-type Request = Pick<Parts, 'sql' | 'presence'> &
+type Request = Pick<Services, 'sql' | 'presence'> &
   Pick<RouteRequest<unknown, Parameters<typeof toPage>[0], unknown>, 'by' | 'origin' | 'query'> & {
     form: Representation
   }

@@ -1,4 +1,5 @@
-import type { Representation, Parts, RouteRequest } from '../../../http/route.ts'
+import type { Representation, RouteRequest } from '../../../http/route.ts'
+import type { Services } from '../../services.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
 import { findFollowed } from '../follows/store.ts'
 import type { PersonListing } from '../schema.ts'
@@ -8,7 +9,7 @@ import type { PersonOrder } from './user-ids.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
-type Request = Pick<Parts, 'sql' | 'presence'> &
+type Request = Pick<Services, 'sql' | 'presence'> &
   Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { form: Representation }
 
 /** One page of the people whom the caller can see, by name; within `directories`, where any are named. */

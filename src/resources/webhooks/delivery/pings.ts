@@ -8,6 +8,8 @@ interface PingParts extends Pick<AttemptOptions, 'deadlineMs' | 'userAgent' | 's
   now: () => Date
 }
 
+export type Pings = ReturnType<typeof createPings>
+
 /** Attempts that are made beside the queues, at once: for testing whether a receiver hears. None outlives the signal. */
 export function createPings({ egress, now, ...options }: PingParts) {
   return {

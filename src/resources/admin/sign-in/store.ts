@@ -1,5 +1,5 @@
-import type { Page } from '../../api/page.ts'
-import type { Db, Fragment } from '../../postgres/sql.ts'
+import type { Page } from '../../../api/page.ts'
+import type { Db, Fragment } from '../../../postgres/sql.ts'
 
 /** A session of the administration page, with the key that it was begun with. */
 export interface AdminSessionRow {

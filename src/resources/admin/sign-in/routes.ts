@@ -1,13 +1,14 @@
 import { z } from 'zod'
-import type { Principal } from '../../auth/principal.ts'
-import { Unauthorized } from '../../auth/authentication.ts'
-import type { Credentials } from '../../auth/credentials.ts'
-import { TooManyAttempts } from '../../auth/login-throttle.ts'
-import { problem } from '../../lib/errors.ts'
-import { Int, Timestamp } from '../../api/shape.ts'
-import { reply, route } from '../route.ts'
-import { clearCookie, writeCookie } from './cookie.ts'
-import { OtherOrigin } from './door.ts'
+import type { Principal } from '../../../auth/principal.ts'
+import { Unauthorized } from '../../../auth/authentication.ts'
+import type { Credentials } from '../../../auth/credentials.ts'
+import { TooManyAttempts } from '../../../auth/login-throttle.ts'
+import { problem } from '../../../lib/errors.ts'
+import { Int, Timestamp } from '../../../api/shape.ts'
+import { reply } from '../../../http/route.ts'
+import { route } from '../../services.ts'
+import { clearCookie, writeCookie } from '../../../http/admin/cookie.ts'
+import { OtherOrigin } from '../../../http/admin/door.ts'
 
 export const WrongKey = problem(401, 'wrong-key', 'This is no valid API key.')
 
@@ -30,7 +31,7 @@ const signIn = route({
   body: SignInInput,
   replies: { 204: null },
   problems: [WrongKey, OtherOrigin, TooManyAttempts],
-  async handle({ body, address, admin, loginThrottle, credentials, adminSessions }) {
+  async handle({ body, admin, address }, { credentials, adminSessions, loginThrottle }) {
     const { isSecure, agent } = admin!
     const value = await loginThrottle.run([`address ${address}`], async () => {
       const by = await findHolder(body.api_key, credentials)
@@ -50,7 +51,7 @@ const show = route({
   summary: 'Get the session of the administration page that the cookie stands for',
   auth: 'session',
   replies: { 200: AdminSession },
-  async handle({ by, adminSessions }) {
+  async handle({ by }, { adminSessions }) {
     const session = await adminSessions.get(by.session!)
     if (session === null) throw Unauthorized()
     const { id, key_id, key_name, created_at, expires_at } = session
@@ -65,7 +66,7 @@ const signOut = route({
   auth: 'session',
   replies: { 204: null },
   problems: [OtherOrigin],
-  async handle({ by, admin, adminSessions }) {
+  async handle({ by, admin }, { adminSessions }) {
     await adminSessions.end(by.session!, by)
     return reply(204, undefined, { 'Set-Cookie': clearCookie(admin!.isSecure) })
   },
@@ -77,4 +78,4 @@ async function findHolder(key: string, credentials: Credentials): Promise<Princi
   return by?.kind === 'key' ? by : null
 }
 
-export const sessionRoutes = [signIn, show, signOut]
+export const signInRoutes = [signIn, show, signOut]

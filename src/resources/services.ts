@@ -1,0 +1,62 @@
+import type { Credentials } from '../auth/credentials.ts'
+import type { LoginThrottle } from '../auth/login-throttle.ts'
+import type { People } from '../auth/user-cache.ts'
+import type { Bytes } from '../bytes/bytes.ts'
+import type { Outside } from '../egress/outside.ts'
+import type { Apps } from '../engine/apps.ts'
+import type { GlobalCommands } from '../engine/global-commands.ts'
+import type { Typing } from '../engine/typing.ts'
+import type { OutboundQuota } from '../http/request/outbound-quota.ts'
+import { routesFor, type ServedRoute } from '../http/route.ts'
+import type { Vault } from '../lib/vault.ts'
+import type { Previews } from '../media/previews.ts'
+import type { Renditions } from '../media/renditions.ts'
+import type { Monitor } from '../monitoring/monitor.ts'
+import type { Replica } from '../postgres/replica.ts'
+import type { Sql } from '../postgres/sql.ts'
+import type { Presence } from '../presence/presence.ts'
+import type { SessionDirectory } from '../realtime/sessions/session-directory.ts'
+import type { SettingInfo } from './admin/settings.ts'
+import type { AdminSessions } from './admin/sign-in/sessions.ts'
+import type { AgentControl } from './agents/runs/start.ts'
+import type { AgentTools } from './agents/tools.ts'
+import type { Pings } from './webhooks/delivery/pings.ts'
+
+/** What endpoints work with, beside the request. Made once by `main.ts`. */
+export interface Services {
+  sql: Sql
+  /** For reads that take long; null where there is none. */
+  replica: Replica | null
+  apps: Apps
+  globalCommands: GlobalCommands
+  people: People
+  credentials: Credentials
+  adminSessions: AdminSessions
+  loginThrottle: LoginThrottle
+  outboundQuota: OutboundQuota
+  typing: Typing
+  presence: Presence
+  bytes: Bytes
+  renditions: Renditions
+  previews: Previews
+  outside: Outside
+  agents: AgentControl
+  toolServers: Pick<AgentTools, 'list'>
+  pings: Pings
+  /** The realtime connections of all nodes. */
+  liveSessions: Pick<SessionDirectory, 'list' | 'mayHave'>
+  /** What nodes say of themselves. */
+  monitor: Monitor
+  /** The settings of this node, without secrets. */
+  settings: readonly SettingInfo[]
+  /** Opens what is sealed in the database. */
+  vault: Vault
+  /** Whether an upsert lets its caller into an app that was itself made by one. */
+  upsertsJoin: boolean
+  now: () => Date
+}
+
+/** An endpoint of a resource: its handler is a function of the request and of the services that it names. */
+export type Route = ServedRoute<Services>
+
+export const route = routesFor<Services>()
