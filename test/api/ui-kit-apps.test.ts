@@ -104,13 +104,14 @@ describe('what the UI kit asks for about apps, agents and people', () => {
     expect(shapes.User.parse(await here.get(`/api/users/${assistant}`))).toMatchObject({ is_agent: true })
   })
 
-  test('a copilot asks for its chat and makes it at once: one of the answers is the chat, on every load', async () => {
+  test('a copilot asks for its chat and makes it at once: one of the answers is the chat, or both, on every load', async () => {
     const uid = `cop-${ann.id}`
     const wish = { type: guid.agentChat, members: ['assistant'], uid, name: 'Help' }
     const load = async (kit: Kit) => {
       const answers = await Promise.all([kit.ask('GET', `/api/apps/${uid}`), kit.ask('POST', '/api/apps', wish)])
+      // Where the chat is made before it is looked for, both answers are the chat.
       const [chat, ...others] = answers.filter(({ status }) => status < 300)
-      expect(others).toEqual([])
+      for (const { body } of others) expect(body.id).toBe(chat!.body.id)
       // Neither answer may make the kit fetch another token.
       for (const { status } of answers) expect([200, 201, 404, 422]).toContain(status)
       return shapes.App.parse(chat!.body)
