@@ -50,7 +50,7 @@ const idempotencyHours = 24
 /** And those to commands that one node asked of another: it repeats them within seconds, if at all. A guess. */
 const forwardedMinutes = 15
 
-/** Rows in one delete: few enough that nobody waits for it. A guess. */
+/** Rows in one delete: few enough that requests do not wait for it. A guess. */
 const batchSize = 1000
 
 /** Any fixed number: of several nodes one rotates, the others wait and find it done. */
@@ -132,7 +132,7 @@ function followCommits(chores: Chore[], keeping: Keeping, start: (turn: Promise<
     periodMs: lookMs,
     async run() {
       const { snapshot, holds } = await look(conditions)
-      // Nobody waits any more for what begins now.
+      // A turn that begins now would use connections that the node is about to close.
       if (keeping.signal.aborted) return
       looks++
       for (const [at, follower] of followers.entries()) {

@@ -21,7 +21,7 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
 
 /**
  * What `work` comes to, or what `onTimeout` returns or throws where that takes longer than `timeoutMs`; `work` itself goes
- * on, and how it ends is then nobody's concern.
+ * on, and its outcome is then ignored.
  */
 export async function withTimeout<Result, Late>(
   work: Promise<Result>,

@@ -3,7 +3,7 @@ import type { EventType } from '../engine/event.ts'
 import type { Bytes } from '../bytes/bytes.ts'
 import type { Chore } from '../jobs/housekeeping.ts'
 import type { Sql } from '../postgres/sql.ts'
-import type { Route } from './services.ts'
+import type { Route } from './route.ts'
 
 /** What background work may touch. */
 export interface ChoreParts {

@@ -138,7 +138,7 @@ export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
     },
     async reserve() {
       const client = await new Promise<Client>(take)
-      // postgres.js gives a connection that it opens to be reserved to nobody (issue 1195): a query opens it before.
+      // postgres.js never hands out a connection that it opens for `reserve` (issue 1195), so a query opens it before.
       const opened = client.sql`select 1`.then(() => client.sql.reserve())
       const reserved = await opened.catch((error: unknown) => {
         give(client)

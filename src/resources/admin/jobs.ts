@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { Int, Timestamp } from '../../api/shape.ts'
 
 export const Job = z

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { invalid } from '../../lib/errors.ts'
 import { MomentInput, Timestamp } from '../../api/shape.ts'
 import { figureNames } from '../../monitoring/figures.ts'

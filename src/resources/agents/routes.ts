@@ -1,5 +1,5 @@
 import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Services } from '../services.ts'
+import { route, type Services } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'

@@ -1,7 +1,7 @@
 import type { Command } from '../../engine/command.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
 import { deleteApp, restoreApp, trashApp, updateApp } from './commands.ts'
 import { openApp, toAppId } from './find.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { TooManyAttempts } from '../../auth/login-throttle.ts'
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { isPassword } from '../users/password.ts'
 import { showDetailed } from '../users/show.ts'

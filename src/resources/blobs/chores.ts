@@ -11,7 +11,7 @@ const idleDays = 7
 /** Longer than any upload takes. What has not become a blob by then never will. */
 const uploadDays = 1
 
-/** Rows in one go: few enough that nobody waits for them. A guess. */
+/** Rows in one go: few enough that requests do not wait for them. A guess. */
 const batchSize = 500
 
 const daysBefore = (time: Date, days: number) => new Date(time.getTime() - days * dayMs)

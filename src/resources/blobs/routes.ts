@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { withContent } from '../../http/request/once.ts'
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { IdPath } from '../../api/shape.ts'
 import { createBlob, createExternal } from './commands.ts'

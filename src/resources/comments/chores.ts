@@ -4,7 +4,7 @@ import type { ChoreParts } from '../resource.ts'
 import { commentCommands } from './kind.ts'
 import { hasVisibleParent, isAnyBereaved, removeBereaved, removeSettled } from '../content/commented.ts'
 
-/** Comments in one delete, with all that hangs on them: few enough that nobody waits for it. A guess. */
+/** Comments in one delete, with all that hangs on them: few enough that requests do not wait for it. A guess. */
 const batchSize = 500
 
 const emptyCommentTrash = emptyTrash({

@@ -1,6 +1,6 @@
 import type { AppState } from '../../engine/state.ts'
 import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Route, type Services } from '../services.ts'
+import { route, type Route, type Services } from '../route.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { pagedList } from '../../api/shape.ts'

@@ -192,7 +192,7 @@ export function contentStore(table: ContentTable): ContentStore {
         limit ${limit}`
       return rows.map(({ id }) => id)
     },
-    /** Those in which something was done last, newest first, and when. Nothing in them was made or edited later. */
+    /** The apps in which something was done last, newest first, and when: nothing in them was made or edited later. */
     listLively(db, types, apps, limit) {
       return db<{ id: number; head_at: Date }[]>`
         select id, head_at from apps

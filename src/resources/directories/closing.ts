@@ -1,5 +1,5 @@
 import type { RouteRequest } from '../../http/route.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../route.ts'
 import type { Command } from '../../engine/command.ts'
 import { overloaded, Problem } from '../../lib/errors.ts'
 import { deleteDirectory } from './commands.ts'

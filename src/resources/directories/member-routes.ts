@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { listPage } from '../users/lists/list.ts'
 import { PersonListing, SpecialUser, UserList } from '../users/schema.ts'
 import { addPeople, removePeople } from './commands.ts'

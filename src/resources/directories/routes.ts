@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Services } from '../services.ts'
+import { route, type Services } from '../route.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { listPersons } from '../users/lists/pages.ts'
 import { findFollowed } from '../users/follows/store.ts'

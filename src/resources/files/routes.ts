@@ -1,5 +1,5 @@
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toPage } from '../../api/page.ts'
 import { openApp, toAppId, toAppIds } from '../apps/find.ts'

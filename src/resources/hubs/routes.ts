@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { reply } from '../../http/route.ts'
 import { Json } from '../../api/json.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 
 const Negotiation = z
   .looseObject({

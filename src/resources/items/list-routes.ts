@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { reply } from '../../http/route.ts'
-import { route, type Route } from '../services.ts'
+import { route, type Route } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { Encoded, writeJson } from '../../api/json.ts'
 import { pagedList } from '../../api/shape.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { reply } from '../../http/route.ts'
-import { route, type Route } from '../services.ts'
+import { route, type Route } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { openApp, toAppId } from '../apps/find.ts'

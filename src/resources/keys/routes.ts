@@ -1,7 +1,7 @@
 import { newApiKey } from '../../auth/api-key.ts'
 import { countKeys, findKey, listKeys, orderFields } from '../../auth/key-store.ts'
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { toPage, toPagedList } from '../../api/page.ts'

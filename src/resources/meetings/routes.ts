@@ -1,5 +1,5 @@
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { createMeeting } from './commands.ts'
 import { showMeeting } from './represent.ts'
 import { Meeting, NewMeeting } from './schema.ts'

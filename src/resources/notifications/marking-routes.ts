@@ -1,5 +1,5 @@
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { openApp } from '../apps/find.ts'
 import { AppPath } from '../apps/schema.ts'

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { RouteRequest } from '../../http/route.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../route.ts'
 import { findUnlessGone } from '../apps/find.ts'
 import { canRead } from '../apps/members/access.ts'
 import { custom } from './represent.ts'

@@ -1,5 +1,5 @@
 import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Services } from '../services.ts'
+import { route, type Services } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { createNotification, markNotification, removeNotification } from './commands.ts'

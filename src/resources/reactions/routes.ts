@@ -1,5 +1,5 @@
 import { reply } from '../../http/route.ts'
-import { route, type Route } from '../services.ts'
+import { route, type Route } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { toPage, toPagedList } from '../../api/page.ts'

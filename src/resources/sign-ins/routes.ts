@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { Int, pagedList, Timestamp } from '../../api/shape.ts'

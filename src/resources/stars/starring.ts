@@ -1,5 +1,5 @@
 import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Route, type Services } from '../services.ts'
+import { route, type Route, type Services } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { ContentPath } from '../content/schema.ts'

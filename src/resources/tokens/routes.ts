@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply } from '../../http/route.ts'
-import { route } from '../services.ts'
+import { route } from '../route.ts'
 import { SpecialUser, UserPath } from '../users/schema.ts'
 import { issueToken, revokeTokens } from './commands.ts'
 import { NewToken, Token } from './schema.ts'

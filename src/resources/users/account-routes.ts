@@ -1,7 +1,7 @@
 import type { Principal } from '../../auth/principal.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { reply } from '../../http/route.ts'
-import { route, type Services } from '../services.ts'
+import { route, type Services } from '../route.ts'
 import { deleteUser, restoreUser, trashUser } from './commands.ts'
 import { SpecialUser, UserPath } from './schema.ts'
 
@@ -46,8 +46,8 @@ const remove = (leaveApps: LeaveApps) =>
     replies: { 204: null },
     problems: [NotFound, SpecialUser],
     async handle({ params, by }, { sql, apps, globalCommands }) {
-      // Trashed first: it joins nothing any more while it leaves what it is in, and a crash in between leaves a user who
-      // can be deleted again, but no membership of nobody.
+      // Trashed first: the user joins nothing any more while leaving what it is in, and a crash in between leaves a user who
+      // can be deleted again, but no membership without a user.
       const user = await globalCommands.run(trashUser, by, params.user)
       await leaveApps(user, { by, sql, apps })
       await globalCommands.run(deleteUser, by, String(user))

@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
 import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Services } from '../services.ts'
+import { route, type Services } from '../route.ts'
 import { findFollowed } from './follows/store.ts'
 import { createUser, updateUser, upsertUser, type Saved } from './commands.ts'
 import { listPage } from './lists/list.ts'

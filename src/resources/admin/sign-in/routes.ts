@@ -6,7 +6,7 @@ import { TooManyAttempts } from '../../../auth/login-throttle.ts'
 import { problem } from '../../../lib/errors.ts'
 import { Int, Timestamp } from '../../../api/shape.ts'
 import { reply } from '../../../http/route.ts'
-import { route } from '../../services.ts'
+import { route } from '../../route.ts'
 import { clearCookie, writeCookie } from '../../../http/admin/cookie.ts'
 import { OtherOrigin } from '../../../http/admin/door.ts'
 

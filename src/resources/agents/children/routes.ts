@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reply } from '../../../http/route.ts'
-import { route, type Route } from '../../services.ts'
+import { route, type Route } from '../../route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import type { Vault } from '../../../lib/vault.ts'
 import { requireAgentId } from '../find.ts'

@@ -160,7 +160,7 @@ export function startRunner(parts: RunnerParts): Started {
 /** What an item was sent with is kept for a run that is tried again, as long as unused blobs are. */
 const contextDays = 7
 
-/** Rows in one delete: few enough that nobody waits for it. A guess. */
+/** Rows in one delete: few enough that requests do not wait for it. A guess. */
 const batchSize = 500
 
 interface ChoreParts {

@@ -1,5 +1,5 @@
 import { reply } from '../../../http/route.ts'
-import { route } from '../../services.ts'
+import { route } from '../../route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { childRoutes, ChildPath } from '../children/routes.ts'
 import { requireAgentId } from '../find.ts'

@@ -1,6 +1,6 @@
 import { eventStreamType, replyWithEvents } from '../../../http/answer/event-stream.ts'
 import { reply } from '../../../http/route.ts'
-import { route } from '../../services.ts'
+import { route } from '../../route.ts'
 import type { TestAnswer, TestQuestion, TestStep, TestWatcher } from './test-chat.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { verbatim } from '../../../api/json.ts'

@@ -1,4 +1,4 @@
-import type { Services } from '../../services.ts'
+import type { Services } from '../../route.ts'
 import type { IdempotencyKey } from '../../../api/idempotency-key.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { Problem } from '../../../lib/errors.ts'

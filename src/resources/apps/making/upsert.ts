@@ -1,5 +1,5 @@
 import type { RouteRequest } from '../../../http/route.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../route.ts'
 import { invalid, Problem } from '../../../lib/errors.ts'
 import { UidInput } from '../../../api/shape.ts'
 import { resolvePeople } from '../../users/store.ts'

@@ -1,5 +1,5 @@
 import type { RouteRequest } from '../../../http/route.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../route.ts'
 import { Problem } from '../../../lib/errors.ts'
 import { removeDeleted } from './commands.ts'
 import { listMemberships } from './store.ts'

@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import { reply } from '../../../http/route.ts'
-import { route, type Services } from '../../services.ts'
+import { route, type Services } from '../../route.ts'
 import type { AppState } from '../../../engine/state.ts'
 import { Forbidden, invalid, NotFound } from '../../../lib/errors.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'

@@ -1,5 +1,5 @@
 import { reply, type Method } from '../../../http/route.ts'
-import { route } from '../../services.ts'
+import { route } from '../../route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { openApp, toAppId } from '../find.ts'

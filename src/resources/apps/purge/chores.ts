@@ -3,7 +3,7 @@ import type { Sql } from '../../../postgres/sql.ts'
 import type { ChoreParts } from '../../resource.ts'
 import * as store from './store.ts'
 
-/** Rows in one delete: few enough that nobody waits for it. A guess. */
+/** Rows in one delete: few enough that requests do not wait for it. A guess. */
 const batchSize = 500
 
 const appsAtOnce = 20

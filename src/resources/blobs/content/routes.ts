@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { route } from '../../services.ts'
+import { route } from '../../route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { Id, LinkQuery } from './schema.ts'
 import { isSigned } from './links.ts'

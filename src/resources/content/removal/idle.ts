@@ -9,7 +9,7 @@ type Table = keyof typeof columns
 /** How long one that no item has is kept. If it was found in use, it is looked at again after as long. A guess. */
 const idleDays = 30
 
-/** Rows in one go: few enough that nobody waits for them. A guess. */
+/** Rows in one go: few enough that requests do not wait for them. A guess. */
 const batchSize = 500
 
 /**

@@ -4,10 +4,10 @@ import { removeItems } from './remove.ts'
 
 const tables = ['messages', 'posts', 'comments', 'files'] as const
 
-/** Items in one delete, with all that hangs on them: few enough that nobody waits for it. A guess. */
+/** Items in one delete, with all that hangs on them: few enough that requests do not wait for it. A guess. */
 const batchSize = 500
 
-/** Removes all content of apps that were deleted, told to nobody. */
+/** Removes all content of apps that were deleted, without events. */
 export async function removeContentOf(sql: Sql, apps: number[], signal: AbortSignal): Promise<void> {
   for (const table of tables) await inPortions(batchSize, signal, () => removeSome(sql, table, apps, batchSize))
 }

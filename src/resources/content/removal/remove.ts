@@ -4,8 +4,8 @@ import type { ContentTable } from '../store.ts'
 const singular = { messages: 'message', posts: 'post', comments: 'comment', files: 'file' }
 
 /**
- * Deletes the items of a table whose ids `chosen` selects, with all that hangs on them, told to nobody; how many there
- * were. For what nobody sees any more: comments on what is deleted stay. `chosen` locks what it selects and skips what
+ * Deletes the items of a table whose ids `chosen` selects, with all that hangs on them, without events; how many there
+ * were. For what no user sees any more: comments on what is deleted stay. `chosen` locks what it selects and skips what
  * is locked, so that several nodes may do it at once. Served by indexes that begin with what it hangs on.
  */
 export async function removeItems(sql: Sql, table: ContentTable | 'files', chosen: Fragment): Promise<number> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reply } from '../../../http/route.ts'
-import { route, type Services } from '../../services.ts'
+import { route, type Services } from '../../route.ts'
 import { Download } from '../../../http/answer/download.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import type { AppRow } from '../../../engine/state.ts'

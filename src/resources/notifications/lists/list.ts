@@ -1,5 +1,5 @@
 import type { RouteRequest } from '../../../http/route.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../route.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
 import { findDirectory } from '../../directories/store.ts'
 import { findUserId } from '../../users/store.ts'

@@ -1,5 +1,5 @@
 import { reply, type Representation, type RouteRequest } from '../../../http/route.ts'
-import { route, type Services } from '../../services.ts'
+import { route, type Services } from '../../route.ts'
 import type { People } from '../../../auth/user-cache.ts'
 import { Forbidden, NotFound, ValidationFailed } from '../../../lib/errors.ts'
 import { Range, toPage, toPagedList } from '../../../api/page.ts'

@@ -21,7 +21,7 @@ export type Gathered = Crowd & { ids: Fragment }
 
 /** What people belong to who are listed. */
 export interface Belonging {
-  /** References of directories that people must all be in. A user who is not in one of them finds nobody there. */
+  /** References of directories that people must all be in. For a caller who is not in one of them, the list is empty. */
   directories: string[]
   /** Only those who follow this user, or are followed by it. */
   followersOf?: number

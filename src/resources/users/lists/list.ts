@@ -1,5 +1,5 @@
 import type { Representation, RouteRequest } from '../../../http/route.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../route.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
 import { findFollowed } from '../follows/store.ts'
 import type { PersonListing } from '../schema.ts'

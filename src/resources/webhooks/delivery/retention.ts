@@ -15,7 +15,7 @@ export const keepRecords = 1_000
  */
 const queueLimit = 100_000
 
-/** Rows in one delete: few enough that nobody waits for it. A guess. */
+/** Rows in one delete: few enough that requests do not wait for it. A guess. */
 const batchSize = 1_000
 
 interface RetentionOptions {
