@@ -7,6 +7,7 @@ import { createDatabase } from '../support/database.ts'
 import { keepEdits } from '../support/edit-blocks.ts'
 import { eventually } from '../support/eventually.ts'
 import { expectedPage, type ListedItem } from '../support/expected-page.ts'
+import { allFollowed } from '../support/followed.ts'
 import { startServer } from '../support/server.ts'
 import { upload } from '../support/uploads.ts'
 
@@ -169,6 +170,8 @@ test('an app that is deleted while files are listed takes its own from the list,
     const { body: blob } = await upload(ann, { name: 'a.txt', content: 'a' })
     files.push((await create(ann, `/api/apps/${app}/files`, { blob_id: blob.id })).id)
   }
+  // What follows from the commits asks for the files as well, so it is done before the list waits for them.
+  await allFollowed(sql)
   // A node that has yet to read these apps.
   await using other = await startServer({ DATABASE_URL: database.url })
   const locking = await sql.reserve()

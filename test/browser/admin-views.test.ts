@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser)('the views of the administration page', () => {
     await page.keyboard.press('Enter')
 
     await page.getByRole('heading', { level: 1, name: 'Jobs' }).waitFor()
-    expect(await page.evaluate('document.activeElement.id')).toBe('content')
+    await page.locator('#content:focus').waitFor()
   })
 
   test('ask and answer by keyboard: a dialog begins at its first field, and goes back to what opened it', async () => {

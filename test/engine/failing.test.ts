@@ -137,7 +137,8 @@ test('what fails when it is tried again leaves nothing behind for the next comma
   await send(there.apps, elsewhere, { idempotencyKey: idempotencyKey })
   await sql.begin(async tx => {
     const [own] = await tx<{ pid: number }[]>`select pg_backend_pid() as pid`
-    const locked = tx`select from apps where id = ${app} for update`.execute()
+    // A lock of the table: those who wait for it take turns, where a row goes to whoever is first once it is free.
+    const locked = tx`lock table apps in exclusive mode`.execute()
     const waiting = () => sql<{ pid: number }[]>`
       select pid from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
     await eventually(async () => expect(await waiting()).toContainEqual(own))
