@@ -86,7 +86,7 @@ import { migrate } from './postgres/migrate.ts'
 import { Previews } from './media/previews.ts'
 import { Renditions } from './media/renditions.ts'
 import { Replica } from './postgres/replica.ts'
-import { backgroundPauseMs, openSql, type Sql } from './postgres/sql.ts'
+import { backgroundIdleInTransactionMs, openSql, type Sql } from './postgres/sql.ts'
 
 export interface Node extends Running {
   /** Where it listens. */
@@ -153,7 +153,7 @@ export async function startNode(config: Config): Promise<Node> {
       url,
       connections: config.databaseConnections,
       statementTimeoutMs: config.statementSeconds * 1000,
-      idleTimeoutMs: backgroundPauseMs,
+      idleTimeoutMs: backgroundIdleInTransactionMs,
       waited: ms => metrics.observePoolWait(ms),
     })
     teardown.add('connections', () => sql.end({ timeout: 5 }))

@@ -1,7 +1,7 @@
 import { orderBy } from '../postgres/order.ts'
 import type { Page } from '../api/page.ts'
 import type { Db, Fragment, Tx } from '../postgres/sql.ts'
-import { hasWords } from '../postgres/words.ts'
+import { hasWords } from '../postgres/word-search.ts'
 
 /** An API key as it is kept. */
 export interface KeyRow {

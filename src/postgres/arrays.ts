@@ -1,14 +1,14 @@
 /**
- * The types of arrays that queries send and read, in which elements may be null. Known from the start: postgres.js
- * would ask PostgreSQL for all array types on each new connection, and one that was ended meanwhile never had them.
- * An array of any other type is refused by PostgreSQL as malformed; add its type here.
+ * The array types that queries send and read; elements may be null. Listed here because postgres.js would otherwise ask
+ * PostgreSQL for all array types on each new connection, and a connection that was lost while asking would not know
+ * them. PostgreSQL refuses an array of any other type as malformed; add its type here.
  */
 export const arrayTypes = {
   bigints: { to: 1016, from: [1016], serialize: toLiteral(String), parse: parseBigints },
-  texts: { to: 1009, from: [1009], serialize: toLiteral(item => quote(String(item))), parse: parseTexts },
+  texts: { to: 1009, from: [1009], serialize: toLiteral(item => quoteElement(String(item))), parse: parseTexts },
 }
 
-/** Strings are array literals already. */
+/** A string is passed on as it is: it is an array literal already. */
 function toLiteral(toElement: (item: unknown) => string) {
   return (items: unknown[] | string) => {
     if (typeof items === 'string') return items
@@ -16,9 +16,9 @@ function toLiteral(toElement: (item: unknown) => string) {
   }
 }
 
-/** A text as an element of an array literal. */
-export function quote(text: string): string {
-  // Most have neither; to look for one at a time is faster than a pattern.
+/** Quotes a text as an element of an array literal. */
+export function quoteElement(text: string): string {
+  // Most texts have neither; two calls of `includes` are faster than one regular expression.
   return text.includes('"') || text.includes('\\') ? `"${text.replace(/["\\]/g, '\\$&')}"` : `"${text}"`
 }
 
@@ -34,12 +34,12 @@ function parseTexts(literal: string): (string | null)[] {
   })
 }
 
-/** An array literal: of these, postgres.js would make a single value instead of an array. */
+/** An array literal of bytea. postgres.js would send an array of buffers as a single value. */
 export function toBytesArray(keys: Buffer[]): string {
   return `{${keys.map(key => `"\\\\x${key.toString('hex')}"`).join(',')}}`
 }
 
-/** An array literal, which postgres.js passes on as it is. */
+/** An array literal of numbers; postgres.js sends a string as it is. */
 export function toIdArray(ids: number[]): string {
   return `{${ids.join(',')}}`
 }

@@ -3,18 +3,18 @@ import type { Sql } from './sql.ts'
 
 interface Batch<Key, Value> {
   keys: Set<Key>
-  /** The query is under way: it takes no more keys. */
+  /** The query is under way, so no more keys can be added. */
   isOver: boolean
   found: Promise<Map<Key, Value>>
 }
 
-/** A query that has so many takes no more. A guess: finding them by their key takes a few milliseconds. */
+/** The most keys of one query. A guess: finding so many rows by key takes a few milliseconds. */
 const keyLimit = 1_000
 
 /**
- * Combines loads by key, as a data loader does: keys that are asked for in one turn of the event loop share a query, and so
- * do keys that are asked for while that runs. Keys that find nothing have no entry in the answer, which may have others besides. A query
- * that fails, fails for all who share it.
+ * Combines loads by key, as a data loader does: keys requested in one turn of the event loop share a query, and so do
+ * keys requested while that query runs. The resolved map has no entry for a key that was not found, and may have
+ * entries for keys that others requested. A failed query rejects all loads that share it.
  */
 export function batchLoads<Key, Value>(
   ask: (sql: Sql, keys: Key[]) => Promise<Map<Key, Value>>,
@@ -24,7 +24,7 @@ export function batchLoads<Key, Value>(
   const open = (sql: Sql, before: Batch<Key, Value> | undefined) => {
     const find = async () => {
       await nextTurn()
-      // Its failure rejects the loads that share it.
+      // A failure of the earlier query rejects the loads that share it, not this one.
       await before?.found.catch(() => {})
       batch.isOver = true
       return ask(sql, [...batch.keys])

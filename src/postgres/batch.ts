@@ -1,53 +1,62 @@
 import postgres from 'postgres'
-import { quote } from './arrays.ts'
+import { quoteElement } from './arrays.ts'
 import type { Db } from './sql.ts'
 
 type Param = string | number | boolean | null
 
 type ColumnType = 'bigint' | 'int' | 'text' | 'text[]' | 'jsonb' | 'timestamptz' | 'boolean' | 'bytea'
 
-/** One kind of row to write: all rows of a flush, of any number of apps, go in one statement. */
+/** One kind of row to write. All rows of a flush, whatever app they belong to, are written by one statement. */
 export interface Batch<Row> extends Declared<Row> {
-  readonly places: readonly [column: keyof Row & string, type: ColumnType][]
+  readonly columnTypes: readonly [column: keyof Row & string, type: ColumnType][]
 }
 
 interface Declared<Row> {
-  /** No other batch has this name. */
+  /** Unique among all batches. */
   name: string
   columns: Partial<Record<keyof Row & string, ColumnType>>
-  /** The statement; `rows` stands for a table of the rows to write, with the declared columns. */
+  /** The SQL of this write; `rows` is a table expression with the declared columns. */
   sql: (rows: string) => string
-  /** Rows with the same key overwrite each other before they are written: only the newest is sent. */
+  /** Rows with equal keys are merged before they are written: only the newest is sent. */
   key?: (row: Row) => unknown
   /**
-   * Columns that hold one value in all rows of nearly every flush. Where all of them do, they travel as single values
-   * instead of arrays, which spares PostgreSQL most of the work of reading the rows.
+   * Columns that hold one value in all rows of nearly every flush. Where they do, each is sent as a single value
+   * instead of an array, which saves PostgreSQL most of the work of reading the rows.
    */
   uniform?: readonly (keyof Row & string)[]
 }
 
-/** Declares a write. PostgreSQL changes a row once in a statement, so updates must declare their `key`. */
+/**
+ * Declares a kind of write. PostgreSQL updates a row only once per statement, so a batch of updates must declare its
+ * `key`.
+ */
 export function batch<Row extends object>(declared: Declared<Row>): Batch<Row> {
-  return { ...declared, places: Object.entries(declared.columns) as [keyof Row & string, ColumnType][] }
+  return { ...declared, columnTypes: Object.entries(declared.columns) as [keyof Row & string, ColumnType][] }
 }
 
-/** How the rows of a batch travel: one row as values, several as arrays, but for the columns that are uniform. */
+/**
+ * How the rows of a batch are sent: one row as single values; several rows as arrays, or as arrays with single values
+ * for the uniform columns.
+ */
 type Layout = 'row' | 'uniform' | 'arrays'
 
-/** Texts of statements by their shape. The text of a statement is long, and says only what it writes, not the values. */
+/** Statement texts by shape. Building the text is costly, and it depends on what is written, not on the values. */
 export type StatementTexts = Map<string, string>
 
-/** Builds the one statement that a flush writes with: every batch is a `with` member of it. It writes all or nothing. */
+/**
+ * Builds the single statement of a flush: each batch is one of its common table expressions. It writes everything or
+ * nothing.
+ */
 export class WriteStatement {
   readonly params: Param[] = []
   readonly #parts: { batch: Batch<never>; layout: Layout }[] = []
   #shape = ''
 
-  /** `rows` must not be empty. */
+  /** Requires at least one row. */
   add<Row extends object>(batch: Batch<Row>, rows: readonly Row[]): void {
     const layout = layoutOf(batch, rows)
-    const { name, places, uniform = [] } = batch
-    for (const [column, type] of places) {
+    const { name, columnTypes, uniform = [] } = batch
+    for (const [column, type] of columnTypes) {
       const isSingle = layout === 'row' || (layout === 'uniform' && uniform.includes(column))
       this.params.push(isSingle ? toParam(rows[0]![column], type) : toArrayLiteral(rows, column, type))
     }
@@ -59,14 +68,14 @@ export class WriteStatement {
     return this.#parts.length === 0
   }
 
-  /** True where rows of this batch are to be written: a fence may then read what its statement returns. */
+  /** True where rows of this batch will be written, so that a fence can read what its statement returns. */
   has({ name }: { name: string }): boolean {
     return this.#parts.some(part => part.batch.name === name)
   }
 
   /**
-   * The whole statement: it writes where the condition of its fence is true, and otherwise nothing at all. `texts` keeps
-   * the text for the next one of this shape.
+   * Builds the statement: it writes everything if the condition of the fence holds, otherwise nothing. `texts` caches
+   * the text for the next statement of an equal shape.
    */
   finish({ shape, params, write }: Fence, texts: StatementTexts = new Map()): Finished {
     const key = `${this.#shape}${shape}`
@@ -81,7 +90,7 @@ export class WriteStatement {
     return { text, params: [...this.params, ...params] }
   }
 
-  /** The members of the statement, and how many parameters they have. */
+  /** The common table expressions of the statement, and the number of their parameters. */
   #writeParts(): [parts: string[], params: number] {
     let count = 0
     const place = () => `$${++count}`
@@ -92,10 +101,11 @@ export class WriteStatement {
   }
 
   /**
-   * What may only be written by one transaction: where it was lost, the statement fails as a whole, with `isFenced` true
-   * of the error, and where `also` is not true, a condition on what was written with a parameter of its own.
+   * Builds the statement for one given transaction. If that transaction was lost and the statement runs in another, it
+   * fails as a whole with an error for which `isFenced` is true; so it does where `also`, a condition on the written
+   * rows with a parameter of its own, is false.
    */
-  finishIn(transaction: string, texts?: StatementTexts, also: Check = always): Finished {
+  finishInTransaction(transaction: string, texts?: StatementTexts, also: Check = always): Finished {
     const fence: Fence = {
       shape: `in ${also.shape}`,
       params: [transaction, also.param],
@@ -110,7 +120,7 @@ export class WriteStatement {
 
 const unfenced: Fence = { shape: '', params: [], write: () => ({ columns: 'true as holds', returning: '1' }) }
 
-/** Writes rows of any kinds, in one statement, where nothing has to hold but the transaction. */
+/** Writes rows of any kinds in one statement, within a transaction, without a further condition. */
 export async function writeRows(db: Db, writes: readonly { batch: Batch<object>; row: object }[]): Promise<void> {
   if (writes.length === 0) return
   const statement = new WriteStatement()
@@ -124,7 +134,7 @@ export async function writeRows(db: Db, writes: readonly { batch: Batch<object>;
   await db.unsafe(text, params)
 }
 
-/** A condition on what was written, with a parameter of its own. */
+/** A condition on the written rows, with one parameter. */
 interface Check {
   shape: string
   param: Param
@@ -133,17 +143,20 @@ interface Check {
 
 const always: Check = { shape: '', param: true, write: place => `${place}::boolean` }
 
-/** When a statement may write. */
+/** A condition on which a statement writes. */
 export interface Fence {
-  /** Stands for what `write` gives: the same for the same text. */
+  /** Identifies the text that `write` returns: equal shapes mean equal texts. */
   shape: string
   params: Param[]
-  write: (places: string[]) => {
-    /** Members of its `with` that the others refer to. */
+  write: (params: string[]) => {
+    /** Common table expressions that the others may refer to. */
     before?: string[]
-    /** What the fence finds, looked at once, before anything is written: `holds` among it, whether to write. */
+    /**
+     * Columns of the `fence` table, evaluated once before anything is written. The boolean `holds` decides whether the
+     * statement writes.
+     */
     columns: string
-    /** What to select: it may read from `fence`, and from what was written. */
+    /** The final select; it may read from `fence` and from the written rows. */
     returning: string
   }
 }
@@ -159,19 +172,21 @@ function layoutOf<Row>({ columns, uniform = [] }: Batch<Row>, rows: readonly Row
   return uniform.every(column => isUniform(rows, column, columns[column]!)) ? 'uniform' : 'arrays'
 }
 
-/** A table of the rows to write. It is known before any row is read whether the fence holds: else there are no rows. */
+/**
+ * A table expression of the rows to write; empty where the fence does not hold, which is known before any row is read.
+ */
 function toTable(batch: Batch<never>, layout: Layout, place: () => string): string {
   const sources: string[] = []
   const picks: string[] = []
   const uniform: readonly string[] = batch.uniform ?? []
-  for (const [column, type] of batch.places as readonly [string, ColumnType][]) {
+  for (const [column, type] of batch.columnTypes as readonly [string, ColumnType][]) {
     if (layout === 'row') picks.push(`${toValue(place(), type)} as ${column}`)
     else if (layout === 'uniform' && uniform.includes(column)) {
-      // As a query of its own, text is read once instead of once a row.
+      // In a scalar subquery, the text is parsed once instead of once per row.
       const value = toValue(place(), type)
-      picks.push(`${throughText.has(type) ? `(select ${value})` : value} as ${column}`)
+      picks.push(`${sentAsText.has(type) ? `(select ${value})` : value} as ${column}`)
     } else {
-      // An array of arrays would be flattened by unnest: these travel as text and become arrays row by row.
+      // unnest would flatten an array of arrays, so such columns are sent as text and cast row by row.
       sources.push(`unnest(${place()}::${type === 'text[]' ? 'text' : type}[]) as ${column}`)
       picks.push(type === 'text[]' ? `${column}::text[] as ${column}` : column)
     }
@@ -181,7 +196,7 @@ function toTable(batch: Batch<never>, layout: Layout, place: () => string): stri
 }
 
 function toValue(place: string, type: ColumnType): string {
-  return throughText.has(type) ? `${place}::text::${type}` : `${place}::${type}`
+  return sentAsText.has(type) ? `${place}::text::${type}` : `${place}::${type}`
 }
 
 /** True where a statement failed because its transaction had been lost. */
@@ -189,16 +204,16 @@ export function isFenced(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === '22012'
 }
 
-/** What postgres.js would write in a form of its own, given as text. */
-const throughText = new Set<ColumnType>(['jsonb', 'text[]', 'bytea'])
+/** Types that are sent as text, because postgres.js would encode them in a form of its own. */
+const sentAsText = new Set<ColumnType>(['jsonb', 'text[]', 'bytea'])
 
 function isUniform<Row>(rows: readonly Row[], column: keyof Row, type: ColumnType): boolean {
   const value = rows[0]![column]
-  return rows.every(row => row[column] === value || isAlike(row[column], value, type))
+  return rows.every(row => row[column] === value || isEqualValue(row[column], value, type))
 }
 
-/** True where both are written as the same; some that are may go unnoticed. */
-function isAlike(a: unknown, b: unknown, type: ColumnType): boolean {
+/** True where two values that are not identical are sent in the same form. */
+function isEqualValue(a: unknown, b: unknown, type: ColumnType): boolean {
   if (a === null || a === undefined || b === null || b === undefined) return (a ?? null) === (b ?? null)
   if (type === 'timestamptz') return (a as Date).getTime() === (b as Date).getTime()
   if (type !== 'text[]') return false
@@ -206,7 +221,7 @@ function isAlike(a: unknown, b: unknown, type: ColumnType): boolean {
   return texts.length === others.length && texts.every((text, at) => text === others[at])
 }
 
-/** A value in the form in which postgres.js passes it on as a parameter of this type. */
+/** A value in the form that postgres.js sends unchanged as a parameter of this type. */
 function toParam(value: unknown, type: ColumnType): Param {
   if (value === null || value === undefined) return null
   switch (type) {
@@ -221,14 +236,14 @@ function toParam(value: unknown, type: ColumnType): Param {
     case 'jsonb':
       return JSON.stringify(value)
     case 'text[]':
-      return `{${(value as string[]).map(text => quote(withoutNul(text))).join()}}`
+      return `{${(value as string[]).map(text => quoteElement(withoutNul(text))).join()}}`
     case 'text':
       return withoutNul(value as string)
   }
 }
 
 function toArrayLiteral<Row>(rows: readonly Row[], column: keyof Row, type: ColumnType): string {
-  // Most columns of most flushes hold one value: null, zero, the time of the flush.
+  // Most columns of most flushes hold a single value: null, zero, the time of the flush.
   if (isUniform(rows, column, type)) {
     const element = toElement(rows[0]![column], type)
     return `{${element}${`,${element}`.repeat(rows.length - 1)}}`
@@ -239,17 +254,17 @@ function toArrayLiteral<Row>(rows: readonly Row[], column: keyof Row, type: Colu
   return `{${elements}}`
 }
 
-/** What stands for a value in an array literal. */
+/** A value as an element of an array literal. */
 function toElement(value: unknown, type: ColumnType): string | number | boolean {
   const param = toParam(value, type)
   if (param === null) return 'NULL'
-  return typeof param === 'string' ? quote(param) : param
+  return typeof param === 'string' ? quoteElement(param) : param
 }
 
 let lastInstant: Date | null = null
 let lastInstantText = ''
 
-/** All rows of a flush carry the same Date object, so the last answer nearly always fits. */
+/** All rows of a flush share one Date object, so the last result nearly always fits. */
 function toInstant(date: Date): string {
   if (date === lastInstant) return lastInstantText
   lastInstant = date
@@ -257,7 +272,7 @@ function toInstant(date: Date): string {
   return lastInstantText
 }
 
-/** PostgreSQL text holds no NUL. */
+/** Text in PostgreSQL cannot contain NUL. */
 function withoutNul(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '') : text
 }

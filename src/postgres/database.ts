@@ -9,17 +9,20 @@ import { describeHosts } from './driver/hosts.ts'
 import { openSql } from './sql.ts'
 
 interface DatabaseOptions {
-  /** A PostgreSQL that runs elsewhere; null for one of our own in `dataDir`. */
+  /** An external PostgreSQL; null starts an embedded one in `dataDir`. */
   url: Secret | null
   dataDir: string
-  /** All connections that this node will open. */
+  /** The number of all connections that this node will open. */
   connections: number
   log: Log
   teardown: Teardown
   onLost: (error: Error) => void
 }
 
-/** The URL of a database that answers: the one given, or an embedded one that is started here. */
+/**
+ * Returns the URL of a database that answers: `url`, or that of an embedded PostgreSQL, which this starts. StartFault
+ * where the external one cannot be reached.
+ */
 export async function prepareDatabase({ url, dataDir, connections, log, teardown, onLost }: DatabaseOptions) {
   if (url !== null) {
     await requireAnswer(url.reveal())
@@ -27,7 +30,7 @@ export async function prepareDatabase({ url, dataDir, connections, log, teardown
   }
   const dir = openDirectory(dataDir)
   teardown.add('data directory', lockDirectory(dir))
-  // Beside this node's own connections there is room for psql, pgbench and backups: at least PostgreSQL's default.
+  // Room for psql, pgbench and backups beside this node's own connections; never below PostgreSQL's default of 100.
   const postgres = await EmbeddedPostgres.start({ dir, connections: Math.max(100, connections + 20), log, onLost })
   teardown.add('PostgreSQL', () => postgres.stop())
   return postgres.url

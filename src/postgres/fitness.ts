@@ -8,18 +8,18 @@ interface Database {
   is_read_only: boolean
   synchronous_commit: string
   role: string
-  /** Null where the search path names none that exists. */
+  /** Null where the search path names no schema that exists. */
   schema: string | null
   may_create: boolean | null
 }
 
-const another =
+const suggestion =
   "A database that fits: create database parley template template0 encoding 'UTF8' locale 'C.UTF-8' (or a locale such as " +
   'en_US.UTF-8).'
 
 /**
- * Refuses a database that Parley cannot work with: one StartFault with all reasons, each with the way out. Warns of one
- * that knows no letters beyond ASCII.
+ * Refuses a database that Parley cannot work with: one StartFault that lists all reasons with their remedies. Logs a
+ * warning where the locale folds only ASCII letters.
  */
 export async function requireFit(sql: Sql, log: Log): Promise<void> {
   const [database] = await sql<[Database]>`
@@ -27,18 +27,18 @@ export async function requireFit(sql: Sql, log: Log): Promise<void> {
       current_setting('transaction_read_only')::boolean as is_read_only,
       current_setting('synchronous_commit') as synchronous_commit, current_user as role, current_schema() as schema,
       has_schema_privilege(current_schema(), 'create') as may_create`
-  const letters = usable.has(database.encoding) ? await readLetters(sql) : null
+  const letters = usableEncodings.has(database.encoding) ? await readLetters(sql) : null
   const faults = findFaults(database, letters)
   if (faults.length > 0) throw new StartFault(['The database cannot be used:', ...faults].join('\n  - '))
   if (database.encoding === 'UTF8' && letters?.isUnicode) return
   log.warn(
     { encoding: database.encoding },
-    `By the locale or encoding of the database, É and é are different letters in uids, names and searches. ${another}`,
+    `By the locale or encoding of the database, É and é are different letters in uids, names and searches. ${suggestion}`,
   )
 }
 
-/** What our texts can be kept in; as SQL_ASCII they are bytes, which PostgreSQL does not look into. */
-const usable = new Set(['UTF8', 'SQL_ASCII'])
+/** Encodings that can hold any text; SQL_ASCII stores bytes without looking at them. */
+const usableEncodings = new Set(['UTF8', 'SQL_ASCII'])
 
 interface Letters {
   isLatin: boolean
@@ -51,12 +51,12 @@ function findFaults(
 ): string[] {
   const faults: string[] = []
   if (major < 15) faults.push(`PostgreSQL ${major} is too old: Parley needs PostgreSQL 15 or newer.`)
-  if (letters === null) faults.push(`Its encoding is ${encoding}, not UTF8. ${another}`)
-  else if (!letters.isLatin) faults.push(`By its locale, I and i are different letters. ${another}`)
+  if (letters === null) faults.push(`Its encoding is ${encoding}, not UTF8. ${suggestion}`)
+  else if (!letters.isLatin) faults.push(`By its locale, I and i are different letters. ${suggestion}`)
   if (is_read_only) {
     faults.push('It is read-only: connect to the primary, and see that default_transaction_read_only is off.')
   }
-  // All other values wait for this server's own disk at least.
+  // All other values wait at least for this server's own disk.
   if (synchronous_commit === 'off') {
     faults.push(
       'It confirms what is not on disk yet: set synchronous_commit to on, for the server, the database and the role.',
@@ -70,7 +70,7 @@ function findFaults(
   return faults
 }
 
-/** Uids and names are looked up and kept apart by their small letters. */
+/** Uids and names are compared in lower case. */
 async function readLetters(sql: Sql): Promise<Letters> {
   const [row] = await sql<[{ is_latin: boolean; is_unicode: boolean }]>`
     select lower('I') = 'i' as is_latin, lower('É') = 'é' as is_unicode`

@@ -9,21 +9,21 @@ import type { ReservedSql, Sql, Tx } from './sql.ts'
 
 const ownFolder = join(import.meta.dirname, 'migrations')
 
-/** Any fixed number: two nodes that start together take turns on it. */
+/** An arbitrary fixed number: nodes that start together take turns on this advisory lock. */
 const migrationLock = 7_213_001
 
 const migrationsTable = `
   create table if not exists migrations (name text primary key, applied_at timestamptz not null);
   alter table migrations add column if not exists digest text`
 
-/** How long a migration may hold up others by waiting for a lock, and the pause before it tries again. Guesses. */
+/** How long a migration may block others while it waits for a lock, and the pause before it tries again. Guesses. */
 const lockTimeoutMs = 1_000
 const lockPauseMs = 2_000
 
-/** Together three minutes: longer than any transaction of ours may take, and than most backups hold a table. */
+/** Three minutes in all: longer than any transaction of Parley, and than most backups hold a table. */
 const lockAttempts = 60
 
-/** A numbered file, and what tells it from one of the same name in another version. */
+/** A numbered file, with a digest that tells it from a file of equal name in another build. */
 interface Migration {
   name: string
   text: string
@@ -31,25 +31,25 @@ interface Migration {
 }
 
 /**
- * Brings the schema up to date: each numbered file once, in order, each in a transaction of its own, for as long as it
- * takes. Refuses a database that is not fit for it, and one whose schema was made by a newer version, or by other files
- * than these.
+ * Brings the schema up to date: runs each missing file once, in order, in a transaction of its own without a time
+ * limit. StartFault where the database is not fit for Parley, or its schema was made by a newer version or by different
+ * files.
  */
 export async function migrate(sql: Sql, log: Log, folder = ownFolder): Promise<void> {
   await requireFit(sql, log)
   const migrations = readMigrations(folder)
   const connection = await sql.reserve()
   try {
-    // A large table takes its time, and so does another node that migrates it.
+    // Migrating a large table takes long, and so does waiting for another node that does.
     await connection`set statement_timeout = 0`
-    await takeTurn(connection, log)
+    await acquireLock(connection, log)
     await connection.unsafe(migrationsTable)
     const applied = await connection<Omit<Migration, 'text'>[]>`select name, digest from migrations`
-    requireSame(migrations, applied)
+    requireUnchanged(migrations, applied)
     const done = new Set(applied.map(({ name }) => name))
     const missing = migrations.filter(({ name }) => !done.has(name))
     if (missing.length > 0) log.info({ migrations: missing.map(({ name }) => name) }, 'The database is being migrated')
-    for (const migration of missing) await applyPatiently(connection, migration, log)
+    for (const migration of missing) await applyWithRetries(connection, migration, log)
   } finally {
     await connection`select pg_advisory_unlock(${migrationLock})`
     await connection`reset statement_timeout`
@@ -57,14 +57,14 @@ export async function migrate(sql: Sql, log: Log, folder = ownFolder): Promise<v
   }
 }
 
-/** What this version has of the schema of another database: the digest of each migration, by name. */
+/** The digests of this version's migrations, by name. */
 export function listOwnMigrations(folder = ownFolder): Map<string, string> {
   return new Map(readMigrations(folder).map(({ name, digest }) => [name, digest]))
 }
 
 /**
- * Makes the schema as it is after the named migrations, as a part of the caller's transaction, in an empty database.
- * What they add to it by `migrate` comes later.
+ * Creates the schema as of the named migrations in an empty database, within the caller's transaction. Run `migrate`
+ * afterwards for the missing ones.
  */
 export async function makeSchema(tx: Tx, names: ReadonlySet<string>, folder = ownFolder): Promise<void> {
   await tx`select pg_advisory_xact_lock(${migrationLock})`
@@ -74,7 +74,7 @@ export async function makeSchema(tx: Tx, names: ReadonlySet<string>, folder = ow
   }
 }
 
-async function takeTurn(connection: ReservedSql, log: Log): Promise<void> {
+async function acquireLock(connection: ReservedSql, log: Log): Promise<void> {
   const [row] = await connection<[{ is_mine: boolean }]>`select pg_try_advisory_lock(${migrationLock}) as is_mine`
   if (row.is_mine) return
   log.info({}, 'Another node migrates the database: waiting for it')
@@ -82,15 +82,15 @@ async function takeTurn(connection: ReservedSql, log: Log): Promise<void> {
 }
 
 /**
- * Nodes of the earlier version go on meanwhile. A change of a table waits for what is under way in it, and everything that
- * comes later waits for the change: so it waits for a moment only, gives way, and tries again.
+ * Nodes of the earlier version keep working meanwhile. A change of a table waits for the transactions that use it, and
+ * all later ones wait for the change: so it waits only briefly, gives way, and tries again.
  */
-async function applyPatiently(connection: ReservedSql, migration: Migration, log: Log): Promise<void> {
+async function applyWithRetries(connection: ReservedSql, migration: Migration, log: Log): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await apply(connection, migration)
     } catch (error) {
-      if (!isCrowded(error)) throw error
+      if (!isLockFailure(error)) throw error
       if (attempt === lockAttempts) {
         throw new StartFault(
           `The migration ${migration.name} gave way ${attempt} times to what uses the tables that it changes. Start again ` +
@@ -104,8 +104,8 @@ async function applyPatiently(connection: ReservedSql, migration: Migration, log
   }
 }
 
-/** It waited too long for a lock, or each waited for the other. */
-function isCrowded(error: unknown): boolean {
+/** True where the migration waited too long for a lock, or ran into a deadlock. */
+function isLockFailure(error: unknown): boolean {
   return ['55P03', '40P01'].includes((error as { code?: string }).code ?? '')
 }
 
@@ -116,7 +116,7 @@ async function apply(connection: ReservedSql, { name, text, digest }: Migration)
         `insert into migrations values ('${name}', now(), '${digest}'); commit`,
     )
   } catch (error) {
-    // Left open, it would refuse all that comes next with an error of its own.
+    // Left open, the failed transaction would refuse every later statement.
     await connection`rollback`
     throw error
   }
@@ -130,8 +130,8 @@ function readMigrations(folder: string): Migration[] {
   })
 }
 
-/** What was applied must be among the files, as they are. */
-function requireSame(migrations: Migration[], applied: Omit<Migration, 'text'>[]): void {
+/** StartFault unless each applied migration is among the files, unchanged. */
+function requireUnchanged(migrations: Migration[], applied: Omit<Migration, 'text'>[]): void {
   const known = new Map(migrations.map(({ name, digest }) => [name, digest]))
   const unknown = applied.filter(({ name }) => !known.has(name)).map(({ name }) => name)
   if (unknown.length > 0) {

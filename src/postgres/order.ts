@@ -1,14 +1,14 @@
 import type { OrderKey, Page } from '../api/page.ts'
 import type { Db, Fragment } from './sql.ts'
 
-/** `order by` for a page request; `columns` says what each field is sorted by. */
+/** The `order by` clause of a page request; `columns` gives the SQL expression of each field. */
 export function orderBy<Field extends string>(
   db: Db,
   order: OrderKey<Field>[],
   columns: Record<Field, string>,
 ): Fragment {
   const keys = order.map(({ field, descending }) => `${columns[field]}${descending ? ' desc' : ''}`)
-  // Fields were checked against a list, and what stands for them is fixed text.
+  // Fields have been checked against a list, and each expression is fixed text.
   return db`order by ${db.unsafe(keys.join(', '))}`
 }
 
@@ -16,11 +16,11 @@ interface NearWalk<Field extends string> {
   order: OrderKey<Field>[]
   limit: number
   offset: number
-  /** What was walked over, in the order of the page. */
+  /** Puts the rows back into the order of the page. */
   restore: <Row>(rows: Row[]) => Row[]
 }
 
-/** How a page of `count` rows is walked to from the nearer end; `skip` must be below `count`. */
+/** How to reach a page of `count` rows from the nearer end; `skip` must be below `count`. */
 export function fromNearerEnd<Field extends string>(
   { order, skip, take }: Pick<Page<Field>, 'order' | 'skip' | 'take'>,
   count: number,

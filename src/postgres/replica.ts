@@ -12,26 +12,29 @@ interface ReplicaOptions {
   log: Log
 }
 
-/** Where a server is in the log of writes, and in which history of it: a promotion begins another one. */
+/** A position in the write-ahead log, and its timeline: a promotion begins another one. */
 interface Position {
   bytes: number
   timeline: number
   deployment: string
 }
 
-/** How long a replica may take to say where it is, and for how long one that did not is left alone. Guesses. */
-const answerMs = 250
-const restMs = 1_000
+/** How long a replica may take to report its position, and for how long one that did not is skipped. Guesses. */
+const answerTimeoutMs = 250
+const skipMs = 1_000
 
-/** A replica is usually some milliseconds behind: it is asked so often, with such pauses, before the primary is. Guesses. */
+/**
+ * A replica usually lags by some milliseconds: it is asked this often, with these pauses, before the primary is read.
+ * Guesses.
+ */
 const attempts = 3
 const pauseMs = 5
 
 /**
- * A replica of the database, for reads that take long. A read goes there only when the replica has everything that was
- * committed before the read was asked for, through whichever node: readers see their own writes. One that is behind, gone,
- * promoted, or of another database is passed by, and the primary is read. Costs a small query of each of the two, shared by
- * all reads of a moment. Ended by `close`.
+ * A read replica, for reads that take long. A read goes to it only when it has everything that was committed, through
+ * any node, before the read was asked for: readers see their own writes. A replica that lags, does not answer, was
+ * promoted, or belongs to another database is skipped, and the primary is read. Costs a small query to each of the two,
+ * shared by concurrent reads. Ended by `close`.
  */
 export class Replica {
   readonly #primary: Sql
@@ -43,7 +46,7 @@ export class Replica {
   readonly #findReplayed = batchLoads<'position', Position | null>(
     async sql => new Map([['position', await findReplayed(sql)]]),
   )
-  #restsUntil = 0
+  #skippedUntil = 0
   #reads = 0
 
   constructor({ primary, url, log, ...options }: ReplicaOptions) {
@@ -52,12 +55,14 @@ export class Replica {
     this.#log = log
   }
 
-  /** Reads that the replica has answered. */
+  /** The number of reads that the replica has answered. */
   get reads(): number {
     return this.#reads
   }
 
-  /** Runs queries that only read on the replica, or on the primary; on both where the replica fails in the middle. */
+  /**
+   * Runs read-only queries on the replica or on the primary; again on the primary where the replica fails on the way.
+   */
   async read<Result>(run: (sql: Sql) => Promise<Result>): Promise<Result> {
     if (!(await this.#isCurrent())) return run(this.#primary)
     try {
@@ -65,9 +70,9 @@ export class Replica {
       this.#reads++
       return result
     } catch (error) {
-      // What took too long there would take too long here.
+      // A statement that timed out there would time out here too.
       if (!isUnavailable(error) || (error as { code?: string }).code === '57014') throw error
-      this.#rest(error)
+      this.#skip(error)
       return run(this.#primary)
     }
   }
@@ -77,13 +82,13 @@ export class Replica {
   }
 
   async #isCurrent(): Promise<boolean> {
-    if (performance.now() < this.#restsUntil) return false
+    if (performance.now() < this.#skippedUntil) return false
     const committed = (await this.#findCommitted(this.#primary, ['position'])).get('position')!
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const replayed = await this.#askReplica()
       if (replayed === null || replayed.timeline !== committed.timeline) return false
       if (replayed.deployment !== committed.deployment) {
-        this.#rest(new Error('DATABASE_REPLICA_URL names a replica of another database'))
+        this.#skip(new Error('DATABASE_REPLICA_URL names a replica of another database'))
         return false
       }
       if (replayed.bytes >= committed.bytes) return true
@@ -95,26 +100,26 @@ export class Replica {
   /** Null where it does not answer, or is no replica any more. */
   async #askReplica(): Promise<Position | null> {
     const onTimeout = (): never => {
-      throw new Error(`The replica has not answered for ${answerMs} ms`)
+      throw new Error(`The replica has not answered for ${answerTimeoutMs} ms`)
     }
     try {
       const asked = this.#findReplayed(this.#sql, ['position'])
-      const found = await withTimeout(asked, { clock: systemClock, timeoutMs: answerMs, onTimeout })
+      const found = await withTimeout(asked, { clock: systemClock, timeoutMs: answerTimeoutMs, onTimeout })
       return found.get('position') ?? null
     } catch (error) {
-      this.#rest(error)
+      this.#skip(error)
       return null
     }
   }
 
-  #rest(error: unknown): void {
+  #skip(error: unknown): void {
     const now = performance.now()
-    if (now >= this.#restsUntil) this.#log.warn({ error }, 'The replica is not used for now; the primary is read')
-    this.#restsUntil = now + restMs
+    if (now >= this.#skippedUntil) this.#log.warn({ error }, 'The replica is not used for now; the primary is read')
+    this.#skippedUntil = now + skipMs
   }
 }
 
-/** What is visible to anybody was flushed before: no commit that a reader may have heard of is behind it. */
+/** Every commit that a reader may have seen has been flushed, so its position is not beyond this one. */
 async function findCommitted(sql: Sql): Promise<Position> {
   const [row] = await sql<[Position]>`
     select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint as bytes,

@@ -5,37 +5,43 @@ import { toPool } from './driver/pool.ts'
 
 export type Sql = postgres.Sql<{ bigint: number }>
 export type Tx = postgres.TransactionSql<{ bigint: number }>
-/** Either a pool or a transaction: what a query needs. */
+/** A pool, a connection or a transaction: anything that runs a query. */
 export type Db = Sql | Tx | ReservedSql
 export type ReservedSql = postgres.ReservedSql<{ bigint: number }>
-/** What a `jsonb` column takes. */
+/** A value of a `jsonb` column. */
 export type Json = postgres.JSONValue
-/** A piece of SQL inside a template. */
+/** A piece of SQL within a template. */
 export type Fragment = postgres.PendingQuery<postgres.Row[]>
 
 /**
- * Time between two steps of a node's transaction, which take a millisecond: for as long, a node that was stopped (a frozen
- * virtual machine) holds up the others. A guess; longer than collecting garbage ever takes.
+ * The longest pause between two steps of a node's transaction, whose steps take about a millisecond. A node that was
+ * stopped (a frozen virtual machine) blocks others for as long. A guess; longer than any garbage collection.
  */
-export const pauseMs = 1_000
+export const idleInTransactionMs = 1_000
 
 /**
- * The same for transactions of the background, which hold no apps: on a server with 256 busy senders these waited for
- * longer than a second for their turn, were ended by PostgreSQL, and began again (measured).
+ * As `pauseMs`, for background transactions, which lock no apps: on a server with 256 busy senders they waited for
+ * longer than a second for the event loop, were ended by PostgreSQL, and began again (measured).
  */
-export const backgroundPauseMs = 5_000
+export const backgroundIdleInTransactionMs = 5_000
 
 export interface ConnectionOptions {
   url: string
-  /** Ends a statement that runs longer: a query that hangs must not hold a request for ever. */
+  /** PostgreSQL cancels a statement that runs longer, so that a hanging query does not hold a request for ever. */
   statementTimeoutMs: number
-  /** Ends a transaction in which nothing happens: whoever it belongs to hangs, and others wait. Default: twice the above. */
+  /**
+   * PostgreSQL ends a transaction that is idle for longer: its owner hangs, and others wait for it. Default: twice
+   * `statementTimeoutMs`.
+   */
   idleTimeoutMs?: number
-  /** How long a statement waits for what another one has locked; without, as long as it may take. */
+  /** How long a statement may wait for a lock. Default: without a limit of its own. */
   lockTimeoutMs?: number
   applicationName?: string
-  /** Plans each statement once, not for its parameters: for the same few, again and again. */
-  plansOnce?: boolean
+  /**
+   * Plans each statement once, whatever its parameters (`plan_cache_mode = force_generic_plan`): for a few statements
+   * that are repeated often.
+   */
+  genericPlans?: boolean
 }
 
 export interface SqlOptions extends ConnectionOptions {
@@ -44,53 +50,57 @@ export interface SqlOptions extends ConnectionOptions {
   waited?: (ms: number) => void
 }
 
-/** Ids and revs are drawn from sequences that will not pass 2^53, so they are read as numbers. */
+/** Ids and revs come from sequences that stay below 2^53, so they are read as numbers. */
 const bigint = { to: 20, from: [20], parse: Number, serialize: String }
 
 /**
- * What postgres.js and our SQL take texts and transactions for, whatever a database, a role or a server has as its
- * default. Who waits for a lock wants to see what was committed meanwhile.
+ * Settings that postgres.js and the SQL of Parley rely on, whatever the defaults of database, role and server. Read
+ * committed: a statement that has waited for a lock must see what was committed meanwhile.
  */
-const assumed = {
+const requiredSettings = {
   DateStyle: 'ISO, YMD',
   bytea_output: 'hex',
   standard_conforming_strings: 'on',
   default_transaction_isolation: 'read committed',
 } as const
 
-/** PostgreSQL ends a statement by itself before; where it does not, it is gone. A guess: time for its answer to arrive. */
+/**
+ * PostgreSQL cancels a late statement itself; where even that is not reported in time, it is gone. A guess: time for
+ * its answer to arrive.
+ */
 const graceMs = 5_000
 
-/** How long one of several servers may take to let a connection in, before the next is tried. A guess. */
+/** Connecting to one of several servers may take this long before the next is tried. A guess. */
 const nextHostSeconds = 3
 
-/** Connects on first use. */
+/** A pool that connects on first use. */
 export function openSql({ connections, waited, ...options }: SqlOptions): Sql {
   const deadlineMs = options.statementTimeoutMs + graceMs
   return toPool({ open: () => openConnection(options), size: connections, deadlineMs, ...(waited && { waited }) })
 }
 
 /**
- * One connection, made on first use. What is asked while it is busy is sent off at once, and answered in order; whoever
- * asks sees to it that there is an answer.
+ * One connection, opened on first use. Queries made while it is busy are pipelined, and answered in order; the caller
+ * has to enforce a deadline.
  */
 export function openConnection(options: ConnectionOptions): Sql {
-  const { url, statementTimeoutMs, applicationName = 'parley', plansOnce = false } = options
+  const { url, statementTimeoutMs, applicationName = 'parley', genericPlans = false } = options
   const { idleTimeoutMs = statementTimeoutMs * 2, lockTimeoutMs } = options
   const { url: firstUrl, hosts, ports } = requireHosts(url)
   return postgres(firstUrl, {
-    // `postgres://user@%2Fsome%2Ffolder:5432/name` means a Unix socket in that folder, which postgres.js does not know.
+    // `postgres://user@%2Fsome%2Ffolder:5432/name` means a Unix socket in that folder, which postgres.js does not
+    // support.
     ...(hosts[0]?.startsWith('/') && { path: `${hosts[0]}/.s.PGSQL.${ports[0]}` }),
-    // Of several servers one is the primary. postgres.js takes a standby for one that can be written to ("read-write"
-    // looks at default_transaction_read_only alone); "primary" is what is meant.
+    // Among several servers, only the primary will do. With "read-write", postgres.js accepts a standby, because it
+    // checks default_transaction_read_only alone; "primary" is what is meant.
     ...(hosts.length > 1 && toSeveral(hosts, ports)),
     max: 1,
     types: { bigint, ...arrayTypes },
-    // A connection that was ended while it asked for them would have no array types; they are known, see arrays.ts.
+    // A connection that was lost while asking for the types would have none; they are listed in arrays.ts.
     fetch_types: false,
-    // postgres.js has no deadline of its own when the server accepts a connection and then falls silent.
+    // postgres.js has no other deadline for a server that accepts a connection and then stays silent.
     connect_timeout: hosts.length > 1 ? nextHostSeconds : 10,
-    // Seconds before a connection is tried anew. Its own choice grows to 20, and requests would wait as long.
+    // Seconds before a connection is tried again. The default grows to 20 s, and requests would wait as long.
     backoff: retries => Math.min(3 ** retries / 100, 0.5),
     idle_timeout: 0,
     max_lifetime: null,
@@ -98,17 +108,17 @@ export function openConnection(options: ConnectionOptions): Sql {
     connection: {
       application_name: applicationName,
       statement_timeout: statementTimeoutMs,
-      // `set` would be lost with a pooler in transaction mode; as start-up parameters they hold.
+      // `set` would be lost with a pooler in transaction mode; start-up parameters are kept.
       idle_in_transaction_session_timeout: idleTimeoutMs,
-      ...assumed,
+      ...requiredSettings,
       ...(lockTimeoutMs !== undefined && { lock_timeout: lockTimeoutMs }),
-      ...(plansOnce && { plan_cache_mode: 'force_generic_plan' }),
+      ...(genericPlans && { plan_cache_mode: 'force_generic_plan' }),
     },
   }) as unknown as Sql
 }
 
 function toSeveral(hosts: string[], ports: number[]): { target_session_attrs: 'primary' } {
-  // The types know of one host only.
+  // The driver's types know of one host only.
   const servers: object = { host: hosts, port: ports }
   return { ...servers, target_session_attrs: 'primary' }
 }
@@ -119,15 +129,16 @@ function requireHosts(url: string): DatabaseHosts {
   return hosts
 }
 
-/** The unique index or foreign key that a write ran into; null for any other error. */
+/** The name of the unique index or foreign key that a write violated; null for any other error. */
 export function violatedConstraint(error: unknown): string | null {
   if (!(error instanceof postgres.PostgresError) || !['23505', '23503'].includes(error.code)) return null
   return error.constraint_name ?? ''
 }
 
 /**
- * True where PostgreSQL ended a transaction for the sake of others: each waited for the other, one waited for longer than
- * it may, or a pooler keeps our settings from it and they are isolated by default. Done again, it may well succeed.
+ * True where PostgreSQL ended a transaction because of other transactions: a deadlock (40P01), a serialization failure
+ * (40001, where a pooler withholds `default_transaction_isolation`), or a lock timeout (55P03). A retry may well
+ * succeed.
  */
 export function isCollision(error: unknown): boolean {
   return error instanceof postgres.PostgresError && ['40P01', '40001', '55P03'].includes(error.code)

@@ -66,7 +66,7 @@ test('rows arrive as they are, whether they have anything in common or not', asy
       const [current] = await tx<{ id: string }[]>`select pg_current_xact_id()::text as id`
       const statement = new WriteStatement()
       statement.add(declared[form], rows)
-      const { text: statementText, params } = statement.finishIn(current!.id)
+      const { text: statementText, params } = statement.finishInTransaction(current!.id)
       await tx.unsafe(statementText, params, { prepare: true })
       return tx<Row[]>`with gone as (delete from things returning *) select * from gone order by id`
     })

@@ -2,7 +2,7 @@ import { systemClock, withTimeout } from '../../lib/clock.ts'
 import { overloaded } from '../../lib/errors.ts'
 import { isFenced, type StatementTexts, type WriteStatement } from '../../postgres/batch.ts'
 import { statementLimit } from '../../postgres/driver/pool.ts'
-import { isCollision, openConnection, pauseMs, type Db, type Sql } from '../../postgres/sql.ts'
+import { isCollision, openConnection, idleInTransactionMs, type Db, type Sql } from '../../postgres/sql.ts'
 import { drawsFor, movesAll, nowMs, toFence, type AppRev, type Attempt, type Expected } from './fence.ts'
 import { idsPerDraw, IdPool, type DrawnIds } from '../../log/id-pool.ts'
 import { toIdArray } from '../../postgres/arrays.ts'
@@ -70,9 +70,9 @@ export function openCommitConnection(url: string): CommitConnection {
     openConnection({
       url,
       statementTimeoutMs: stepSeconds * 1000,
-      idleTimeoutMs: pauseMs,
+      idleTimeoutMs: idleInTransactionMs,
       lockTimeoutMs: lockWaitMs,
-      plansOnce: true,
+      genericPlans: true,
     })
   return new CommitConnection({ open, deadlineMs: (stepSeconds + 5) * 1000 })
 }
@@ -156,7 +156,9 @@ export class CommitConnection {
    * sequence back to before the numbers that `begin` drew.
    */
   async commit(statement: WriteStatement, { transaction, ahead }: Locked, moved: number): Promise<void> {
-    const written = this.#write(statement.finishIn(transaction, this.#texts, { ...movesAll(statement), param: moved }))
+    const written = this.#write(
+      statement.finishInTransaction(transaction, this.#texts, { ...movesAll(statement), param: moved }),
+    )
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
     // `and chain` is an error there; the transaction that it opens is ended at once.
     const committed = this.#sql.unsafe('commit and chain; rollback').simple()

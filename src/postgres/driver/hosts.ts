@@ -1,4 +1,4 @@
-/** The servers that a database URL names, in its order, and the URL with the first of them alone. */
+/** The servers that a database URL lists, in order, and the URL reduced to the first of them. */
 export interface DatabaseHosts {
   url: string
   hosts: string[]
@@ -11,14 +11,14 @@ const form = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#]*)(.*)$/
 const defaultPort = 5432
 
 /**
- * Reads `postgres://user@one:5432,two:5432/name`, the form of libpq (PostgreSQL's documentation, section 32.1.1.2), which
- * no URL parser takes. Null where it is no such URL.
+ * Parses `postgres://user@one:5432,two:5432/name`, libpq's form for several hosts (PostgreSQL's documentation, section
+ * 32.1.1.2), which URL parsers refuse. Null where the text is no such URL.
  */
 export function readHosts(text: string): DatabaseHosts | null {
   const [, start, servers, rest] = form.exec(text) ?? []
   if (start === undefined || servers === undefined) return null
   const names = servers.split(',')
-  // The parser knows what a host may be, and how IPv6 is written.
+  // The URL parser checks host names and knows how IPv6 is written.
   const parsed = names.map(name => URL.parse(`postgres://${name}`))
   if (names.length > 1 && names.includes('')) return null
   const [first = ''] = names
@@ -31,7 +31,7 @@ export function readHosts(text: string): DatabaseHosts | null {
   }
 }
 
-/** The servers and the name of the database, without credentials: for messages. */
+/** The servers and the database name without credentials, for messages. */
 export function describeHosts(text: string): string {
   const { url, hosts, ports } = readHosts(text)!
   return `${hosts.map((host, i) => `${host}:${ports[i]}`).join(',')}${new URL(url).pathname}`

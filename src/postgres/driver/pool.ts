@@ -1,18 +1,19 @@
 import type { Sql, Tx } from '../sql.ts'
 
 /**
- * A connection that has prepared so many statements is replaced. What is asked for, and what is written together, makes
- * their texts, and there is no end to it; PostgreSQL keeps up to 350 KiB for each (measured for commits).
+ * A connection that has prepared this many statements is replaced. The number of different texts is unbounded, because
+ * filters and combinations of writes each make their own, and PostgreSQL keeps up to 350 KiB for a prepared one
+ * (measured for commits).
  */
 export const statementLimit = 200
 
-/** How often a pool looks for what is not answered. */
+/** Interval between two looks for unanswered queries. */
 const sweepMs = 1_000
 
-/** A query of postgres.js: made by any client, run by the one whose handler is called with it. */
+/** A query of postgres.js: built by any client, run by the client whose handler is called with it. */
 interface Query extends PromiseLike<unknown> {
   handler: (query: Query) => void
-  /** Set when it runs: whether its statement is to be kept, and whether the connection had it already. */
+  /** Set when the query runs: whether its statement is kept prepared, and whether it was already. */
   prepare?: boolean
   prepared?: boolean
 }
@@ -21,13 +22,13 @@ interface Query extends PromiseLike<unknown> {
 interface Client {
   sql: Sql
   run: Query['handler']
-  /** How many statements PostgreSQL keeps for it, beside those of transactions: these are always the same few. */
+  /** The number of statements that PostgreSQL keeps prepared for it, without the few fixed ones of transactions. */
   statements: number
-  /** How many sweeps it has left the same thing unanswered; null where nothing is waited for. */
+  /** For how many sweeps the current query has been unanswered; null while there is none. */
   sweeps: number | null
 }
 
-/** What is done in a transaction. */
+/** The body of a transaction. */
 type Run = (tx: Tx) => unknown
 
 interface PoolOptions {
@@ -36,23 +37,24 @@ interface PoolOptions {
   size: number
   /** Called when a query or transaction gets a connection for which it had to wait. */
   waited?: (ms: number) => void
-  /** How long PostgreSQL may take for one answer, to the second, before the connection is given up. */
+  /** How long PostgreSQL may take for one answer before the connection is given up; precise to a second. */
   deadlineMs: number
 }
 
 /**
- * Shares clients of one connection each: a query waits until one of them has nothing else to do, behind nothing but those
- * that came before it. A transaction has its connection alone.
+ * Shares out clients of one connection each. Queries wait in arrival order until a connection is idle; a transaction
+ * has its connection to itself.
  *
- * A connection that leaves a query unanswered until the deadline is replaced, and the query fails: of a host that is gone,
- * the system would tell after a quarter of an hour. A transaction may last, as long as it asks and is answered. Time is
- * counted in sweeps over the clients, so that it costs a query nothing, and a node that was stopped does not take its own
- * silence for PostgreSQL's. What is reserved waits for as long as it takes.
+ * A connection that leaves a query unanswered until the deadline is replaced, and the query fails: if a host is gone,
+ * the operating system reports it only after a quarter of an hour. A transaction may last as long as it keeps asking
+ * and is answered. Time is counted in sweeps over the clients, which costs a query nothing and keeps a node that was
+ * stopped for a while from mistaking its own silence for PostgreSQL's. Requests for a reserved connection wait without
+ * a deadline.
  *
- * postgres.js could have all connections in one client, but (3.4.9) it keeps these in lists that grow with each query
- * until they happen to be empty, and looks through them for each: four at a time over ten connections, a query took 55 us
- * of processor time at first and 170 after 300,000 (measured; 40 here). And where all are busy it sends a query along
- * behind another, which may take seconds.
+ * postgres.js could hold all connections in one client, but (3.4.9) its lists of connections grow with each query until
+ * they happen to be empty, and each query searches them: with four queries at a time over ten connections, a query took
+ * 55 us of processor time at first and 170 us after 300,000 (measured; 40 us here). When all connections are busy it
+ * also pipelines a query behind another one, which may take seconds.
  */
 export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
   const clients = new Set<Client>()
@@ -62,18 +64,18 @@ export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
     clients.add(client)
     return client
   }
-  // The last one that was used comes first, so that no more connections are made than are needed.
+  // A stack: the most recently used connection is taken first, so that no more are opened than needed.
   const idle = Array.from({ length: size }, connect)
   const waiting: ((client: Client) => void)[] = []
   let isEnded = false
 
   const renew = (client: Client) => {
     clients.delete(client)
-    // Nobody uses it any more, so nobody can do anything about how it ends.
+    // The client is out of use, so an error of its ending concerns no caller.
     client.sql.end({ timeout: 1 }).catch(() => {})
     return connect()
   }
-  const take = (use: (client: Client) => void) => {
+  const acquireClient = (use: (client: Client) => void) => {
     const client = idle.pop()
     if (client !== undefined) use(client)
     else if (waited === undefined) waiting.push(use)
@@ -85,7 +87,7 @@ export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
       })
     }
   }
-  const give = (client: Client) => {
+  const returnClient = (client: Client) => {
     client.sweeps = null
     const isUsable = clients.has(client) && client.statements < statementLimit
     const next = isUsable || isEnded ? client : renew(client)
@@ -93,23 +95,23 @@ export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
     if (use === undefined) idle.push(next)
     else use(next)
   }
-  const patience = Math.ceil(deadlineMs / sweepMs)
+  const sweepLimit = Math.ceil(deadlineMs / sweepMs)
   const sweep = () => {
     for (const client of clients) {
-      if (client.sweeps === null || client.sweeps++ < patience) continue
+      if (client.sweeps === null || client.sweeps++ < sweepLimit) continue
       clients.delete(client)
-      // What it was asked fails, and that replaces it.
+      // Its current query fails, which replaces the connection.
       client.sql.end({ timeout: 0 }).catch(() => {})
     }
   }
   const sweeping = setInterval(sweep, sweepMs).unref()
   const handler = (query: Query) =>
-    take(client => {
+    acquireClient(client => {
       client.sweeps = 0
       client.run(query)
       const over = () => {
         if (query.prepare === true && query.prepared === false) client.statements++
-        give(client)
+        returnClient(client)
       }
       query.then(over, over)
     })
@@ -123,7 +125,7 @@ export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
     unsafe: (...args: Parameters<Sql['unsafe']>) => share(maker.unsafe(...args)),
     async begin(...args: [options: string, run: Run] | [run: Run]) {
       const [options, run] = args.length === 1 ? ['', args[0]] : args
-      const client = await new Promise<Client>(take)
+      const client = await new Promise<Client>(acquireClient)
       let isOver = false
       const progress = () => {
         if (!isOver) client.sweeps = 0
@@ -133,20 +135,20 @@ export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
         return await client.sql.begin(options, tx => run(watch(tx, progress)))
       } finally {
         isOver = true
-        give(client)
+        returnClient(client)
       }
     },
     async reserve() {
-      const client = await new Promise<Client>(take)
-      // postgres.js never hands out a connection that it opens for `reserve` (issue 1195), so a query opens it before.
+      const client = await new Promise<Client>(acquireClient)
+      // postgres.js never hands out a connection that it opens for `reserve` (issue 1195), so a query opens it first.
       const opened = client.sql`select 1`.then(() => client.sql.reserve())
       const reserved = await opened.catch((error: unknown) => {
-        give(client)
+        returnClient(client)
         throw error
       })
       const release = () => {
         reserved.release()
-        give(client)
+        returnClient(client)
       }
       return Object.assign((...args: Parameters<Sql>) => reserved(...args), reserved, { release })
     },
@@ -156,12 +158,13 @@ export function toPool({ open, size, deadlineMs, waited }: PoolOptions): Sql {
       await Promise.all(Array.from(clients, ({ sql }) => sql.end(options)))
     },
   }
-  // What else a client can do, such as to listen, is not for a pool. This one makes queries, and never connects.
+  // Other methods of a client, such as `listen`, make no sense on a pool. This client only builds queries and never
+  // connects.
   const make = (...args: Parameters<Sql>) => share(maker(...args))
   return Object.assign(make, pool) as unknown as Sql
 }
 
-/** The same transaction, which calls `progress` whenever it asks and is answered. */
+/** The given transaction, with `progress` called at each query and each answer. */
 function watch(tx: Tx, progress: () => void): Tx {
   const share = <Made>(made: Made): Made => {
     if (!isQuery(made)) return made

@@ -3,15 +3,15 @@ import { join } from 'node:path'
 
 const ownRoot = join(import.meta.dirname, '../../..')
 
-/** The native part of uWebSockets.js is built for it, and TypeScript runs without a build step. */
+/** uWebSockets.js ships a native module for this version, which also runs TypeScript without a build step. */
 const major = 22
 
-/** The repairs of the driver, with what each is for. patch-package makes them, in the script `postinstall`. */
+/** The patch of the driver, with the reason for each hunk. The script `postinstall` applies it with patch-package. */
 const patchFile = join(import.meta.dirname, 'postgres+3.4.9.patch')
 
 /**
- * Why this process cannot run Parley, with the way out: its Node.js, or a driver of PostgreSQL without the repairs that
- * `npm install` makes; null where it can. `root` holds `node_modules`.
+ * The reason why this process cannot run Parley, and what to do: a Node.js of another version, or a driver that lacks
+ * the patch that `npm install` applies. Null where it can run. `root` is the folder with `node_modules`.
  */
 export function findRuntimeFault(version = process.versions.node, root = ownRoot): string | null {
   if (Number.parseInt(version, 10) !== major) {
@@ -27,7 +27,7 @@ export function findRuntimeFault(version = process.versions.node, root = ownRoot
   )
 }
 
-/** Whether the files that the patch changes have every run of lines that it adds, before the line that follows it there. */
+/** True where the patched files contain each run of added lines, followed by the line that follows it in the patch. */
 function isPatched(root: string): boolean {
   return readFileSync(patchFile, 'utf8')
     .split(/^diff --git /m)

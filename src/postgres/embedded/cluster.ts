@@ -10,15 +10,15 @@ import { runToEnd } from './programs.ts'
 /** The database superuser: the owner of everything in an embedded database. */
 export const superuser = 'parley'
 
-/** Stands in the cluster's folder, where only PostgreSQL's own user and root can read it. */
+/** A file in the cluster's folder, readable by PostgreSQL's own user and root alone. */
 const passwordFile = 'parley.password'
 
 /**
- * Makes a database cluster at `path` unless there is one. It appears there all at once: a crash in the middle leaves
- * only a draft behind, which nobody will mistake for data.
+ * Creates a database cluster at `path` unless it exists. It appears there in one step: a crash leaves only a draft
+ * folder behind, which cannot be mistaken for data.
  *
- * Connections from outside the folder need the password. The Unix socket lies in the folder, which nobody else may
- * enter, and needs none. Text is compared by code point and folded as Unicode on every machine alike.
+ * TCP connections need the password. The Unix socket lies in the cluster's folder, which only its owner may enter, and
+ * needs none. On every machine, text is compared by code point and folded as Unicode.
  */
 export async function makeCluster(path: string, binaries: Binaries, owner: Owner | null): Promise<void> {
   if (existsSync(path)) return
@@ -35,8 +35,8 @@ export async function makeCluster(path: string, binaries: Binaries, owner: Owner
 }
 
 /**
- * StartFault where the cluster was made by another major version of PostgreSQL, whose files this one does not read, with
- * the way over.
+ * StartFault where another major version of PostgreSQL made the cluster, whose files this one cannot read; the message
+ * says how to migrate.
  */
 export function requireMajor(cluster: string, { major }: Binaries): void {
   const made = Number.parseInt(readFileSync(join(cluster, 'PG_VERSION'), 'utf8'), 10)
@@ -55,29 +55,29 @@ export function readPassword(cluster: string): string {
   return readFileSync(join(cluster, passwordFile), 'utf8')
 }
 
-/** The address of the cluster's database, by its socket or, without one, on the loopback interface. */
+/** The URL of the cluster's database, by its Unix socket or, if it has none, on the loopback interface. */
 export function toUrl(cluster: string, { port, socketDir }: Pick<Postmaster, 'port' | 'socketDir'>): string {
   return socketDir !== null
     ? `postgres://${superuser}@${encodeURIComponent(socketDir)}:${port}/postgres`
     : `postgres://${superuser}:${readPassword(cluster)}@127.0.0.1:${port}/postgres`
 }
 
-/** What PostgreSQL says of itself in postmaster.pid. */
+/** The contents of postmaster.pid. */
 interface Postmaster {
   pid: number
   port: number
-  /** Null where it listens on the loopback interface alone. */
+  /** Null where the server listens on the loopback interface alone. */
   socketDir: string | null
   isReady: boolean
 }
 
-/** The server that works on the cluster, as far as its pid file can be believed; null without one. */
+/** Reads the pid file of the cluster; null without one. The file may be stale: see `isServed`. */
 export function readPostmaster(cluster: string): Postmaster | null {
   let lines: string[]
   try {
     lines = readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')
   } catch {
-    // No pid file: no server, or one that has not got that far.
+    // No pid file: no server, or one that has not written it yet.
     return null
   }
   return {
@@ -89,8 +89,8 @@ export function readPostmaster(cluster: string): Postmaster | null {
 }
 
 /**
- * True where a server still works on the cluster. A pid file may outlive its server, and the pid may since belong to
- * somebody else; on Linux the process's working folder tells, elsewhere the pid alone has to do.
+ * True where a server is running on the cluster. A pid file may outlive its server, and its pid may since belong to
+ * another process: on Linux this checks the working folder of the process, elsewhere only that the pid exists.
  */
 export function isServed(cluster: string): boolean {
   const postmaster = readPostmaster(cluster)
@@ -99,9 +99,9 @@ export function isServed(cluster: string): boolean {
 }
 
 /**
- * Removes a pid file that PostgreSQL would believe although no server is left: its pid belongs to a dead process that
- * nobody has collected, as in containers without an init, or to somebody else. Only for whoever holds the lock, and
- * only on Linux, where it can be known that no process of the old server is left.
+ * Removes a stale pid file that PostgreSQL would trust: its pid belongs to an unrelated process, or to a dead one that
+ * was never reaped, as in containers without an init. Requires the lock on the data directory. Does something on Linux
+ * only, where it can be known that no process of the old server is left.
  */
 export function forgetPostmaster(cluster: string): void {
   const postmaster = readPostmaster(cluster)
@@ -110,7 +110,10 @@ export function forgetPostmaster(cluster: string): void {
   if (!pids.some(pid => worksIn(cluster, Number(pid)))) rmSync(join(cluster, 'postmaster.pid'), { force: true })
 }
 
-/** Every process of PostgreSQL works in its cluster's folder. False for one that is gone or may not be looked at. */
+/**
+ * True where the process works in the cluster's folder, as all processes of PostgreSQL do. False where it is gone or
+ * may not be inspected.
+ */
 function worksIn(cluster: string, pid: number): boolean {
   try {
     return readlinkSync(`/proc/${pid}/cwd`) === cluster

@@ -13,44 +13,43 @@ import { launch, runToEnd } from './programs.ts'
 import { toArguments, type ServerNeeds } from './server-settings.ts'
 
 export interface EmbeddedOptions {
-  /** The data directory; it exists, and is locked by the caller. */
+  /** The data directory; it exists, and the caller holds its lock. */
   dir: string
   connections: number
-  /** False for a database that is thrown away. Default true. */
+  /** False for a database that is thrown away. Default: true. */
   isDurable?: boolean
   log: Log
-  /** Called once when PostgreSQL ended and could not be brought back. */
+  /** Called once, when PostgreSQL has ended and could not be restarted. */
   onLost: (error: Error) => void
 }
 
-/** A socket's path may have 107 bytes on Linux and 103 on macOS; its name takes 15 of them. */
+/** The path of a Unix socket has at most 107 bytes on Linux and 103 on macOS; the file name takes 15 of them. */
 const socketDirLimit = 88
 
-/** With a Unix socket the port is only part of its name. */
+/** The port is part of the socket's file name. */
 const socketPort = 5432
 
-/** Longer than any recovery of 2 GB of write-ahead log that was seen; a guess. */
+/** Longer than the longest recovery seen of 2 GB of write-ahead log; a guess. */
 const startDeadlineMs = 300_000
 
-/** A checkpoint of everything in shared_buffers took at most 3 s where it was tried. */
+/** A checkpoint of all of shared_buffers took at most 3 s (measured). */
 const fastStopSeconds = 15
 
-/** Attempts to start before giving up, the first one included, and the wait before the second, which doubles with each. */
+/** Attempts of the first start, and the pause before the second, which doubles each time. */
 const firstStartAttempts = 4
 const restartAttempts = 6
 const restartDelayMs = 200
 
-/** A server that ran for this long had started well: the next end of it is a new story. */
+/** After running for this long, a server counts as started well, and its next failure is counted from zero. */
 const stableMs = 10_000
 
 /**
- * PostgreSQL as a child process, with its data under `dir`. Started by `start`, which first makes the database on a
- * fresh directory, and stops a server that an earlier process left behind (after `kill -9`); its recovery loses
- * nothing that was acknowledged. When it ends by itself it is started again, a few times. Ended by `stop`, or when
- * this process ends in any way that lets code run.
+ * PostgreSQL as a child process with its data under `dir`. `start` creates the database in a fresh directory, and stops
+ * a server that an earlier process left behind (after `kill -9`); recovery loses no acknowledged write. When the server
+ * ends unexpectedly, it is restarted a few times. Ended by `stop`, or with this process in any way that lets code run.
  */
 export class EmbeddedPostgres {
-  /** For this process's `openSql`, psql and pgbench alike. */
+  /** The URL for `openSql` of this process, psql and pgbench alike. */
   readonly url: string
   readonly #options: EmbeddedOptions
   readonly #binaries: Binaries
@@ -60,7 +59,7 @@ export class EmbeddedPostgres {
   readonly #onExit = () => this.#child?.kill('SIGINT')
   #child: ChildProcess | null = null
   #relaunching: Promise<void> | null = null
-  /** Settles when the server has ended, and what it left to say was read. */
+  /** Resolves when the server has ended and its output has been read. */
   #over: Promise<void> = Promise.resolve()
   #isStopping = false
   #failures = 0
@@ -86,7 +85,7 @@ export class EmbeddedPostgres {
     this.url = toUrl(cluster, this.#needs)
   }
 
-  /** Resolves when the database accepts connections. Rejects with the way out where it cannot be started. */
+  /** Resolves when the database accepts connections. Rejects with a StartFault that says what to do. */
   static async start(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
     const owner = await findOwner()
     const binaries = placeBinaries(await findBinaries(), owner)
@@ -118,7 +117,10 @@ export class EmbeddedPostgres {
     return this.#child?.pid
   }
 
-  /** Ends PostgreSQL; open transactions roll back. Resolves when it is gone: the data directory may be removed. */
+  /**
+   * Stops PostgreSQL; open transactions roll back. Resolves when it has ended, so that the data directory may be
+   * removed.
+   */
   async stop(): Promise<void> {
     this.#isStopping = true
     process.off('exit', this.#onExit)
@@ -139,7 +141,7 @@ export class EmbeddedPostgres {
     }
   }
 
-  /** Starts the server and watches over it. Rejects with its last words when it ends before it is ready. */
+  /** Starts and supervises the server. Rejects with its last output if it ends before it is ready. */
   async #launch(): Promise<void> {
     const logPath = join(this.#options.dir, 'postgres.log')
     const output = openLog(logPath)
@@ -178,7 +180,7 @@ export class EmbeddedPostgres {
     throw new Error(`PostgreSQL was not ready after ${startDeadlineMs / 1000} seconds`)
   }
 
-  /** Launches, several times if need be: processes of a server that was killed may take a moment to let go. */
+  /** Launches, repeatedly if necessary: the processes of a killed server may take a moment to let go of its files. */
   async #launchAgain(attempts: number): Promise<void> {
     for (;;) {
       try {
@@ -194,7 +196,7 @@ export class EmbeddedPostgres {
 }
 
 function openLog(path: string): number {
-  // Little is written to it; still it must not grow for ever.
+  // Little is written to the log, but it must not grow without bound.
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 8_000_000) renameSync(path, `${path}.1`)
   return openSync(path, 'a', 0o600)
 }

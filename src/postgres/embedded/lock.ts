@@ -3,11 +3,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { StartFault } from '../../lib/errors.ts'
 
 /**
- * Claims a data directory for this process until the returned function is called or the process ends, however it
- * ends: the kernel drops the lock, so there is none to clean up after `kill -9`. Throws a StartFault where another process has it.
+ * Locks a data directory for this process until the returned function is called or the process ends in any way: the
+ * kernel drops the lock, so nothing stale remains after `kill -9`. StartFault where another process holds it.
  *
- * Node has no file locks of its own. SQLite's are the kernel's (fcntl), work on every platform and between
- * containers that share a volume; a pid file or a socket file would have to be taken over by a guess.
+ * Node has no file locks. SQLite's are the kernel's (fcntl), and work on every platform and between containers that
+ * share a volume; whether a pid file or a socket file is stale could only be guessed.
  */
 export function lockDirectory(dir: string): () => void {
   const database = new DatabaseSync(join(dir, 'lock'))

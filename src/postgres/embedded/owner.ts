@@ -6,15 +6,15 @@ import { StartFault } from '../../lib/errors.ts'
 
 const run = promisify(execFile)
 
-/** The system user that PostgreSQL's processes and files belong to. */
+/** The system user who owns PostgreSQL's processes and files. */
 export interface Owner {
   uid: number
   gid: number
 }
 
 /**
- * Who PostgreSQL is to run as: null for ourselves. PostgreSQL refuses to run as root, so there it is the user
- * `postgres`, or `parley`, which is created if neither exists.
+ * The user to run PostgreSQL as; null for the user of this process. PostgreSQL refuses to run as root, so for root this
+ * is the user `postgres`, or `parley`, which is created where neither exists.
  */
 export async function findOwner(): Promise<Owner | null> {
   if (process.getuid?.() !== 0) return null
@@ -26,12 +26,12 @@ export function mayRead(owner: Owner, path: string): boolean {
   return allows(owner, path, 0o4) && (path === dirname(path) || mayPass(owner, dirname(path)))
 }
 
-/** True where the owner may pass through `folder`, and all above it, to what lies in it and is known by name. */
+/** True where the owner may pass through `folder`, and all folders above it, to a file known by name. */
 export function mayPass(owner: Owner, folder: string): boolean {
   return allows(owner, folder, 0o1) && (folder === dirname(folder) || mayPass(owner, dirname(folder)))
 }
 
-/** Lets everybody pass through a folder, and nobody see what lies in it who could not before. */
+/** Lets all users pass through a folder (mode +x), without letting them list it. */
 export function openToPass(folder: string): void {
   chmodSync(folder, (statSync(folder).mode & 0o7777) | 0o011)
 }
@@ -46,7 +46,7 @@ async function lookUp(name: string): Promise<Owner | null> {
     const [uid, gid] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])])
     return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
   } catch {
-    // id answers with an error for a name that it does not know.
+    // `id` fails for a name that it does not know.
     return null
   }
 }

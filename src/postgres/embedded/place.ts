@@ -4,18 +4,18 @@ import { basename, dirname, join, relative } from 'node:path'
 import { readVersion, type Binaries } from './binaries.ts'
 import { mayPass, mayRead, openToPass, type Owner } from './owner.ts'
 
-/** Where things go that a user other than root must reach, when root's checkout is closed to others. */
+/** Holds files for a user other than root when that user cannot enter root's checkout. */
 const publicDir = '/var/lib/parley'
 
 /**
- * The folder for a database cluster under `dataDir`, as a real path; it may not exist yet. Where PostgreSQL's user
+ * The real path of the folder for a database cluster under `dataDir`; it may not exist yet. Where PostgreSQL's user
  * cannot get there, because a folder above belongs to root alone (a checkout in /root), it is a link to a new folder
  * under /var/lib/parley.
  */
 export function placeCluster(dataDir: string, owner: Owner | null): string {
   const path = join(realpathSync(dataDir), 'postgres')
   if (owner === null) return path
-  // The data directory itself is ours to open; what lies in it has its own permissions.
+  // The data directory itself may be opened: what lies in it has permissions of its own.
   if (!mayPass(owner, dirname(path))) openToPass(dataDir)
   if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) return readlinkSync(path)
   if (existsSync(path)) return path
@@ -25,7 +25,7 @@ export function placeCluster(dataDir: string, owner: Owner | null): string {
   return elsewhere
 }
 
-/** The programs where PostgreSQL's user can run them: as installed, or a copy under /var/lib/parley. */
+/** Programs that PostgreSQL's user can run: as installed, or a copy under /var/lib/parley. */
 export function placeBinaries(binaries: Binaries, owner: Owner | null): Binaries {
   const { root } = binaries
   if (
@@ -51,23 +51,23 @@ export function placeBinaries(binaries: Binaries, owner: Owner | null): Binaries
   }
 }
 
-/** Removes what an earlier process was making when it ended. Only for whoever holds the lock. */
+/** Removes drafts that an earlier process left when it ended. Requires the lock on the data directory. */
 export function removeDrafts(path: string): void {
   for (const name of readdirSync(dirname(path))) {
     if (!name.startsWith(`${basename(path)}-draft-`)) continue
-    // A program that outlived the process may still be writing there.
+    // A program that outlived its process may still be writing there.
     rmSync(join(dirname(path), name), { recursive: true, force: true, maxRetries: 5 })
   }
 }
 
-/** An empty folder beside `path`, for making what is to become `path` all at once. */
+/** Makes an empty folder beside `path`, to be renamed to `path` when it is complete. */
 export function makeDraft(path: string, owner: Owner | null): string {
   const draft = mkdtempSync(join(dirname(path), `${basename(path)}-draft-`))
   if (owner !== null) chownSync(draft, owner.uid, owner.gid)
   return draft
 }
 
-/** Gives a finished draft its name. Where somebody else was faster, theirs stays. */
+/** Renames a finished draft to `path`. Where another process was faster, its result stays. */
 export function moveInto(draft: string, path: string): void {
   try {
     renameSync(draft, path)
@@ -84,7 +84,7 @@ function makePublicDir(prefix: string): string {
   return dir
 }
 
-/** With a strict umask npm installs files for root alone, and copies keep their permissions. */
+/** With a strict umask npm installs files for root alone, and copies inherit their permissions. */
 function openAll(dir: string): void {
   for (const entry of readdirSync(dir, { withFileTypes: true })) {
     const path = join(dir, entry.name)

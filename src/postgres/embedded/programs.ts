@@ -1,19 +1,19 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Owner } from './owner.ts'
 
-/** Runs a program of PostgreSQL as its owner, in a process group of its own: Ctrl-C is for Parley alone. */
+/** Starts a program of PostgreSQL as its owner, in a process group of its own, so that Ctrl-C reaches Parley alone. */
 export function launch(program: string, args: string[], owner: Owner | null, output: number | 'pipe'): ChildProcess {
   return spawn(program, args, {
     detached: true,
     stdio: ['ignore', output, output],
     cwd: '/',
-    // Nothing of our environment: PG… variables and locales would change what these programs do.
+    // None of this process's environment: PG… variables and locales would change what the programs do.
     env: { LC_ALL: 'C', TZ: 'UTC' },
     ...owner,
   })
 }
 
-/** Runs a program of PostgreSQL to its end. Rejects with what it printed if it fails. */
+/** Runs a program of PostgreSQL to its end. Rejects with its output if it fails. */
 export async function runToEnd(program: string, args: string[], owner: Owner | null): Promise<void> {
   const child = launch(program, args, owner, 'pipe')
   let output = ''

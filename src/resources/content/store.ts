@@ -3,7 +3,7 @@ import { orderBy } from '../../postgres/order.ts'
 import type { Page } from '../../api/page.ts'
 import type { Db, Sql } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
-import { remembered } from '../../postgres/remembered.ts'
+import { cachedQuery } from '../../postgres/cached-query.ts'
 import { isWithin } from './lists/positions/place.ts'
 import { settleTerms } from './lists/search.ts'
 import type { ContentRow } from './schema.ts'
@@ -236,7 +236,7 @@ export function contentStore(table: ContentTable): ContentStore {
       return found!
     },
     /** The ids of the first 100,000 that are found, and how many are; for half a minute, what was found before. */
-    gatherIds: remembered(
+    gatherIds: cachedQuery(
       rememberedMs,
       (sql, { scope, page }) =>
         store.searchIds(sql, scope, { ...page, skip: 0, take: rememberedIds, countOnly: false }),

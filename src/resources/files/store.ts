@@ -1,7 +1,7 @@
 import { batch } from '../../postgres/batch.ts'
 import type { Page } from '../../api/page.ts'
 import type { Db, Fragment } from '../../postgres/sql.ts'
-import { hasLetters } from '../../postgres/words.ts'
+import { hasLetters } from '../../postgres/word-search.ts'
 import type { Shown } from '../content/lists/positions/place.ts'
 import { findStart, walkLimit } from '../content/lists/positions/position.ts'
 import { isSearch } from '../content/lists/search.ts'

@@ -60,7 +60,7 @@ export async function insertDrafts(tx: Tx, drafts: Draft[]): Promise<number[]> {
     change: 'notification_created' as const,
   }))
   statement.add(insertNotifications, rows)
-  const { text, params } = statement.finishIn(numbers[0]!.transaction)
+  const { text, params } = statement.finishInTransaction(numbers[0]!.transaction)
   await tx.unsafe(text, params, { prepare: true })
   return numbers.map(({ id }) => id)
 }

@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Page } from '../../../api/page.ts'
-import { remembered } from '../../../postgres/remembered.ts'
+import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { asksNothing, findEverybody, listCrowd, type Crowd } from '../../users/lists/crowd.ts'
 import { toVisible } from '../../users/lists/extent.ts'
@@ -81,7 +81,7 @@ interface Gathering extends Pick<Page<OrderField>, 'q' | 'trashed' | 'tags' | 'o
   isPrefix: boolean
 }
 
-const gatherMembers = remembered(
+const gatherMembers = cachedQuery(
   rememberedMs,
   async (sql: Sql, { app, kind, isAgent, isPrefix, ...page }: Gathering): Promise<number[] | null> => {
     const by = { kind, user: 0, credential: '' } as Principal

@@ -1,6 +1,6 @@
 import type { Page } from '../../../api/page.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
-import { hasWords } from '../../../postgres/words.ts'
+import { hasWords } from '../../../postgres/word-search.ts'
 import type { ContentTable } from '../store.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { inPortions, type Chore } from '../../../jobs/housekeeping.ts'
-import { remembered } from '../../../postgres/remembered.ts'
+import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
-import { hasWords } from '../../../postgres/words.ts'
+import { hasWords } from '../../../postgres/word-search.ts'
 import { busyCommands } from './pace.ts'
 import { findNewestChange } from '../store.ts'
 
@@ -58,7 +58,7 @@ interface Said {
   upTo: number
 }
 
-const gatherSaid = remembered(
+const gatherSaid = cachedQuery(
   rememberedMs,
   async (sql: Sql, { user, q }: { user: number | null; q: string }): Promise<Said> => {
     const hasThem = hasWords(sql, textOf(sql), q)

@@ -1,6 +1,6 @@
 import { fromNearerEnd, orderBy } from '../../../postgres/order.ts'
 import type { OrderKey, Page } from '../../../api/page.ts'
-import { remembered } from '../../../postgres/remembered.ts'
+import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { findUnsettled, isListed } from './audits.ts'
 import { toUnread } from './marks.ts'
@@ -81,7 +81,7 @@ async function areMany(db: Db): Promise<boolean> {
   return row!.are_many
 }
 
-const countMany = remembered(rememberedMs, async (sql: Sql, filter: Filter): Promise<number> => {
+const countMany = cachedQuery(rememberedMs, async (sql: Sql, filter: Filter): Promise<number> => {
   const { isUnread } = filter.isUnread === undefined ? { isUnread: sql`true` } : await toUnread(sql, null)
   return countKept(sql, filter, matches(sql, filter, isUnread))
 })

@@ -1,4 +1,4 @@
-import { remembered } from '../../../postgres/remembered.ts'
+import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Fragment, Sql } from '../../../postgres/sql.ts'
 import type { ShownBy } from './shown.ts'
 import { isSeenOneByOne } from '../visible.ts'
@@ -35,14 +35,14 @@ export function countMates(sql: Sql, user: number, { directories, state }: Shown
   return countMatesOf(sql, { user, directories, state })
 }
 
-const countMatesOf = remembered(rememberedMs, async (sql: Sql, { user, ...shownBy }: ShownBy & { user: number }) => {
+const countMatesOf = cachedQuery(rememberedMs, async (sql: Sql, { user, ...shownBy }: ShownBy & { user: number }) => {
   const mates = await gatherMates(sql, user)
   if (mates.length === 0) return 0
   return countOnly(mates, await gatherShown(sql, shownBy), user)
 })
 
 /** People who are in an app with the user, without those in the trash. Agents show themselves by directories alone. */
-const gatherMates = remembered(
+const gatherMates = cachedQuery(
   rememberedMs,
   (sql: Sql, user: number) =>
     gather(
@@ -59,7 +59,7 @@ const gatherMates = remembered(
 )
 
 /** Members of directories, or all who are in none, where there are no directories; and the agents in none. */
-const gatherShown = remembered(
+const gatherShown = cachedQuery(
   rememberedMs,
   async (sql: Sql, { directories }: ShownBy): Promise<Uint8Array> => {
     if (directories.length === 0) return invert(await gather(sql, sql`select d.user_id from directory_members d`))

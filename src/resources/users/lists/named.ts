@@ -1,6 +1,6 @@
 import type { Principal } from '../../../auth/principal.ts'
 import type { Page } from '../../../api/page.ts'
-import { remembered } from '../../../postgres/remembered.ts'
+import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { toCrowds, type Belonging, type Crowd } from './crowd.ts'
 import { toVisible } from './extent.ts'
@@ -73,7 +73,7 @@ async function listStillIn(db: Db, crowds: Crowd[], ids: number[]): Promise<numb
 type OftenOf = Often & Pick<Page, 'trashed' | 'tags'>
 
 /** All of those whom a search finds, in some order; null where they are too many. */
-const gatherOften = remembered(
+const gatherOften = cachedQuery(
   rememberedMs,
   async (sql: Sql, { order, ...often }: OftenOf & Pick<Page<PersonOrder>, 'order'>): Promise<number[] | null> => {
     const { isFound } = await toOften(sql, often, false)
@@ -84,7 +84,7 @@ const gatherOften = remembered(
   gatheredSearches,
 )
 
-const countOften = remembered(rememberedMs, async (sql: Sql, often: OftenOf): Promise<number> => {
+const countOften = cachedQuery(rememberedMs, async (sql: Sql, often: OftenOf): Promise<number> => {
   const { isFound } = await toOften(sql, often, false)
   const [row] = await sql<[{ count: number }]>`select count(*) as count from users u where ${isFound}`
   return row.count

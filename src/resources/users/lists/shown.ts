@@ -1,4 +1,4 @@
-import { remembered } from '../../../postgres/remembered.ts'
+import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Db, Sql } from '../../../postgres/sql.ts'
 import { countAll } from './crowd.ts'
 
@@ -44,7 +44,7 @@ export async function countShown(db: Db, user: number): Promise<Shown> {
 }
 
 /** How often members of these directories are counted beyond once. */
-const countTwice = remembered(
+const countTwice = cachedQuery(
   rememberedMs,
   async (sql: Sql, directories: number[]): Promise<Pick<Shown, 'people' | 'agents'>> => {
     const [row] = await sql<[{ people: number; agents: number }]>`

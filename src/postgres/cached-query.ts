@@ -1,15 +1,14 @@
 import { LRUCache } from 'lru-cache'
 import type { Sql } from './sql.ts'
 
-/** Answers that are remembered for one database at most, where they are numbers. A guess: some hundred KiB. */
+/** The most answers kept for one database, where they are numbers. A guess: some hundred KiB. */
 const usualLimit = 10_000
 
 /**
- * Makes a question that is answered for `ttlMs` with what it was answered before: for totals that take long to count and
- * may be a little old. Callers who ask the same at once share one query. A question that fails is asked again. `limit`:
- * how many answers are kept.
+ * Caches the answers of a query for `ttlMs`, for totals that take long to count and may be a little old. Concurrent
+ * callers share one query. Failures are not cached. `limit` is the most answers kept.
  */
-export function remembered<Key, Value>(
+export function cachedQuery<Key, Value>(
   ttlMs: number,
   ask: (sql: Sql, key: Key) => Promise<Value>,
   limit = usualLimit,
