@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Apps } from './engine/apps.ts'
 import { broadcastChanges, type MovedListener } from './engine/nodes/change-broadcast.ts'
 import { GlobalCommands } from './engine/global-commands.ts'
-import { SharedLog, findDeployment } from './log/shared-log.ts'
+import { SharedLog, findDeployment, sharedRev } from './log/shared-log.ts'
 import { openCommitConnection, type CommitConnection } from './engine/commit/connection.ts'
 import { Forwarding } from './engine/nodes/forwarding.ts'
 import { LastWriters } from './engine/nodes/last-writers.ts'
@@ -58,6 +58,7 @@ import { canRead } from './resources/apps/members/access.ts'
 import { notificationChores } from './resources/notifications/chores.ts'
 import { Notifier, toNotifiable } from './resources/notifications/following/consumer.ts'
 import { Feed } from './resources/notifications/following/feed.ts'
+import { anyChange } from './resources/notifications/store.ts'
 import { requireKeys, sealChore } from './resources/seals.ts'
 import type { Services } from './resources/route.ts'
 import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
@@ -390,7 +391,7 @@ export async function startNode(config: Config): Promise<Node> {
     // What comes round again and again.
     const housekeeping = new AbortController()
     const past = () => earlierTime(sql, now())
-    const deliveries = deliveryChores({ deliverer, registrations, globalCommands, sql, past, log })
+    const deliveries = deliveryChores({ deliverer, globalCommands, sql, past, log })
     const runs = runChores({ runner, approvals, counts: runCounts, sql, settings: runSettings, past })
     const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
     const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
@@ -564,26 +565,29 @@ export async function startNode(config: Config): Promise<Node> {
     onMoved(moved => realtime.onAppsChanged(moved))
     await feed.start()
     const looks: Chore[] = [
+      { name: 'look for users, keys and webhooks', periodMs: 1_000, dueWith: sharedRev, run: () => sharedLog.poll() },
       {
         name: 'look for what other nodes committed',
         periodMs: 1_000,
         dueWhere: 'true',
-        run: () => lookAround(sharedLog, apps),
+        isOfOthers: true,
+        run: () => apps.poll(),
       },
       {
         name: 'look for news of apps that are not in memory',
         periodMs: 1_000,
         dueWhere: 'true',
+        isOfOthers: true,
         run: () => realtime.poll(),
       },
-      { name: 'look for notifications to be told of', periodMs: 1_000, dueWhere: 'true', run: () => feed.look() },
+      { name: 'look for notifications to be told of', periodMs: 1_000, dueWith: anyChange, run: () => feed.look() },
     ]
     choresEnd = keepHouse([...chores, ...looks, ...monitor.chores], {
       clock,
       log,
       signal: housekeeping.signal,
       onTurn: monitor.onTurn,
-      look: conditions => lookAtCommits(sql, conditions),
+      look: asked => lookAtCommits(sql, { node, asked }),
     })
     await monitor.arrive()
     realtime.attach(edge.uws)
@@ -655,12 +659,6 @@ function watchLoop(): () => number {
     last = now
     return utilization * 100
   }
-}
-
-/** Finds what other nodes did. */
-async function lookAround(sharedLog: SharedLog, apps: Apps): Promise<void> {
-  await sharedLog.poll()
-  await apps.poll()
 }
 
 async function closeAll(connections: CommitConnection[]): Promise<void> {

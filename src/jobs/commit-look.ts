@@ -8,14 +8,23 @@ export interface CommitLook {
    * of them once more, so the start of the server is part of it.
    */
   snapshot: string
-  /** Whether each of the conditions holds. */
-  holds: boolean[]
+  /** When the server was started: numbers of what it holds can come back after that. */
+  server: string
+  /** What each of the queries and conditions comes to. */
+  values: unknown[]
+  /** There are other nodes, or one was killed lately. */
+  hasOthers: boolean
 }
 
-/** Looks at what was committed, by any node, and which of some conditions in SQL hold now: one statement for all. */
-export async function lookAtCommits(sql: Sql, conditions: readonly string[]): Promise<CommitLook> {
+/** Looks at what was committed, by any node, and what some conditions in SQL come to now: one statement for all. */
+export async function lookAtCommits(
+  sql: Sql,
+  { node, asked }: { node: string; asked: readonly string[] },
+): Promise<CommitLook> {
   const [row] = await sql<CommitLook[]>`
-    select concat_ws(' ', pg_postmaster_start_time(), pg_current_snapshot()) as snapshot,
-      json_build_array(${sql.unsafe(conditions.map(condition => `(${condition})`).join(', '))}) as holds`
+    select pg_postmaster_start_time()::text as server,
+      concat_ws(' ', pg_postmaster_start_time(), pg_current_snapshot()) as snapshot,
+      json_build_array(${sql.unsafe(asked.map(one => `(${one})`).join(', '))}) as values,
+      exists (select from nodes where id <> ${node}) as "hasOthers"`
   return row!
 }

@@ -15,6 +15,13 @@ export interface Chore {
    * false because something will be due by time alone.
    */
   dueWhere?: string
+  /** A query for a value, for a chore that has nothing to do while that is what it was before the chore's last turn. */
+  dueWith?: string
+  /**
+   * It only finds what other nodes committed. While there are none, one turn in ten is enough, for what is written by
+   * hand, and for the chore to forget what it holds of this node's own commits.
+   */
+  isOfOthers?: boolean
   /**
    * When the signal aborts, it ends soon: what takes long is done in portions, and the rest left for another time. Answers
    * how many rows it removed or changed, where it counts them.
@@ -41,7 +48,7 @@ interface Keeping {
   /** Told of each turn when it is over. */
   onTurn?: (turn: ChoreTurn) => void
   /** Needed where a chore has a condition: looks at all of them. */
-  look?: (conditions: readonly string[]) => Promise<CommitLook>
+  look?: (asked: readonly string[]) => Promise<CommitLook>
 }
 
 /** Answers to a POST are kept for repetition this long. */
@@ -59,6 +66,12 @@ const rotationLock = 7_213_002
 /** How often it is looked for what was committed: half of the time in which other nodes may notice nothing. */
 const lookMs = 1_000
 
+/** How many looks in a row must have found no other node: what one that stops has under way is committed by then. */
+const looksAlone = 10
+
+/** Of the turns of a chore that finds what others committed, one in so many is had where there are none. */
+const turnsAlone = 10
+
 /**
  * Does each chore, again and again, until the signal aborts. A chore that fails is logged, once until it succeeds
  * again, and has its next turn as usual. Nothing is lost if the process dies: every chore picks up what is left. The
@@ -75,8 +88,9 @@ export function keepHouse(chores: Chore[], keeping: Keeping): () => Promise<void
     await turn
     underWay.delete(turn)
   }
-  const followers = chores.filter(({ dueWhere }) => dueWhere !== undefined)
-  const others = chores.filter(({ dueWhere }) => dueWhere === undefined)
+  const isFollower = ({ dueWhere, dueWith }: Chore) => (dueWhere ?? dueWith) !== undefined
+  const followers = chores.filter(isFollower)
+  const others = chores.filter(chore => !isFollower(chore))
   if (followers.length > 0) others.push(followCommits(followers, keeping, start))
   for (const chore of others) {
     const take = toTurns(chore, keeping)
@@ -111,8 +125,9 @@ function toTurns({ name, periodMs, run }: Chore, { clock, log, signal, onTurn }:
 function followCommits(chores: Chore[], keeping: Keeping, start: (turn: Promise<unknown>) => Promise<void>): Chore {
   const { look } = keeping
   if (look === undefined) throw new Error('Chores that follow commits need to look for these')
-  const conditions = chores.map(({ dueWhere }) => dueWhere!)
+  const asked = chores.map(({ dueWhere, dueWith }) => (dueWhere ?? dueWith)!)
   const followers = chores.map(chore => ({
+    chore,
     take: toTurns(chore, keeping),
     everySoManyLooks: Math.ceil(chore.periodMs / lookMs),
     isUnderWay: false,
@@ -120,24 +135,33 @@ function followCommits(chores: Chore[], keeping: Keeping, start: (turn: Promise<
     settledAt: null as string | null,
   }))
   let looks = 0
-  const takeTurn = async (follower: (typeof followers)[number], snapshot: string) => {
+  let alone = 0
+  const takeTurn = async (follower: (typeof followers)[number], state: string) => {
     follower.isUnderWay = true
     follower.settledAt = null
     const outcome = await follower.take()
-    if (outcome !== false && outcome !== null) follower.settledAt = snapshot
+    if (outcome !== false && outcome !== null) follower.settledAt = state
     follower.isUnderWay = false
   }
   return {
     name: 'look for what was committed',
     periodMs: lookMs,
     async run() {
-      const { snapshot, holds } = await look(conditions)
+      // Where the look fails, much may have happened before the next one.
+      const before = alone
+      alone = 0
+      const { snapshot, server, values, hasOthers } = await look(asked)
+      if (!hasOthers) alone = before + 1
       // A turn that begins now would use connections that the node is about to close.
       if (keeping.signal.aborted) return
       looks++
       for (const [at, follower] of followers.entries()) {
-        const isTurn = looks % follower.everySoManyLooks === 0 && !follower.isUnderWay
-        if (isTurn && holds[at] && follower.settledAt !== snapshot) void start(takeTurn(follower, snapshot))
+        const { chore, everySoManyLooks, isUnderWay, settledAt } = follower
+        const isRare = chore.isOfOthers === true && alone > looksAlone
+        if (isUnderWay || looks % (everySoManyLooks * (isRare ? turnsAlone : 1)) !== 0) continue
+        const state = chore.dueWith === undefined ? snapshot : `${server} ${JSON.stringify(values[at])}`
+        const isDue = chore.dueWith !== undefined || values[at] === true
+        if (isDue && settledAt !== state) void start(takeTurn(follower, state))
       }
     },
   }

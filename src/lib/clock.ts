@@ -52,3 +52,32 @@ export function every(clock: Clock, periodMs: number, signal: AbortSignal, run: 
   })
   signal.addEventListener('abort', cancel, { once: true })
 }
+
+/**
+ * Calls `run` as `every` does, but only while it is needed: from a call of the returned function on, until `run` answers
+ * that nothing is left to come round for. So a process with nothing to do is not woken.
+ */
+export function everyWhile(
+  clock: Clock,
+  periodMs: number,
+  signal: AbortSignal,
+  run: () => Promise<boolean> | boolean,
+): () => void {
+  let isOn = false
+  let isNeeded = false
+  const begin = () => {
+    isNeeded = true
+    if (isOn || signal.aborted) return
+    isOn = true
+    const cancel = clock.after(periodMs, async () => {
+      signal.removeEventListener('abort', cancel)
+      isNeeded = false
+      const isLeft = await run()
+      isOn = false
+      // It may have become needed for something else meanwhile.
+      if (isLeft || isNeeded) begin()
+    })
+    signal.addEventListener('abort', cancel, { once: true })
+  }
+  return begin
+}

@@ -95,6 +95,9 @@ export async function renewDeployment(db: Db): Promise<void> {
   await db`update environment set deployment = gen_random_uuid()`
 }
 
+/** A query for the rev up to which there are events. */
+export const sharedRev = 'select head_rev from environment'
+
 async function findRev(sql: Sql): Promise<number> {
   const [row] = await sql<{ head_rev: number }[]>`select head_rev from environment`
   return row?.head_rev ?? 0

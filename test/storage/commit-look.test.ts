@@ -13,10 +13,12 @@ test('a snapshot changes with each commit and with nothing else, and conditions 
   const sql = openSql({ url: postgres.url, connections: 3, statementTimeoutMs: 5_000 })
   try {
     await sql`create table things (id int)`
-    const look = () => lookAtCommits(sql, ['exists (select from things)', 'exists (select from things where id = 2)'])
+    await sql`create table nodes (id text)`
+    const asked = ['exists (select from things)', 'select max(id) from things']
+    const look = () => lookAtCommits(sql, { node: 'this one', asked })
 
     const atFirst = await look()
-    expect(atFirst.holds).toEqual([false, false])
+    expect(atFirst.values).toEqual([false, null])
     await sql`select count(*) from things`
     expect(await look()).toEqual(atFirst)
 
@@ -29,7 +31,7 @@ test('a snapshot changes with each commit and with nothing else, and conditions 
     late.release()
     const atLast = await look()
 
-    expect(between.holds).toEqual([true, true])
+    expect(between.values).toEqual([true, 2])
     expect(new Set([atFirst, between, atLast].map(({ snapshot }) => snapshot)).size).toBe(3)
     expect(await look()).toEqual(atLast)
   } finally {

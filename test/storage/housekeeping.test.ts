@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
+import type { CommitLook } from '../../src/jobs/commit-look.ts'
 import { inPortions, keepHouse, prepareEvents, storageChores, type ChoreTurn } from '../../src/jobs/housekeeping.ts'
 import { toForwardedKey } from '../../src/engine/commit/idempotency.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
@@ -155,7 +156,7 @@ test('a chore that follows commits rests until something is committed and its co
     turns++
     return outcomes.shift()?.()
   }
-  const look = async () => ({ snapshot, holds: [isDue] })
+  const look = async () => toLook({ snapshot, values: [isDue] })
   const turnsAfter = async (...next: (() => boolean | void)[]) => {
     outcomes.push(...next)
     const before = turns
@@ -183,10 +184,69 @@ test('a chore that follows commits rests until something is committed and its co
   stopping.abort()
 })
 
+test('a chore that is due with a value rests while the value is the same, whatever is committed, unless PostgreSQL was started anew', async () => {
+  const clock = new HandClock()
+  const stopping = new AbortController()
+  let found = toLook({})
+  let turns = 0
+  const run = async () => void turns++
+  const turnsWith = async (next: Partial<CommitLook>) => {
+    found = { ...found, ...next }
+    const before = turns
+    for (let i = 0; i < 3; i++) await clock.tick()
+    return turns - before
+  }
+  const chores = [{ name: 'follow', periodMs: 1000, dueWith: 'select 7', run }]
+
+  keepHouse(chores, { clock, log: createLog('error'), signal: stopping.signal, look: async () => found })
+
+  expect(await turnsWith({ values: [7] })).toBe(1)
+  expect(await turnsWith({ snapshot: 'two' })).toBe(0)
+  expect(await turnsWith({ values: [8] })).toBe(1)
+  expect(await turnsWith({ server: 'another' })).toBe(1)
+  stopping.abort()
+})
+
+test('what only finds commits of other nodes has one turn in ten where there are none, and each of them as soon as there are', async () => {
+  const clock = new HandClock()
+  const stopping = new AbortController()
+  let looks = 0
+  let turns = 0
+  let hasOthers = false
+  let isAway = false
+  const look = async () => {
+    if (isAway) throw new Error('away')
+    return toLook({ snapshot: `${looks++}`, values: [true], hasOthers })
+  }
+  const run = async () => void turns++
+  const turnsIn = async (ticks: number) => {
+    const before = turns
+    for (let i = 0; i < ticks; i++) await clock.tick()
+    return turns - before
+  }
+  const chores = [{ name: 'follow', periodMs: 1000, dueWhere: 'true', isOfOthers: true, run }]
+  const log = createLog('error', () => {})
+
+  keepHouse(chores, { clock, log, signal: stopping.signal, look })
+
+  expect(await turnsIn(10)).toBe(10)
+  expect(await turnsIn(40)).toBe(4)
+  hasOthers = true
+  expect(await turnsIn(3)).toBe(3)
+  hasOthers = false
+  expect(await turnsIn(10)).toBe(10)
+  await turnsIn(20)
+  isAway = true
+  await turnsIn(1)
+  isAway = false
+  expect(await turnsIn(5)).toBe(5)
+  stopping.abort()
+})
+
 test('what follows commits does not begin any more when the chores have been ended', async () => {
   const clock = new HandClock()
   const stopping = new AbortController()
-  const found = Promise.withResolvers<{ snapshot: string; holds: boolean[] }>()
+  const found = Promise.withResolvers<CommitLook>()
   let turns = 0
   const run = async () => void turns++
   const chores = [{ name: 'follow', periodMs: 1000, dueWhere: 'true', run }]
@@ -196,7 +256,7 @@ test('what follows commits does not begin any more when the chores have been end
 
   stopping.abort()
   const end = ended()
-  found.resolve({ snapshot: 'one', holds: [true] })
+  found.resolve(toLook({ values: [true] }))
   await end
 
   expect(turns).toBe(0)
@@ -232,6 +292,10 @@ test('whoever ends the chores can wait for the one under way, which stops after 
 async function doChores(sql: Sql, at = now): Promise<void> {
   const { signal } = new AbortController()
   for (const { run } of storageChores(sql, { eventDays: 7, auditDays: 365 }, () => at)) await run(signal)
+}
+
+function toLook(look: Partial<CommitLook>): CommitLook {
+  return { snapshot: 'one', server: 'this', values: [], hasOthers: false, ...look }
 }
 
 /** The partitions of the log, oldest first. */

@@ -28,14 +28,13 @@ export class Metrics {
   readonly commitTimes = new DurationWindow(waitSeconds)
   readonly poolWaits = new DurationWindow(waitSeconds)
   readonly #registry = new Registry()
+  #isWatched = false
   readonly #commits: Histogram
   readonly #commitSeconds: Histogram
   readonly #poolWaits: Histogram
 
   constructor() {
     this.contentType = this.#registry.contentType
-    // Process and event loop.
-    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: lagPeriodMs })
     this.#commits = new Histogram({
       name: 'parley_commit_commands',
       help: 'Commands in one commit.',
@@ -110,8 +109,12 @@ export class Metrics {
     return new Histogram({ name, help, buckets, registers: [this.#registry] })
   }
 
-  /** Everything, in the text format. */
+  /** Everything, in the text format. What is known of process and event loop is watched from the first time on. */
   async text(): Promise<string> {
+    if (!this.#isWatched) {
+      this.#isWatched = true
+      collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: lagPeriodMs })
+    }
     return (await this.#registry.metrics()) + this.requests.text()
   }
 }

@@ -1,6 +1,5 @@
 import { problem, type Problem } from '../../lib/errors.ts'
-import type { Clock } from '../../lib/clock.ts'
-import { every } from '../../lib/clock.ts'
+import { everyWhile, type Clock } from '../../lib/clock.ts'
 import type { BodyTaker, Exchange } from '../server/exchange.ts'
 
 export const PayloadTooLarge = problem(413, 'payload-too-large', 'The body is larger than this operation accepts.')
@@ -51,11 +50,13 @@ export interface BodyLimits {
 export class Bodies {
   readonly #open = new Set<IncomingBody>()
   readonly #now: () => number
+  readonly #beginSweeps: () => void
 
   constructor({ deadlineMs, clock, signal }: BodyLimits) {
     this.#now = () => clock.now()
-    every(clock, Math.min(1000, deadlineMs / 4), signal, () => {
+    this.#beginSweeps = everyWhile(clock, Math.min(1000, deadlineMs / 4), signal, () => {
       for (const body of this.#open) body.expire(deadlineMs)
+      return this.#open.size > 0
     })
   }
 
@@ -75,6 +76,7 @@ export class Bodies {
     if (lengthBytes > limitBytes) throw PayloadTooLarge()
     const body = new IncomingBody({ now: this.#now, limitBytes, unwanted, accept, refuse }, this.#open)
     exchange.receive(body)
+    this.#beginSweeps()
   }
 }
 

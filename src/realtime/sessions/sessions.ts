@@ -1,6 +1,6 @@
 import type { Presence } from '../../presence/presence.ts'
 import type { Principal } from '../../auth/principal.ts'
-import { every, type Clock } from '../../lib/clock.ts'
+import { everyWhile, type Clock } from '../../lib/clock.ts'
 import type { ClientOrigin, ClientOrigins } from './client-origins.ts'
 import { closeCodes, type Session } from './session.ts'
 
@@ -18,7 +18,7 @@ const sweepMs = 1_000
 
 const none: ReadonlySet<Session> = new Set()
 
-/** The connections of this node. One timer for all of them, from the start until `close`. */
+/** The connections of this node. One timer for all of them, while there are any, until `close`. */
 export class Sessions {
   readonly #options: SessionsOptions
   readonly #all = new Set<Session>()
@@ -28,10 +28,14 @@ export class Sessions {
   /** How many there were so far. */
   #added = 0
   #ofHub = 0
+  readonly #beginSweeps: () => void
 
   constructor(options: SessionsOptions) {
     this.#options = options
-    every(options.clock, sweepMs, this.#closed.signal, () => this.#sweep())
+    this.#beginSweeps = everyWhile(options.clock, sweepMs, this.#closed.signal, () => {
+      this.#sweep()
+      return this.#all.size > 0
+    })
   }
 
   get size(): number {
@@ -65,6 +69,7 @@ export class Sessions {
     session.number = ++this.#added
     if (session.kind === 'hub') this.#ofHub++
     this.#all.add(session)
+    this.#beginSweeps()
   }
 
   /** From now on the session belongs to the principal's user, until `expiresAt`. */

@@ -123,6 +123,9 @@ export function listChanges(db: Db, users: number[], after: number, limit: numbe
     order by changed_id, id limit ${limit}`
 }
 
+/** A query that comes to something else once there is a change, committed or not. */
+export const anyChange = 'select last_value from notification_changes'
+
 export async function findNewestChange(db: Db): Promise<number> {
   const [row] = await db<
     { id: number }[]

@@ -19,7 +19,7 @@ import type { Sql } from '../../postgres/sql.ts'
 import { disableFailing } from './commands.ts'
 import type { Registrations } from './consumer.ts'
 import { composePayload } from './payload.ts'
-import { listFailing } from './store.ts'
+import { isAnyEnabled, listFailing } from './store.ts'
 
 export interface DeliverySettings {
   version: string
@@ -89,7 +89,6 @@ const failingDays = 5
 
 interface ChoreParts {
   deliverer: Deliverer
-  registrations: Registrations
   globalCommands: GlobalCommands
   sql: Sql
   past: () => Promise<Date>
@@ -97,9 +96,11 @@ interface ChoreParts {
 }
 
 /** What deliveries need to be done again and again. */
-export function deliveryChores({ deliverer, registrations, globalCommands, ...parts }: ChoreParts): Chore[] {
+export function deliveryChores({ deliverer, globalCommands, ...parts }: ChoreParts): Chore[] {
   const look = async () => {
-    if (!registrations.isEmpty) await deliverer.poll()
+    await deliverer.poll()
+    // What failed is due again by time alone.
+    return false
   }
   const { sql, past, log } = parts
   const disable = async () => {
@@ -110,7 +111,7 @@ export function deliveryChores({ deliverer, registrations, globalCommands, ...pa
     }
   }
   return [
-    { name: 'look for deliveries', periodMs: 1_000, run: look },
+    { name: 'look for deliveries', periodMs: 1_000, dueWhere: isAnyEnabled, run: look },
     { name: 'count deliveries', periodMs: 15_000, run: () => deliverer.count() },
     { name: 'forget deliveries', periodMs: 60_000, run: signal => forgetDeliveries({ ...parts, signal }) },
     { name: 'disable failing webhooks', periodMs: 60_000, run: disable },

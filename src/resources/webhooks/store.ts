@@ -96,6 +96,9 @@ function matches(db: Db, { q, tags, trashed }: Page): Fragment {
   return q === undefined ? db`true` : db`strpos(lower(payload_url), lower(${q})) > 0`
 }
 
+/** A condition: somebody wants to be told of events. */
+export const isAnyEnabled = 'exists (select from webhooks where is_enabled)'
+
 /** All that events must be matched with. */
 export function listEnabled(db: Db): Promise<Pick<WebhookRow, 'id' | 'triggers'>[]> {
   return db<Pick<WebhookRow, 'id' | 'triggers'>[]>`select id, triggers from webhooks where is_enabled order by id`

@@ -1,5 +1,5 @@
 import type { Presence } from '../../../presence/presence.ts'
-import { every, type Clock } from '../../../lib/clock.ts'
+import { everyWhile, type Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { SignalRUserStreams } from './user-streams.ts'
 
@@ -49,15 +49,20 @@ export class Online {
   #version = -1
   #lookedAt = Number.NEGATIVE_INFINITY
   #dueAt = 0
+  readonly #begin: () => void
 
   constructor(parts: OnlineParts) {
     this.#parts = parts
-    every(parts.clock, gatherMs, parts.signal, () => this.#poll())
+    this.#begin = everyWhile(parts.clock, gatherMs, parts.signal, async () => {
+      await this.#poll()
+      return parts.userStreams.users('online').length > 0
+    })
   }
 
   /** A session of the user has subscribed: it needs the list soon, changed or not. */
   welcome(user: number): void {
     this.#fresh.add(user)
+    this.#begin()
   }
 
   async #poll(): Promise<void> {

@@ -76,13 +76,14 @@ export class Feed {
     })
   }
 
-  /** Finds what other nodes did, and what was committed late. */
-  async look(): Promise<void> {
+  /** Finds what other nodes did, and what was committed late. False while some of it may still be to come. */
+  async look(): Promise<boolean> {
     await this.#reading
     const newest = await this.#watermark.advance()
     await this.#read(this.#watermark.from, newest)
     this.#watermark.confirm()
     for (const [key, change] of this.#told) if (change <= this.#watermark.from) this.#told.delete(key)
+    return this.#watermark.from >= newest
   }
 
   /** Waits for what is being read; nothing is read after it. */
