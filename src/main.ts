@@ -9,7 +9,7 @@ import { SharedLog, findDeployment, sharedRev } from './log/shared-log.ts'
 import { openCommitConnection, type CommitConnection } from './engine/commit/connection.ts'
 import { Forwarding } from './engine/nodes/forwarding.ts'
 import { LastWriters } from './engine/nodes/last-writers.ts'
-import { People } from './auth/user-cache.ts'
+import { UserCache } from './auth/user-cache.ts'
 import { Presence } from './presence/presence.ts'
 import { gossipPresence } from './presence/presence-gossip.ts'
 import { deletedUser, systemUser } from './auth/principal.ts'
@@ -180,9 +180,9 @@ export async function startNode(config: Config): Promise<Node> {
     // What belongs to no app, and the caches that follow it.
     const sharedLog = new SharedLog(sql)
     await sharedLog.start()
-    const people = new People(sql)
-    await people.follow(sharedLog)
-    await people.load([systemUser, deletedUser])
+    const userCache = new UserCache(sql)
+    await userCache.follow(sharedLog)
+    await userCache.load([systemUser, deletedUser])
     const credentials = new Credentials(sql, sharedLog, now)
     const globalCommands = new GlobalCommands(sql, sharedLog, now, vault)
     const adminSessions = new AdminSessions({ sql, globalCommands, sharedLog, now })
@@ -190,7 +190,7 @@ export async function startNode(config: Config): Promise<Node> {
     await registrations.follow(sharedLog)
     const agents = new KnownAgents(sql)
     await agents.follow(sharedLog)
-    const triggers = new Triggers({ agents, people })
+    const triggers = new Triggers({ agents, userCache })
 
     // The actors, and the connections that they commit on.
     const connections = Array.from({ length: config.commitLanes + commitsApart }, () => openCommitConnection(url))
@@ -198,7 +198,7 @@ export async function startNode(config: Config): Promise<Node> {
     const apps = new Apps({
       sql,
       sharedLog,
-      people,
+      userCache,
       events,
       projections: [
         event => registrations.toDeliveries(event),
@@ -291,7 +291,7 @@ export async function startNode(config: Config): Promise<Node> {
     const { deliverer, pings } = startDelivery({
       sql,
       apps,
-      people,
+      userCache,
       sharedLog,
       events,
       registrations,
@@ -312,7 +312,7 @@ export async function startNode(config: Config): Promise<Node> {
     const feed = new Feed({
       sql,
       globalCommands,
-      people,
+      userCache,
       here: () => realtime.users,
       tell: (user, frame, change) => realtime.sendToUser(user, frame, change),
       origin: originInFrames,
@@ -322,7 +322,7 @@ export async function startNode(config: Config): Promise<Node> {
     const notifier = new Notifier({
       sql,
       apps,
-      people,
+      userCache,
       events,
       patienceMs: config.notifySeconds * 1000,
       told: () => feed.wake(),
@@ -359,7 +359,7 @@ export async function startNode(config: Config): Promise<Node> {
     const runSettings = toRunSettings(config)
     const runCounts = new RunCounts(metrics)
     const runFrames = new RunFrames({
-      people,
+      userCache,
       bus,
       show: (app, frame) => realtime.showAgents(app, frame),
       origin: originInFrames,
@@ -369,7 +369,7 @@ export async function startNode(config: Config): Promise<Node> {
       sql,
       apps,
       globalCommands,
-      people,
+      userCache,
       sharedLog,
       typing,
       triggers,
@@ -490,7 +490,7 @@ export async function startNode(config: Config): Promise<Node> {
       replica,
       apps,
       globalCommands,
-      people,
+      userCache,
       credentials,
       adminSessions,
       loginThrottle: new LoginThrottle(now),
@@ -537,11 +537,11 @@ export async function startNode(config: Config): Promise<Node> {
       sql,
       apps,
       globalCommands,
-      people,
+      userCache,
       sharedLog,
       typing,
       presence,
-      findVisible: (users, active) => lookAmong({ sql, people, users, active }),
+      findVisible: (users, active) => lookAmong({ sql, userCache, users, active }),
       events,
       credentials,
       isListed,
@@ -550,7 +550,7 @@ export async function startNode(config: Config): Promise<Node> {
       clock,
       log,
       authenticate: token => authenticate('token', `Bearer ${token}`, credentials),
-      canRead: (state, user) => canRead(state, user, people),
+      canRead: (state, user) => canRead(state, user, userCache),
       hiddenUntil: (state, user) => state.member(user)?.hidden_id ?? 0,
       actor: actorOf,
       refuse: (res, req, error) => edge.refuse(res, req, error),

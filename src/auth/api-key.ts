@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import { hashOf } from './credentials.ts'
 
-/** An API key while it is known: later only its hash and its first characters are. */
+/** A new API key in the clear. Only its hash and its first characters are stored. */
 export interface ApiKey {
   key: string
   hash: Buffer
   prefix: string
 }
 
-/** `wys_`, which tells programs that this is no access token, and four of at least 28 characters. */
+/** `wys_`, which tells an API key from an access token, and four of at least 28 random characters. */
 const prefixLength = 8
 
-/** A new API key, which nobody can guess. */
+/** A new random API key. */
 export function newApiKey(): ApiKey {
   return toApiKey(`wys_${randomBytes(32).toString('base64url')}`)
 }

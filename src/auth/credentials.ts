@@ -8,11 +8,11 @@ import { batchLoads } from '../postgres/batch-loads.ts'
 interface Known {
   principal: Principal
   expiresAt: number
-  /** When its next use is to be written down. */
-  noteAt: number
+  /** When its next use is to be recorded, in milliseconds since 1970. */
+  recordAt: number
 }
 
-/** Whose credential it is; null for the end of one that has none. */
+/** The owner of a credential; `expires_at` is null for one that does not expire. */
 interface Holder {
   kind: 'key' | 'user'
   user: number
@@ -22,27 +22,30 @@ interface Holder {
 /** Called when credentials stop being valid, so that open connections can be closed. */
 export type RevocationListener = (isRevoked: (principal: Principal) => boolean) => void
 
-/** How often a node writes down that a key was used. The API says to a minute. */
-const notePeriodMs = 60_000
+/** How often a node records the use of a key. The API promises a precision of a minute. */
+const recordPeriodMs = 60_000
 
-/** More than enough for the users of one node; those known longest go first. */
+/** More than the active users of one node; the oldest entries are evicted first. */
 const capacity = 100_000
 
 /**
- * Bearer tokens → principals. Tokens and keys are looked up by their SHA-256, so that comparing takes the same time
- * whatever is wrong with them; valid ones are kept in memory until they expire or are revoked, on any node.
- * Those that come again are found as they are, because hashing each took a twentieth of a send's time: a guess meets a
- * token there only if it has all of its 32-bit hash, which V8 seeds at random, so the time tells nothing of what is right.
+ * Maps bearer tokens to principals. Tokens and keys are looked up by their SHA-256, so that timing says nothing about
+ * how much of a guess is right; valid ones stay in memory until they expire or are revoked, on any node.
+ *
+ * A repeated token is found by its text, because hashing each time took a twentieth of a send. That leaks nothing: V8
+ * compares a guess with a token only where their 32-bit hashes, seeded at random, are equal.
  */
 export class Credentials {
   readonly #sql: Sql
   readonly #now: () => Date
   readonly #known = new Map<string, Known>()
-  /** Those of them that came more than once, by the tokens themselves. */
-  readonly #heard = new Map<string, Known>()
+  /** Credentials that were used more than once, by the token itself. */
+  readonly #byToken = new Map<string, Known>()
   readonly #seenAt = new Map<number, number>()
   readonly #listeners: RevocationListener[] = []
-  /** Counts revocations: a look-up that began before one may have found what it ended. */
+  /**
+   * Counts revocations: a lookup that overlaps with one is repeated, because it may have found a revoked credential.
+   */
   #revocations = 0
 
   constructor(sql: Sql, sharedLog: SharedLog, now: () => Date) {
@@ -56,7 +59,7 @@ export class Credentials {
       } else if (event.type === 'everything') {
         this.#revocations++
         this.#known.clear()
-        this.#heard.clear()
+        this.#byToken.clear()
       }
     })
   }
@@ -65,28 +68,34 @@ export class Credentials {
     this.#listeners.push(listener)
   }
 
-  /** The principal at once if it is known; else a promise, of null for what is not valid. */
+  /**
+   * The principal of a token: synchronously where it is known, otherwise as a promise. The promise resolves with null
+   * where the token is not valid.
+   */
   authenticate(token: string): Principal | Promise<Principal | null> {
-    let known = this.#heard.get(token)
+    let known = this.#byToken.get(token)
     if (known === undefined) {
       const hash = hashOf(token)
       known = this.#known.get(hash)
       if (known === undefined) return this.#find(token, hash)
-      this.#heard.set(token, known)
+      this.#byToken.set(token, known)
     }
     const now = this.#now().getTime()
     if (known.expiresAt > now) return this.#admit(known, now)
     this.#known.delete(known.principal.credential)
-    this.#heard.delete(token)
+    this.#byToken.delete(token)
     return Promise.resolve(null)
   }
 
-  /** When the last request with a token of a user came to this node, in milliseconds. */
+  /** User → when this node last got a request with a token of the user, in milliseconds since 1970. */
   get seenAt(): ReadonlyMap<number, number> {
     return this.#seenAt
   }
 
-  /** When a principal's credential ends, in milliseconds; Infinity for one that does not expire. */
+  /**
+   * When a principal's credential expires, in milliseconds since 1970; Infinity where it does not, 0 where it is not
+   * known.
+   */
   expiryOf(principal: Principal): number {
     return this.#known.get(principal.credential)?.expiresAt ?? 0
   }
@@ -103,43 +112,46 @@ export class Credentials {
     const expiresAt = found?.expires_at?.getTime() ?? Number.POSITIVE_INFINITY
     if (found === undefined || expiresAt <= now) return null
     const principal = { kind: found.kind, user: found.user, credential: hash }
-    const known = { principal, expiresAt, noteAt: found.kind === 'key' ? 0 : Number.POSITIVE_INFINITY }
+    const known = { principal, expiresAt, recordAt: found.kind === 'key' ? 0 : Number.POSITIVE_INFINITY }
     this.#known.set(hash, known)
     if (this.#known.size > capacity) {
       this.#known.delete(this.#known.keys().next().value!)
-      this.#heard.clear()
+      this.#byToken.clear()
     }
     return this.#admit(known, now)
   }
 
   #admit(known: Known, now: number): Principal {
     const { principal } = known
-    if (now >= known.noteAt) this.#note(known, now)
+    if (now >= known.recordAt) this.#recordUse(known, now)
     this.#seenAt.set(principal.user, now)
     if (this.#seenAt.size > capacity) this.#seenAt.delete(this.#seenAt.keys().next().value!)
     return principal
   }
 
-  /** In the background: what fails is written with the use a minute later. */
-  #note(known: Known, now: number): void {
-    known.noteAt = now + notePeriodMs
+  /** Runs in the background; after a failure, the use a minute later is recorded instead. */
+  #recordUse(known: Known, now: number): void {
+    known.recordAt = now + recordPeriodMs
     recordUse(this.#sql, known.principal.credential, new Date(now)).catch(() => {})
   }
 
   #forget(isRevoked: (principal: Principal) => boolean): void {
     this.#revocations++
     for (const [hash, { principal }] of this.#known) if (isRevoked(principal)) this.#known.delete(hash)
-    this.#heard.clear()
+    this.#byToken.clear()
     for (const listener of this.#listeners) listener(isRevoked)
   }
 }
 
-/** What is kept of a token or key: base64 of its SHA-256. */
+/** The stored form of a token or key: its SHA-256 in base64. */
 export function hashOf(token: string): string {
   return hash('sha256', token, 'base64')
 }
 
-/** The holders of some hashes. Together, because after a restart everybody comes at once, and strangers may as well. */
+/**
+ * Finds the owners of credentials by hash. Batched, because after a restart all clients come at once, and so may
+ * strangers.
+ */
 type Find = (sql: Sql, hashes: readonly string[]) => Promise<ReadonlyMap<string, Holder>>
 
 /** Served by api_keys_hash_key. */

@@ -3,13 +3,13 @@ import type { Page } from '../api/page.ts'
 import type { Db, Fragment, Tx } from '../postgres/sql.ts'
 import { hasWords } from '../postgres/word-search.ts'
 
-/** An API key as it is kept. */
+/** A row of `api_keys`. */
 export interface KeyRow {
   id: number
-  /** SHA-256 of the key, in base64: the `credential` of principals that hold it. */
+  /** SHA-256 of the key in base64, which is the `credential` of its principals. */
   hash: string
   name: string
-  /** The first characters; null for a key that was made before they were kept. */
+  /** The first characters of the key; null where they are not known. */
   prefix: string | null
   created_at: Date
   expires_at: Date | null
@@ -39,7 +39,7 @@ export async function insertKey(db: Db, { hash, prefix, name, now, expiresAt }: 
   return row!
 }
 
-/** Adds a key that is set from outside, unless it is there: one that was revoked stays so. */
+/** Inserts a key that is configured from outside, unless it exists: a revoked one stays revoked. */
 export async function keepKey(db: Db, { hash, prefix, name, now }: Omit<NewKeyRow, 'expiresAt'>): Promise<KeyRow> {
   const [row] = await db<KeyRow[]>`
     insert into api_keys (hash, prefix, name, created_at) values (${hash}, ${prefix}, ${name}, ${now})
@@ -58,13 +58,13 @@ export async function findKey(db: Db, id: number): Promise<KeyRow | null> {
   return row ?? null
 }
 
-/** A key by its hash; null for one that is not kept. Served by api_keys_hash_key. */
+/** Finds a key by its hash. Served by api_keys_hash_key. */
 export async function findKeyByHash(db: Db, hash: string): Promise<KeyRow | null> {
   const [row] = await db<KeyRow[]>`select ${columns(db)} from api_keys where hash = decode(${hash}, 'base64')`
   return row ?? null
 }
 
-/** The keys that are not revoked, locked: of two that are to be revoked at once, the second sees the first. */
+/** All keys that are not revoked, locked: of two concurrent revocations, the second sees the first. */
 export function lockUnrevoked(tx: Tx): Promise<KeyRow[]> {
   return tx<KeyRow[]>`select ${columns(tx)} from api_keys where revoked_at is null order by id for update`
 }
@@ -77,7 +77,7 @@ export async function revokeKey(tx: Tx, id: number, now: Date): Promise<void> {
   await tx`update api_keys set revoked_at = ${now} where id = ${id}`
 }
 
-/** Revokes all keys but one; how many there were. */
+/** Revokes all keys but one; returns how many. */
 export async function revokeOtherKeys(tx: Tx, id: number, now: Date): Promise<number> {
   const { count } = await tx`update api_keys set revoked_at = ${now} where id <> ${id} and revoked_at is null`
   return count
@@ -113,7 +113,7 @@ function matches(db: Db, { q, isRevoked }: KeyFilter): Fragment {
     ${isRevoked === undefined ? db`` : db`and (revoked_at is not null) = ${isRevoked}`}`
 }
 
-/** Notes when a key was used, by its hash. Served by api_keys_hash_key. */
+/** Records when a key was used, by its hash. Served by api_keys_hash_key. */
 export async function recordUse(db: Db, hash: string, at: Date): Promise<void> {
   await db`
     update api_keys set last_used_at = greatest(last_used_at, ${at}::timestamptz) where hash = decode(${hash}, 'base64')`

@@ -6,19 +6,19 @@ export const TooManyAttempts = problem(429, 'too-many-attempts', 'Too many faile
 const windowMs = 60_000
 
 /** Failures within the window after which further attempts are refused. */
-const mostFailures = 10
+const failureLimit = 10
 
-/** Names and addresses that are remembered; those whose last failure is oldest are forgotten first. */
+/** Names and addresses that are tracked; the one whose last failure is oldest is evicted first. */
 const capacity = 10_000
 
-/** At about 20 ms each, whoever is last in line waits for a little more than a second. */
-const mostWaiting = 64
+/** The most attempts that may wait. At about 20 ms each, the last one waits for little more than a second. */
+const waitingLimit = 64
 
 /**
- * Guards what strangers may try without a credential: refuses with 429 after ten failures within a minute under one
- * key (a name, an address). Attempts run one at a time, for two reasons: a failure is counted before the next attempt
- * begins, so that many at once get no further; and checking passwords, which is slow on purpose, never takes more than
- * one core. When too many wait it refuses with 503. What is counted is this node's, and is lost with it.
+ * Limits attempts to sign in: 429 after ten failures within a minute under one key (a name, an address), 503 where too
+ * many attempts wait. Attempts run one at a time, so that a failure is counted before the next attempt begins, and
+ * checking passwords, which is slow on purpose, never takes more than one core. Counts are per node, and lost with the
+ * process.
  */
 export class LoginThrottle {
   readonly #now: () => Date
@@ -30,10 +30,10 @@ export class LoginThrottle {
     this.#now = now
   }
 
-  /** The result of `attempt`; null counts as a failure under each of the keys. */
+  /** Runs `attempt` in turn and returns its result; null counts as a failure under each of `keys`. */
   async run<Result>(keys: string[], attempt: () => Promise<Result | null>): Promise<Result | null> {
     this.#requireRoom(keys)
-    if (this.#waiting >= mostWaiting) throw overloaded()
+    if (this.#waiting >= waitingLimit) throw overloaded()
     const turn = this.#last
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#last = promise
@@ -54,7 +54,7 @@ export class LoginThrottle {
     const now = this.#now().getTime()
     for (const key of keys) {
       const failures = this.#recent(key, now)
-      if (failures.length < mostFailures) continue
+      if (failures.length < failureLimit) continue
       throw TooManyAttempts({ retry_after: Math.ceil((failures[0]! + windowMs - now) / 1000) })
     }
   }

@@ -1,14 +1,15 @@
 /**
- * Who acts. With an API key there is no user: the system user 0 stands in as actor and author. `credential` tells
- * one token or key from another without revealing it; rate limits, and the idempotency keys of API keys, hang on it.
+ * The authenticated caller of a request. An API key has no user: the system user 0 is its actor and author.
+ * `credential` identifies a token or key without revealing it; rate limits, and the idempotency keys of API keys, are
+ * counted by it.
  */
 export interface Principal {
   readonly kind: 'key' | 'user' | 'nobody'
   readonly user: number
   readonly credential: string
-  /** The session of the administration page that the key acts through, if it does. */
+  /** The session of the administration page, where the key acts through one. */
   readonly session?: number | undefined
-  /** Where the request came from, and its id: of requests that keys change something with. */
+  /** The remote address and id of the request, for the audit log; set where an API key changes something. */
   readonly ip?: string | undefined
   readonly request?: string | undefined
 }
@@ -16,8 +17,8 @@ export interface Principal {
 export const systemUser = 0
 export const deletedUser = -1
 
-/** The server itself, which may do what an API key may. */
+/** The server itself, with the rights of an API key. */
 export const server: Principal = { kind: 'key', user: systemUser, credential: '' }
 
-/** Who calls an endpoint that needs no credential. */
+/** The caller of an endpoint that needs no credential. */
 export const unauthenticated: Principal = { kind: 'nobody', user: deletedUser, credential: '' }

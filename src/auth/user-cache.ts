@@ -2,8 +2,8 @@ import type { Db, Fragment, Sql } from '../postgres/sql.ts'
 import { batchLoads } from '../postgres/batch-loads.ts'
 import type { SharedLog } from '../log/shared-log.ts'
 
-/** A user or agent as answers show it, without secrets. Replaced as a whole when it changes. */
-export interface Person {
+/** A user or agent as responses show it, without secrets. Immutable: a change replaces it. */
+export interface User {
   readonly id: number
   readonly uid: string | null
   readonly name: string | null
@@ -16,7 +16,7 @@ export interface Person {
   readonly username: string | null
   readonly comment: string | null
   readonly picture_id: number | null
-  /** What links to the picture are signed with. */
+  /** The secret that signs links to the picture. */
   readonly secret: string
   readonly metadata: Record<string, unknown> | null
   readonly tags: string[]
@@ -29,25 +29,25 @@ export interface Person {
 }
 
 /**
- * The people this node has met, in memory: authors, members, callers. Bounded; whoever was not used for longest goes
- * first. `refresh` keeps it true when users or directories change, here or on another node.
+ * The users that this node has met, in memory: authors, members, callers. Bounded; the least recently used are evicted
+ * first. Changes of users and directories, on any node, are read again through the shared log.
  */
-export class People {
+export class UserCache {
   readonly #sql: Sql
   readonly #capacity: number
-  readonly #known = new Map<number, Person>()
+  readonly #known = new Map<number, User>()
   readonly #trashed = new Set<number>()
   readonly #reads = new Set<Read>()
-  /** Together, because whoever comes is loaded, and after a restart everybody comes at once. */
-  readonly #readSoon = batchLoads<number, Person>((_, ids) => this.#read(ids))
+  /** Batched, because after a restart the users of all requests are loaded at once. */
+  readonly #readBatched = batchLoads<number, User>((_, ids) => this.#read(ids))
 
-  /** 50,000 people take about 50 MB. */
+  /** Memory: 50,000 users take about 50 MB. */
   constructor(sql: Sql, capacity = 50_000) {
     this.#sql = sql
     this.#capacity = capacity
   }
 
-  /** Hears from now on of what changes people, on this node or another. Call once, before anybody is loaded. */
+  /** Subscribes to changes of users and directories, on any node. Call once, before any user is loaded. */
   async follow(sharedLog: SharedLog): Promise<void> {
     sharedLog.listen(async ({ type, entity_type, entity_id, facts }) => {
       if (type === 'everything') {
@@ -63,13 +63,13 @@ export class People {
     await this.#readTrashed()
   }
 
-  /** Everybody who is in the trash, loaded or not: few. */
+  /** The ids of all users in the trash, loaded or not; they are few. */
   get trashed(): ReadonlySet<number> {
     return this.#trashed
   }
 
-  /** From memory alone; undefined for those who were not loaded, or do not exist. */
-  find(id: number): Person | undefined {
+  /** A user from memory; undefined where it was not loaded or does not exist. */
+  find(id: number): User | undefined {
     const person = this.#known.get(id)
     if (person !== undefined && this.#known.size > this.#capacity / 2) {
       this.#known.delete(id)
@@ -78,42 +78,42 @@ export class People {
     return person
   }
 
-  /** Whoever it is, or the deleted user where nobody is. Load the ids first. */
-  show(id: number): Person {
-    return this.find(id) ?? this.#known.get(-1) ?? nobody
+  /** A user from memory to show in a response, or the deleted user where it does not exist. Load the ids first. */
+  show(id: number): User {
+    return this.find(id) ?? this.#known.get(-1) ?? deletedUser
   }
 
-  /** Brings the people with these ids into memory. */
+  /** Loads users into memory. */
   async load(ids: Iterable<number>): Promise<void> {
     const missing: number[] = []
     for (const id of ids) if (!this.#known.has(id)) missing.push(id)
-    if (missing.length > 0) await this.#readSoon(this.#sql, missing)
+    if (missing.length > 0) await this.#readBatched(this.#sql, missing)
   }
 
-  /** One person, loaded if need be; undefined if there is none. */
-  async get(id: number): Promise<Person | undefined> {
+  /** One user, loaded if necessary; undefined where it does not exist. */
+  async get(id: number): Promise<User | undefined> {
     await this.load([id])
     return this.find(id)
   }
 
-  /** The ids of the directories that somebody is in; none for whoever is not there. */
+  /** The ids of a user's directories; empty where the user does not exist. */
   async directoriesOf(id: number): Promise<number[]> {
     return ((await this.get(id))?.directories ?? []).map(directory => directory.id)
   }
 
-  /** Reads again those of `ids` that are in memory. */
+  /** Reads the users among `ids` again that are in memory. */
   async refresh(ids: Iterable<number>): Promise<void> {
     const known: number[] = []
     for (const id of ids) {
-      for (const read of this.#reads) if (read.ids.has(id)) read.isOld = true
+      for (const read of this.#reads) if (read.ids.has(id)) read.isStale = true
       if (this.#known.has(id)) known.push(id)
     }
     if (known.length > 0) await this.#read(known)
   }
 
-  /** Forgets everybody: for changes that may concern any number of people. */
+  /** Evicts all users, for changes that may concern any number of them. */
   clear(): void {
-    for (const read of this.#reads) read.isOld = true
+    for (const read of this.#reads) read.isStale = true
     this.#known.clear()
   }
 
@@ -124,23 +124,23 @@ export class People {
   }
 
   #membersOf(directory: number): number[] {
-    // Somebody whose read is under way may be a member as well.
-    for (const read of this.#reads) read.isOld = true
+    // A user who is being loaded may be a member too.
+    for (const read of this.#reads) read.isStale = true
     const members = [...this.#known.values()].filter(({ directories }) =>
       directories.some(({ id }) => id === directory),
     )
     return members.map(({ id }) => id)
   }
 
-  async #read(ids: number[]): Promise<Map<number, Person>> {
-    const read: Read = { ids: new Set(ids), isOld: true }
-    let people: Person[] = []
+  async #read(ids: number[]): Promise<Map<number, User>> {
+    const read: Read = { ids: new Set(ids), isStale: true }
+    let people: User[] = []
     this.#reads.add(read)
     try {
-      // Whoever changes while the query runs is read again: what it found may be old already.
-      while (read.isOld) {
-        read.isOld = false
-        people = await listPeople(this.#sql, [...read.ids])
+      // A user that changed while the query ran may have been read before the change.
+      while (read.isStale) {
+        read.isStale = false
+        people = await listUsersById(this.#sql, [...read.ids])
       }
     } finally {
       this.#reads.delete(read)
@@ -156,7 +156,7 @@ export class People {
   }
 }
 
-const nobody: Person = {
+const deletedUser: User = {
   id: -1,
   uid: null,
   name: 'Deleted user',
@@ -180,15 +180,15 @@ const nobody: Person = {
   directories: [],
 }
 
-/** A query on its way; old when somebody whom it reads has changed meanwhile. */
+/** A running query; stale where a user that it reads has changed since it began. */
 interface Read {
   ids: Set<number>
-  isOld: boolean
+  isStale: boolean
 }
 
-/** People by id, in no order. Served by the primary key of users. */
-export function listPeople(db: Db, ids: number[]): Promise<Person[]> {
-  return db<Person[]>`${selectPeople(db)} where u.id = any(${ids}::bigint[])`
+/** Users by id, in no order. Served by the primary key of users. */
+export function listUsersById(db: Db, ids: number[]): Promise<User[]> {
+  return db<User[]>`${selectUsers(db)} where u.id = any(${ids}::bigint[])`
 }
 
 /** Served by users_trashed. */
@@ -197,8 +197,8 @@ async function listTrashed(db: Db): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** `select … from users u`, as Person. Served by directory_members_user. */
-export function selectPeople(db: Db): Fragment {
+/** `select … from users u`, as `User`. Served by directory_members_user. */
+export function selectUsers(db: Db): Fragment {
   return db`
     select u.id, u.uid, u.name, u.given_name, u.middle_name, u.family_name, u.nickname, u.email, u.phone_number,
       u.username, u.comment, u.picture_id, u.secret, u.metadata, u.tags, u.is_agent, u.display_name,

@@ -131,10 +131,10 @@ export class Apps {
       const pending = { command, input, by, idempotencyKey, resolve, reject } as unknown as PendingCommand
       if (this.#tracer !== null) pending.span = this.#tracer.current()
       // Where an app is open to all, or to a directory, the command decides by who the caller is.
-      const { people } = this.#options
-      if (by.kind !== 'user' || people.find(by.user) !== undefined) put(pending)
+      const { userCache } = this.#options
+      if (by.kind !== 'user' || userCache.find(by.user) !== undefined) put(pending)
       else
-        people.get(by.user).then(
+        userCache.get(by.user).then(
           () => put(pending),
           (reason: unknown) => this.#replies.refuse([pending], reason),
         )

@@ -3,7 +3,7 @@ import type { Batch } from '../postgres/batch.ts'
 import type { Db } from '../postgres/sql.ts'
 import type { Draft } from './draft.ts'
 import { applyEvent, type AppEvent, type EventType } from './event.ts'
-import type { People } from '../auth/user-cache.ts'
+import type { UserCache } from '../auth/user-cache.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { AppRow, State } from './state.ts'
 
@@ -78,7 +78,7 @@ interface WorkParts<Loaded> {
   by: Principal
   now: Date
   loaded: Loaded
-  people: People
+  userCache: UserCache
   ids: IdSequence
 }
 
@@ -105,17 +105,17 @@ export class Work<Loaded = undefined> {
   readonly now: Date
   readonly loaded: Loaded
   /** Names of people, as far as they are in memory: the caller always is. */
-  readonly people: People
+  readonly userCache: UserCache
   readonly writes: Write[] = []
   readonly events: AppEvent[] = []
   readonly #draft: Draft
   readonly #ids: IdSequence
 
-  constructor({ draft, by, now, loaded, people, ids }: WorkParts<Loaded>) {
+  constructor({ draft, by, now, loaded, userCache, ids }: WorkParts<Loaded>) {
     this.by = by
     this.now = now < draft.app.head_at ? draft.app.head_at : now
     this.loaded = loaded
-    this.people = people
+    this.userCache = userCache
     this.#draft = draft
     this.#ids = ids
   }

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { EventRow } from '../log/events.ts'
 import type { Db } from '../postgres/sql.ts'
-import type { People } from '../auth/user-cache.ts'
+import type { UserCache } from '../auth/user-cache.ts'
 import { copyOf, type AppRow, type AppState, type MemberRow, type State } from './state.ts'
 
 export type EntityType =
@@ -61,7 +61,7 @@ export type Loaded<Body> = (of: EntityRef) => Body | undefined
 /** What the presentation of an event may look at. */
 export interface PresentationContext {
   app: AppRow
-  people: People
+  userCache: UserCache
   /** Scheme and host for absolute URLs. */
   origin: string
 }

@@ -1,6 +1,6 @@
 import type { Apps } from '../engine/apps.ts'
 import type { AppEvent, Commit } from '../engine/event.ts'
-import type { People } from '../auth/user-cache.ts'
+import type { UserCache } from '../auth/user-cache.ts'
 import type { AppRow, AppState } from '../engine/state.ts'
 import { NotFound, Problem } from '../lib/errors.ts'
 import { FairQueue } from '../lib/fair-queue.ts'
@@ -20,7 +20,7 @@ export type HiddenUntil = (state: AppState, user: number) => number
 
 export interface FanOutParts extends Omit<AppTopicParts, 'onAdvance'> {
   apps: Apps
-  people: People
+  userCache: UserCache
   canRead: CanRead
   hiddenUntil: HiddenUntil
   replayBytes: number
@@ -172,7 +172,7 @@ export class FanOut {
   }
 
   async #admit(subscription: Subscription): Promise<void> {
-    const { apps, people, canRead, hiddenUntil } = this.#parts
+    const { apps, userCache, canRead, hiddenUntil } = this.#parts
     const { session, app, cursor } = subscription
     const appTopic = this.#join(subscription)
     if (!appTopic.isOpen) await this.#inTurn(subscription, () => appTopic.open())
@@ -180,7 +180,7 @@ export class FanOut {
     // does not say, all that it may have read or heard elsewhere. Before the rights, so that these are as they are now.
     const head = cursor === undefined || cursor > appTopic.sent ? await apps.head(app) : appTopic.sent
     const { user } = session
-    if (user !== undefined && people.find(user) === undefined) await people.load([user])
+    if (user !== undefined && userCache.find(user) === undefined) await userCache.load([user])
     if (apps.current(app) === undefined) await apps.state(app)
     // It may be being loaded anew at this moment.
     while (subscription.stage === 'opening' && apps.peek(app) === undefined) await apps.state(app)
@@ -252,13 +252,13 @@ export class FanOut {
   }
 
   #check(subscription: Subscription, state: AppState, events: readonly AppEvent[]): void {
-    const { people } = this.#parts
+    const { userCache } = this.#parts
     const { stage, session } = subscription
     const { user } = session
     if (user === undefined || stage === 'opening' || stage === 'ended') return
-    if (people.find(user) !== undefined) return this.#decide(subscription, state, user, events)
+    if (userCache.find(user) !== undefined) return this.#decide(subscription, state, user, events)
     if (stage !== 'resting') this.#replays.hold(subscription)
-    people.load([user]).then(
+    userCache.load([user]).then(
       () => this.#release(subscription, user),
       (error: unknown) => this.#refuse(subscription, error),
     )

@@ -5,7 +5,7 @@ import type { Moved } from '../engine/nodes/change-broadcast.ts'
 import type { AppEvent } from '../engine/event.ts'
 import type { GlobalCommands } from '../engine/global-commands.ts'
 import type { SharedLog } from '../log/shared-log.ts'
-import type { People, Person } from '../auth/user-cache.ts'
+import type { UserCache, User } from '../auth/user-cache.ts'
 import type { Presence } from '../presence/presence.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Typing } from '../engine/typing.ts'
@@ -46,7 +46,7 @@ export interface RealtimeOptions extends Pick<UserTopicParts, 'isListed' | 'isUn
   sql: Sql
   apps: Apps
   globalCommands: GlobalCommands
-  people: People
+  userCache: UserCache
   /** Its caches listen before this, so that rights are looked at with what they know now. */
   sharedLog: SharedLog
   typing: Typing
@@ -58,7 +58,7 @@ export interface RealtimeOptions extends Pick<UserTopicParts, 'isListed' | 'isUn
   authenticate: (token: string) => Principal | Promise<Principal>
   canRead: CanRead
   hiddenUntil: HiddenUntil
-  actor: (person: Person, origin: string) => object
+  actor: (person: User, origin: string) => object
   refuse: Refuse
   /** Scheme and host for the absolute URLs in events, or what stands for them until these are encoded. */
   origin: () => string
@@ -263,7 +263,7 @@ export class Realtime {
     const here = users.filter(user => this.#sessions.of(user).size > 0)
     if (here.length === 0) return
     try {
-      await this.#options.people.load(here)
+      await this.#options.userCache.load(here)
     } catch (error) {
       // Their rights cannot be looked at; they may come back when that is possible.
       this.#options.log.warn({ users: here.length, error }, 'Sessions are ended because people cannot be read')

@@ -1,4 +1,4 @@
-import type { People, Person } from '../auth/user-cache.ts'
+import type { UserCache, User } from '../auth/user-cache.ts'
 import type { Typing } from '../engine/typing.ts'
 import type { Log } from '../lib/log.ts'
 import type { FanOut } from './fan-out.ts'
@@ -6,9 +6,9 @@ import { typing } from './protocols/frames.ts'
 
 export interface TypingBroadcasterParts {
   typing: Pick<Typing, 'in'>
-  people: People
+  userCache: UserCache
   fanOut: FanOut
-  actor: (person: Person, origin: string) => object
+  actor: (person: User, origin: string) => object
   origin: () => string
   log: Log
 }
@@ -23,9 +23,9 @@ export class TypingBroadcaster {
 
   /** As `Typing.listen` gives it. */
   onTyping(app: number, user: number, isTyping: boolean): void {
-    const { people, fanOut, actor, origin } = this.#parts
+    const { userCache, fanOut, actor, origin } = this.#parts
     if (!fanOut.hasSubscribers(app)) return
-    const person = people.find(user)
+    const person = userCache.find(user)
     if (person !== undefined) fanOut.broadcastEphemeral(app, typing(app, actor(person, origin()), isTyping))
     // A user who types at another node may not be in memory here.
     else if (isTyping) void this.#loadAndBroadcast(app, user)
@@ -33,9 +33,9 @@ export class TypingBroadcaster {
 
   /** Loads a user who types, and broadcasts it unless they have stopped by then. Never rejects. */
   async #loadAndBroadcast(app: number, user: number): Promise<void> {
-    const { people, typing, log } = this.#parts
+    const { userCache, typing, log } = this.#parts
     try {
-      const person = await people.get(user)
+      const person = await userCache.get(user)
       if (person !== undefined && typing.in(app).includes(user)) this.onTyping(app, user, true)
     } catch (error) {
       log.warn({ app, error }, 'Who is typing could not be sent; the next repetition will be')

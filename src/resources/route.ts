@@ -1,6 +1,6 @@
 import type { Credentials } from '../auth/credentials.ts'
 import type { LoginThrottle } from '../auth/login-throttle.ts'
-import type { People } from '../auth/user-cache.ts'
+import type { UserCache } from '../auth/user-cache.ts'
 import type { Bytes } from '../bytes/bytes.ts'
 import type { Outside } from '../egress/outside.ts'
 import type { Apps } from '../engine/apps.ts'
@@ -29,7 +29,7 @@ export interface Services {
   replica: Replica | null
   apps: Apps
   globalCommands: GlobalCommands
-  people: People
+  userCache: UserCache
   credentials: Credentials
   adminSessions: AdminSessions
   loginThrottle: LoginThrottle

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { EventTypes } from '../../src/engine/catch-up.ts'
 import { event, type AppEvent, type EventType } from '../../src/engine/event.ts'
-import { People } from '../../src/auth/user-cache.ts'
+import { UserCache } from '../../src/auth/user-cache.ts'
 import { Recent } from '../../src/engine/recent.ts'
 import { AppState, type AppRow } from '../../src/engine/state.ts'
 import { systemClock } from '../../src/lib/clock.ts'
@@ -54,13 +54,13 @@ async function openTopic() {
   const sql = openSql({ url: database.url, connections: 2, statementTimeoutMs: 5_000, applicationName: 'reader' })
   await prepareEvents(database.sql, new Date())
   const told: Frame[] = []
-  const people = new People(sql)
-  await people.load([0, -1])
+  const userCache = new UserCache(sql)
+  await userCache.load([0, -1])
   const warnings: string[] = []
   const log = createLog('warn', line => void warnings.push(line))
   const state = new AppState({ id: app, head_rev: 10 } as AppRow, [], new Recent([], true))
   const topic = new AppTopic(app, async topic => topic.start(state, () => {}), {
-    history: new History({ sql, events: types, people, origin: () => '', actor: ({ id }) => ({ id }), log }),
+    history: new History({ sql, events: types, userCache, origin: () => '', actor: ({ id }) => ({ id }), log }),
     buffers: new ReplayBuffers(1_000_000),
     publish: (_, bytes) => void told.push(JSON.parse(Buffer.from(bytes).toString())),
     onAdvance: () => {},

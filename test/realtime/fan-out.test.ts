@@ -23,7 +23,7 @@ test('while the rights of a subscriber are being looked up it gets nothing, and 
   await started(ear)
   await stage.note()
 
-  stage.people.clear()
+  stage.userCache.clear()
   await Promise.all([stage.note(), stage.open('write'), stage.note()])
   await stage.note()
 
@@ -39,7 +39,7 @@ test('a subscriber that turns out to have lost the right got nothing in between'
   await started(ear)
   await stage.note()
 
-  stage.people.clear()
+  stage.userCache.clear()
   await Promise.all([stage.note(), stage.open('none'), stage.note()])
 
   await eventually(() => expect(ear.frames.at(-1)).toMatchObject({ type: 'unsubscribed', reason: 'access-lost' }))
@@ -54,7 +54,7 @@ test('a client that claims to have seen the future is told to start again, also 
   const { ear, session } = stage.connect()
 
   stage.fanOut.subscribe(session, stage.app, { after: 999_999_999 })
-  stage.people.clear()
+  stage.userCache.clear()
   stage.fanOut.review(session)
 
   await started(ear)
@@ -182,9 +182,9 @@ test('a subscriber that turns out to have kept the right while its history is re
   await stage.whileHistoryWaits(async () => {
     stage.fanOut.subscribe(session, stage.app, { after: since[0] })
     await started(ear)
-    stage.people.clear()
+    stage.userCache.clear()
     await stage.open('write')
-    await eventually(() => expect(stage.people.find(stage.user)).toBeDefined())
+    await eventually(() => expect(stage.userCache.find(stage.user)).toBeDefined())
   })
   await stage.note()
 

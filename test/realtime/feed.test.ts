@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { GlobalCommands } from '../../src/engine/global-commands.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
-import { People } from '../../src/auth/user-cache.ts'
+import { UserCache } from '../../src/auth/user-cache.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Feed } from '../../src/resources/notifications/following/feed.ts'
 import type { Draft } from '../../src/resources/notifications/schema.ts'
@@ -68,14 +68,14 @@ async function openStage() {
   const slow = openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
   const [user] = await sql<{ id: number }[]>`
     insert into users (display_name, created_at) values ('Ann', now()) returning id`
-  const people = new People(sql)
-  await people.load([0, -1])
+  const userCache = new UserCache(sql)
+  await userCache.load([0, -1])
   const told: string[] = []
   let nowMs = 0
   const feed = new Feed({
     sql,
     globalCommands: new GlobalCommands(sql, new SharedLog(sql), () => new Date()),
-    people,
+    userCache,
     here: () => [user!.id],
     tell: (_, { notification }) => void told.push((notification as { text: string }).text),
     origin: () => '',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { People } from '../../src/auth/user-cache.ts'
+import { UserCache } from '../../src/auth/user-cache.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { eventTypes } from '../../src/resources/index.ts'
@@ -23,12 +23,12 @@ test('messages that a killed node left are found by others, and the position pas
   const [newest] = await sql<{ rev: number }[]>`select max(rev) as rev from events`
 
   await using other = await openActors(database.url)
-  const people = new People(other.sql)
+  const userCache = new UserCache(other.sql)
   const log = createLog('error')
   const parts = {
     sql: other.sql,
     apps: other.apps,
-    people,
+    userCache,
     events: eventTypes,
     patienceMs: 60_000,
     told: () => {},

@@ -1,7 +1,7 @@
 import { Apps } from '../../src/engine/apps.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { CommitConnection, lockWaitMs } from '../../src/engine/commit/connection.ts'
-import { People } from '../../src/auth/user-cache.ts'
+import { UserCache } from '../../src/auth/user-cache.ts'
 import { deletedUser, systemUser } from '../../src/auth/principal.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { toNotifiable } from '../../src/resources/notifications/following/consumer.ts'
@@ -49,15 +49,15 @@ export async function openActors(
   const openCommits = () => openConnection({ url: commitUrl, statementTimeoutMs, lockTimeoutMs: lockWaitMs })
   const sharedLog = new SharedLog(sql)
   await sharedLog.start()
-  const people = new People(sql)
-  people.follow(sharedLog)
-  await people.load([systemUser, deletedUser])
+  const userCache = new UserCache(sql)
+  userCache.follow(sharedLog)
+  await userCache.load([systemUser, deletedUser])
   const commits: number[] = []
   const commitConnections = [1, 2].map(() => new CommitConnection({ open: openCommits, deadlineMs: 10_000 }))
   const apps = new Apps({
     sql,
     sharedLog,
-    people,
+    userCache,
     events: eventTypes,
     projections: [followWithSubscriptions, toNotifiable],
     recent,

@@ -3,7 +3,7 @@ import { command } from '../../src/engine/command.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { event } from '../../src/engine/event.ts'
 import { CommitConnection } from '../../src/engine/commit/connection.ts'
-import { People, type Person } from '../../src/auth/user-cache.ts'
+import { UserCache, type User } from '../../src/auth/user-cache.ts'
 import type { Access, AppRow } from '../../src/engine/state.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -73,7 +73,7 @@ export class Ear implements Socket {
 export type Stage = Awaited<ReturnType<typeof openStage>>
 
 const origin = () => ''
-const actor = ({ id }: Person) => ({ id })
+const actor = ({ id }: User) => ({ id })
 
 /** Real actors on a real database, with sessions whose sockets are in the test's hands. */
 export async function openStage({ memoryBytes = 100_000_000 } = {}) {
@@ -85,15 +85,15 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
   const log = createLog('error')
   const sharedLog = new SharedLog(sql)
   await sharedLog.start()
-  const people = new People(sql)
-  await people.load([0, -1])
+  const userCache = new UserCache(sql)
+  await userCache.load([0, -1])
   const connections = [1, 2].map(() => new CommitConnection({ open: () => connect(1), deadlineMs: 10_000 }))
   const events = new Map([noted, opened].map(kind => [kind.type, kind as never]))
   const ears: Ear[] = []
   const apps = new Apps({
     sql,
     sharedLog,
-    people,
+    userCache,
     events,
     projections: [],
     recent: async () => [],
@@ -110,10 +110,10 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     now: () => new Date(),
     log,
   })
-  const history = new CountedHistory({ sql: reading, events, people, origin, actor, log })
+  const history = new CountedHistory({ sql: reading, events, userCache, origin, actor, log })
   const fanOut = new FanOut({
     apps,
-    people,
+    userCache,
     history,
     buffers: new ReplayBuffers(1_000_000),
     replayBytes: 1_000,
@@ -122,7 +122,8 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     publish: (topic, bytes) => ears.forEach(ear => ear.topics.has(topic) && ear.send(bytes)),
     hiddenUntil: () => 0,
     // As in the server: whoever is not in memory may do nothing.
-    canRead: ({ app }, user) => people.find(user) !== undefined && (app.access !== 'none' || user === app.created_by),
+    canRead: ({ app }, user) =>
+      userCache.find(user) !== undefined && (app.access !== 'none' || user === app.created_by),
   })
   apps.onCommit(commit => fanOut.onCommit(commit))
   const [user] = await sql<{ id: number }[]>`
@@ -136,7 +137,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
   const app = await addApp()
   return {
     sql,
-    people,
+    userCache,
     fanOut,
     history,
     app,

@@ -3,7 +3,7 @@ import { isRefusal, type AppActor, type PendingCommand } from '../app-actor.ts'
 import { Work, type IdSequence, type Write } from '../command.ts'
 import { Draft } from '../draft.ts'
 import type { AppEvent } from '../event.ts'
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import type { IdempotencyKey } from '../../api/idempotency-key.ts'
 import type { Reply } from './reply-queue.ts'
 import { findEarlier, requireSameRequest, type StoredResults } from './idempotency.ts'
@@ -36,7 +36,7 @@ export interface DecidedEntry {
 /** What all decisions of a flush have in common. */
 export interface FlushContext {
   projections: SameCommitProjection[]
-  people: People
+  userCache: UserCache
   ids: IdSequence
   now: Date
   /** What was committed before under the idempotency keys of this flush. */
@@ -76,10 +76,10 @@ function begin(entry: FlushEntry): DecidedEntry {
 }
 
 function run(context: FlushContext, decision: DecidedEntry, pending: PendingCommand, loaded: unknown): void {
-  const { people, ids, now } = context
+  const { userCache, ids, now } = context
   const { command, input, by } = pending
   try {
-    const work = new Work({ draft: decision.draft, by, now, loaded, people, ids })
+    const work = new Work({ draft: decision.draft, by, now, loaded, userCache, ids })
     const result = command.decide(work, input)
     work.applyEvents()
     for (const write of work.writes) decision.writes.push(write)

@@ -16,7 +16,7 @@ import {
 import type { SharedLog } from '../../log/shared-log.ts'
 import type { AppEvent } from '../event.ts'
 import type { AppState } from '../state.ts'
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import { hasMoved, toStatement } from './write-set.ts'
 
 const AppIsGone = problem(404, 'not-found', 'There is no such app, or it is not visible to you.')
@@ -25,7 +25,7 @@ export interface FlushParts {
   /** For what is read outside of the commits' transactions. */
   sql: Sql
   sharedLog: SharedLog
-  people: People
+  userCache: UserCache
   events: EventTypes
   projections: SameCommitProjection[]
   /** Called when memory has taken a commit over. */
@@ -292,14 +292,14 @@ async function bringForward(parts: FlushParts, db: Db, entries: FlushEntry[]): P
 }
 
 function toContext(
-  { projections, people }: FlushParts,
+  { projections, userCache }: FlushParts,
   entries: FlushEntry[],
   now: Date,
   ids: number[],
   storedResults: FlushContext['storedResults'],
 ): FlushContext {
   const isAlone = entries.length === 1 && entries[0]!.commands.length === 1
-  return { projections, people, ids: new IdSequence(ids), now, storedResults, isAlone }
+  return { projections, userCache, ids: new IdSequence(ids), now, storedResults, isAlone }
 }
 
 /**

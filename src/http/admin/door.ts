@@ -1,5 +1,5 @@
 import { unauthenticated, type Principal } from '../../auth/principal.ts'
-import { admit, Unauthorized, type Auth } from '../../auth/authentication.ts'
+import { requirePrincipal, Unauthorized, type Auth } from '../../auth/authentication.ts'
 import { problem } from '../../lib/errors.ts'
 import type { ProxyHeaders } from '../request/proxy-headers.ts'
 import type { Exchange } from '../server/exchange.ts'
@@ -96,6 +96,8 @@ export class AdminDoor {
     if (auth === 'none' && !path.startsWith(apiPrefix)) return unauthenticated
     if (cookie === null) throw Unauthorized()
     const principal = this.#options.sessions.find(cookie)
-    return principal instanceof Promise ? principal.then(found => admit(auth, found)) : admit(auth, principal)
+    return principal instanceof Promise
+      ? principal.then(found => requirePrincipal(auth, found))
+      : requirePrincipal(auth, principal)
   }
 }

@@ -1,6 +1,6 @@
 import { withBodies, type EventTypes } from '../../engine/catch-up.ts'
 import type { AppEvent } from '../../engine/event.ts'
-import type { People, Person } from '../../auth/user-cache.ts'
+import type { UserCache, User } from '../../auth/user-cache.ts'
 import type { AppState } from '../../engine/state.ts'
 import type { Log } from '../../lib/log.ts'
 import { listEvents } from '../../log/events.ts'
@@ -11,11 +11,11 @@ import { hubName, perUser, type Codec, type Frame } from '../protocols/protocol.
 export interface HistoryParts {
   sql: Sql
   events: EventTypes
-  people: People
+  userCache: UserCache
   /** Scheme and host for the absolute URLs in events. */
   origin: () => string
   /** Who did it, as events show it. */
-  actor: (person: Person, origin: string) => object
+  actor: (person: User, origin: string) => object
   log: Log
 }
 
@@ -37,12 +37,12 @@ export class History {
   }
 
   hasNames(event: AppEvent): boolean {
-    for (const id of namesIn(event)) if (this.#parts.people.find(id) === undefined) return false
+    for (const id of namesIn(event)) if (this.#parts.userCache.find(id) === undefined) return false
     return true
   }
 
   async loadNames(events: readonly AppEvent[]): Promise<void> {
-    await this.#parts.people.load(events.flatMap(namesIn))
+    await this.#parts.userCache.load(events.flatMap(namesIn))
   }
 
   /**
@@ -61,15 +61,15 @@ export class History {
 
   /** Loads the users that frames for single users name. */
   async loadOwnNames({ kind }: AppEvent, state: AppState): Promise<void> {
-    await this.#parts.people.load(kind.perUser?.names(state) ?? [])
+    await this.#parts.userCache.load(kind.perUser?.names(state) ?? [])
   }
 
   /** The event, with the state of now, as this user is to see it. */
   toOwnFrame(event: AppEvent, state: AppState, user: number): Frame | null {
-    const { people, origin } = this.#parts
+    const { userCache, origin } = this.#parts
     const { kind, type, rev, app_id } = event
     const shown = this.#show(event, state)
-    const own = kind.perUser?.present(state, user, { app: state.app, people, origin: origin() })
+    const own = kind.perUser?.present(state, user, { app: state.app, userCache, origin: origin() })
     return shown && { type: 'event', event: type, id: rev, app_id, ...shown, ...own }
   }
 
@@ -92,18 +92,18 @@ export class History {
   }
 
   #show(event: AppEvent, state: AppState): Record<string, unknown> | null {
-    const { people, origin, actor, log } = this.#parts
+    const { userCache, origin, actor, log } = this.#parts
     const { kind, type, rev, app_id, actor_id, created_at } = event
     if (kind.present === undefined) return null
     let shown: Record<string, unknown> | null = {}
     try {
-      shown = kind.present(event, { app: state.app, people, origin: origin() })
+      shown = kind.present(event, { app: state.app, userCache, origin: origin() })
     } catch (error) {
       // One event that cannot be shown must not keep all that follow from its readers.
       log.error({ app: app_id, rev, type, error }, 'An event cannot be shown')
     }
     if (shown === null) return null
-    return { actor: actor(people.show(actor_id), origin()), created_at, ...shown }
+    return { actor: actor(userCache.show(actor_id), origin()), created_at, ...shown }
   }
 }
 

@@ -1,4 +1,4 @@
-import { listPeople, selectPeople, type Person } from '../../auth/user-cache.ts'
+import { listUsersById, selectUsers, type User } from '../../auth/user-cache.ts'
 import { toReference } from '../../api/reference.ts'
 import type { Db, Tx } from '../../postgres/sql.ts'
 import type { Provider } from './schema.ts'
@@ -20,7 +20,7 @@ export interface AgentRow extends AgentSettings {
 }
 
 export interface AgentPerson {
-  person: Person
+  person: User
   row: AgentRow
 }
 
@@ -28,7 +28,7 @@ export interface AgentPerson {
 export async function findAgent(db: Db, ref: string): Promise<AgentPerson | null> {
   const { id, name } = toReference(ref)
   const named = id === null ? db`lower(u.uid) = lower(${name})` : db`u.id = ${id}`
-  const [person] = await db<Person[]>`${selectPeople(db)} where ${named} and u.is_agent`
+  const [person] = await db<User[]>`${selectUsers(db)} where ${named} and u.is_agent`
   if (person === undefined) return null
   const row = (await listSettings(db, [person.id])).get(person.id)
   return row === undefined ? null : { person, row }
@@ -37,7 +37,7 @@ export async function findAgent(db: Db, ref: string): Promise<AgentPerson | null
 /** The agents among some people, in their order. */
 export async function listAgents(db: Db, ids: number[]): Promise<AgentPerson[]> {
   if (ids.length === 0) return []
-  const [people, rows] = await Promise.all([listPeople(db, ids), listSettings(db, ids)])
+  const [people, rows] = await Promise.all([listUsersById(db, ids), listSettings(db, ids)])
   const known = new Map(people.map(person => [person.id, person]))
   return ids.flatMap(id => {
     const [person, row] = [known.get(id), rows.get(id)]

@@ -42,7 +42,7 @@ export const conflicts: Record<string, () => Problem> = {
 export const updateApp = command(
   'updateApp',
   (work: Work, change: AppChange) => {
-    const level = requireRead(work.state, work.by, work.people)
+    const level = requireRead(work.state, work.by, work.userCache)
     if (level !== 'admin' && !(isAtLeast(level, 'write') && mayName(work.app, change))) throw Forbidden()
     applyChange(work, change)
   },
@@ -68,7 +68,7 @@ export const upsertApp = command(
   (work: Work, { type, members, change, upsertsJoin }: AppUpsertion) => {
     if (work.app.deleted_at !== null) throw NotFound()
     if (work.app.type !== type) throw invalid({ type: ['an app of another type has this uid'] })
-    const before = levelOf(work.state, work.by, work.people)
+    const before = levelOf(work.state, work.by, work.userCache)
     const level = work.by.kind === 'user' ? letIn(work, before, upsertsJoin) : before
     if (hasFixedMembers(type) && members.some(user => work.state.member(user)?.access == null)) throw OtherMembers()
     const { name } = change
@@ -80,7 +80,7 @@ export const upsertApp = command(
 
 /** Hides an app and all that is in it. Needs admin; repeating changes nothing. */
 export const trashApp = command('trashApp', (work: Work) => {
-  requireAdmin(work.state, work.by, work.people)
+  requireAdmin(work.state, work.by, work.userCache)
   if (work.app.trashed_at !== null) return
   audit(work, { action: 'app_trashed', target: toTarget(work.app) })
   work.emit(appTrashed, { entity: work.app.id, body: { ...work.app, trashed_at: work.now } })
@@ -94,7 +94,7 @@ export const restoreApp = loadingCommand(
     return pair === null ? null : findPair(db, pair)
   },
   (work: Work<number | null>) => {
-    requireAdmin(work.state, work.by, work.people)
+    requireAdmin(work.state, work.by, work.userCache)
     if (work.app.trashed_at === null) return
     if (work.loaded !== null) throw PairHasChat()
     audit(work, { action: 'app_restored', target: toTarget(work.app) })
@@ -104,7 +104,7 @@ export const restoreApp = loadingCommand(
 
 /** Ends an app for good. Its rows are removed in the background; nobody sees them from now on. */
 export const deleteApp = command('deleteApp', (work: Work) => {
-  requireAdmin(work.state, work.by, work.people)
+  requireAdmin(work.state, work.by, work.userCache)
   auditByKey(work, { action: 'app_deleted', target: toTarget(work.app) })
   work.emit(appDeleted, { entity: work.app.id, body: { ...work.app, deleted_at: work.now } })
 })
@@ -122,11 +122,11 @@ export const clearDirectory = command('clearDirectory', (work: Work, directory: 
  * let in, to trashed apps neither.
  */
 function letIn(work: Work, level: Access, upsertsJoin: boolean): Access {
-  const { app, state, by, people } = work
+  const { app, state, by, userCache } = work
   if (level === 'admin') return level
   if (app.trashed_at !== null) throw Forbidden()
   const isMember = state.member(by.user)?.access != null
-  const mayJoin = upsertsJoin && !isMember && app.is_joinable && isInside(app, by.user, people)
+  const mayJoin = upsertsJoin && !isMember && app.is_joinable && isInside(app, by.user, userCache)
   if (level === 'none' && !mayJoin) throw Forbidden()
   if (mayJoin) join(work, by.user, 'write')
   else if (!isMember && isChat(app.type)) join(work, by.user, level)

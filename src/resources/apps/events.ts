@@ -7,8 +7,8 @@ import { namesakes, titleOf } from './naming.ts'
 import { showAppRef } from './represent.ts'
 import { EventApp } from './schema.ts'
 
-const present = (_event: AppEvent, { app, people, origin }: PresentationContext) => ({
-  app: showAppRef(app, people, origin),
+const present = (_event: AppEvent, { app, userCache, origin }: PresentationContext) => ({
+  app: showAppRef(app, userCache, origin),
 })
 
 const schema = z.object({ app: EventApp })
@@ -40,8 +40,8 @@ export const appUpdated = event<AppRow>({
   ...change('app_updated', true),
   perUser: {
     names: namesakes,
-    present: (state, user, { app, people, origin }) => ({
-      app: { ...showAppRef(app, people, origin), name: titleOf(state, user, people) },
+    present: (state, user, { app, userCache, origin }) => ({
+      app: { ...showAppRef(app, userCache, origin), name: titleOf(state, user, userCache) },
     }),
   },
 })
@@ -77,10 +77,10 @@ export const appMarked = event<null>({
   },
   schema: schema.extend({ marked_id: Int.optional(), marked_at: Timestamp.optional() }),
   isBroadcast: ({ app, memberCount }) => app.access === 'none' && memberCount < receiptMembers,
-  present({ facts }, { app, people, origin }) {
+  present({ facts }, { app, userCache, origin }) {
     const { marked_id, marked_at } = facts as unknown as Marked
     return {
-      app: showAppRef(app, people, origin),
+      app: showAppRef(app, userCache, origin),
       marked_id,
       marked_at: marked_at === null ? null : new Date(marked_at),
     }

@@ -1,5 +1,5 @@
 import type { Apps } from '../../engine/apps.ts'
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Access, AppState } from '../../engine/state.ts'
 import { NotFound, Problem } from '../../lib/errors.ts'
@@ -15,7 +15,7 @@ interface Search {
 interface Caller {
   by: Principal
   apps: Apps
-  people: People
+  userCache: UserCache
 }
 
 /** An app with all that was committed before, and what the caller may do in it. */
@@ -58,11 +58,11 @@ export async function openApp(
   least: keyof typeof guards,
   caller: Caller & Search,
 ): Promise<OpenedApp> {
-  const { by, people } = caller
+  const { by, userCache } = caller
   const state = typeof ref === 'object' ? ref : await findState(ref, caller)
   // Without the caller's directories, an app that is open to one of them would be refused.
-  if (people.find(by.user) === undefined) await people.load([by.user])
-  return { state, level: guards[least](state, by, people) }
+  if (userCache.find(by.user) === undefined) await userCache.load([by.user])
+  return { state, level: guards[least](state, by, userCache) }
 }
 
 function findState(ref: string | number, { sql, by, apps }: Caller & Search): AppState | Promise<AppState> {
@@ -80,10 +80,10 @@ function findState(ref: string | number, { sql, by, apps }: Caller & Search): Ap
  */
 export async function findStates(
   ids: Iterable<number>,
-  { by, apps, people }: Caller,
+  { by, apps, userCache }: Caller,
   known: AppState | null = null,
 ): Promise<Map<number, AppState>> {
-  if (people.find(by.user) === undefined) await people.load([by.user])
+  if (userCache.find(by.user) === undefined) await userCache.load([by.user])
   const find = (id: number) => (id === known?.app.id ? known : findUnlessGone(id, apps))
   const states = await Promise.all(Array.from(new Set(ids), find))
   return new Map(

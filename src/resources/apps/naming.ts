@@ -1,5 +1,5 @@
 import type { Work } from '../../engine/command.ts'
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import type { AppRow, AppState, State } from '../../engine/state.ts'
 
 /** Enough names to fill 256 characters, however short they are. */
@@ -21,22 +21,22 @@ export function namesakes(state: Pick<State, 'app' | 'members'>): number[] {
  * The title of an app for somebody: the stored name, or in conversations the names of the others in joining order,
  * alone one's own. Null for other apps without a name. The namesakes must be in memory.
  */
-export function titleOf(state: Pick<AppState, 'app' | 'members'>, viewer: number, people: People): string | null {
+export function titleOf(state: Pick<AppState, 'app' | 'members'>, viewer: number, userCache: UserCache): string | null {
   const { app } = state
   if (app.name !== null) return app.name
   const all = namesakes(state)
   if (all.length === 0) return null
   const others = all.filter(id => id !== viewer)
   const named = others.length > 0 ? others : all
-  const title = named.map(id => people.show(id).display_name).join(', ')
+  const title = named.map(id => userCache.show(id).display_name).join(', ')
   // Characters, as PostgreSQL counts them: half of one would not be text.
   return title.length > 256 ? Array.from(title).slice(0, 256).join('') : title
 }
 
 /** What an agent chat without a name is called by when its person writes; null for any other app, or nothing to read. */
-export function titleBy<Loaded>({ app, by, people }: Work<Loaded>, plain: string | null): string | null {
+export function titleBy<Loaded>({ app, by, userCache }: Work<Loaded>, plain: string | null): string | null {
   if (app.type !== 'agent_chat' || app.name !== null || plain === null) return null
-  if (by.kind !== 'user' || people.find(by.user)?.is_agent !== false) return null
+  if (by.kind !== 'user' || userCache.find(by.user)?.is_agent !== false) return null
   return toTitle(plain)
 }
 

@@ -1,4 +1,4 @@
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { AppRow, AppState } from '../../engine/state.ts'
 import { verbatim } from '../../api/json.ts'
@@ -14,12 +14,12 @@ import { isUnread } from './own/unread.ts'
 /** Who looks, and with what at hand. */
 export interface Viewer {
   by: Principal
-  people: People
+  userCache: UserCache
   origin: string
 }
 
 /** What of an app depends on nobody: in events, where one text serves everybody. */
-export function showAppRef(app: AppRow, _people: People, origin: string) {
+export function showAppRef(app: AppRow, _people: UserCache, origin: string) {
   return {
     id: app.id,
     rev: app.rev,
@@ -41,27 +41,27 @@ export function showAppRef(app: AppRow, _people: People, origin: string) {
 
 /** The summary app. The namesakes of the app (see naming.ts) must be in memory. */
 export function showAppSummary(state: AppState, viewer: Viewer) {
-  const { by, people, origin } = viewer
+  const { by, userCache, origin } = viewer
   const own = by.kind === 'user' ? state.member(by.user) : undefined
-  const shown = showAppRef(state.app, people, origin)
+  const shown = showAppRef(state.app, userCache, origin)
   return {
     ...shown,
-    name: titleOf(state, by.user, people),
+    name: titleOf(state, by.user, userCache),
     archive_url: hasArchive(state.app) ? signLink(origin, archivePath(state.app.id, by), state.app.secret) : null,
     avatar_url: shown.avatar_url ?? partnerAvatar(state, viewer),
     is_pinned: own?.pinned_at != null,
     is_starred: own?.starred_at != null,
     is_subscribed: by.kind === 'user' && isSubscribed(state, by.user),
     is_unread: by.kind === 'user' && isUnread(state.app, by.user, own),
-    permissions: permissionsOf(levelOf(state, by, people)),
+    permissions: permissionsOf(levelOf(state, by, userCache)),
   }
 }
 
 /** A private chat has the picture of whom it is with. Their person is in memory unless the chat has a name. */
-function partnerAvatar(state: AppState, { by, people, origin }: Viewer): string | null {
+function partnerAvatar(state: AppState, { by, userCache, origin }: Viewer): string | null {
   if (state.app.type !== 'private_chat' || by.kind !== 'user') return null
   for (const { user_id } of state.members()) {
-    const partner = user_id === by.user ? undefined : people.find(user_id)
+    const partner = user_id === by.user ? undefined : userCache.find(user_id)
     if (partner !== undefined) return avatarUrl(partner, origin)
   }
   return null
@@ -81,7 +81,7 @@ function archivePath(app: number, by: Principal): string {
 export const shownMembers = 25
 
 /** The first members of an app who are not trashed, in joining order: a detailed app needs their people in memory. */
-export function firstMembers(state: AppState, { trashed }: People): number[] {
+export function firstMembers(state: AppState, { trashed }: UserCache): number[] {
   const ids: number[] = []
   for (const { user_id, access } of state.members()) {
     if (access !== null && !trashed.has(user_id)) ids.push(user_id)
@@ -91,7 +91,7 @@ export function firstMembers(state: AppState, { trashed }: People): number[] {
 }
 
 /** How many members are not trashed. Of trashed people and members it goes through those who are fewer. */
-function countMembers(state: AppState, { trashed }: People): number {
+function countMembers(state: AppState, { trashed }: UserCache): number {
   let count = state.memberCount
   if (trashed.size < count) {
     for (const user of trashed) if (state.member(user)?.access != null) count--
@@ -103,14 +103,14 @@ function countMembers(state: AppState, { trashed }: People): number {
 
 /** The detailed app. `lastMessage` is its newest message as the caller sees it. */
 export function showApp(state: AppState, viewer: Viewer & { presence: Presence }, lastMessage: object | null) {
-  const { people, origin, presence } = viewer
+  const { userCache, origin, presence } = viewer
   const withMarkers = showsMarkers(state.app)
-  const members = firstMembers(state, people).map(user =>
-    showMember(people.show(user), state.member(user), {
+  const members = firstMembers(state, userCache).map(user =>
+    showMember(userCache.show(user), state.member(user), {
       app: state.app,
-      people,
+      userCache,
       origin,
-      access: accessOf(state, user, people),
+      access: accessOf(state, user, userCache),
       presence,
       withMarkers,
     }),
@@ -118,7 +118,7 @@ export function showApp(state: AppState, viewer: Viewer & { presence: Presence }
   return {
     ...showAppSummary(state, viewer),
     last_message: lastMessage,
-    members: toPagedList({ skip: 0, countOnly: false }, countMembers(state, people), members),
+    members: toPagedList({ skip: 0, countOnly: false }, countMembers(state, userCache), members),
   }
 }
 

@@ -54,8 +54,8 @@ const get = (messages: AppMessages) =>
     query: AppQuery,
     replies: { 200: App },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, apps, people, presence }) {
-      const caller = { by, form, origin, sql, apps, people, presence }
+    async handle({ params, query, by, form, origin }, { sql, apps, userCache, presence }) {
+      const caller = { by, form, origin, sql, apps, userCache, presence }
       const { state, level } = await openApp(params.app, query.trashed ? 'none' : 'read', caller)
       const { deleted_at, trashed_at } = state.app
       const isShown = level !== 'none' && deleted_at === null && (trashed_at === null || level === 'admin')
@@ -111,8 +111,8 @@ const list = (messages: AppMessages) =>
     auth: 'token or key',
     query: AppListing,
     replies: { 200: AppList },
-    async handle({ query, by, form, origin }, { sql, apps, people, presence }) {
-      return reply(200, await listPage(query, messages, { by, form, origin, sql, apps, people, presence }))
+    async handle({ query, by, form, origin }, { sql, apps, userCache, presence }) {
+      return reply(200, await listPage(query, messages, { by, form, origin, sql, apps, userCache, presence }))
     },
   })
 

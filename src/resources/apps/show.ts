@@ -29,15 +29,15 @@ export interface AppMessages {
 
 /** The detailed app, with everybody it names brought into memory. */
 export async function showWhole(state: AppState, messages: AppMessages, request: AppRequest): Promise<object> {
-  const { people, by } = request
+  const { userCache, by } = request
   const last = await messages.findLast(state, request)
   const names = [
     by.user,
     ...namesakes(state),
-    ...firstMembers(state, people),
+    ...firstMembers(state, userCache),
     ...(last === null ? [] : [last.created_by]),
   ]
-  await people.load(names)
+  await userCache.load(names)
   const shown = showApp(state, request, last === null ? null : await last.show())
   const { picture_id } = state.app
   if (picture_id === null) return shown
@@ -46,6 +46,6 @@ export async function showWhole(state: AppState, messages: AppMessages, request:
 
 /** The summary app, likewise. */
 export async function showSummary(state: AppState, request: AppRequest): Promise<object> {
-  await request.people.load([request.by.user, ...namesakes(state)])
+  await request.userCache.load([request.by.user, ...namesakes(state)])
   return showAppSummary(state, request)
 }

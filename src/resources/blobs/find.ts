@@ -1,4 +1,4 @@
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
@@ -12,19 +12,19 @@ export type IsInSight = (sql: Sql, blob: number, by: Principal, directories: num
 interface Caller {
   sql: Sql
   by: Principal
-  people: People
+  userCache: UserCache
 }
 
 /** The blob behind `{id}`; 404 where the caller neither uploaded it nor can read what uses it. */
 export async function findReadableBlob(
   id: string,
   isInSight: IsInSight,
-  { sql, by, people }: Caller,
+  { sql, by, userCache }: Caller,
 ): Promise<BlobRow> {
   const row = await findBlob(sql, toId(id))
   if (row === null) throw NotFound()
   if (by.kind === 'key' || row.created_by === by.user) return row
-  if (await isInSight(sql, row.id, by, await people.directoriesOf(by.user))) return row
+  if (await isInSight(sql, row.id, by, await userCache.directoriesOf(by.user))) return row
   throw NotFound()
 }
 

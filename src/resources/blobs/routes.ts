@@ -61,8 +61,8 @@ const get = (isInSight: IsInSight) =>
     params: IdPath,
     replies: { 200: Blob },
     problems: [NotFound],
-    async handle({ params, by, origin }, { sql, people }) {
-      return reply(200, showBlob(await findReadableBlob(params.id, isInSight, { by, sql, people }), origin))
+    async handle({ params, by, origin }, { sql, userCache }) {
+      return reply(200, showBlob(await findReadableBlob(params.id, isInSight, { by, sql, userCache }), origin))
     },
   })
 

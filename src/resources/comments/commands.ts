@@ -23,7 +23,7 @@ export const commentOn = loadingCommand(
     return { ...parent, type }
   },
   (work, { content }) => {
-    requireWrite(work.state, work.by, work.people)
+    requireWrite(work.state, work.by, work.userCache)
     return makeItem(work, comment, content, work.loaded)
   },
   { maxIds: ({ content }) => numbersForItem(content) },

@@ -23,7 +23,7 @@ import { Comment, CommentSummary } from './schema.ts'
 /** Finds what can be commented: 404 for what the caller may not see, and for what is in the trash. */
 type Find = (
   id: number,
-  caller: Pick<Services, 'sql' | 'apps' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>,
+  caller: Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>,
 ) => Promise<{ row: Parent; state: AppState }>
 
 interface Commented {
@@ -48,8 +48,8 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     creates: true,
     replies: { 201: Comment },
     problems: [...problems, Forbidden, NotFound, IsEmpty],
-    async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, people, now }) {
-      const caller = { by, form, origin, sql, apps, people, now }
+    async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, userCache, now }) {
+      const caller = { by, form, origin, sql, apps, userCache, now }
       const { row, state } = await findCommentable(toId(params.id), caller)
       const content = await prepareContent(body, row.app_id, caller)
       const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, idempotencyKey)
@@ -66,8 +66,8 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     query: ContentListing,
     replies: { 200: pagedList(Comment.or(CommentSummary)) },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, replica, apps, people }) {
-      const caller = { by, form, origin, sql, replica, apps, people }
+    async handle({ params, query, by, form, origin }, { sql, replica, apps, userCache }) {
+      const caller = { by, form, origin, sql, replica, apps, userCache }
       const { row, state } = await find(toId(params.id), caller)
       const page = await listOfParent(comment, state, { ...row, type }, query, caller)
       return reply(200, await showPage(comment, page, caller, state))

@@ -1,5 +1,5 @@
 import type { Apps } from '../../engine/apps.ts'
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Access } from '../../engine/state.ts'
 import { NotFound } from '../../lib/errors.ts'
@@ -13,7 +13,7 @@ interface Caller {
   sql: Sql
   by: Principal
   apps: Apps
-  people: People
+  userCache: UserCache
 }
 
 interface Found extends OpenedApp {

@@ -1,4 +1,4 @@
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import type { EmbedRow } from './schema.ts'
@@ -7,12 +7,12 @@ import { findEmbed, isInSight, isReader } from './store.ts'
 interface Caller {
   sql: Sql
   by: Principal
-  people: People
+  userCache: UserCache
 }
 
 /** The embed, where the caller made it, asked for its address, may read an item that has it, or is an API key. */
-export async function findVisible(id: number, { sql, by, people }: Caller): Promise<EmbedRow | null> {
+export async function findVisible(id: number, { sql, by, userCache }: Caller): Promise<EmbedRow | null> {
   const embed = await findEmbed(sql, id)
   if (embed === null || by.kind === 'key' || (await isReader(sql, embed, by.user))) return embed
-  return (await isInSight(sql, embed.id, by.user, await people.directoriesOf(by.user))) ? embed : null
+  return (await isInSight(sql, embed.id, by.user, await userCache.directoriesOf(by.user))) ? embed : null
 }

@@ -42,8 +42,8 @@ const get = route({
   params: IdPath,
   replies: { 200: Embed },
   problems: [NotFound],
-  async handle({ params, by, origin }, { sql, people }) {
-    const embed = await findVisible(toId(params.id), { by, sql, people })
+  async handle({ params, by, origin }, { sql, userCache }) {
+    const embed = await findVisible(toId(params.id), { by, sql, userCache })
     if (embed === null) throw NotFound()
     return reply(200, showEmbed(embed, origin))
   },

@@ -49,7 +49,7 @@ export const createFile = loadingCommand(
   'createFile',
   (db: Db, app: number, { name }: Draft) => store.findByName(db, app, name),
   (work, { name, metadata, tags, blob, replace }): Saved => {
-    requireWrite(work.state, work.by, work.people)
+    requireWrite(work.state, work.by, work.userCache)
     const { app, loaded: existing } = work
     if (app.type !== 'files') throw WrongKind({ type: app.type })
     if (existing !== null) {
@@ -196,9 +196,9 @@ async function loadFile(db: Db, app: number, id: number): Promise<FileRow> {
 
 /** Whoever may write may change every file of the app; others do not see what is in the trash. */
 function requireChange<Loaded>(work: Work<Loaded>, file: FileRow): void {
-  const level = requireRead(work.state, work.by, work.people)
+  const level = requireRead(work.state, work.by, work.userCache)
   if (level === 'read' && file.trashed_at !== null) throw NotFound()
-  requireWrite(work.state, work.by, work.people)
+  requireWrite(work.state, work.by, work.userCache)
   if (file.parent_id !== null) throw IsAttachment()
 }
 

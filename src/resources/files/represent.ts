@@ -1,5 +1,5 @@
 import type { PresentationContext } from '../../engine/event.ts'
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import { verbatim } from '../../api/json.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { signLink } from '../blobs/content/links.ts'
@@ -10,7 +10,7 @@ import type { FileRow } from './schema.ts'
 
 /** Who is named, and under which address this server is reached. */
 export interface FileViewer {
-  people: People
+  userCache: UserCache
   origin: string
 }
 
@@ -33,8 +33,8 @@ export function showFile(row: FileRow, viewer: FileViewer, { starred, subscribed
 }
 
 /** The summary of a file as events carry it: one text for everybody. */
-export function presentFile(row: FileRow, { app, people, origin }: PresentationContext) {
-  return { ...showCommon(row, { people, origin }), app: showAppRef(app, people, origin) }
+export function presentFile(row: FileRow, { app, userCache, origin }: PresentationContext) {
+  return { ...showCommon(row, { userCache, origin }), app: showAppRef(app, userCache, origin) }
 }
 
 /** A file that an answer cites, for a reader who may not read the app that it is in. */
@@ -43,13 +43,13 @@ export function showCitedFile(row: FileRow, viewer: FileViewer) {
 }
 
 /** The same for events, which are one for all readers: whoever may read the file asks for it by its id. */
-export function presentCitedFile(row: FileRow, { people, origin }: PresentationContext) {
-  return { ...showCommon(row, { people, origin }), ...noLinks, app: { id: row.app_id } }
+export function presentCitedFile(row: FileRow, { userCache, origin }: PresentationContext) {
+  return { ...showCommon(row, { userCache, origin }), ...noLinks, app: { id: row.app_id } }
 }
 
 const noLinks = { download_url: null, preview_url: null, thumbnail_url: null, external_url: null, embed_url: null }
 
-function showCommon(row: FileRow, { people, origin }: FileViewer) {
+function showCommon(row: FileRow, { userCache, origin }: FileViewer) {
   const { blob } = row
   return {
     id: row.id,
@@ -70,9 +70,9 @@ function showCommon(row: FileRow, { people, origin }: FileViewer) {
     comments: row.parent_id === null ? { count: row.comment_count } : null,
     is_trashed: row.trashed_at !== null,
     created_at: row.created_at,
-    created_by: summaryOf(people.show(row.created_by), origin),
+    created_by: summaryOf(userCache.show(row.created_by), origin),
     updated_at: row.updated_at,
-    updated_by: row.updated_by === null ? null : summaryOf(people.show(row.updated_by), origin),
+    updated_by: row.updated_by === null ? null : summaryOf(userCache.show(row.updated_by), origin),
   }
 }
 

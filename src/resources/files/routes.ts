@@ -36,8 +36,8 @@ const create = route({
   creates: true,
   replies: { 200: File, 201: File },
   problems: [WrongKind, Forbidden, NotFound, NameTaken],
-  async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, people, now }) {
-    const caller = { by, form, origin, sql, apps, people, now }
+  async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, userCache, now }) {
+    const caller = { by, form, origin, sql, apps, userCache, now }
     const app = await toAppId(params.app, caller)
     const blob = await toBlob(body.blob_id, caller)
     const { metadata, tags, replace } = body
@@ -59,8 +59,8 @@ const get = route({
   query: FileQuery,
   replies: { 200: File },
   problems: [NotFound],
-  async handle({ params, query, by, form, origin }, { sql, apps, people }) {
-    const caller = { by, form, origin, sql, apps, people }
+  async handle({ params, query, by, form, origin }, { sql, apps, userCache }) {
+    const caller = { by, form, origin, sql, apps, userCache }
     const { file, state, level } = await findReadable(params.id, caller)
     if (file.trashed_at !== null && !(query.trashed && maySeeTrashed(level))) throw NotFound()
     return reply(200, await showWhole(file, caller, state))
@@ -76,8 +76,8 @@ const update = route({
   body: FileUpdate,
   replies: { 200: File },
   problems: [IsAttachment, Forbidden, NotFound, NameTaken],
-  async handle({ params, body, by, form, origin }, { sql, apps, people, now }) {
-    const caller = { by, form, origin, sql, apps, people, now }
+  async handle({ params, body, by, form, origin }, { sql, apps, userCache, now }) {
+    const caller = { by, form, origin, sql, apps, userCache, now }
     const { file } = await requireShown(params.id, caller)
     const change = {
       id: file.id,
@@ -100,8 +100,8 @@ const listOfApp = route({
   query: FileListing,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle({ params, query, by, form, origin }, { sql, apps, people }) {
-    const caller = { by, form, origin, sql, apps, people }
+  async handle({ params, query, by, form, origin }, { sql, apps, userCache }) {
+    const caller = { by, form, origin, sql, apps, userCache }
     const { state, level } = await openApp(params.app, 'read', caller)
     const page = toPage(query, orderFields, 'id', 'along')
     const ids = [state.app.id]
@@ -118,8 +118,8 @@ const list = route({
   query: AllFilesListing,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle({ query, by, form, origin }, { sql, apps, people }) {
-    const caller = { by, form, origin, sql, apps, people }
+  async handle({ query, by, form, origin }, { sql, apps, userCache }) {
+    const caller = { by, form, origin, sql, apps, userCache }
     const page = toPage(query, orderFields, 'id', 'along')
     const scope = await toScope(caller)
     if (query.app !== undefined) {
@@ -139,8 +139,8 @@ const change = (verb: 'trash' | 'restore') =>
     params: FilePath,
     replies: { 204: null },
     problems: [IsAttachment, Forbidden, NotFound, NameTaken],
-    async handle({ params, by }, { sql, apps, people }) {
-      const { file } = await findReadable(params.id, { by, sql, apps, people })
+    async handle({ params, by }, { sql, apps, userCache }) {
+      const { file } = await findReadable(params.id, { by, sql, apps, userCache })
       if (verb === 'trash') await apps.run(trashFile, file.app_id, by, { id: file.id })
       else await apps.run(restoreFile, file.app_id, by, { id: file.id })
       return reply(204)
@@ -155,8 +155,8 @@ const remove = route({
   params: FilePath,
   replies: { 204: null },
   problems: [IsAttachment, Forbidden, NotFound],
-  async handle({ params, by }, { sql, apps, people }) {
-    const { file } = await findReadable(params.id, { by, sql, apps, people })
+  async handle({ params, by }, { sql, apps, userCache }) {
+    const { file } = await findReadable(params.id, { by, sql, apps, userCache })
     await apps.run(deleteFile, file.app_id, by, { id: file.id })
     return reply(204)
   },
@@ -168,9 +168,9 @@ async function toBlob(id: number, caller: Caller & { now: () => Date }): Promise
   return shown
 }
 
-async function toScope({ by, people, sql }: Caller): Promise<FileScope> {
+async function toScope({ by, userCache, sql }: Caller): Promise<FileScope> {
   if (by.kind === 'key') return { apps: null, writable: null }
-  const directories = await people.directoriesOf(by.user)
+  const directories = await userCache.directoriesOf(by.user)
   const which = sql`a.type = 'files' and ${hasContent(sql)}`
   const apps = await listReadable(sql, by.user, directories, which)
   return { apps: apps.map(({ id }) => id), writable: apps.flatMap(app => (app.can_write ? [app.id] : [])) }

@@ -39,13 +39,13 @@ async function showAll(
   request: Request,
   known: AppState | null = null,
 ): Promise<object[]> {
-  const { people } = request
+  const { userCache } = request
   const ids = found.map(file => file.app_id)
   const states = await findStates(ids, request, known)
   const files = found.filter(file => states.has(file.app_id))
   const marks = await loadMarks(files, request)
   const names = files.flatMap(({ created_by, updated_by }) => [created_by, updated_by ?? 0])
-  await people.load([...names, ...[...states.values()].flatMap(namesakes)])
+  await userCache.load([...names, ...[...states.values()].flatMap(namesakes)])
   return files.map(file => ({
     ...showFile(file, request, marks),
     ...(items === 'details' && showRaw(file)),

@@ -17,13 +17,13 @@ export const noAnnotationApps: AnnotationApps = new Map()
 export async function loadAnnotationApps(
   parts: ReadonlyMap<number, Parts>,
   apps: Apps,
-  { by, people }: Viewer,
+  { by, userCache }: Viewer,
 ): Promise<AnnotationApps> {
   const ids = new Set<number>()
   for (const { annotations } of parts.values()) for (const { app_id } of annotations) ids.add(app_id)
   if (ids.size === 0) return noAnnotationApps
-  const states = await findStates(ids, { by, apps, people })
-  await people.load([...states.values()].flatMap(namesakes))
+  const states = await findStates(ids, { by, apps, userCache })
+  await userCache.load([...states.values()].flatMap(namesakes))
   return states
 }
 
@@ -31,8 +31,8 @@ export async function loadAnnotationApps(
 export function showAnnotation(file: FileRow, apps: AnnotationApps, viewer: Viewer) {
   const state = apps.get(file.app_id)
   if (state === undefined) return []
-  const { by, people } = viewer
-  const isReadable = by.kind === 'key' || canRead(state, by.user, people)
+  const { by, userCache } = viewer
+  const isReadable = by.kind === 'key' || canRead(state, by.user, userCache)
   const shown = isReadable ? showFile(file, viewer) : showCitedFile(file, viewer)
   return [{ ...shown, app: showAppSummary(state, viewer) }]
 }

@@ -39,10 +39,10 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ query, by, form, origin }, { sql, replica, apps, people }) {
-      const caller = { by, form, origin, sql, replica, apps, people }
+    async handle({ query, by, form, origin }, { sql, replica, apps, userCache }) {
+      const caller = { by, form, origin, sql, replica, apps, userCache }
       const narrowing = await toNarrowing(query, caller)
-      const list = (sql: Sql) => listEverywhere(kind, query, { sql, by, people, replica: null }, narrowing)
+      const list = (sql: Sql) => listEverywhere(kind, query, { sql, by, userCache, replica: null }, narrowing)
       return reply(200, await showPage(kind, await fromReplica(caller, list), caller))
     },
   })
@@ -56,8 +56,8 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, replica, apps, people }) {
-      const caller = { query, by, form, origin, sql, replica, apps, people }
+    async handle({ params, query, by, form, origin }, { sql, replica, apps, userCache }) {
+      const caller = { query, by, form, origin, sql, replica, apps, userCache }
       const { state } = await openApp(params.app, 'read', caller)
       const { app } = state
       const key = keyOf(kind.entity, state, caller)

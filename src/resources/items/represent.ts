@@ -1,5 +1,5 @@
 import type { PresentationContext } from '../../engine/event.ts'
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { AppState } from '../../engine/state.ts'
 import { Extended, Fixed, verbatim } from '../../api/json.ts'
@@ -76,14 +76,14 @@ export function showContent(
   viewer: Viewer,
   row: object = fixRow(item),
 ) {
-  const { by, people, origin } = viewer
+  const { by, userCache, origin } = viewer
   const own = parts.get(item.id)
   const app = showAppSummary(state, viewer)
   const { parent, created_by, updated_by, embed, meeting, reactions, comments } = showAround(
     entity,
     item,
     own,
-    people,
+    userCache,
     origin,
   )
   // Member by member: spreading what is around it takes several times as long.
@@ -110,11 +110,11 @@ const noItems = new Fixed(toFirstItems([]))
 
 /** The whole item as events carry it: one text for everybody. */
 export function presentContent(entity: ContentEntity, item: ContentItem, context: PresentationContext) {
-  const { people, origin } = context
+  const { userCache, origin } = context
   return {
     ...showRow(item),
-    app: showAppRef(context.app, people, origin),
-    ...showAround(entity, item, item.parts, people, origin),
+    app: showAppRef(context.app, userCache, origin),
+    ...showAround(entity, item, item.parts, userCache, origin),
     attachments: toPart((item.parts?.attachments ?? []).map(file => presentFile(file, context))),
     options: toPart((item.parts?.options ?? []).map(showOption)),
     annotations: toPart((item.parts?.annotations ?? []).map(file => presentCitedFile(file, context))),
@@ -147,16 +147,22 @@ function redactMetadata(metadata: ContentRow['metadata']): ContentRow['metadata'
 }
 
 /** What an item has beside its row and is the same for everybody. */
-function showAround(entity: ContentEntity, item: ContentItem, parts: Parts = noParts, people: People, origin: string) {
+function showAround(
+  entity: ContentEntity,
+  item: ContentItem,
+  parts: Parts = noParts,
+  userCache: UserCache,
+  origin: string,
+) {
   const { reactions, embed, meeting } = parts
   return {
     parent: toParentRef(item),
-    created_by: summaryOf(people.show(item.created_by), origin),
-    updated_by: item.updated_by === null ? null : summaryOf(people.show(item.updated_by), origin),
+    created_by: summaryOf(userCache.show(item.created_by), origin),
+    updated_by: item.updated_by === null ? null : summaryOf(userCache.show(item.updated_by), origin),
     embed: embed && showEmbed(embed, origin),
     meeting: meeting && showMeeting(meeting),
     reactions: toPart(
-      reactions.map(reaction => showReaction(reaction, people, origin)),
+      reactions.map(reaction => showReaction(reaction, userCache, origin)),
       item.reaction_count,
     ),
     comments: entity === 'post' ? { count: item.comment_count } : null,

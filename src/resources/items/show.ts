@@ -34,8 +34,8 @@ export function showItem(
   state: AppState,
   reader: Reader,
 ): object | Promise<object> {
-  const { by, people } = reader
-  const isKnown = (id: number) => people.find(id) !== undefined
+  const { by, userCache } = reader
+  const isKnown = (id: number) => userCache.find(id) !== undefined
   const isThere = isPlain(entity, item, by) && namesOf(item).every(isKnown) && namesakes(state).every(isKnown)
   return isThere
     ? showContent(entity, item, state, nothing, reader, showRow(item))
@@ -44,7 +44,7 @@ export function showItem(
 
 async function showWhole(entity: ContentEntity, item: ContentItem, state: AppState, reader: Reader): Promise<object> {
   const reading = await read(entity, [item], reader)
-  await reader.people.load([...namesOf(item, reading.parts.get(item.id)), ...namesakes(state)])
+  await reader.userCache.load([...namesOf(item, reading.parts.get(item.id)), ...namesakes(state)])
   return showContent(entity, item, state, reading, reader, showRow(item))
 }
 
@@ -76,7 +76,7 @@ export async function showPage(
   request: ContentRequest,
   known: AppState | null = null,
 ): Promise<object> {
-  const { sql, by, form, people } = request
+  const { sql, by, form, userCache } = request
   const ids = found.map(row => row.app_id)
   const states = await findStates(ids, request, known)
   const rows = found.filter(row => states.has(row.app_id))
@@ -89,7 +89,7 @@ export async function showPage(
   }
   const reading = await read(entity, rows, request)
   const names = [...states.values()].flatMap(namesakes)
-  await people.load([...names, ...rows.flatMap(row => namesOf(row, reading.parts.get(row.id)))])
+  await userCache.load([...names, ...rows.flatMap(row => namesOf(row, reading.parts.get(row.id)))])
   const items = rows.map(row => showContent(entity, row, stateOf(row), reading, request))
   return toPagedList(page, count, items)
 }

@@ -25,11 +25,11 @@ async function find(state: AppState, { by, sql }: AppRequest): Promise<ContentRo
 }
 
 async function show(last: ContentRow, state: AppState, request: AppRequest): Promise<object> {
-  const { people, origin, by, sql } = request
-  if (request.form.items === 'details') return showItem(message, last, state, { people, origin, by, sql })
+  const { userCache, origin, by, sql } = request
+  if (request.form.items === 'details') return showItem(message, last, state, { userCache, origin, by, sql })
   const isMine = by.kind === 'user' && isSubscribed(state, by.user)
   const starred = await loadStarred(sql, by, [last])
   return showContentSummary(last, isMine, starred.has(last.id), {
-    created_by: summaryOf(people.show(last.created_by), origin),
+    created_by: summaryOf(userCache.show(last.created_by), origin),
   })
 }

@@ -11,8 +11,8 @@ const change = (type: string) =>
     isActivity: false,
     trigger: 'notifications',
     names: ({ body }) => (body === null ? [] : namesOf(body)),
-    redact: ({ body }, { people, origin }) =>
-      body && { notification: redactNotification({ ...body, args: [] }, { people, origin }) },
+    redact: ({ body }, { userCache, origin }) =>
+      body && { notification: redactNotification({ ...body, args: [] }, { userCache, origin }) },
   })
 
 /** Several were marked as read at once; `facts.app_id` where these were those of one app. */
@@ -21,8 +21,8 @@ const marked = event<null>({
   entity: 'notification',
   isActivity: false,
   trigger: 'notifications',
-  redact: ({ facts }, { app, people, origin }) =>
-    (facts as { app_id: number | null } | null)?.app_id ? { app: showAppRef(app, people, origin) } : {},
+  redact: ({ facts }, { app, userCache, origin }) =>
+    (facts as { app_id: number | null } | null)?.app_id ? { app: showAppRef(app, userCache, origin) } : {},
 })
 
 export const events = [change('notification_created'), change('notification_updated'), marked]

@@ -18,8 +18,8 @@ const listOfApp = route({
   query: AppNotificationListing,
   replies: { 200: Notifications },
   problems: [NotFound],
-  async handle({ params, query, by, origin }, { sql, apps, people }) {
-    const caller = { by, origin, sql, apps, people }
+  async handle({ params, query, by, origin }, { sql, apps, userCache }) {
+    const caller = { by, origin, sql, apps, userCache }
     const { state } = await openApp(params.app, 'read', caller)
     return reply(200, await listPage(query, state.app.id, caller))
   },
@@ -47,8 +47,8 @@ const markOfApp = route({
   query: MarkQuery,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, query, by }, { sql, apps, globalCommands, people }) {
-    const { state } = await openApp(params.app, 'read', { by, sql, apps, people })
+  async handle({ params, query, by }, { sql, apps, globalCommands, userCache }) {
+    const { state } = await openApp(params.app, 'read', { by, sql, apps, userCache })
     await globalCommands.run(markNotifications, by, { upTo: query.id, app: state.app.id })
     return reply(204)
   },

@@ -7,7 +7,8 @@ import { custom } from './represent.ts'
 import { NotifiesPeople, UnknownLink, UnknownUser, type Draft, type NewNotification } from './schema.ts'
 import { findLink, findUser } from './store.ts'
 
-type Request = Pick<Services, 'sql' | 'apps' | 'people' | 'now'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'apps' | 'userCache' | 'now'> &
+  Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /** What the body of a new notification names, looked up. 422 for nobody, agents, and links that lead nowhere. */
 export async function toDraft(body: z.output<typeof NewNotification>, request: Request): Promise<Draft> {
@@ -39,10 +40,10 @@ async function requireLink(
   user: number,
   request: Request,
 ) {
-  const { sql, apps, people } = request
+  const { sql, apps, userCache } = request
   const link = await findLink(sql, type, id)
   const state = link === null ? null : await findUnlessGone(link.app_id, apps)
-  await people.load([user])
-  if (link === null || state === null || !canRead(state, user, people)) throw UnknownLink()
+  await userCache.load([user])
+  if (link === null || state === null || !canRead(state, user, userCache)) throw UnknownLink()
   return link
 }

@@ -1,4 +1,4 @@
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import { verbatim } from '../../api/json.ts'
 import { guids, type Kind } from '../apps/kinds.ts'
 import { actorOf } from '../users/represent.ts'
@@ -7,7 +7,7 @@ import type { NotificationRow } from './schema.ts'
 import { fill } from './text.ts'
 
 interface Viewer {
-  people: People
+  userCache: UserCache
   origin: string
 }
 
@@ -21,23 +21,23 @@ export function namesOf({ user_id, actor_ids, rolled }: NotificationRow): number
 
 /** The notification as its recipient sees it. Whom it names must be in memory. */
 export function showNotification(row: NotificationRow, viewer: Viewer) {
-  const { template, args } = say(row, viewer.people)
+  const { template, args } = say(row, viewer.userCache)
   return { ...showFrame(row, viewer), template, args, ...fill(template, args) }
 }
 
 /** The same without what was written: receivers fetch that with a token of the recipient. */
 export function redactNotification(row: NotificationRow, viewer: Viewer) {
-  return { ...showFrame(row, viewer), template: row.action === custom ? null : say(row, viewer.people).template }
+  return { ...showFrame(row, viewer), template: row.action === custom ? null : say(row, viewer.userCache).template }
 }
 
-function showFrame(row: NotificationRow, { people, origin }: Viewer) {
+function showFrame(row: NotificationRow, { userCache, origin }: Viewer) {
   return {
     id: row.id,
     type: row.type,
     action: row.action,
-    actor: actorOf(people.show(row.rolled?.authors[0] ?? row.actor_ids[0] ?? 0), origin),
+    actor: actorOf(userCache.show(row.rolled?.authors[0] ?? row.actor_ids[0] ?? 0), origin),
     link: showLink(row),
-    user: actorOf(people.show(row.user_id), origin),
+    user: actorOf(userCache.show(row.user_id), origin),
     metadata: verbatim(row.metadata),
     created_at: row.created_at,
     updated_at: row.rolled !== undefined && row.rolled.count > 1 ? row.rolled.created_at : row.updated_at,

@@ -24,8 +24,8 @@ const list = route({
   auth: 'token or key',
   query: NotificationListing,
   replies: { 200: Notifications },
-  async handle({ query, by, origin }, { sql, people }) {
-    return reply(200, await listPage(query, undefined, { by, origin, sql, people }))
+  async handle({ query, by, origin }, { sql, userCache }) {
+    return reply(200, await listPage(query, undefined, { by, origin, sql, userCache }))
   },
 })
 
@@ -37,10 +37,10 @@ const get = route({
   params: NotificationPath,
   replies: { 200: Notification },
   problems: [NotFound],
-  async handle({ params, by, origin }, { sql, people }) {
+  async handle({ params, by, origin }, { sql, userCache }) {
     const row = await findNotification(sql, toId(params.id), by.kind === 'key' ? null : by.user)
     if (row === null) throw NotFound()
-    return reply(200, await show(row, { origin, people }))
+    return reply(200, await show(row, { origin, userCache }))
   },
 })
 
@@ -53,9 +53,9 @@ const mark = (method: 'PUT' | 'DELETE') =>
     params: NotificationPath,
     replies: { 200: Notification },
     problems: [NotFound],
-    async handle({ params, by, origin }, { globalCommands, people }) {
+    async handle({ params, by, origin }, { globalCommands, userCache }) {
       const change = { id: toId(params.id), isUnread: method === 'DELETE' }
-      return reply(200, await show(await globalCommands.run(markNotification, by, change), { origin, people }))
+      return reply(200, await show(await globalCommands.run(markNotification, by, change), { origin, userCache }))
     },
   })
 
@@ -68,8 +68,8 @@ const create = route({
   creates: true,
   replies: { 201: Notification },
   problems: [NotifiesPeople],
-  async handle({ body, by, idempotencyKey, origin }, { sql, apps, globalCommands, people, now }) {
-    const caller = { by, origin, sql, apps, people, now }
+  async handle({ body, by, idempotencyKey, origin }, { sql, apps, globalCommands, userCache, now }) {
+    const caller = { by, origin, sql, apps, userCache, now }
     return reply(
       201,
       await show(await globalCommands.run(createNotification, by, await toDraft(body, caller), idempotencyKey), caller),
@@ -91,11 +91,11 @@ const remove = route({
   },
 })
 
-type Request = Pick<Services, 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'origin'>
+type Request = Pick<Services, 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'origin'>
 
-async function show(row: NotificationRow, { people, origin }: Request) {
-  await people.load(namesOf(row))
-  return showNotification(row, { people, origin })
+async function show(row: NotificationRow, { userCache, origin }: Request) {
+  await userCache.load(namesOf(row))
+  return showNotification(row, { userCache, origin })
 }
 
 export const routes = [list, create, get, mark('PUT'), mark('DELETE'), remove]

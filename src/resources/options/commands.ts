@@ -27,7 +27,7 @@ export const vote = loadingCommand(
   (work, { id }): Voted => {
     const { by, loaded } = work
     const { item, options, voted } = loaded
-    requireWrite(work.state, by, work.people)
+    requireWrite(work.state, by, work.userCache)
     const option = options.find(one => one.id === id)
     if (option === undefined || item.trashed_at !== null) throw NotFound()
 

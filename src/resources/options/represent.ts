@@ -1,4 +1,4 @@
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import { toFirstItems } from '../../api/page.ts'
 import { summaryOf } from '../users/represent.ts'
 import type { OptionRow } from './schema.ts'
@@ -21,13 +21,13 @@ export function showOptions(rows: readonly OptionRow[], voted: number | undefine
 interface Voters {
   users: number[]
   hasVoted: boolean
-  people: People
+  userCache: UserCache
   origin: string
 }
 
 /** An option by itself, with its voters, who must be in memory. */
-export function showWithVoters(row: OptionRow, { users, hasVoted, people, origin }: Voters) {
-  const voters = users.map(user => summaryOf(people.show(user), origin))
+export function showWithVoters(row: OptionRow, { users, hasVoted, userCache, origin }: Voters) {
+  const voters = users.map(user => summaryOf(userCache.show(user), origin))
   return {
     ...showOption(row),
     has_voted: hasVoted,

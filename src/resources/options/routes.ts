@@ -15,7 +15,7 @@ import { findOption, findVotes, listOptions, listVoters } from './store.ts'
 /** Voters whom an option by itself names. */
 const shownVoters = 100
 
-type Request = Pick<Services, 'sql' | 'apps' | 'people'> &
+type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> &
   Pick<RouteRequest<{ id: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
 
 const get = route({
@@ -26,8 +26,8 @@ const get = route({
   params: ContentPath,
   replies: { 200: Option },
   problems: [NotFound],
-  async handle({ params, by, origin }, { sql, apps, people }) {
-    const caller = { params, by, origin, sql, apps, people }
+  async handle({ params, by, origin }, { sql, apps, userCache }) {
+    const caller = { params, by, origin, sql, apps, userCache }
     const option = await findShown(caller)
     const voted = by.kind === 'user' ? await findVotes(sql, [option.item_id], by.user) : null
     return reply(200, await show(option, voted?.get(option.item_id) === option.id, caller))
@@ -44,8 +44,8 @@ const voteFor = route({
   creates: true,
   replies: { 200: Option },
   problems: [Forbidden, NotFound],
-  async handle({ params, by, idempotencyKey, origin }, { sql, apps, people }) {
-    const caller = { params, by, origin, sql, apps, people }
+  async handle({ params, by, idempotencyKey, origin }, { sql, apps, userCache }) {
+    const caller = { params, by, origin, sql, apps, userCache }
     const found = await findShown(caller)
     const { option, hasVoted } = await apps.run(vote, found.app_id, by, found, idempotencyKey)
     return reply(200, await show(option, hasVoted, caller))
@@ -62,8 +62,8 @@ const listOf = (kind: ContentKind) =>
     query: OptionListing,
     replies: { 200: Options },
     problems: [NotFound],
-    async handle({ params, query, by, form }, { sql, apps, people }) {
-      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, people })
+    async handle({ params, query, by, form }, { sql, apps, userCache }) {
+      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
       const options = row.option_count > 0 ? await listOptions(sql, [row.id]) : null
       const voted = options !== null && by.kind === 'user' ? await findVotes(sql, [row.id], by.user) : null
       const { skip = 0, take = 25, count_only: countOnly = false } = query
@@ -82,10 +82,10 @@ async function findShown(request: Request): Promise<OptionRow> {
   return option
 }
 
-async function show(option: OptionRow, hasVoted: boolean, { sql, people, origin }: Request): Promise<object> {
+async function show(option: OptionRow, hasVoted: boolean, { sql, userCache, origin }: Request): Promise<object> {
   const users = option.vote_count > 0 ? await listVoters(sql, option.id, shownVoters) : []
-  await people.load(users)
-  return showWithVoters(option, { users, hasVoted, people, origin })
+  await userCache.load(users)
+  return showWithVoters(option, { users, hasVoted, userCache, origin })
 }
 
 export const routes = [get, voteFor, ...Object.values(kinds).map(listOf)]

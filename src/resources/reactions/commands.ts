@@ -55,8 +55,8 @@ export const takeReactionBack = loadingCommand('takeReactionBack', load, (work, 
   tell(work, reactionRemoved, { type, content: before.content, count: item.reaction_count - 1 })
 })
 
-function requireItem({ state, by, people, loaded }: Work<Loaded>): Loaded {
-  requireWrite(state, by, people)
+function requireItem({ state, by, userCache, loaded }: Work<Loaded>): Loaded {
+  requireWrite(state, by, userCache)
   if (loaded.item.trashed_at !== null) throw NotFound()
   return loaded
 }

@@ -1,4 +1,4 @@
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import { actorOf } from '../users/represent.ts'
 import type { ReactionRow } from './schema.ts'
 
@@ -8,6 +8,6 @@ export function showReactionSummary({ content, created_at }: ReactionRow) {
 }
 
 /** A reaction, with who gave it in the short form: an item may have many. They must be in memory. */
-export function showReaction(row: ReactionRow, people: People, origin: string) {
-  return { ...showReactionSummary(row), created_by: actorOf(people.show(row.user_id), origin) }
+export function showReaction(row: ReactionRow, userCache: UserCache, origin: string) {
+  return { ...showReactionSummary(row), created_by: actorOf(userCache.show(row.user_id), origin) }
 }

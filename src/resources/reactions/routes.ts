@@ -27,8 +27,8 @@ function reactionRoutes(kind: ContentKind): Route[] {
     body: NewReaction,
     replies: { 204: null },
     problems: [Forbidden, NotFound],
-    async handle({ params, body, by }, { sql, apps, people }) {
-      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, people })
+    async handle({ params, body, by }, { sql, apps, userCache }) {
+      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
       await apps.run(addReaction, row.app_id, by, { type: entity, id: row.id, content: body.content })
       return reply(204)
     },
@@ -43,15 +43,15 @@ function reactionRoutes(kind: ContentKind): Route[] {
     query: ReactionListing,
     replies: { 200: Reactions },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, apps, people }) {
+    async handle({ params, query, by, form, origin }, { sql, apps, userCache }) {
       const page = toPage(query, orderFields, 'id')
-      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, people })
+      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
       // What is no emoji matches what equals it, which is nothing.
       const content = query.content && (toEmoji(query.content) ?? query.content)
       const { rows, count } = await listReactions(sql, row, content, page)
       if (form.items === 'summary') return reply(200, toPagedList(page, count, rows.map(showReactionSummary)))
-      await people.load(rows.map(({ user_id }) => user_id))
-      const items = rows.map(reaction => showReaction(reaction, people, origin))
+      await userCache.load(rows.map(({ user_id }) => user_id))
+      const items = rows.map(reaction => showReaction(reaction, userCache, origin))
       return reply(200, toPagedList(page, count, items))
     },
   })
@@ -64,8 +64,8 @@ function reactionRoutes(kind: ContentKind): Route[] {
     params: ContentPath,
     replies: { 204: null },
     problems: [Forbidden, NotFound],
-    async handle({ params, by }, { sql, apps, people }) {
-      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, people })
+    async handle({ params, by }, { sql, apps, userCache }) {
+      const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
       await apps.run(takeReactionBack, row.app_id, by, { type: entity, id: row.id })
       return reply(204)
     },

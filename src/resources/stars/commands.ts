@@ -25,7 +25,7 @@ export const starCommand = (loadTarget: LoadTarget) =>
     (work, { type, isStarred }) => {
       const { by, loaded } = work
       const { target, wasStarred } = loaded
-      requireRead(work.state, by, work.people)
+      requireRead(work.state, by, work.userCache)
       if (isStarred === wasStarred) return
       const star = { user_id: by.user, entity_id: target.id }
       if (isStarred) work.write(insertStar, { ...star, entity_type: type, app_id: target.app_id, created_at: work.now })

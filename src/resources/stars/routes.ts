@@ -20,9 +20,9 @@ const list = route({
   auth: 'token',
   query: StarListing,
   replies: { 200: Stars },
-  async handle({ query, by }, { sql, people }) {
+  async handle({ query, by }, { sql, userCache }) {
     const { skip = 0, take = 25, count_only: countOnly = false } = query
-    const directories = await people.directoriesOf(by.user)
+    const directories = await userCache.directoriesOf(by.user)
     const isStarred = sql`a.id in (${selectStarredApps(sql, by.user)})`
     const apps = await listReadable(sql, by.user, directories, isStarred)
     const reach = { user: by.user, apps }

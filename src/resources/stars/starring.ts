@@ -7,7 +7,7 @@ import { starCommand } from './commands.ts'
 import { Star, type StarRow } from './schema.ts'
 import type { LoadTarget } from './target.ts'
 
-type Request = Pick<Services, 'sql' | 'apps' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /** What can be starred in apps, and how it is found: 404 for what the caller may not see. */
 interface Starrable {
@@ -28,8 +28,8 @@ export function starring({ type, find, load }: Starrable): Route[] {
       params: ContentPath,
       replies: { 200: Star },
       problems: [NotFound],
-      async handle({ params, by }, { sql, apps, people }) {
-        const { id, app_id } = await find(toId(params.id), { by, sql, apps, people })
+      async handle({ params, by }, { sql, apps, userCache }) {
+        const { id, app_id } = await find(toId(params.id), { by, sql, apps, userCache })
         await apps.run(changeStar, app_id, by, { type, id, isStarred: method === 'POST' })
         return reply(200, { id, type })
       },

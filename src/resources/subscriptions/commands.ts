@@ -22,7 +22,7 @@ export const changeSubscription = loadingCommand(
     if (entity?.app_id !== app) throw NotFound()
   },
   (work, { type, id, isSubscribed }) => {
-    requireRead(work.state, work.by, work.people)
+    requireRead(work.state, work.by, work.userCache)
     work.write(saveSubscription, {
       entity_id: id,
       user_id: work.by.user,

@@ -1,4 +1,4 @@
-import type { Person } from '../../auth/user-cache.ts'
+import type { User } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { Fixed, verbatim } from '../../api/json.ts'
 import { signLasting } from '../blobs/content/links.ts'
@@ -18,7 +18,7 @@ export interface Viewer {
 }
 
 /** The summary user, as list items show it to one caller. */
-export function showUserSummary(person: Person, { by, origin, followed, presence }: Viewer) {
+export function showUserSummary(person: User, { by, origin, followed, presence }: Viewer) {
   const isOwn = by.kind === 'user' && by.user === person.id
   return {
     ...showAnyone(person, origin),
@@ -33,13 +33,13 @@ interface Summary {
   json: Fixed
 }
 
-const summaries = new WeakMap<Person, Summary>()
+const summaries = new WeakMap<User, Summary>()
 
 /**
  * The summary user as everybody sees it: the author of content, for whoever reads it. It is written with every
- * message, so its JSON is kept as long as the Person, which is replaced when anything about it changes.
+ * message, so its JSON is kept as long as the User, which is replaced when anything about it changes.
  */
-export function summaryOf(person: Person, origin: string): Fixed {
+export function summaryOf(person: User, origin: string): Fixed {
   const known = summaries.get(person)
   if (known !== undefined && (known.origin === origin || person.picture_id === null)) return known.json
   const json = new Fixed(showAnyone(person, origin))
@@ -48,7 +48,7 @@ export function summaryOf(person: Person, origin: string): Fixed {
 }
 
 /** Who did something, in the short form of events and notifications. */
-export function actorOf(person: Person, origin: string) {
+export function actorOf(person: User, origin: string) {
   return {
     id: person.id,
     uid: person.uid,
@@ -59,18 +59,18 @@ export function actorOf(person: Person, origin: string) {
 }
 
 /** Absent where no picture was set, so that clients draw initials. Another picture has another address. */
-export function avatarUrl({ id, picture_id, secret }: Person, origin: string): string | null {
+export function avatarUrl({ id, picture_id, secret }: User, origin: string): string | null {
   return picture_id === null ? null : signLasting(origin, `/users/${id}/${picture_id}`, secret)
 }
 
 /** Agents are always there; the system user and the deleted user never are. */
-export function presenceOf(person: Person, presence: Presence): 'active' | 'away' | null {
+export function presenceOf(person: User, presence: Presence): 'active' | 'away' | null {
   if (person.id <= 0) return null
   if (person.trashed_at !== null) return 'away'
   return person.is_agent || presence.isActive(person.id) ? 'active' : 'away'
 }
 
-function showAnyone(person: Person, origin: string) {
+function showAnyone(person: User, origin: string) {
   return {
     ...actorOf(person, origin),
     given_name: person.given_name,

@@ -64,9 +64,9 @@ const readSelf = route({
   summary: 'Get the authenticated user',
   auth: 'token',
   replies: { 200: User },
-  async handle({ by, origin }, { sql, people, presence }) {
+  async handle({ by, origin }, { sql, userCache, presence }) {
     // Every component of a page asks this when it loads, so the answer comes from memory.
-    const person = people.find(by.user) ?? (await people.get(by.user))
+    const person = userCache.find(by.user) ?? (await userCache.get(by.user))
     if (person === undefined) throw NotFound()
     return reply(200, await showDetailed(person, { by, origin, followed: new Set(), presence, sql }))
   },
@@ -127,12 +127,12 @@ async function toChange(request: PictureCaller & { body: UserUpdate }): Promise<
   return { ...rest, password_hash: await hashPassword(password) }
 }
 
-type Request = Pick<Services, 'sql' | 'people' | 'presence'> &
+type Request = Pick<Services, 'sql' | 'userCache' | 'presence'> &
   Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
 /** The user as a write has left it, trashed or not: only API keys write users, and they see all. */
-async function showSaved({ id }: Saved, { sql, by, origin, presence, people }: Request) {
-  const person = await people.get(id)
+async function showSaved({ id }: Saved, { sql, by, origin, presence, userCache }: Request) {
+  const person = await userCache.get(id)
   if (person === undefined) throw NotFound()
   return showDetailed(person, { by, origin, followed: new Set(), presence, sql })
 }

@@ -1,4 +1,4 @@
-import type { Person } from '../../auth/user-cache.ts'
+import type { User } from '../../auth/user-cache.ts'
 import type { Representation } from '../../http/route.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { showPicture, showPictures } from '../blobs/pictures/picture.ts'
@@ -9,7 +9,7 @@ interface Reader extends Viewer {
 }
 
 /** The detailed user, with its picture. */
-export async function showDetailed(person: Person, viewer: Reader): Promise<object> {
+export async function showDetailed(person: User, viewer: Reader): Promise<object> {
   const shown = showUserSummary(person, viewer)
   if (person.picture_id === null) return shown
   return { ...shown, picture: await showPicture(viewer.sql, person.picture_id, viewer.origin) }
@@ -17,7 +17,7 @@ export async function showDetailed(person: Person, viewer: Reader): Promise<obje
 
 /** The people of a list: summaries, or whole where the caller asks for that. */
 export async function showPersons(
-  persons: Person[],
+  persons: User[],
   { form, ...viewer }: Reader & { form: Representation },
 ): Promise<object[]> {
   const summaries = persons.map(person => showUserSummary(person, viewer))

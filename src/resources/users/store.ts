@@ -1,4 +1,4 @@
-import { selectPeople, type Person } from '../../auth/user-cache.ts'
+import { selectUsers, type User } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { toReference } from '../../api/reference.ts'
 import type { Db, Fragment, Json, Sql, Tx } from '../../postgres/sql.ts'
@@ -12,8 +12,8 @@ function isNamed(db: Db, ref: string): Fragment {
 }
 
 /** The user or agent behind `{user}`, trashed or not; null where there is none that the caller can see. */
-export async function findPerson(db: Db, ref: string, by: Principal): Promise<Person | null> {
-  const [row] = await db<Person[]>`${selectPeople(db)} where ${isNamed(db, ref)} and ${isVisibleTo(db, by)}`
+export async function findPerson(db: Db, ref: string, by: Principal): Promise<User | null> {
+  const [row] = await db<User[]>`${selectUsers(db)} where ${isNamed(db, ref)} and ${isVisibleTo(db, by)}`
   return row ?? null
 }
 

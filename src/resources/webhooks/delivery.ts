@@ -1,7 +1,7 @@
 import type { Apps } from '../../engine/apps.ts'
 import type { EventTypes } from '../../engine/catch-up.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import { ipCheck } from '../../egress/ip-policy.ts'
 import { Deliverer } from './delivery/deliverer.ts'
 import { Egress } from '../../egress/egress.ts'
@@ -37,7 +37,7 @@ export interface DeliverySettings {
 interface DeliveryParts {
   sql: Sql
   apps: Apps
-  people: People
+  userCache: UserCache
   sharedLog: SharedLog
   events: EventTypes
   registrations: Registrations

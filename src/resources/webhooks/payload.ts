@@ -1,7 +1,7 @@
 import type { Apps } from '../../engine/apps.ts'
 import type { EventTypes } from '../../engine/catch-up.ts'
 import type { AppEvent, EventType, PresentationContext } from '../../engine/event.ts'
-import type { People } from '../../auth/user-cache.ts'
+import type { UserCache } from '../../auth/user-cache.ts'
 import { reviveDates } from '../../engine/commit/revive.ts'
 import type { AppRow } from '../../engine/state.ts'
 import { findApp } from '../../engine/store.ts'
@@ -20,7 +20,7 @@ import { findLastOfApp } from './store.ts'
 interface PayloadParts {
   sql: Sql
   apps: Apps
-  people: People
+  userCache: UserCache
   events: EventTypes
   /** Scheme and host for absolute URLs, asked for when they are made. */
   origin: () => string
@@ -31,7 +31,7 @@ interface PayloadParts {
  * Makes payloads: the envelope of every event, and what its type tells receivers, redacted. Scalars are strings, as
  * in the API's answers. Null where there is nothing left to tell.
  */
-export function composePayload({ sql, apps, people, events, log, ...parts }: PayloadParts): Compose {
+export function composePayload({ sql, apps, userCache, events, log, ...parts }: PayloadParts): Compose {
   const findAppOf = async ({ id, app_id }: QueuedDelivery) => {
     if (app_id === sharedLogId) return null
     // In this order: a delivery takes over from the row when that is removed.
@@ -44,12 +44,12 @@ export function composePayload({ sql, apps, people, events, log, ...parts }: Pay
     const app = await findAppOf(delivery)
     if (kind === undefined || (app === null && delivery.app_id !== sharedLogId)) return null
     const event = toEvent(delivery, kind)
-    await people.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])
+    await userCache.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])
     const origin = parts.origin()
     // What belongs to no app does not look at it.
-    const told = tell(event, { app: (app && redactApp(app)) as AppRow, people, origin }, log)
+    const told = tell(event, { app: (app && redactApp(app)) as AppRow, userCache, origin }, log)
     if (told === null) return null
-    const actor = actorOf(people.show(delivery.actor_id), origin)
+    const actor = actorOf(userCache.show(delivery.actor_id), origin)
     const picture = app === null || told.app === undefined ? null : await showPicture(sql, app.picture_id, origin)
     const whole = picture === null ? told : { ...told, app: { ...(told.app as object), picture } }
     return writeJson({ id: delivery.event_id, action: delivery.action, actor, ...whole }, 'string')

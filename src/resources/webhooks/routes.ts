@@ -218,7 +218,7 @@ const test = route({
   params: WebhookPath,
   replies: { 200: Delivery },
   problems: [NotFound],
-  async handle({ params, by, origin }, { sql, people, pings, vault, now }) {
+  async handle({ params, by, origin }, { sql, userCache, pings, vault, now }) {
     const webhook = await store.findWebhook(sql, toId(params.id))
     if (webhook === null) throw NotFound()
     const { id, payload_url: url, old_secret_until } = webhook
@@ -230,7 +230,7 @@ const test = route({
       oldSecret: isOldGood ? openOldSecret(vault, webhook.old_secret, id) : null,
       guid,
       trigger: ping,
-      body: writeJson({ id: 0, action: ping, actor: actorOf(people.show(by.user), origin) }, 'string'),
+      body: writeJson({ id: 0, action: ping, actor: actorOf(userCache.show(by.user), origin) }, 'string'),
     })
     const filed = { webhook: id, guid, trigger: ping, action: ping, now: now() }
     return reply(200, showDelivery(await store.insertAttempt(sql, filed, outcome)))

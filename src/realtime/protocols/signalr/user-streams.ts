@@ -1,5 +1,5 @@
 import type { AppEvent, Commit } from '../../../engine/event.ts'
-import type { People, Person } from '../../../auth/user-cache.ts'
+import type { UserCache, User } from '../../../auth/user-cache.ts'
 import type { AppRow, AppState, MemberRow } from '../../../engine/state.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -12,8 +12,8 @@ import { broadcast } from '../../broadcast.ts'
 export interface SignalRUserStreamsParts {
   sessions: Sessions
   history: History
-  people: People
-  actor: (person: Person, origin: string) => object
+  userCache: UserCache
+  actor: (person: User, origin: string) => object
   origin: () => string
   /** True where an app is in the lists of a user with this relation to it. */
   isListed: (app: AppRow, own: MemberRow | undefined) => boolean
@@ -104,10 +104,10 @@ export class SignalRUserStreams {
    */
   sendOwn(user: number, frame: Frame, change: number): void {
     if (!this.#wanted.get(frame.type)?.has(user)) return
-    const { people, actor, origin } = this.#parts
+    const { userCache, actor, origin } = this.#parts
     // Of notifications; other frames concern the user's own doing.
     const about = frame.notification as { actor: object } | undefined
-    const by = about?.actor ?? actor(people.show(user), origin())
+    const by = about?.actor ?? actor(userCache.show(user), origin())
     this.send([user], frame.type, { ...frame, type: 'personal', event: frame.type, id: change, actor: by })
   }
 

@@ -1,5 +1,5 @@
 import type { Apps } from '../../../engine/apps.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import { resumeRuns } from '../../../agents/runs/store.ts'
 import { Problem } from '../../../lib/errors.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -17,7 +17,7 @@ const atOnce = 50
 interface ApprovalsOptions {
   sql: Sql
   apps: Apps
-  people: People
+  userCache: UserCache
   now: () => Date
   /** There is something to go on with. */
   onResumed: () => void
@@ -60,7 +60,7 @@ export class Approvals {
 
   /** Takes the poll away, and adds what was decided. */
   async #show(approval: ApprovalRow): Promise<void> {
-    const { sql, apps, people, onDecided } = this.#options
+    const { sql, apps, userCache, onDecided } = this.#options
     const { id, item_type, item_id, agent_id, app_id } = approval
     const row = await kinds[item_type].store.find(sql, item_id)
     const asked = row?.metadata?.tool_approval as { state?: string } | undefined
@@ -71,7 +71,7 @@ export class Approvals {
       const by = toAuthor(agent_id)
       const commands = item_type === 'message' ? messageCommands : commentCommands
       try {
-        await people.load([agent_id])
+        await userCache.load([agent_id])
         const change = await prepareChange(row, { text, metadata, options: [] }, { ...this.#options, by })
         await apps.run(commands.update, app_id, by, change)
       } catch (error) {
@@ -86,7 +86,7 @@ export class Approvals {
     if (state === 'lapsed') return 'Not decided in time.'
     const verb = state === 'approved' ? 'Approved' : 'Declined'
     if (decided_by === null) return `${verb}.`
-    const person = await this.#options.people.get(decided_by)
+    const person = await this.#options.userCache.get(decided_by)
     return `${verb} by ${person?.display_name ?? 'somebody'}.`
   }
 }

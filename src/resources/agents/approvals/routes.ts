@@ -42,7 +42,7 @@ const Decision = z.object({ approved: z.boolean(), note: z.string().trim().max(1
 const AlreadyDecided = problem(409, 'already-decided', 'Somebody has decided this before.')
 const Lapsed = problem(409, 'lapsed', 'This was not decided in time.')
 
-type Request = Pick<Services, 'sql' | 'apps' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 const list = route({
   method: 'GET',
@@ -51,11 +51,11 @@ const list = route({
   auth: 'token or key',
   query: ApprovalListing,
   replies: { 200: pagedList(Approval) },
-  async handle({ query, by }, { sql, people }) {
+  async handle({ query, by }, { sql, userCache }) {
     const page = toPage(query, ['id'], 'id desc')
     const filter = { asker: by.kind === 'key' ? null : by.user, state: query.state ?? 'pending' }
     const { rows, count } = await listApprovals(sql, filter, page)
-    return reply(200, toPagedList(page, count, await show(rows, { people })))
+    return reply(200, toPagedList(page, count, await show(rows, { userCache })))
   },
 })
 
@@ -67,8 +67,8 @@ const get = route({
   params: ApprovalPath,
   replies: { 200: Approval },
   problems: [NotFound],
-  async handle({ params, by }, { sql, apps, people }) {
-    const caller = { by, sql, apps, people }
+  async handle({ params, by }, { sql, apps, userCache }) {
+    const caller = { by, sql, apps, userCache }
     const [shown] = await show([await requireApproval(params.id, caller)], caller)
     return reply(200, shown!)
   },
@@ -83,8 +83,8 @@ const answer = route({
   body: Decision,
   replies: { 200: Approval },
   problems: [Forbidden, NotFound, AlreadyDecided, Lapsed],
-  async handle({ params, body, by }, { sql, apps, people, agents, now }) {
-    const caller = { by, sql, apps, people }
+  async handle({ params, body, by }, { sql, apps, userCache, agents, now }) {
+    const caller = { by, sql, apps, userCache }
     const { id, asker_id } = await requireApproval(params.id, caller)
     if (by.kind !== 'key' && asker_id !== by.user) throw Forbidden()
     const decision = { id, isApproved: body.approved, note: body.note ?? null, by: by.user }
@@ -119,8 +119,8 @@ async function requireApproval(id: string, request: Request): Promise<ApprovalRo
   return approval
 }
 
-async function show(rows: readonly ApprovalRow[], { people }: Pick<Request, 'people'>): Promise<object[]> {
-  await people.load(
+async function show(rows: readonly ApprovalRow[], { userCache }: Pick<Request, 'userCache'>): Promise<object[]> {
+  await userCache.load(
     rows.flatMap(({ agent_id, decided_by }) => [agent_id, ...(decided_by === null ? [] : [decided_by])]),
   )
   return rows.map(row => ({
@@ -132,9 +132,9 @@ async function show(rows: readonly ApprovalRow[], { people }: Pick<Request, 'peo
     state: row.state,
     item: { type: row.item_type, id: row.item_id },
     app: { id: row.app_id },
-    agent: showNamed(row.agent_id, people),
+    agent: showNamed(row.agent_id, userCache),
     note: row.note,
-    decided_by: row.decided_by === null ? null : showNamed(row.decided_by, people),
+    decided_by: row.decided_by === null ? null : showNamed(row.decided_by, userCache),
     decided_at: row.decided_at,
     created_at: row.created_at,
     expires_at: toExpiry(row.created_at),

@@ -21,12 +21,12 @@ export const runEvents: EventType<ToldRun>[] = actions.map(type =>
     isActivity: false,
     trigger: 'agents',
     names: ({ body }) => (body === null ? [] : [body.run.agent_id, body.run.asker_id]),
-    redact({ body }, { app, people }) {
+    redact({ body }, { app, userCache }) {
       if (body === null) return null
       const { run, approval } = body
       const shownApp = { id: app.id, type: guids[app.type as Kind], name: app.name }
       return {
-        run: showRun(run, shownApp, { isManaged: true, people }),
+        run: showRun(run, shownApp, { isManaged: true, userCache }),
         approval: approval && showToldApproval(approval),
       }
     },

@@ -1,5 +1,5 @@
 import type { Apps } from '../../../engine/apps.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import { server } from '../../../auth/principal.ts'
 import type { AppState } from '../../../engine/state.ts'
 import type { Typing } from '../../../engine/typing.ts'
@@ -43,7 +43,7 @@ export interface HostSettings {
 interface HostOptions {
   sql: Sql
   apps: Apps
-  people: People
+  userCache: UserCache
   typing: Typing
   providers: Providers
   openToolbox: OpenToolbox
@@ -83,13 +83,13 @@ export class AppHost implements RunHost {
   }
 
   async brief(run: RunRow, signal: AbortSignal): Promise<Briefing> {
-    const { sql, people, providers, openToolbox, knowledge, settings, secret } = this.#options
+    const { sql, userCache, providers, openToolbox, knowledge, settings, secret } = this.#options
     const agent = await findAgent(sql, String(run.agent_id))
     if (agent === null || agent.person.trashed_at !== null) throw new RunEnds('cancelled')
-    await people.load([run.asker_id, run.agent_id])
+    await userCache.load([run.asker_id, run.agent_id])
     const state = await this.#requirePlace(run)
     const trigger = await this.#requireTrigger(run)
-    const { id, uid, display_name: name } = people.show(run.asker_id)
+    const { id, uid, display_name: name } = userCache.show(run.asker_id)
     const provider = providers.find(agent.row.provider)
     const asked = {
       agent: { id: run.agent_id, uid: agent.person.uid },
@@ -104,7 +104,7 @@ export class AppHost implements RunHost {
         readHistory({ sql, run, trigger, hiddenUntil: hiddenUntil(state, run), signal }),
         this.#options.readMaterials(run, trigger, provider?.takesImages ?? false, signal),
       ])
-      await people.load([...history.map(({ author }) => author), ...namesakes(state)])
+      await userCache.load([...history.map(({ author }) => author), ...namesakes(state)])
       return toBriefing({
         agent,
         instructions: agent.row.instructions,
@@ -117,7 +117,7 @@ export class AppHost implements RunHost {
         passages,
         nameOf: user => this.#nameOf(user),
         place: placeOf(run, state),
-        appTitle: titleOf(state, run.asker_id, people),
+        appTitle: titleOf(state, run.asker_id, userCache),
         now: run.began_at ?? this.#options.now(),
         inputTokens: settings.inputTokens,
         webSearch: agent.row.web_search,
@@ -136,10 +136,10 @@ export class AppHost implements RunHost {
   }
 
   async post(run: RunRow, lease: Lease, answer: Answer): Promise<Reply> {
-    const { apps, people, settings } = this.#options
+    const { apps, userCache, settings } = this.#options
     const place = placeOfReply(run)
     const author = toAuthor(run.agent_id)
-    await people.load([run.asker_id, run.agent_id])
+    await userCache.load([run.asker_id, run.agent_id])
     const text = this.#toText(run, answer)
     const metadata = {
       run: String(run.id),
@@ -162,11 +162,11 @@ export class AppHost implements RunHost {
   }
 
   async ask(run: RunRow, lease: Lease, question: Question): Promise<void> {
-    const { sql, apps, people, now } = this.#options
+    const { sql, apps, userCache, now } = this.#options
     const place = placeOfReply(run)
     const author = toAuthor(run.agent_id)
-    await people.load([run.asker_id, run.agent_id])
-    const asker = people.show(run.asker_id)
+    await userCache.load([run.asker_id, run.agent_id])
+    const asker = userCache.show(run.asker_id)
     const id = await drawApprovalId(sql)
     const text = this.#address(run, mentionOnly(toQuestionText(question), asker))
     const metadata = toQuestionMetadata(id, run, question, now())
@@ -181,9 +181,9 @@ export class AppHost implements RunHost {
   }
 
   async approvals(run: RunRow): Promise<Approval[]> {
-    const { sql, people } = this.#options
+    const { sql, userCache } = this.#options
     const rows = await listOfRun(sql, run.id)
-    await people.load(rows.flatMap(({ decided_by }) => decided_by ?? []))
+    await userCache.load(rows.flatMap(({ decided_by }) => decided_by ?? []))
     return rows.map(({ id, step, state, arguments: args, binding, note, decided_by }) => ({
       id,
       step,
@@ -191,7 +191,7 @@ export class AppHost implements RunHost {
       arguments: args,
       binding,
       note,
-      decider: decided_by === null ? null : toLine(people.show(decided_by).display_name),
+      decider: decided_by === null ? null : toLine(userCache.show(decided_by).display_name),
     }))
   }
 
@@ -213,15 +213,15 @@ export class AppHost implements RunHost {
 
   /** The app, where asker and agent may still be what they were when the run was made. */
   async #requirePlace(run: RunRow): Promise<AppState> {
-    const { apps, people } = this.#options
+    const { apps, userCache } = this.#options
     const state = await Promise.resolve(apps.state(run.app_id)).catch((error: unknown) => {
       if (error instanceof Problem && error.status === 404) throw new RunEnds('cancelled')
       throw error
     })
-    const [asker, agent] = [await people.get(run.asker_id), await people.get(run.agent_id)]
-    const isHere = asker !== undefined && asker.trashed_at === null && canRead(state, run.asker_id, people)
+    const [asker, agent] = [await userCache.get(run.asker_id), await userCache.get(run.agent_id)]
+    const isHere = asker !== undefined && asker.trashed_at === null && canRead(state, run.asker_id, userCache)
     if (!isHere || agent === undefined || agent.trashed_at !== null) throw new RunEnds('cancelled')
-    if (!isAtLeast(accessOf(state, run.agent_id, people), 'write')) throw new RunEnds('failed', 'no_access')
+    if (!isAtLeast(accessOf(state, run.agent_id, userCache), 'write')) throw new RunEnds('failed', 'no_access')
     return state
   }
 
@@ -242,21 +242,21 @@ export class AppHost implements RunHost {
   }
 
   #nameOf(user: number): string {
-    const person = this.#options.people.show(user)
+    const person = this.#options.userCache.show(user)
     return person.is_agent ? `${person.display_name} (agent)` : person.display_name
   }
 
   /** Comments begin with whom they answer. In what a model writes nobody else is mentioned. */
   #toText(run: RunRow, { text, error }: Answer): string {
-    const { people, settings } = this.#options
-    const asker = people.show(run.asker_id)
+    const { userCache, settings } = this.#options
+    const asker = userCache.show(run.asker_id)
     const own =
       text === null ? (settings.errorText ?? errorTexts[error as keyof typeof errorTexts]) : mentionOnly(text, asker)
     return this.#address(run, own)
   }
 
   #address(run: RunRow, text: string): string {
-    return run.item_type === 'comment' ? `${toMention(this.#options.people.show(run.asker_id))} ${text}` : text
+    return run.item_type === 'comment' ? `${toMention(this.#options.userCache.show(run.asker_id))} ${text}` : text
   }
 
   /** What it means that a reply was refused. */

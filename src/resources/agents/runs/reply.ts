@@ -93,7 +93,7 @@ export function makeReply<Loaded>(
   content: PreparedContent,
   parent: FoundParent,
 ): ContentItem {
-  requireWrite(work.state, work.by, work.people)
+  requireWrite(work.state, work.by, work.userCache)
   return makeItem(work, kindOf(place), content, parent)
 }
 

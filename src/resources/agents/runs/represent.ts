@@ -1,4 +1,4 @@
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { AppState } from '../../../engine/state.ts'
 import type { CallBody, ModelBody, StepRow } from '../../../agents/runs/steps.ts'
@@ -10,7 +10,7 @@ import type { ListedRun } from './list.ts'
 interface Viewer {
   /** Manages agents: is shown what runs cost, and what answered. */
   isManaged: boolean
-  people: People
+  userCache: UserCache
 }
 
 /** An app as runs name it. */
@@ -21,20 +21,20 @@ interface RunApp {
 }
 
 /** As somebody sees it, API keys as the asker does. */
-export function toRunApp(run: ListedRun, state: AppState, by: Principal, people: People): RunApp {
+export function toRunApp(run: ListedRun, state: AppState, by: Principal, userCache: UserCache): RunApp {
   const viewer = by.kind === 'user' ? by.user : run.asker_id
-  return { id: run.app_id, type: guids[state.app.type as Kind], name: titleOf(state, viewer, people) }
+  return { id: run.app_id, type: guids[state.app.type as Kind], name: titleOf(state, viewer, userCache) }
 }
 
 /** The run. `app`: null where it is gone. */
-export function showRun(run: ListedRun, app: RunApp | null, { isManaged, people }: Viewer) {
+export function showRun(run: ListedRun, app: RunApp | null, { isManaged, userCache }: Viewer) {
   const { tokens_in, tokens_out, tokens_cached } = run
   return {
     id: run.id,
-    agent: showNamed(run.agent_id, people),
+    agent: showNamed(run.agent_id, userCache),
     app,
     item: { type: run.item_type, id: run.item_id },
-    asker: showNamed(run.asker_id, people),
+    asker: showNamed(run.asker_id, userCache),
     state: run.state,
     error: run.error,
     finish: run.finish,
@@ -53,8 +53,8 @@ export function showRun(run: ListedRun, app: RunApp | null, { isManaged, people 
   }
 }
 
-export function showNamed(user: number, people: People) {
-  const { uid, display_name } = people.show(user)
+export function showNamed(user: number, userCache: UserCache) {
+  const { uid, display_name } = userCache.show(user)
   return { id: user, uid, name: display_name }
 }
 

@@ -27,7 +27,7 @@ import {
   UsageQuery,
 } from './schema.ts'
 
-type Request = Pick<Services, 'sql' | 'apps' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 const listOfAgent = route({
   method: 'GET',
@@ -38,9 +38,9 @@ const listOfAgent = route({
   query: RunListing,
   replies: { 200: Runs },
   problems: [NotFound],
-  async handle({ params, query, by }, { sql, apps, people }) {
+  async handle({ params, query, by }, { sql, apps, userCache }) {
     const agent = await requireAgentId(sql, params.agent)
-    return reply(200, await listPage({ ...toFilter(query), agent }, query, { by, sql, apps, people }))
+    return reply(200, await listPage({ ...toFilter(query), agent }, query, { by, sql, apps, userCache }))
   },
 })
 
@@ -51,8 +51,8 @@ const list = route({
   auth: 'key',
   query: RunListing,
   replies: { 200: Runs },
-  async handle({ query, by }, { sql, apps, people }) {
-    return reply(200, await listPage(toFilter(query), query, { by, sql, apps, people }))
+  async handle({ query, by }, { sql, apps, userCache }) {
+    return reply(200, await listPage(toFilter(query), query, { by, sql, apps, userCache }))
   },
 })
 
@@ -65,8 +65,8 @@ const listOfApp = route({
   query: OpenRunListing,
   replies: { 200: Runs },
   problems: [NotFound],
-  async handle({ params, query, by }, { sql, apps, people }) {
-    const caller = { by, sql, apps, people }
+  async handle({ params, query, by }, { sql, apps, userCache }) {
+    const caller = { by, sql, apps, userCache }
     const { state } = await openApp(params.app, 'read', caller)
     return reply(200, await listPage({ app: state.app.id, isOpen: true }, query, caller, state))
   },
@@ -80,8 +80,8 @@ const get = route({
   params: RunPath,
   replies: { 200: RunDetails },
   problems: [NotFound],
-  async handle({ params, by }, { sql, apps, people }) {
-    const caller = { by, sql, apps, people }
+  async handle({ params, by }, { sql, apps, userCache }) {
+    const caller = { by, sql, apps, userCache }
     const run = await requireRun(params.id, caller)
     const [shown] = await show([run], caller)
     if (by.kind !== 'key') return reply(200, shown!)
@@ -114,8 +114,8 @@ const retry = route({
   params: RunPath,
   replies: { 202: Run },
   problems: [NotFound, NotEnded],
-  async handle({ params, by }, { sql, apps, people, agents }) {
-    const caller = { by, sql, apps, people }
+  async handle({ params, by }, { sql, apps, userCache, agents }) {
+    const caller = { by, sql, apps, userCache }
     const run = await requireRun(params.id, caller)
     if (!(await retryRun(sql, run.id))) throw NotEnded()
     agents.wake()
@@ -167,16 +167,16 @@ async function listPage(
 }
 
 async function show(runs: readonly ListedRun[], request: Request, known: AppState | null = null): Promise<object[]> {
-  const { people } = request
+  const { userCache } = request
   const ids = runs.map(run => run.app_id)
   const states = await findStates(ids, request, known)
   const named = [...states.values()].flatMap(namesakes)
-  await people.load([...named, ...runs.flatMap(run => [run.agent_id, run.asker_id])])
+  await userCache.load([...named, ...runs.flatMap(run => [run.agent_id, run.asker_id])])
   const { by } = request
   return runs.map(run => {
     const state = states.get(run.app_id)
-    const app = state === undefined ? null : toRunApp(run, state, by, people)
-    return showRun(run, app, { isManaged: by.kind === 'key', people })
+    const app = state === undefined ? null : toRunApp(run, state, by, userCache)
+    return showRun(run, app, { isManaged: by.kind === 'key', userCache })
   })
 }
 

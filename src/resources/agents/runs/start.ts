@@ -1,7 +1,7 @@
 import type { Apps } from '../../../engine/apps.ts'
 import type { GlobalCommands } from '../../../engine/global-commands.ts'
 import type { SharedLog } from '../../../log/shared-log.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Typing } from '../../../engine/typing.ts'
 import type { Bus } from '../../../cluster/bus.ts'
 import type { Providers } from '../../../agents/providers/provider.ts'
@@ -33,7 +33,7 @@ interface RunnerParts {
   sql: Sql
   apps: Apps
   globalCommands: GlobalCommands
-  people: People
+  userCache: UserCache
   sharedLog: SharedLog
   typing: Typing
   triggers: Triggers

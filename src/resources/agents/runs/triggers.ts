@@ -1,7 +1,7 @@
 import type { Write } from '../../../engine/command.ts'
 import type { SameCommitProjection } from '../../../engine/commit/decide.ts'
 import type { AppEvent } from '../../../engine/event.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { ItemType } from '../../../agents/runs/run.ts'
 import { cancelRunsOfApps, cancelRunsOfItems, insertRuns, type NewRun } from '../../../agents/runs/store.ts'
 import type { Batch } from '../../../postgres/batch.ts'
@@ -21,7 +21,7 @@ const nothing: Write[] = []
 
 interface TriggersOptions {
   agents: KnownAgents
-  people: People
+  userCache: UserCache
 }
 
 /**
@@ -31,13 +31,13 @@ interface TriggersOptions {
  */
 export class Triggers {
   readonly #agents: KnownAgents
-  readonly #people: People
+  readonly #userCache: UserCache
   /** Apps of which runs were written since they were last asked about. */
   readonly #touched = new Set<number>()
 
-  constructor({ agents, people }: TriggersOptions) {
+  constructor({ agents, userCache }: TriggersOptions) {
     this.#agents = agents
-    this.#people = people
+    this.#userCache = userCache
   }
 
   /** True where a commit to this app may have written runs, or ended them, since this was last asked. */
@@ -90,7 +90,7 @@ export class Triggers {
     if (isPartner && isEdit) return []
     const candidates = isPartner ? partners(state, item.created_by) : mentioned(item, event, isEdit)
     return candidates.filter(
-      user => this.#agents.isActive(user) && isAtLeast(accessOf(state, user, this.#people), 'write'),
+      user => this.#agents.isActive(user) && isAtLeast(accessOf(state, user, this.#userCache), 'write'),
     )
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { ConfiguredProvider, Providers } from '../../../agents/providers/provider.ts'
 import { answer, type AnsweringParts } from '../../../agents/runs/answering.ts'
 import type { Briefing } from '../../../agents/runs/host.ts'
@@ -60,7 +60,7 @@ export interface TestAnswer {
 
 interface TestChatOptions extends AnsweringParts {
   sql: Sql
-  people: People
+  userCache: UserCache
   providers: Providers
   openToolbox: OpenToolbox
   knowledge: Knowledge
@@ -132,11 +132,11 @@ export class TestChat {
   }
 
   async #brief(agent: AgentPerson, asked: TestQuestion, skipped: Set<number>, signal: AbortSignal): Promise<Briefing> {
-    const { people, providers, knowledge, secret, settings, clock } = this.#options
+    const { userCache, providers, knowledge, secret, settings, clock } = this.#options
     const { person, row } = agent
     const provider = providers.find(row.provider)
-    await people.load([asked.asker])
-    const { id, uid, display_name: name } = people.show(asked.asker)
+    await userCache.load([asked.asker])
+    const { id, uid, display_name: name } = userCache.show(asked.asker)
     const toolbox = await this.#open(agent, { asked, provider, asker: { id, uid }, skipped }, signal)
     try {
       const bare = nameMentions(asked.text).trim()

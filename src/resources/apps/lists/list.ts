@@ -1,4 +1,4 @@
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { AppState } from '../../../engine/state.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -29,7 +29,7 @@ export async function listPage(
 interface Caller {
   sql: Sql
   by: Principal
-  people: People
+  userCache: UserCache
 }
 
 /** Null where a person or directory is named that does not exist, or that the caller is not in: nothing matches. */
@@ -50,10 +50,10 @@ async function toFilter(query: AppListing, caller: Caller): Promise<AppFilter | 
   }
 }
 
-async function findOwnDirectory(ref: string, { sql, by, people }: Caller): Promise<number | null> {
+async function findOwnDirectory(ref: string, { sql, by, userCache }: Caller): Promise<number | null> {
   const directory = await findDirectoryId(sql, ref)
   if (by.kind === 'key') return directory
-  const person = await people.get(by.user)
+  const person = await userCache.get(by.user)
   return person?.directories.some(({ id }) => id === directory) ? directory : null
 }
 

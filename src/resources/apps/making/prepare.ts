@@ -1,5 +1,5 @@
 import type { Apps } from '../../../engine/apps.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { invalid } from '../../../lib/errors.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -18,7 +18,7 @@ interface Caller extends Looking, PictureCaller {}
 interface Looking {
   sql: Sql
   by: Principal
-  people: People
+  userCache: UserCache
 }
 
 /** Looks up what the body of a new app names. 422 for unknown members or directories. */
@@ -37,7 +37,7 @@ export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller)
     picture_id: (await preparePicture(body.picture, 'picture', caller)) ?? null,
     members: await toMembers(body.members ?? [], caller),
     isJoinable,
-    isByAgent: caller.by.kind === 'user' && ((await caller.people.get(caller.by.user))?.is_agent ?? false),
+    isByAgent: caller.by.kind === 'user' && ((await caller.userCache.get(caller.by.user))?.is_agent ?? false),
   }
 }
 
@@ -72,8 +72,8 @@ export async function requireVisible(refs: string[], field: string, caller: Look
 async function toMembers(refs: string[], caller: Caller): Promise<AppDraft['members']> {
   const found = await lookUp(refs, 'members', caller)
   if (found.some(({ id }) => id <= 0)) throw invalid({ members: ['must be people or agents'] })
-  await caller.people.load(found.map(({ id }) => id))
-  return found.map(one => ({ ...one, isAgent: caller.people.show(one.id).is_agent }))
+  await caller.userCache.load(found.map(({ id }) => id))
+  return found.map(one => ({ ...one, isAgent: caller.userCache.show(one.id).is_agent }))
 }
 
 /** Those who are referred to, each once. 422 on `field` for references to nobody. */
@@ -96,12 +96,12 @@ type Choice = NonNullable<AppChange['directory']>
 /** People know the directories that they are in, API keys all. */
 async function toChoice(
   ref: string | null | undefined,
-  { sql, by, people }: Caller,
+  { sql, by, userCache }: Caller,
 ): Promise<Choice | null | undefined> {
   if (ref === null || ref === undefined) return ref
   const id = await findDirectoryId(sql, ref)
   if (id === null) return { id: 0, isKnown: false }
   if (by.kind === 'key') return { id, isKnown: true }
-  const person = await people.get(by.user)
+  const person = await userCache.get(by.user)
   return { id, isKnown: person?.directories.some(directory => directory.id === id) ?? false }
 }

@@ -1,5 +1,5 @@
 import { command, loadingCommand, type Work } from '../../../engine/command.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Access, MemberRow } from '../../../engine/state.ts'
 import { auditByKey } from '../../../audit/audit.ts'
@@ -32,7 +32,7 @@ const LastAdmin = () => invalid({ access: ['the app must keep at least one admin
 export const putMembers = command(
   'putMembers',
   (work: Work, list: NewMember[]) => {
-    const level = requireRead(work.state, work.by, work.people)
+    const level = requireRead(work.state, work.by, work.userCache)
     requireOpenMembership(work)
     const mayAll = level === 'admin'
     const mayAdd = mayAll || (work.app.type === 'chat_room' && isAtLeast(level, 'write'))
@@ -103,14 +103,14 @@ function end(work: Work<number | null>, users: number[]): void {
 
 /** Everybody may leave an app that they can see; removing others needs admin, whether or not they are there. */
 export function requireMayRemove(
-  { state, by, people }: { state: Guarded; by: Principal; people: People },
+  { state, by, userCache }: { state: Guarded; by: Principal; userCache: UserCache },
   users: readonly (number | undefined)[],
 ): void {
   const isLeaving = users.length > 0 && users.every(user => user === by.user)
   // Whoever is kept out by an access of none could get around it by leaving, where the app is open to others.
-  requireRead(state, by, people)
+  requireRead(state, by, userCache)
   requireOpenMembership(state)
-  if (!isLeaving) requireAdmin(state, by, people)
+  if (!isLeaving) requireAdmin(state, by, userCache)
 }
 
 /** What needs no admin in a chat room: an ordinary new member, or no change. `none` would shut somebody out. */

@@ -16,12 +16,15 @@ const shared = {
   schema: z.object({ app: EventApp, member: MemberItem }),
 }
 
-function presentMember({ entity_id, body }: AppEvent<MemberRow | null>, { app, people, origin }: PresentationContext) {
+function presentMember(
+  { entity_id, body }: AppEvent<MemberRow | null>,
+  { app, userCache, origin }: PresentationContext,
+) {
   return {
-    app: showAppRef(app, people, origin),
-    member: showMember(people.show(entity_id), body ?? undefined, {
+    app: showAppRef(app, userCache, origin),
+    member: showMember(userCache.show(entity_id), body ?? undefined, {
       app,
-      people,
+      userCache,
       origin,
       access: body?.access ?? 'none',
     }),

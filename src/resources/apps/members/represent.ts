@@ -1,11 +1,11 @@
-import type { People, Person } from '../../../auth/user-cache.ts'
+import type { UserCache, User } from '../../../auth/user-cache.ts'
 import type { Access, AppRow, MemberRow } from '../../../engine/state.ts'
 import { isChat } from '../kinds.ts'
 import { avatarUrl, presenceOf, type Presence } from '../../users/represent.ts'
 
 interface MemberView {
   app: AppRow
-  people: People
+  userCache: UserCache
   origin: string
   access: Access
   /** Left out of events, where one text serves everybody for long. */
@@ -19,7 +19,7 @@ export function showsMarkers(app: AppRow): boolean {
 }
 
 /** A member item: of a member, or of somebody who could become one. */
-export function showMember(person: Person, row: MemberRow | undefined, view: MemberView) {
+export function showMember(person: User, row: MemberRow | undefined, view: MemberView) {
   const { app, origin, access, presence, withMarkers } = view
   const marked = (withMarkers ?? showsMarkers(app)) ? row : undefined
   return {

@@ -33,8 +33,8 @@ const list = route({
   query: MemberListing,
   replies: { 200: Members },
   problems: [NotFound],
-  async handle({ params, query, by, origin }, { sql, apps, people, presence }) {
-    const caller = { by, origin, sql, apps, people, presence }
+  async handle({ params, query, by, origin }, { sql, apps, userCache, presence }) {
+    const caller = { by, origin, sql, apps, userCache, presence }
     const { state } = await openApp(params.app, 'read', caller)
     const page = toPage(query, orderFields, 'name')
     const filter = {
@@ -47,7 +47,7 @@ const list = route({
       isPrefix: query.autocomplete ?? true,
     }
     const { ids, count } = await listMemberIds(sql, filter, page)
-    await people.load(ids)
+    await userCache.load(ids)
     return reply(
       200,
       toPagedList(
@@ -68,8 +68,8 @@ const putOne = route({
   body: MemberInput,
   replies: { 200: MemberItem, 201: MemberItem },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle({ params, body, by, origin }, { sql, apps, people, presence }) {
-    const caller = { by, origin, sql, apps, people, presence }
+  async handle({ params, body, by, origin }, { sql, apps, userCache, presence }) {
+    const caller = { by, origin, sql, apps, userCache, presence }
     const { state } = await openApp(params.app, 'read', caller)
     const user = await findUserId(sql, params.user)
     if (user === null || !(await isKnown(user, state, caller))) throw NotFound()
@@ -88,8 +88,8 @@ const putMany = route({
   body: MembersInput,
   replies: { 200: MemberItems, 201: MemberItems },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle({ params, body, by, origin }, { sql, apps, people, presence }) {
-    const caller = { by, origin, sql, apps, people, presence }
+  async handle({ params, body, by, origin }, { sql, apps, userCache, presence }) {
+    const caller = { by, origin, sql, apps, userCache, presence }
     const { state: before } = await openApp(params.app, 'read', caller)
     const { added, users } = await put(before, body, caller)
     const state = await apps.state(before.app.id)
@@ -106,10 +106,10 @@ const removeOne = route({
   params: MemberPath,
   replies: { 204: null },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle({ params, by }, { sql, apps, people }) {
+  async handle({ params, by }, { sql, apps, userCache }) {
     const whole = await findUserId(sql, params.user)
     const refs = whole === null ? params.user.split(',') : [String(whole)]
-    await remove(params.app, refs, { by, sql, apps, people })
+    await remove(params.app, refs, { by, sql, apps, userCache })
     return reply(204)
   },
 })
@@ -123,25 +123,25 @@ const removeMany = route({
   body: MemberRefs,
   replies: { 204: null },
   problems: [Forbidden, NotFound, FixedMembers],
-  async handle({ params, body, by }, { sql, apps, people }) {
-    await remove(params.app, body, { by, sql, apps, people })
+  async handle({ params, body, by }, { sql, apps, userCache }) {
+    await remove(params.app, body, { by, sql, apps, userCache })
     return reply(204)
   },
 })
 
-interface Caller extends Pick<Services, 'sql' | 'apps' | 'people'> {
+interface Caller extends Pick<Services, 'sql' | 'apps' | 'userCache'> {
   by: Principal
 }
 
-interface Viewer extends Pick<Services, 'people' | 'presence'> {
+interface Viewer extends Pick<Services, 'userCache' | 'presence'> {
   origin: string
 }
 
-function show(user: number, state: AppState, { people, origin, presence }: Viewer) {
-  const access = state.member(user)?.access ?? accessOf(state, user, people)
-  return showMember(people.show(user), state.member(user), {
+function show(user: number, state: AppState, { userCache, origin, presence }: Viewer) {
+  const access = state.member(user)?.access ?? accessOf(state, user, userCache)
+  return showMember(userCache.show(user), state.member(user), {
     app: state.app,
-    people,
+    userCache,
     origin,
     access,
     presence,
@@ -155,7 +155,7 @@ async function isKnown(user: number, state: AppState, { sql, by }: Caller): Prom
 }
 
 async function put(state: AppState, list: { ref: string; access: NewMember['access'] }[], caller: Caller) {
-  const { sql, by, apps, people } = caller
+  const { sql, by, apps, userCache } = caller
   const ids = await resolvePeople(
     sql,
     list.map(({ ref }) => ref),
@@ -166,7 +166,7 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
   await requireVisible(others, 'user', caller)
   const users = [...wanted.keys()].filter(user => user !== undefined)
   if (users.some(user => user <= 0)) throw invalid({ user: ['must be a person or an agent'] })
-  await people.load(users)
+  await userCache.load(users)
   const added = await apps.run(
     putMembers,
     state.app.id,
@@ -177,12 +177,12 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
 }
 
 async function remove(app: string, refs: string[], caller: Caller): Promise<void> {
-  const { sql, by, apps, people } = caller
+  const { sql, by, apps, userCache } = caller
   const { state } = await openApp(app, 'read', caller)
   const ids = await resolvePeople(sql, refs)
   // Before it is said that somebody is not there: whoever may not remove them does not learn it.
   requireMayRemove(
-    { state, by, people },
+    { state, by, userCache },
     refs.map(ref => ids.get(ref)),
   )
   if (refs.some(ref => !ids.has(ref))) throw NotFound()

@@ -10,7 +10,7 @@ import { isChat } from '../kinds.ts'
 export const markRead = command(
   'markRead',
   (work: Work, message: number | null) => {
-    requireRead(work.state, work.by, work.people)
+    requireRead(work.state, work.by, work.userCache)
     const own = work.state.member(work.by.user)
     const marked = isChat(work.app.type) ? (message ?? work.app.last_id) : null
     if (own?.marked_at && own.marked_id === marked && isChat(work.app.type)) return
@@ -25,7 +25,7 @@ export const markRead = command(
 
 /** Removes the caller's read marker. */
 export const markUnread = command('markUnread', (work: Work) => {
-  requireRead(work.state, work.by, work.people)
+  requireRead(work.state, work.by, work.userCache)
   if (!work.state.member(work.by.user)?.marked_at) return
   work.emit(appMarked, { entity: work.app.id, body: null, facts: { marked_id: null, marked_at: null } })
 })

@@ -33,8 +33,8 @@ const subscription = (verb: 'subscribe' | 'unsubscribe', messages: AppMessages) 
     params: AppPath,
     replies: { 200: App },
     problems: [NotFound],
-    async handle({ params, by, form, origin }, { sql, apps, people, presence }) {
-      const caller = { by, form, origin, sql, apps, people, presence }
+    async handle({ params, by, form, origin }, { sql, apps, userCache, presence }) {
+      const caller = { by, form, origin, sql, apps, userCache, presence }
       const app = await toAppId(params.app, caller)
       await apps.run(changeSettings, app, by, { isSubscribed: verb === 'subscribe' })
       return reply(200, await showWhole(await apps.state(app), messages, caller))
@@ -51,8 +51,8 @@ const mark = (messages: AppMessages) =>
     query: MarkQuery,
     replies: { 204: null },
     problems: [NotFound],
-    async handle({ params, query, by }, { sql, apps, people }) {
-      const { state } = await openApp(params.app, 'read', { by, sql, apps, people })
+    async handle({ params, query, by }, { sql, apps, userCache }) {
+      const { state } = await openApp(params.app, 'read', { by, sql, apps, userCache })
       const id = query.message_id === undefined ? null : toId(query.message_id)
       const isThere = id === null || state.recent.find(id) || (await messages.isIn(sql, state.app.id, id))
       if (!isThere) throw NotFound()
@@ -83,8 +83,8 @@ const typing = route({
   params: AppPath,
   replies: { 204: null },
   problems: [NotFound],
-  async handle({ params, by }, { sql, apps, people, typing }) {
-    const { state } = await openApp(params.app, 'read', { by, sql, apps, people })
+  async handle({ params, by }, { sql, apps, userCache, typing }) {
+    const { state } = await openApp(params.app, 'read', { by, sql, apps, userCache })
     typing.start(state.app.id, by.user)
     return reply(204)
   },
@@ -98,9 +98,9 @@ const remove = route({
   params: AppPath,
   replies: { 204: null },
   problems: [WrongKind, NotFound],
-  async handle({ params, by }, { sql, apps, people }) {
-    const { state } = await openApp(params.app, 'read', { by, sql, apps, people })
-    await people.load(Array.from(state.members(), member => member.user_id))
+  async handle({ params, by }, { sql, apps, userCache }) {
+    const { state } = await openApp(params.app, 'read', { by, sql, apps, userCache })
+    await userCache.load(Array.from(state.members(), member => member.user_id))
     await apps.run(removeForMe, state.app.id, by, undefined)
     return reply(204)
   },

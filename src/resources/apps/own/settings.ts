@@ -18,7 +18,7 @@ export interface Settings {
 
 /** Pins, stars, archives, subscribes or undoes it, for the caller. Needs read access; repeating changes nothing. */
 export const changeSettings = command('changeSettings', (work: Work, settings: Settings) => {
-  requireRead(work.state, work.by, work.people)
+  requireRead(work.state, work.by, work.userCache)
   const row = ownRow(work)
   const changed: MemberRow = {
     ...row,
@@ -39,7 +39,7 @@ export const changeSettings = command('changeSettings', (work: Work, settings: S
 export const removeForMe = command(
   'removeForMe',
   (work: Work) => {
-    requireRead(work.state, work.by, work.people)
+    requireRead(work.state, work.by, work.userCache)
     if (!isRemovable(work.app.type)) throw WrongKind({ type: work.app.type })
     const row = ownRow(work)
     if (isHidden(work.app, row) && !mayComeBack(work)) return
@@ -65,10 +65,10 @@ export const showAgain = command('showAgain', (work: Work) => {
  * Somebody other than the caller who still has a copy. Agents do not remove theirs, so a chat is not kept for them when
  * its people have gone, nor for people who were deleted; one between agents alone is theirs.
  */
-function keepsCopy({ app, by, people }: Work, member: MemberRow): boolean {
+function keepsCopy({ app, by, userCache }: Work, member: MemberRow): boolean {
   if (member.user_id === by.user || member.access === null || isHidden(app, member)) return false
-  const person = people.find(member.user_id)
-  return person !== undefined && (!person.is_agent || people.find(by.user)?.is_agent === true)
+  const person = userCache.find(member.user_id)
+  return person !== undefined && (!person.is_agent || userCache.find(by.user)?.is_agent === true)
 }
 
 function ownRow(work: Work): MemberRow {

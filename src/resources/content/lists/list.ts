@@ -1,4 +1,4 @@
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { AppState } from '../../../engine/state.ts'
 import { NotFound } from '../../../lib/errors.ts'
@@ -38,7 +38,7 @@ export interface Reader {
   /** For what takes long; null where there is none. */
   replica: Replica | null
   by: Principal
-  people: People
+  userCache: UserCache
 }
 
 /** A page of an app's items: from memory where it is among the newest, by position where nothing filters. */
@@ -123,9 +123,9 @@ export async function listFiltered(
 }
 
 /** Which items of one place a list shows; null for somebody's own trash alone, which is little. */
-function toShown(state: AppState, { trashed }: Page, { by, people }: Reader): Shown | null {
+function toShown(state: AppState, { trashed }: Page, { by, userCache }: Reader): Shown | null {
   if (trashed === false) return visible
-  const level = levelOf(state, by, people)
+  const level = levelOf(state, by, userCache)
   if (level === 'admin') return { kept: trashed ? 'trashed' : 'all' }
   if (trashed) return null
   return isAtLeast(level, 'write') ? { kept: 'visible', ownTrash: by.user } : visible
@@ -136,9 +136,9 @@ function hiddenFrom(state: AppState, by: Principal): number | undefined {
   return by.kind === 'user' ? (state.member(by.user)?.hidden_id ?? undefined) : undefined
 }
 
-function toScope(state: AppState, { by, people }: Reader): Scope {
+function toScope(state: AppState, { by, userCache }: Reader): Scope {
   const hidden = hiddenFrom(state, by)
-  const level = levelOf(state, by, people)
+  const level = levelOf(state, by, userCache)
   return {
     apps: [state.app.id],
     parent: null,

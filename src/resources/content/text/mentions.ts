@@ -1,6 +1,6 @@
 import type { Apps } from '../../../engine/apps.ts'
 import type { Work } from '../../../engine/command.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import { accessOf } from '../../apps/members/access.ts'
 import { resolvePeople } from '../../users/store.ts'
@@ -20,7 +20,7 @@ export interface Author {
   sql: Sql
   by: Principal
   apps: Apps
-  people: People
+  userCache: UserCache
 }
 
 /**
@@ -44,7 +44,7 @@ async function prepareMentions(
   author: Author,
 ): Promise<ParsedText> {
   const parsed = parseText(text, uids.length === 0 ? undefined : await resolveMentions(uids, app, author))
-  if (parsed.mentions.length > 0) await author.people.load(parsed.mentions)
+  if (parsed.mentions.length > 0) await author.userCache.load(parsed.mentions)
   return parsed
 }
 
@@ -55,13 +55,13 @@ async function prepareMentions(
 async function resolveMentions(
   uids: string[],
   app: number,
-  { sql, by, apps, people }: Author,
+  { sql, by, apps, userCache }: Author,
 ): Promise<Map<string, number>> {
   const ids = await resolvePeople(sql, uids)
   if (by.kind === 'key' || ids.size === 0) return ids
-  await people.load(ids.values())
+  await userCache.load(ids.values())
   const state = await apps.state(app)
-  const others = [...ids.values()].filter(user => accessOf(state, user, people) === 'none')
+  const others = [...ids.values()].filter(user => accessOf(state, user, userCache) === 'none')
   const hidden = await listInvisible(sql, by, others)
   return new Map([...ids].filter(([, user]) => !hidden.includes(user)))
 }
@@ -79,8 +79,8 @@ const empty: Rendering = { text: null, html: null, plain: null }
 export function settleText<Loaded>(parsed: ParsedText | null, work: Work<Loaded>): Rendering {
   if (parsed === null) return empty
   const rendering = settleMentions(parsed, user => {
-    const person = work.people.find(user)
-    return person !== undefined && person.trashed_at === null && accessOf(work.state, user, work.people) !== 'none'
+    const person = work.userCache.find(user)
+    return person !== undefined && person.trashed_at === null && accessOf(work.state, user, work.userCache) !== 'none'
   })
   return toKept(rendering)
 }

@@ -104,12 +104,12 @@ const ownArchive = route({
   query: LinkQuery,
   replies: { 200: null },
   problems: [NotFound],
-  async handle({ params, query }, { sql, apps, people, bytes, now }) {
+  async handle({ params, query }, { sql, apps, userCache, bytes, now }) {
     const caller = { sql, bytes, now }
     const { id, user } = params
     const app = await openArchive(id, `/${user}`, query, caller)
-    const person = await people.get(user)
-    if (person?.trashed_at !== null || !canRead(await apps.state(id), user, people)) throw NotFound()
+    const person = await userCache.get(user)
+    if (person?.trashed_at !== null || !canRead(await apps.state(id), user, userCache)) throw NotFound()
     return sendArchive(app, caller)
   },
 })

@@ -56,7 +56,7 @@ export function contentCommands(kind: ItemKind): ContentCommands {
     create: command(
       `create_${entity}`,
       (work: Work, content) => {
-        requireWrite(work.state, work.by, work.people)
+        requireWrite(work.state, work.by, work.userCache)
         if (!kind.fits(work.app.type)) throw WrongKind({ type: work.app.type })
         return makeItem(work, kind, content, null)
       },
@@ -74,9 +74,9 @@ export function contentCommands(kind: ItemKind): ContentCommands {
       (work, change: ContentChange) => {
         const { item } = work.loaded
         const { by } = work
-        requireRead(work.state, by, work.people)
+        requireRead(work.state, by, work.userCache)
         if (item.trashed_at !== null) throw NotFound()
-        requireWrite(work.state, by, work.people)
+        requireWrite(work.state, by, work.userCache)
         if (by.kind !== 'key' && item.created_by !== by.user) throw Forbidden()
         const updated = changeItem(work, kind, item, change)
         if (isSame(item, updated)) return item
@@ -190,7 +190,7 @@ function toFacts(
 }
 
 function requireOwn(work: Work<Loaded>, item: ContentItem): void {
-  const level = requireRead(work.state, work.by, work.people)
+  const level = requireRead(work.state, work.by, work.userCache)
   if (level === 'admin') return
   const isMine = item.created_by === work.by.user
   // What is in the trash is visible to those alone who may restore it.

@@ -3,7 +3,7 @@ import type { Apps } from '../../../engine/apps.ts'
 import type { Write } from '../../../engine/command.ts'
 import type { EventTypes } from '../../../engine/catch-up.ts'
 import type { AppEvent } from '../../../engine/event.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import { Watermark } from '../../../log/watermark.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -37,7 +37,7 @@ const isToldOf: ReadonlySet<string> = new Set(telling)
 export interface NotifierParts {
   sql: Sql
   apps: Apps
-  people: People
+  userCache: UserCache
   events: EventTypes
   /** How long a message has to be unread before its readers are told. */
   patienceMs: number

@@ -1,5 +1,5 @@
 import type { GlobalCommands } from '../../../engine/global-commands.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Log } from '../../../lib/log.ts'
 import { Yielder } from '../../../lib/yielder.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -18,7 +18,7 @@ interface Told {
 export interface FeedParts {
   sql: Sql
   globalCommands: Pick<GlobalCommands, 'onCommit'>
-  people: People
+  userCache: UserCache
   /** Ids of the users with a session on this node. */
   here: () => Iterable<number>
   /** `change` is the number of what happened. */
@@ -133,13 +133,13 @@ export class Feed {
   }
 
   async #tellPortion(rows: NotificationRow[]): Promise<void> {
-    const { people, tell, origin } = this.#parts
-    await people.load(rows.flatMap(namesOf))
+    const { userCache, tell, origin } = this.#parts
+    await userCache.load(rows.flatMap(namesOf))
     for (const row of rows) {
       if (this.#told.has(keyOf(row))) continue
       this.#told.set(keyOf(row), row.changed_id)
       const isOne = row.change !== 'notifications_marked'
-      const shown = isOne && { notification: showNotification(row, { people, origin: origin() }) }
+      const shown = isOne && { notification: showNotification(row, { userCache, origin: origin() }) }
       tell(row.user_id, { type: row.change, ...shown }, row.changed_id)
     }
   }

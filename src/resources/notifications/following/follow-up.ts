@@ -1,6 +1,6 @@
 import type { Apps } from '../../../engine/apps.ts'
 import type { EventTypes } from '../../../engine/catch-up.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { AppState } from '../../../engine/state.ts'
 import type { EventRow } from '../../../log/events.ts'
 import type { Tx } from '../../../postgres/sql.ts'
@@ -21,7 +21,7 @@ const limits = { ofApp: 500, events: 2_000, telling: 200 }
 
 export interface FollowUpParts {
   apps: Apps
-  people: People
+  userCache: UserCache
   events: EventTypes
   /** How long a message has to be unread before its readers are told. */
   patienceMs: number
@@ -135,7 +135,7 @@ export class FollowUp {
     const state = this.#states.get(cursor.app_id)
     if (rows.length === 0 || state === undefined)
       return { cursor: { ...cursor, rev: upcoming.rev }, count: rows.length }
-    const making = new Making({ tx: this.#tx, state, people: this.#parts.people }, this.#outgoing)
+    const making = new Making({ tx: this.#tx, state, userCache: this.#parts.userCache }, this.#outgoing)
     await making.load(rows)
     for (const [count, row] of rows.entries()) {
       // Right before the event: of it, or of the people whom it concerns, some are left.
@@ -168,8 +168,8 @@ export class FollowUp {
 
   /** Looks through the apps in which messages may have been unread for long enough, as far as there is room. */
   async #tellOfMessages(cursors: Cursor[]): Promise<Cursor[]> {
-    const { people, patienceMs, isWholeDue } = this.#parts
-    const parts = { tx: this.#tx, people, before: new Date(this.#now.getTime() - patienceMs), now: this.#now }
+    const { userCache, patienceMs, isWholeDue } = this.#parts
+    const parts = { tx: this.#tx, userCache, before: new Date(this.#now.getTime() - patienceMs), now: this.#now }
     const moved = new Map(cursors.map(cursor => [cursor.app_id, cursor]))
     let due = cursors.flatMap(cursor => {
       const state = this.#states.get(cursor.app_id)

@@ -7,21 +7,21 @@ import { namesOf, showNotification } from '../represent.ts'
 import type { NotificationListing } from '../schema.ts'
 import { listNotifications, orderFields } from './pages.ts'
 
-type Request = Pick<Services, 'sql' | 'people'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+type Request = Pick<Services, 'sql' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
 /** What nobody has: so that an unknown user or directory has no notifications. */
 const none = 0
 
 /** One page of the caller's notifications, newest first; for an API key of everybody's, or of one user's. */
 export async function listPage(query: NotificationListing, app: number | undefined, request: Request) {
-  const { sql, by, people, origin } = request
+  const { sql, by, userCache, origin } = request
   const page = toPage(query, orderFields, 'id desc')
   const { action, type, unread: isUnread, directory: ref } = query
   const directory = ref ? ((await findDirectory(sql, ref, by))?.id ?? none) : undefined
   const filter = { user: await toUser(query.user, request), app, directory, action, type: type || undefined, isUnread }
   const { rows, count } = await listNotifications(sql, filter, page)
-  await people.load(rows.flatMap(namesOf))
-  const items = rows.map(row => showNotification(row, { people, origin }))
+  await userCache.load(rows.flatMap(namesOf))
+  const items = rows.map(row => showNotification(row, { userCache, origin }))
   return toPagedList(page, count, items)
 }
 

@@ -25,7 +25,7 @@ export async function ofCreated(event: AppEvent, item: ContentRow, context: Scen
   const mentioned = listMentions(item.html)
   const reasons = await toReasons(event, item, context)
   const next = crowd.next([...mentioned, ...reasons.flatMap(({ users }) => users)])
-  await context.people.load([event.actor_id, ...namesIn(context.state), ...next])
+  await context.userCache.load([event.actor_id, ...namesIn(context.state), ...next])
   next.delete(event.actor_id)
   const isNext = (user: number) => next.has(user)
   const drafts = ofMentions(event, item, mentioned.filter(isNext), context)
@@ -42,22 +42,22 @@ export async function ofCreated(event: AppEvent, item: ContentRow, context: Scen
 /** Those of an edit: only whom it mentions and the text before did not. */
 export async function ofUpdated(event: AppEvent, item: ContentRow, context: Scene): Promise<Draft[]> {
   const mentioned = (event.facts as { mentioned?: number[] } | null)?.mentioned ?? []
-  await context.people.load([event.actor_id, ...mentioned])
+  await context.userCache.load([event.actor_id, ...mentioned])
   return ofMentions(event, item, mentioned, context)
 }
 
 function ofMentions(event: AppEvent, item: ContentRow, users: number[], context: Scene): Draft[] {
   const template = `**{0}** mentioned you in a ${event.kind.entity}: "{1}"`
-  const args = [context.people.show(event.actor_id).display_name, toSnippet(plainOf(item))]
+  const args = [context.userCache.show(event.actor_id).display_name, toSnippet(plainOf(item))]
   const concerned = users.filter(user => user !== event.actor_id && mayKnow(context, user, item.id))
   return concerned.map(user => ({ ...toDraft(event, item), user_id: user, type: 'mention', template, args }))
 }
 
 async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, context: Scene): Promise<Reason[]> {
   const { entity } = kind
-  const { tx, state, people } = context
+  const { tx, state, userCache } = context
   const snippet = toSnippet(plainOf(item))
-  const name = () => people.show(actor_id).display_name
+  const name = () => userCache.show(actor_id).display_name
   const inApp = (user: number) => [name(), nameFor(context, user), snippet]
   const brief = () => [name(), snippet]
   const { parent_id, parent_type } = item

@@ -8,13 +8,13 @@ import { mayKnow, nameFor, namesIn, subscribersAt, type Scene } from './scene.ts
 
 /** Whom a new file, or new content of one, concerns: subscribers of the app, or of the file. */
 export async function ofFile(event: AppEvent, file: FileRow, context: Scene, crowd: Crowd): Promise<Draft[]> {
-  const { tx, state, people } = context
+  const { tx, state, userCache } = context
   const isNew = event.type === 'file_created'
   if (!isNew && (event.facts as FileFacts | null)?.hasNewContent !== true) return []
   const users = isNew ? subscribersAt(state, event.rev) : await listSubscribers(tx, file.id, event.rev)
   const next = crowd.next(users)
-  await people.load([event.actor_id, ...namesIn(state), ...next])
-  const { display_name: name } = people.show(event.actor_id)
+  await userCache.load([event.actor_id, ...namesIn(state), ...next])
+  const { display_name: name } = userCache.show(event.actor_id)
   const concerned = [...next].filter(user => user !== event.actor_id && mayKnow(context, user, file.id))
   return concerned.map(user => ({
     app_id: event.app_id,

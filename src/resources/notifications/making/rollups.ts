@@ -1,5 +1,5 @@
 import type { AppEvent } from '../../../engine/event.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import { kinds } from '../../content/kinds.ts'
 import type { ContentEntity } from '../../content/kind.ts'
 import type { ContentRow } from '../../content/schema.ts'
@@ -23,7 +23,7 @@ const nothing: RollUp = {}
  * it back takes the notification back while it is unread.
  */
 export async function ofReaction(event: AppEvent, context: Scene): Promise<RollUp> {
-  const { tx, people } = context
+  const { tx, userCache } = context
   const { entity_id, actor_id, facts } = event
   const { type } = facts as { type: ContentEntity }
   const item = await findItem(type, entity_id, event, context)
@@ -36,7 +36,7 @@ export async function ofReaction(event: AppEvent, context: Scene): Promise<RollU
     return nothing
   }
   if (event.type === 'reaction_removed' || !(await isTold(item, event, context))) return nothing
-  const args = [people.show(actor_id).display_name, content, toSnippet(plainOf(item))]
+  const args = [userCache.show(actor_id).display_name, content, toSnippet(plainOf(item))]
   const template = `**{0}** reacted {1} to your ${type}: "{2}"`
   if (rolled === null) return { draft: toDraft(event, type, item, { type: 'reaction', template, args }) }
   await updateRolled(tx, { id: rolled.id, actor_ids: [actor_id], template, args, now: event.created_at })
@@ -45,7 +45,7 @@ export async function ofReaction(event: AppEvent, context: Scene): Promise<RollU
 
 /** A vote: those on one item are told together, for as long as that is unread. */
 export async function ofVote(event: AppEvent, context: Scene): Promise<RollUp> {
-  const { tx, people } = context
+  const { tx, userCache } = context
   const { actor_id } = event
   const option = (await findOptions(tx, event.app_id, [event.entity_id])).get(event.entity_id)
   if (option === undefined) return nothing
@@ -57,7 +57,7 @@ export async function ofVote(event: AppEvent, context: Scene): Promise<RollUp> {
   const before = rolled?.actor_ids ?? []
   if (before.includes(actor_id) || !(await isTold(item, event, context))) return nothing
   const actors = [actor_id, ...before]
-  const text = await describeVoters(actors, people)
+  const text = await describeVoters(actors, userCache)
   if (rolled === null) return { draft: toDraft(event, option.item_type, item, { type: 'activity', ...text }) }
   await updateRolled(tx, { id: rolled.id, actor_ids: actors, ...text, now: event.created_at })
   return { updated: [rolled.id] }
@@ -65,22 +65,22 @@ export async function ofVote(event: AppEvent, context: Scene): Promise<RollUp> {
 
 /** Takes back what is unread of votes on an item that are gone: withdrawn, or with the option that an edit removed. */
 export async function retractVotes(item: ContentRow, { created_at }: AppEvent, context: Scene): Promise<RollUp> {
-  const { tx, people } = context
+  const { tx, userCache } = context
   const updated: number[] = []
   for (const { id, voters } of await listOutvoted(tx, item)) {
     if (voters.length === 0) {
       await removeRolled(tx, id)
       continue
     }
-    await updateRolled(tx, { id, actor_ids: voters, ...(await describeVoters(voters, people)), now: created_at })
+    await updateRolled(tx, { id, actor_ids: voters, ...(await describeVoters(voters, userCache)), now: created_at })
     updated.push(id)
   }
   return { updated }
 }
 
-async function describeVoters(voters: number[], people: People): Promise<{ template: string; args: string[] }> {
-  await people.load(voters)
-  const names = voters.map(voter => people.show(voter).display_name)
+async function describeVoters(voters: number[], userCache: UserCache): Promise<{ template: string; args: string[] }> {
+  await userCache.load(voters)
+  const names = voters.map(voter => userCache.show(voter).display_name)
   const what = 'voted on your poll'
   if (names.length === 1) return { template: `**{0}** ${what}`, args: names }
   if (names.length === 2) return { template: `**{0}** and **{1}** ${what}`, args: names }
@@ -101,7 +101,7 @@ async function findItem(
 
 /** True where the author of an item may be told more of it; they and who acted are in memory then. */
 async function isTold({ id, created_by }: ContentRow, { actor_id }: AppEvent, context: Scene): Promise<boolean> {
-  await context.people.load([actor_id, created_by])
+  await context.userCache.load([actor_id, created_by])
   return mayKnow(context, created_by, id)
 }
 

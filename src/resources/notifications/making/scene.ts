@@ -1,4 +1,4 @@
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { AppState } from '../../../engine/state.ts'
 import type { Tx } from '../../../postgres/sql.ts'
 import { isConversation } from '../../apps/kinds.ts'
@@ -10,17 +10,17 @@ import { canRead } from '../../apps/members/access.ts'
 export interface Scene {
   tx: Tx
   state: AppState
-  people: People
+  userCache: UserCache
 }
 
 /**
  * True for people who may be told of the item or file with this id: they may read the app, and have not removed it since
  * for themselves. They must be in memory.
  */
-export function mayKnow({ state, people }: Scene, user: number, id: number): boolean {
-  const person = people.find(user)
+export function mayKnow({ state, userCache }: Scene, user: number, id: number): boolean {
+  const person = userCache.find(user)
   if (person === undefined || person.id <= 0 || person.is_agent || person.trashed_at !== null) return false
-  return canRead(state, user, people) && id > (state.member(user)?.hidden_id ?? 0)
+  return canRead(state, user, userCache) && id > (state.member(user)?.hidden_id ?? 0)
 }
 
 /** Who is subscribed to the app and was so at `rev`: who has joined or subscribed since is not told of what was before. */
@@ -32,9 +32,9 @@ export function subscribersAt(state: AppState, rev: number): number[] {
 }
 
 /** What an app is called towards somebody: its name, its uid, or what it is titled for them. */
-export function nameFor({ state, people }: Scene, user: number): string {
+export function nameFor({ state, userCache }: Scene, user: number): string {
   const { name, uid, id } = state.app
-  return name ?? uid ?? titleOf(state, user, people) ?? `App ${id}`
+  return name ?? uid ?? titleOf(state, user, userCache) ?? `App ${id}`
 }
 
 /** Everybody whose name may stand in the title. */

@@ -1,4 +1,4 @@
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Item } from '../../../engine/recent.ts'
 import type { AppState, MemberRow } from '../../../engine/state.ts'
 import type { Tx } from '../../../postgres/sql.ts'
@@ -30,7 +30,7 @@ export interface DueApp {
 
 interface DueParts {
   tx: Tx
-  people: People
+  userCache: UserCache
   /** What was made later has not been unread for long enough. */
   before: Date
   now: Date
@@ -48,7 +48,7 @@ export interface Looked {
  * many of the apps, from the first, that as many people are looked at as may be told in one transaction.
  */
 export async function tellOfMessages(apps: DueApp[], parts: DueParts): Promise<Looked[]> {
-  const { tx, people, before } = parts
+  const { tx, userCache, before } = parts
   const looks: Look[] = []
   let count = 0
   for (const app of apps) {
@@ -57,12 +57,12 @@ export async function tellOfMessages(apps: DueApp[], parts: DueParts): Promise<L
     count += look.next.length
     looks.push(look)
   }
-  await people.load(looks.flatMap(({ next }) => next.map(({ user }) => user)))
+  await userCache.load(looks.flatMap(({ next }) => next.map(({ user }) => user)))
   const asked = looks.flatMap(({ state, next }) =>
-    next.filter(({ user, after }) => mayKnow({ tx, state, people }, user, after + 1)),
+    next.filter(({ user, after }) => mayKnow({ tx, state, userCache }, user, after + 1)),
   )
   const unread = asked.length === 0 ? [] : await listUnread(tx, asked, before)
-  await people.load([...looks.flatMap(({ state }) => namesIn(state)), ...unread.map(({ created_by }) => created_by)])
+  await userCache.load([...looks.flatMap(({ state }) => namesIn(state)), ...unread.map(({ created_by }) => created_by)])
   const ofApps = Map.groupBy(unread, ({ app_id }) => app_id)
   return looks.map(look => toLooked(look, ofApps.get(look.state.app.id) ?? [], parts))
 }
@@ -81,8 +81,8 @@ function toLook({ state, cursor, isWhole }: DueApp): Look {
   return { state, cursor, isWhole, next, last: crowd.last }
 }
 
-function toLooked({ state, cursor, last }: Look, unread: Unread[], { tx, people, before, now }: DueParts): Looked {
-  const drafts = unread.map(row => toDraft(row, { tx, state, people }))
+function toLooked({ state, cursor, last }: Look, unread: Unread[], { tx, userCache, before, now }: DueParts): Looked {
+  const drafts = unread.map(row => toDraft(row, { tx, state, userCache }))
   // Where some of the crowd are left, or some messages are too new, it is looked through again.
   if (last !== null) return { drafts, cursor: { ...cursor, rolled_to: last } }
   const { settled, isAll } = listSettled(state, before)
@@ -93,7 +93,7 @@ function toLooked({ state, cursor, last }: Look, unread: Unread[], { tx, people,
 type DueScene = Parameters<typeof nameFor>[0]
 
 function toDraft({ app_id, user_id, message_id, created_by, created_at, plain }: Unread, context: DueScene): Draft {
-  const name = context.people.show(created_by).display_name
+  const name = context.userCache.show(created_by).display_name
   const isPrivate = context.state.app.type === 'private_chat' || context.state.app.type === 'agent_chat'
   const snippet = toSnippet(plain)
   return {

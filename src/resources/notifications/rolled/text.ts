@@ -1,4 +1,4 @@
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import type { NotificationRow } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import { countedMessages } from './store.ts'
@@ -15,9 +15,9 @@ type Said = Pick<NotificationRow, 'template' | 'args'>
  * What a notification says now: one that messages roll up in says who wrote what it stands for, how much that is, and
  * the newest of it. The people whom it names must be in memory.
  */
-export function say({ template, args, app_name, rolled }: NotificationRow, people: People): Said {
+export function say({ template, args, app_name, rolled }: NotificationRow, userCache: UserCache): Said {
   if (rolled === undefined) return { template, args }
-  const [name = '', another = ''] = rolled.authors.map(author => people.show(author).display_name)
+  const [name = '', another = ''] = rolled.authors.map(author => userCache.show(author).display_name)
   const snippet = toSnippet(rolled.plain)
   const count = rolled.count > countedMessages ? `${countedMessages}+` : String(rolled.count)
   if (template === templates.one) {

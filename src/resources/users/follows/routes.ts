@@ -1,6 +1,6 @@
 import { reply, type Representation, type RouteRequest } from '../../../http/route.ts'
 import { route, type Services } from '../../route.ts'
-import type { People } from '../../../auth/user-cache.ts'
+import type { UserCache } from '../../../auth/user-cache.ts'
 import { Forbidden, NotFound, ValidationFailed } from '../../../lib/errors.ts'
 import { Range, toPage, toPagedList } from '../../../api/page.ts'
 import { actorOf } from '../represent.ts'
@@ -23,18 +23,18 @@ const change = (verb: 'follow' | 'unfollow') =>
     params: UserPath,
     replies: { 200: User },
     problems: [NotFound, SpecialUser, ValidationFailed],
-    async handle({ params, by, origin }, { sql, globalCommands, people, presence }) {
+    async handle({ params, by, origin }, { sql, globalCommands, userCache, presence }) {
       const id = await globalCommands.run(verb === 'follow' ? follow : unfollow, by, params.user)
       const person = await findPerson(sql, String(id), by)
-      if (person === null || person.trashed_at !== null) return reply(200, await showUnseen(id, people, origin))
+      if (person === null || person.trashed_at !== null) return reply(200, await showUnseen(id, userCache, origin))
       const followed = new Set(verb === 'follow' ? [id] : [])
       return reply(200, await showDetailed(person, { by, origin, followed, presence, sql }))
     },
   })
 
 /** Whom the caller followed until now and does not see: no more than who it is. */
-async function showUnseen(id: number, people: People, origin: string): Promise<object> {
-  const person = await people.get(id)
+async function showUnseen(id: number, userCache: UserCache, origin: string): Promise<object> {
+  const person = await userCache.get(id)
   if (person === undefined) throw NotFound()
   return { ...actorOf(person, origin), is_followed: false, is_trashed: person.trashed_at !== null }
 }

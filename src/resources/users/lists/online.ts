@@ -1,11 +1,11 @@
-import type { People, Person } from '../../../auth/user-cache.ts'
+import type { UserCache, User } from '../../../auth/user-cache.ts'
 import type { VisiblePresence } from '../../../realtime/protocols/signalr/online.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { listMates } from '../visible.ts'
 
 interface Look {
   sql: Sql
-  people: People
+  userCache: UserCache
   /** Those who look. */
   users: number[]
   /** Those who are active, agents aside. */
@@ -17,15 +17,15 @@ interface Look {
  * Nearly all of it is known from memory: users with the same directories see the same. Only where not everybody sees
  * everybody, the apps that they have in common are looked at, in one query.
  */
-export async function lookAmong({ sql, people, users, active }: Look): Promise<VisiblePresence[]> {
+export async function lookAmong({ sql, userCache, users, active }: Look): Promise<VisiblePresence[]> {
   const agents = await sql<{ id: number }[]>`select id from users where is_agent and trashed_at is null`
   const everybody = [...new Set([...active, ...agents.map(({ id }) => id)])]
-  await people.load([...users, ...everybody])
-  const present = everybody.flatMap(id => people.find(id) ?? []).filter(({ trashed_at }) => trashed_at === null)
+  await userCache.load([...users, ...everybody])
+  const present = everybody.flatMap(id => userCache.find(id) ?? []).filter(({ trashed_at }) => trashed_at === null)
 
   const circles = new Map<string, { sight: VisiblePresence; hidden: number[] }>()
   for (const user of users) {
-    const person = people.find(user)
+    const person = userCache.find(user)
     if (person === undefined) continue
     const key = person.directories.map(({ id }) => id).join()
     let circle = circles.get(key)
@@ -44,7 +44,7 @@ export async function lookAmong({ sql, people, users, active }: Look): Promise<V
 }
 
 /** What everybody with this person's directories sees, and whom one of them may see all the same. */
-function toCircle(viewer: Person, present: Person[]): { sight: VisiblePresence; hidden: number[] } {
+function toCircle(viewer: User, present: User[]): { sight: VisiblePresence; hidden: number[] } {
   const active: number[] = []
   const hidden: number[] = []
   for (const person of present) {
@@ -55,7 +55,7 @@ function toCircle(viewer: Person, present: Person[]): { sight: VisiblePresence; 
   return { sight: { users: [], active }, hidden }
 }
 
-function isInCircle(viewer: Person, person: Person): boolean {
+function isInCircle(viewer: User, person: User): boolean {
   if (person.directories.length === 0) return person.is_agent || viewer.directories.length === 0
   return person.directories.some(({ id }) => viewer.directories.some(own => own.id === id))
 }

@@ -1,4 +1,4 @@
-import { listPeople, type Person } from '../../../auth/user-cache.ts'
+import { listUsersById, type User } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { Page } from '../../../api/page.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
@@ -24,7 +24,7 @@ export async function listPersons(
   db: Db,
   filter: PersonFilter,
   page: Page<PersonOrder>,
-): Promise<{ count: number; persons: Person[] }> {
+): Promise<{ count: number; persons: User[] }> {
   const { by } = filter
   if (page.trashed === true && by.kind !== 'key') return { count: 0, persons: [] }
   const crowds = toCrowds(db, filter)
@@ -39,8 +39,8 @@ export async function listPersons(
 }
 
 /** Whoever was deleted meanwhile is missing. */
-async function listPeopleInOrder(db: Db, ids: number[]): Promise<Person[]> {
-  const persons = new Map((ids.length === 0 ? [] : await listPeople(db, ids)).map(person => [person.id, person]))
+async function listPeopleInOrder(db: Db, ids: number[]): Promise<User[]> {
+  const persons = new Map((ids.length === 0 ? [] : await listUsersById(db, ids)).map(person => [person.id, person]))
   return ids.flatMap(id => persons.get(id) ?? [])
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { People } from '../../../../auth/user-cache.ts'
+import type { UserCache } from '../../../../auth/user-cache.ts'
 import type { RunChange, RunWatcher } from '../../../../agents/runs/host.ts'
 import type { RunRow } from '../../../../agents/runs/run.ts'
 import type { Bus } from '../../../../cluster/bus.ts'
@@ -8,7 +8,7 @@ import type { Frame } from '../../../../realtime/protocols/protocol.ts'
 import { actorOf } from '../../../users/represent.ts'
 
 interface FramesOptions {
-  people: People
+  userCache: UserCache
   bus: Bus | null
   /** Shows a frame to those of this node who want to see it. */
   show: (app: number, frame: Frame) => void
@@ -139,17 +139,17 @@ export class RunFrames implements RunWatcher {
   }
 
   #tell({ run, change }: Pick<Shown, 'run' | 'change'>): void {
-    const { people } = this.#options
-    if (people.find(run.agent_id) !== undefined) return this.#send(run.app_id, this.#toFrame(run, change))
+    const { userCache } = this.#options
+    if (userCache.find(run.agent_id) !== undefined) return this.#send(run.app_id, this.#toFrame(run, change))
     // A run that waits for other nodes: this one has not had to do with its agent. What gets lost is said again.
-    people.load([run.agent_id]).then(
+    userCache.load([run.agent_id]).then(
       () => this.#send(run.app_id, this.#toFrame(run, change)),
       () => {},
     )
   }
 
   #toFrame(run: RunRow, change: RunChange): Frame {
-    const { people, origin } = this.#options
+    const { userCache, origin } = this.#options
     const { id, app_id, agent_id, item_type, item_id, parent_type, parent_id } = run
     const { state, tool, isRestarted, reply, error } = change
     return {
@@ -158,7 +158,7 @@ export class RunFrames implements RunWatcher {
       run: {
         id,
         state,
-        agent: actorOf(people.show(agent_id), origin()),
+        agent: actorOf(userCache.show(agent_id), origin()),
         item: { type: item_type, id: item_id },
         parent: parent_id === null ? null : { type: parent_type, id: parent_id },
         tool: tool ?? null,

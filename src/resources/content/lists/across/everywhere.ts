@@ -111,9 +111,13 @@ async function listTimed(store: ContentStore, { scope, page, count, around }: Pl
 }
 
 /** Where the caller may look: everywhere with an API key. */
-async function toReach(kind: ContentKind, { sql, by, people }: Reader, wanted: number[] | undefined): Promise<Scope> {
+async function toReach(
+  kind: ContentKind,
+  { sql, by, userCache }: Reader,
+  wanted: number[] | undefined,
+): Promise<Scope> {
   if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user, readOnly: [] }
-  const directories = await people.directoriesOf(by.user)
+  const directories = await userCache.directoriesOf(by.user)
   const which = sql`a.type = any(${typesOf(kind)}) and ${hasContent(sql)}`
   const readable = await listReadable(sql, by.user, directories, which)
   const apps = wanted === undefined ? readable : readable.filter(({ id }) => wanted.includes(id))
