@@ -40,7 +40,10 @@ const unrelated = new Set([
 ])
 
 /** What is there for a moment only, while something is being done. */
-const passing = new Set(['bereavements', 'loose_bytes', 'notifiable', 'notification_audits', 'notification_marks'])
+const passing = new Set([
+  ...['bereavements', 'loose_bytes', 'notifiable'],
+  ...['notification_audits', 'notification_departures', 'notification_marks'],
+])
 
 /** What jobs of their own make and forget, some time after what it is made of has come and gone. */
 const following = new Set([

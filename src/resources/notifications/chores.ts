@@ -3,6 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { answerAudits, isAnyAudit } from './lists/audits.ts'
+import { isAnyDeparture, removeDeparted } from './lists/departures.ts'
 import { isAnyWaiting } from './following/backlog.ts'
 import type { Notifier } from './following/consumer.ts'
 import { isAnyMark, settleMark } from './lists/marks.ts'
@@ -39,6 +40,11 @@ export function notificationChores({ notifier, apps, sql, clock, past, observeTe
     const before = new Date((await past()).getTime() - keepDays * 86_400_000)
     return inPortions(batchSize, signal, () => removeOld(sql, before, batchSize), clock)
   }
+  const forgetDeparted = async (signal: AbortSignal) => {
+    await inPortions(batchSize, signal, () => removeDeparted(sql, batchSize), clock)
+    // A departure may wait for a transaction that ends without having written anything.
+    return false
+  }
   const mark = async (signal: AbortSignal) => {
     const endMs = performance.now() + markingMs
     while (!signal.aborted && performance.now() < endMs && (await answerAudits(sql)));
@@ -47,6 +53,7 @@ export function notificationChores({ notifier, apps, sql, clock, past, observeTe
   }
   return [
     { name: 'mark notifications', periodMs: 1_000, dueWhere: `${isAnyAudit} or ${isAnyMark}`, run: mark },
+    { name: 'forget what deleted users were told', periodMs: 1_000, dueWhere: isAnyDeparture, run: forgetDeparted },
     { name: 'look for what follows from commits', periodMs: 1_000, dueWhere: isAnyWaiting, run: () => notifier.look() },
     { name: 'look for what stopped nodes have left', periodMs: sweepMs, dueWhere: 'true', run: () => notifier.sweep() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },

@@ -74,9 +74,14 @@ export async function listByIds(db: Db, ids: number[]): Promise<NotificationRow[
 export async function findNotification(db: Db, id: number, user: number | null): Promise<NotificationRow | null> {
   const rows = await db<NotificationRow[]>`
     ${selectFrom(db)}
-    where n.id = ${id} and ${user === null ? db`true` : db`n.user_id = ${user}`} and ${isShown(db)}`
+    where n.id = ${id} and ${isOf(db, user)} and ${isShown(db)}`
   const [row] = await withRolled(db, rows)
   return row ?? null
+}
+
+/** Those of users who were deleted are nobody's, though they may be there for a while. */
+function isOf(db: Db, user: number | null): Fragment {
+  return user === null ? db`exists (select from users u where u.id = n.user_id)` : db`n.user_id = ${user}`
 }
 
 /**

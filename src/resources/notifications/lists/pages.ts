@@ -3,6 +3,7 @@ import type { OrderKey, Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 import { findUnsettled, isListed } from './audits.ts'
+import { toExisting } from './departures.ts'
 import { toUnread } from './marks.ts'
 import type { NotificationRow } from '../schema.ts'
 import { listByIds } from '../store.ts'
@@ -33,8 +34,8 @@ export async function listNotifications(
   const { q, tags, trashed, skip, order } = page
   if (tags.length > 0 || trashed === true) return { rows: [], count: 0 }
   const { isSaid } = q?.trim() ? await toSaid(db, filter.user, q) : { isSaid: db`true` }
-  const { isUnread } = filter.isUnread === undefined ? { isUnread: db`true` } : await toUnread(db, filter.user)
-  const wanted = db`${matches(db, filter, isUnread)} and ${isSaid}`
+  const { isMatching } = await toMatching(db, filter)
+  const wanted = db`${isMatching} and ${isSaid}`
   const unsettled = await findUnsettled(db, filter.user, wanted)
   const isMany = filter.user === null && !q?.trim() && (await areMany(db))
   const kept = isMany ? await countMany(db as Sql, filter) : await countKept(db, filter, wanted)
@@ -82,8 +83,8 @@ async function areMany(db: Db): Promise<boolean> {
 }
 
 const countMany = cachedQuery(rememberedMs, async (sql: Sql, filter: Filter): Promise<number> => {
-  const { isUnread } = filter.isUnread === undefined ? { isUnread: sql`true` } : await toUnread(sql, null)
-  return countKept(sql, filter, matches(sql, filter, isUnread))
+  const { isMatching } = await toMatching(sql, filter)
+  return countKept(sql, filter, isMatching)
 })
 
 function isById([key]: OrderKey<OrderField>[]): boolean {
@@ -103,14 +104,18 @@ async function listInOrder(db: Db, ids: number[]): Promise<NotificationRow[]> {
   return ids.flatMap(id => rows.get(id) ?? [])
 }
 
-function matches(db: Db, filter: Filter, isUnread: Fragment): Fragment {
+/** In an object, since a fragment that is awaited would be run as a statement. */
+async function toMatching(db: Db, filter: Filter): Promise<{ isMatching: Fragment }> {
   const { user, app, directory, action, type } = filter
-  return db`${isOf(db, user)}
+  const { isUnread } = filter.isUnread === undefined ? { isUnread: db`true` } : await toUnread(db, user)
+  const { isOfSomebody } = user === null ? await toExisting(db) : { isOfSomebody: db`true` }
+  const isMatching = db`${isOf(db, user)} and ${isOfSomebody}
     ${app === undefined ? db`` : db`and n.app_id = ${app}`}
     ${directory === undefined ? db`` : db`and n.app_id in (select id from apps where directory_id = ${directory})`}
     ${action === undefined ? db`` : db`and n.action = ${action}`}
     ${type === undefined ? db`` : isOfType(db, type)}
     ${filter.isUnread === undefined ? db`` : filter.isUnread ? db`and ${isUnread}` : db`and not (${isUnread})`}`
+  return { isMatching }
 }
 
 /** Most are of one type; those of the others are in notifications_typed. */

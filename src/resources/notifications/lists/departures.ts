@@ -1,0 +1,38 @@
+import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
+
+/** A condition: the notifications of a deleted user are still to be deleted. */
+export const isAnyDeparture = 'exists (select from notification_departures)'
+
+/** A condition on `n`, of anybody's notifications: it is not one of a deleted user's, which are on their way out. */
+export async function toExisting(db: Db): Promise<{ isOfSomebody: Fragment }> {
+  const [row] = await db<{ is_any: boolean }[]>`select exists (select from notification_departures) as is_any`
+  const isOfSomebody = row!.is_any ? db`n.user_id not in (select d.user_id from notification_departures d)` : db`true`
+  return { isOfSomebody }
+}
+
+/**
+ * Deletes up to `limit` notifications of users who were deleted; how many there were. A user is forgotten once none is left
+ * and all transactions are over that were under way when the deletion was first seen, so that no notification is written
+ * afterwards that was decided on before. Any number of nodes may do it at once. Served by notifications_listed.
+ */
+export async function removeDeparted(sql: Sql, limit: number): Promise<number> {
+  await sql`
+    update notification_departures set next_xid = pg_snapshot_xmax(pg_current_snapshot())
+    where user_id in (
+      select user_id from notification_departures where next_xid is null order by user_id limit ${limit}
+      for update skip locked)`
+  const { count } = await sql`
+    delete from notifications where id in (
+      select t.id from notification_departures d
+      cross join lateral (
+        select n.id from notifications n where n.user_id = d.user_id
+        order by n.user_id, n.id limit ${limit} for update skip locked) t
+      limit ${limit})`
+  await sql`
+    delete from notification_departures d where user_id in (
+      select d.user_id from notification_departures d
+      where d.next_xid <= pg_snapshot_xmin(pg_current_snapshot())
+        and not exists (select from notifications n where n.user_id = d.user_id)
+      limit ${limit} for update of d skip locked)`
+  return count
+}
