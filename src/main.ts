@@ -9,6 +9,7 @@ import { SharedLog, findDeployment, sharedRev } from './log/shared-log.ts'
 import { openCommitConnection, type CommitConnection } from './engine/commit/connection.ts'
 import { Forwarding } from './engine/nodes/forwarding.ts'
 import { LastWriters } from './engine/nodes/last-writers.ts'
+import { OtherNodes } from './engine/nodes/other-nodes.ts'
 import { UserCache } from './auth/user-cache.ts'
 import { Presence } from './presence/presence.ts'
 import { gossipPresence } from './presence/presence-gossip.ts'
@@ -195,6 +196,7 @@ export async function startNode(config: Config): Promise<Node> {
     // The actors, and the connections that they commit on.
     const connections = Array.from({ length: config.commitLanes + commitsApart }, () => openCommitConnection(url))
     teardown.add('commit connections', () => closeAll(connections))
+    const otherNodes = new OtherNodes(() => performance.now())
     const apps = new Apps({
       sql,
       sharedLog,
@@ -213,6 +215,7 @@ export async function startNode(config: Config): Promise<Node> {
       sharingMs,
       mailboxLimit: config.mailboxLimit,
       totalLimit: config.mailboxTotal,
+      otherNodes,
       isShared: config.redisUrl !== null,
       memoryBytes: config.actorMemoryMb * 1024 * 1024,
       observe: commands => metrics.observeCommit(commands),
@@ -245,7 +248,7 @@ export async function startNode(config: Config): Promise<Node> {
       metrics.gauge('parley_bus_connected', 'Whether Redis can be used: 1 or 0.', () => (bus.isConnected ? 1 : 0))
       const talking = new AbortController()
       teardown.add('news', () => talking.abort())
-      const lastWriters = new LastWriters(() => performance.now())
+      const lastWriters = new LastWriters(node, () => performance.now())
       const elsewhere = new Forwarding({ bus, node, apps, lastWriters, commands: forwardedCommands, clock })
       forwarding = elsewhere
       apps.forwardTo(elsewhere)
@@ -259,6 +262,8 @@ export async function startNode(config: Config): Promise<Node> {
         bus,
         node,
         apps,
+        lastWriters,
+        otherNodes,
         globalCommands,
         sharedLog,
         events,
@@ -266,9 +271,6 @@ export async function startNode(config: Config): Promise<Node> {
         clock,
         log,
         signal: talking.signal,
-      })
-      onMoved((moved, writer) => {
-        for (const { app, rev } of moved) lastWriters.wrote(app, rev, writer === node ? null : writer)
       })
       gossipPresence({ bus, presence, clock, signal: talking.signal })
     }

@@ -204,6 +204,11 @@ export class Apps {
     return this.#replies.unanswered
   }
 
+  /** As `waiting`, on all nodes, as far as this one has heard lately. */
+  get waitingAnywhere(): number {
+    return this.waiting + this.#options.otherNodes.waiting
+  }
+
   get size(): number {
     return this.#actors.size
   }

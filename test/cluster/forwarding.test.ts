@@ -149,3 +149,19 @@ withRedis('a node that stops answers first what others have asked of it, and tak
   expect(performance.now() - started).toBeLessThan(900)
   expect(await textsIn(cluster)).toHaveLength(21)
 })
+
+withRedis('a room that only the clients of another node write to is left to that node', async () => {
+  await using cluster = await openCluster()
+  const { room, nodes } = cluster
+  const isForwarded = async () => {
+    const before = nodes[1].forwarding.forwarded
+    await send(nodes[1].apps, room, { text: 'hello' })
+    return nodes[1].forwarding.forwarded > before
+  }
+  expect(await isForwarded()).toBe(true)
+
+  await eventually(async () => expect(await isForwarded()).toBe(false), { timeoutMs: 10_000 })
+
+  for (let i = 0; i < 10; i++) expect(await isForwarded()).toBe(false)
+  expect(nodes.map(({ collisions }) => collisions())).toEqual([0, 0, 0])
+})

@@ -1,43 +1,74 @@
 import { expect, test } from 'vitest'
 import { LastWriters } from '../../src/engine/nodes/last-writers.ts'
 
-function createLastWriters() {
+/** What each of some nodes knows, on one clock. */
+function createNodes<Name extends string>(...names: Name[]) {
   const clock = { nowMs: 0 }
-  return { clock, writers: new LastWriters(() => clock.nowMs) }
+  const nodes = Object.fromEntries(names.map(name => [name, new LastWriters(name, () => clock.nowMs)]))
+  return { clock, nodes: nodes as Record<Name, LastWriters> }
 }
 
-test('the node with the largest rev of an app was the last to write, in whatever order that is heard', () => {
-  const { writers } = createLastWriters()
-  writers.wrote(1, 20, 'ann')
-  writers.wrote(1, 10, 'ben')
-  expect(writers.find(1)).toBe('ann')
+test('the one node that writes to an app is to write to it again', () => {
+  const { nodes } = createNodes('ann', 'ben')
+  for (const node of Object.values(nodes)) node.wrote(1, 'ann')
 
-  writers.wrote(1, 30, 'ben')
-  expect(writers.find(1)).toBe('ben')
-  expect(writers.find(2)).toBeNull()
+  expect(nodes.ben.find(1)).toBe('ann')
+  expect(nodes.ann.find(1)).toBeNull()
+  expect(nodes.ben.find(2)).toBeNull()
 })
 
-test('a node that was the last to write itself has nobody to ask', () => {
-  const { writers } = createLastWriters()
-  writers.wrote(1, 10, 'ann')
-  writers.wrote(1, 20, null)
-  writers.wrote(1, 15, 'ann')
+test('of several that write to an app all prefer the same one, in whatever order they hear of it', () => {
+  const { nodes } = createNodes('ann', 'ben', 'cid')
+  const names = ['ann', 'ben', 'cid'] as const
+  const owners = Array.from({ length: 300 }, (_, app) => {
+    names.forEach((name, at) => {
+      for (const writer of [...names.slice(at), ...names.slice(0, at)]) nodes[name].wrote(app, writer)
+    })
+    const found = names.map(name => nodes[name].find(app) ?? name)
+    expect(new Set(found).size).toBe(1)
+    return found[0]!
+  })
 
-  expect(writers.find(1)).toBeNull()
+  for (const name of names) expect(owners.filter(owner => owner === name).length).toBeGreaterThan(70)
 })
 
-test('who wrote some seconds ago counts no more, and who was silent for some seconds counts again', () => {
-  const { clock, writers } = createLastWriters()
-  writers.wrote(1, 10, 'ann')
+test('a node that writes to an app for the clients of others alone leaves it to them after two seconds', () => {
+  const { clock, nodes } = createNodes('ann', 'ben')
+  nodes.ben.wrote(1, 'ann')
+  nodes.ann.serves(1)
   clock.nowMs = 2_000
-  expect(writers.find(1)).toBe('ann')
+  expect(nodes.ann.isForOthers(1)).toBe(false)
   clock.nowMs = 2_001
-  expect(writers.find(1)).toBeNull()
+  nodes.ann.serves(1)
+  expect(nodes.ann.isForOthers(1)).toBe(true)
 
-  writers.wrote(1, 20, 'ann')
-  writers.silence('ann')
-  expect(writers.find(1)).toBeNull()
+  nodes.ben.wrote(1, 'ann')
+  nodes.ben.leaves(1, 'ann')
+  expect(nodes.ben.find(1)).toBeNull()
+
+  nodes.ann.uses(1)
+  expect(nodes.ann.isForOthers(1)).toBe(false)
+})
+
+test('what only clients of this node write to is not written for others', () => {
+  const { clock, nodes } = createNodes('ann')
+  nodes.ann.uses(1)
+  clock.nowMs = 10_000
+  expect(nodes.ann.isForOthers(1)).toBe(false)
+})
+
+test('a node that wrote some seconds ago counts no more, and one that was silent for some seconds counts again', () => {
+  const { clock, nodes } = createNodes('ann', 'ben')
+  nodes.ben.wrote(1, 'ann')
+  clock.nowMs = 2_000
+  expect(nodes.ben.find(1)).toBe('ann')
+  clock.nowMs = 2_001
+  expect(nodes.ben.find(1)).toBeNull()
+
+  nodes.ben.wrote(1, 'ann')
+  nodes.ben.silence('ann')
+  expect(nodes.ben.find(1)).toBeNull()
   clock.nowMs += 5_000
-  writers.wrote(1, 30, 'ann')
-  expect(writers.find(1)).toBe('ann')
+  nodes.ben.wrote(1, 'ann')
+  expect(nodes.ben.find(1)).toBe('ann')
 })

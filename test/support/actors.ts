@@ -1,4 +1,5 @@
 import { Apps } from '../../src/engine/apps.ts'
+import { OtherNodes } from '../../src/engine/nodes/other-nodes.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { CommitConnection, lockWaitMs } from '../../src/engine/commit/connection.ts'
 import { UserCache } from '../../src/auth/user-cache.ts'
@@ -25,6 +26,7 @@ interface ActorsOptions {
 export interface Actors extends AsyncDisposable {
   apps: Apps
   sharedLog: SharedLog
+  otherNodes: OtherNodes
   /** What it reads with. */
   sql: Sql
   /** How many commands each commit carried so far. */
@@ -54,6 +56,7 @@ export async function openActors(
   await userCache.load([systemUser, deletedUser])
   const commits: number[] = []
   const commitConnections = [1, 2].map(() => new CommitConnection({ open: openCommits, deadlineMs: 10_000 }))
+  const otherNodes = new OtherNodes(() => performance.now())
   const apps = new Apps({
     sql,
     sharedLog,
@@ -67,6 +70,7 @@ export async function openActors(
     sharingMs,
     mailboxLimit: 100,
     totalLimit: 1_000,
+    otherNodes,
     isShared: false,
     memoryBytes,
     observe: count => commits.push(count),
@@ -76,6 +80,7 @@ export async function openActors(
   })
   return {
     apps,
+    otherNodes,
     sharedLog,
     sql,
     commits,

@@ -20,19 +20,21 @@ export interface ClusterNode extends Actors {
 /** The actors of one of several nodes, which talk over Redis. */
 export async function openClusterNode(databaseUrl: string, redisUrl: string): Promise<ClusterNode> {
   const actors = await openActors(databaseUrl)
-  const { apps, sharedLog, sql } = actors
+  const { apps, otherNodes, sharedLog, sql } = actors
   const log = createLog('error')
   const bus = await RedisBus.connect({ url: redisUrl, isCluster: false, deployment: 'test', log })
   const node = randomUUID()
-  const lastWriters = new LastWriters(() => performance.now())
+  const lastWriters = new LastWriters(node, () => performance.now())
   const forwarding = new Forwarding({ bus, node, apps, lastWriters, commands: forwardedCommands, clock })
   apps.forwardTo(forwarding)
   const talking = new AbortController()
-  const waiting = new Map<number, () => void>()
+  const heard = new Map<number, () => void>()
   const onMoved = broadcastChanges({
     bus,
     node,
     apps,
+    lastWriters,
+    otherNodes,
     globalCommands: new GlobalCommands(sql, sharedLog, () => new Date()),
     sharedLog,
     events: eventTypes,
@@ -42,14 +44,13 @@ export async function openClusterNode(databaseUrl: string, redisUrl: string): Pr
     signal: talking.signal,
   })
   onMoved((moved, writer) => {
-    for (const { app, rev } of moved) lastWriters.wrote(app, rev, writer === node ? null : writer)
-    if (writer !== node) for (const { app } of moved) waiting.get(app)?.()
+    if (writer !== node) for (const { app } of moved) heard.get(app)?.()
   })
   return {
     ...actors,
     bus,
     forwarding,
-    hearsOf: app => new Promise(resolve => waiting.set(app, resolve)),
+    hearsOf: app => new Promise(resolve => heard.set(app, resolve)),
     async [Symbol.asyncDispose]() {
       talking.abort()
       await forwarding.stop()

@@ -1,4 +1,5 @@
 import { Apps } from '../../src/engine/apps.ts'
+import { OtherNodes } from '../../src/engine/nodes/other-nodes.ts'
 import { command } from '../../src/engine/command.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { event } from '../../src/engine/event.ts'
@@ -103,6 +104,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     sharingMs: 10,
     mailboxLimit: 1_000,
     totalLimit: 1_000,
+    otherNodes: new OtherNodes(() => performance.now()),
     isShared: false,
     memoryBytes,
     observe: () => {},

@@ -4,6 +4,7 @@ import type { Tracer } from '../../lib/tracer.ts'
 import { violatedConstraint } from '../../postgres/sql.ts'
 import { isUnavailable } from '../../postgres/unavailable.ts'
 import type { ReplyQueue } from './reply-queue.ts'
+import type { OtherNodes } from '../nodes/other-nodes.ts'
 import type { AppActor, PendingCommand } from '../app-actor.ts'
 import type { FlushEntry } from './decide.ts'
 import { flush, flushApart, type Flushed, type FlushParts } from './flush.ts'
@@ -38,6 +39,7 @@ export interface CommitterParts extends FlushParts {
    */
   discard: (actor: AppActor, taken?: PendingCommand[]) => void
   replies: ReplyQueue
+  otherNodes: OtherNodes
   log: Log
 }
 
@@ -45,6 +47,17 @@ type Kind = 'group' | 'apart'
 
 /** A flush of so few costs about what one of fewer does: it is not made smaller. */
 const leastPortion = 32
+
+/**
+ * How long commands gather after a flush where other nodes commit too, as a share of what that flush took, and at most.
+ * Measured on two and three nodes that share two cores: half of it makes commits twice as large, and a send a quarter
+ * cheaper; as long again, or longer, only makes them wait.
+ */
+const gatherShare = 0.5
+const mostGatherMs = 4
+
+/** After a flush of so few there is nothing worth waiting for. */
+const fewCommands = 2
 
 /** Apps whose commands load rows in one transaction: each waits for the slowest of them. A guess. */
 const loadsAtOnce = 32
@@ -69,6 +82,11 @@ export class Committer {
   #openFlushes = 0
   /** Commands in the last group commit. */
   #lastTaken = 0
+  /** When the last flush ended, and how long it took. */
+  #endedAtMs = 0
+  #tookMs = 0
+  /** Set while commands gather for the next flush, though a connection is free. */
+  #gathering: NodeJS.Timeout | null = null
 
   constructor(parts: CommitterParts) {
     this.#parts = parts
@@ -103,7 +121,29 @@ export class Committer {
     return this.#openFlushes === 0 && this.#ready.size === 0
   }
 
+  /**
+   * How long to let commands gather. Where several nodes commit, PostgreSQL and not this process has most to do: it does
+   * less where those who got their answers from the last flush share the next one.
+   */
+  #gatherMs(): number {
+    if (this.#lastTaken <= fewCommands || !this.#parts.otherNodes.areCommitting) return 0
+    return this.#endedAtMs + Math.min(this.#tookMs * gatherShare, mostGatherMs) - performance.now()
+  }
+
   #start(): void {
+    if (this.#gathering !== null) return
+    const gatherMs = this.#gatherMs()
+    if (gatherMs > 0) {
+      this.#gathering = setTimeout(() => {
+        this.#gathering = null
+        this.#startNow()
+      }, gatherMs)
+      return
+    }
+    this.#startNow()
+  }
+
+  #startNow(): void {
     if (this.#sharing !== null) clearTimeout(this.#sharing)
     this.#sharing = null
     while (this.#free.group.length > 0) {
@@ -201,7 +241,9 @@ export class Committer {
     const run = kind === 'group' ? this.#runGroup(connection, entries) : this.#run(connection, entries)
     void run.finally(() => {
       this.#openFlushes--
-      this.#parts.observeTime(performance.now() - startedAt)
+      this.#endedAtMs = performance.now()
+      this.#tookMs = this.#endedAtMs - startedAt
+      this.#parts.observeTime(this.#tookMs)
       span?.end()
       this.#free[kind].push(connection)
       for (const { actor } of entries) {

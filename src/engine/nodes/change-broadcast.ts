@@ -6,6 +6,8 @@ import type { EventTypes } from '../catch-up.ts'
 import type { GlobalCommands } from '../global-commands.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
 import { packEvent, unpackEvent, type PackedEvent } from './packed-event.ts'
+import type { LastWriters } from './last-writers.ts'
+import type { OtherNodes } from './other-nodes.ts'
 import type { Typing } from '../typing.ts'
 
 interface ChangeBroadcastParts {
@@ -13,6 +15,8 @@ interface ChangeBroadcastParts {
   /** This node's name on the bus. */
   node: string
   apps: Apps
+  lastWriters: LastWriters
+  otherNodes: OtherNodes
   globalCommands: GlobalCommands
   sharedLog: SharedLog
   events: EventTypes
@@ -39,6 +43,10 @@ type AppMessage = { node: string; events: PackedEvent[] } | { node: string; user
 interface MovedMessage {
   node: string
   moved: number[]
+  /** Those of the apps that only clients of other nodes write to: this node does it for them. */
+  forOthers?: number[]
+  /** Commands that wait on the node. */
+  waiting?: number
 }
 
 /** Apps whose events a node wants. The first message of a node asks the others for all of theirs. */
@@ -71,7 +79,7 @@ const followedUntilMs = 12_000
  * Returns a function that adds a listener for the apps that were written to, on any node.
  */
 export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedListener) => void {
-  const { bus, node, apps, globalCommands, sharedLog, typing, clock, signal } = parts
+  const { bus, node, apps, lastWriters, otherNodes, globalCommands, sharedLog, typing, clock, signal } = parts
   const followed = new Map<number, () => void>()
   const announced = new Set<number>()
   /** App → until when another node counts as following it. */
@@ -120,7 +128,13 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     for (let at = 0; at + 1 < message.moved.length; at += 2) {
       moved.push({ app: message.moved[at]!, rev: message.moved[at + 1]! })
     }
+    const forOthers = new Set(message.forOthers)
+    for (const { app } of moved) {
+      if (forOthers.has(app)) lastWriters.leaves(app, message.node)
+      else lastWriters.wrote(app, message.node)
+    }
     if (message.node !== node) {
+      otherNodes.said(message.node, message.waiting ?? 0)
       for (const { app, rev } of moved) if (apps.note(app, rev) && followed.has(app)) readSoon(app)
     }
     for (const listener of listeners) listener(moved, message.node)
@@ -136,7 +150,12 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     written.set(app, rev)
   }
   const publishMoved = () => {
-    bus.publish(movedChannel, { node, moved: [...written].flat() } satisfies MovedMessage)
+    bus.publish(movedChannel, {
+      node,
+      moved: [...written].flat(),
+      forOthers: [...written.keys()].filter(app => lastWriters.isForOthers(app)),
+      waiting: apps.waiting,
+    } satisfies MovedMessage)
     written.clear()
   }
 

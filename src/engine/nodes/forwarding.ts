@@ -26,6 +26,12 @@ interface ForwardingParts {
 /** Longer than a commit takes under load; for as long a node that is frozen holds up what was sent to it. A guess. */
 const answerTimeoutMs = 1_000
 
+/**
+ * The time between two messages to a node, at least: under load some commands share one. Measured on three nodes that
+ * share two cores: 2 ms gave 12 to 20 % more sends than a message for each turn of the event loop, and 4 ms no more.
+ */
+const postMs = 2
+
 /** How exactly that is kept. */
 const sweepMs = 100
 
@@ -87,6 +93,7 @@ export class Forwarding {
   /** Distinguishes this node's keys from the keys of all others, also of earlier ones with its name. */
   readonly #origin = randomBytes(8)
   #tickets = 0
+  #postedAt = 0
   #forwarded = 0
   #isSweeping = false
   /** Commands of other nodes that are being done. */
@@ -112,6 +119,7 @@ export class Forwarding {
   /** Sends a command to the node that does it at the least cost; false where that is this one. */
   tryForward(app: number, pending: PendingCommand): boolean {
     const { lastWriters, commands } = this.#parts
+    lastWriters.uses(app)
     const node = lastWriters.find(app)
     if (node === null || this.#isStopping) return false
     const { command, input, by } = pending
@@ -149,14 +157,23 @@ export class Forwarding {
   #messageTo(node: string): Message {
     let message = this.#outbox.get(node)
     if (message === undefined) {
-      if (this.#outbox.size === 0) setImmediate(() => this.#post())
+      if (this.#outbox.size === 0) this.#postSoon()
       message = { from: this.#parts.node, requests: [], answers: [] }
       this.#outbox.set(node, message)
     }
     return message
   }
 
+  /** At the end of this turn of the event loop, or as soon as the last messages are long enough ago. */
+  #postSoon(): void {
+    const { clock } = this.#parts
+    const gatherMs = this.#postedAt + postMs - clock.now()
+    if (gatherMs > 0) clock.after(gatherMs, () => this.#post())
+    else setImmediate(() => this.#post())
+  }
+
   #post(): void {
+    this.#postedAt = this.#parts.clock.now()
     for (const [node, message] of this.#outbox) this.#parts.bus.publish(channelOf(node), message)
     this.#outbox.clear()
   }
@@ -169,6 +186,7 @@ export class Forwarding {
   #onRequest(from: string, [ticket, name, app, by, input, key, request]: Request): void {
     const command = this.#parts.commands.get(name)
     // A command of another version is known to the node that sent it.
+    this.#parts.lastWriters.serves(app)
     if (command === undefined || this.#isStopping) return void this.#messageTo(from).answers.push([ticket, 'left'])
     const idempotencyKey: IdempotencyKey = { key: Buffer.from(key), request: Buffer.from(request) }
     const answer = (answer: Answer) => {

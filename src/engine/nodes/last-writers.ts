@@ -7,46 +7,72 @@ const silentMs = 5_000
 /** Apps that are remembered at one time. A guess: a few megabytes, and far more than are written to in that time. */
 const capacity = 20_000
 
-interface LastWrite {
-  /** Null where it was this node. */
-  node: string | null
-  rev: number
-  atMs: number
-}
-
 /**
- * Which node wrote to an app last: a hint where its next command costs least, and nothing that anything hangs on. The
- * largest rev counts, so that all nodes arrive at one answer, in whatever order the messages come.
+ * Which node is to write to an app: a hint where its next command costs least, and nothing that anything hangs on. It is
+ * a node that wrote to the app lately. Where several did, all of them prefer the same one, by rank and not by who was
+ * last: news of writes is late, and two nodes that each go by it would take turns, at a conflict each time.
  */
 export class LastWriters {
+  readonly #self: string
   readonly #nowMs: () => number
-  /** In the order of the last news. */
-  readonly #writings = new Map<number, LastWrite>()
+  /** App → node → when it was last heard to write there. In the order of the last news. */
+  readonly #writers = new Map<number, Map<string, number>>()
   readonly #silentUntil = new Map<string, number>()
+  /** Apps that this node writes to for clients of other nodes → when its own clients last did. In the order of use. */
+  readonly #served = new Map<number, number>()
 
-  constructor(nowMs: () => number) {
+  /** `self`: the name of this node. */
+  constructor(self: string, nowMs: () => number) {
+    this.#self = self
     this.#nowMs = nowMs
   }
 
-  /** A node has brought the app to this rev; null for this one. */
-  wrote(app: number, rev: number, node: string | null): void {
-    const before = this.#writings.get(app)
-    // Of what only this node writes to nothing needs to be known.
-    if (before === undefined && node === null) return
-    if (before !== undefined && before.rev > rev) return
-    this.#writings.delete(app)
-    this.#writings.set(app, { node, rev, atMs: this.#nowMs() })
-    if (this.#writings.size > capacity) this.#writings.delete(this.#writings.keys().next().value!)
+  /** A node has written to the app. */
+  wrote(app: number, node: string): void {
+    const writers = this.#writers.get(app) ?? new Map<string, number>()
+    writers.set(node, this.#nowMs())
+    this.#writers.delete(app)
+    this.#writers.set(app, writers)
+    if (this.#writers.size > capacity) this.#writers.delete(this.#writers.keys().next().value!)
   }
 
-  /** The other node that wrote to the app just now; null where there is none, or it is silent. */
+  /** The other node that is to write to the app; null where that is this one. */
   find(app: number): string | null {
-    const writing = this.#writings.get(app)
-    if (writing === undefined || writing.node === null) return null
+    const writers = this.#writers.get(app)
+    if (writers === undefined) return null
     const nowMs = this.#nowMs()
-    if (nowMs - writing.atMs <= freshMs && (this.#silentUntil.get(writing.node) ?? 0) <= nowMs) return writing.node
-    this.#writings.delete(app)
-    return null
+    let preferred: string | null = null
+    for (const [node, atMs] of writers) {
+      if (nowMs - atMs > freshMs) writers.delete(node)
+      else if ((this.#silentUntil.get(node) ?? 0) <= nowMs)
+        preferred = preferred === null || rank(node, app) > rank(preferred, app) ? node : preferred
+    }
+    if (writers.size === 0) this.#writers.delete(app)
+    return preferred === this.#self ? null : preferred
+  }
+
+  /** A node has written to the app, and only for others: they are to do it themselves. */
+  leaves(app: number, node: string): void {
+    this.#writers.get(app)?.delete(node)
+  }
+
+  /** A client of this node writes to the app. */
+  uses(app: number): void {
+    if (this.#served.has(app)) this.#served.set(app, this.#nowMs())
+  }
+
+  /** Another node asks this one to write to the app. */
+  serves(app: number): void {
+    const usedAtMs = this.#served.get(app) ?? this.#nowMs()
+    this.#served.delete(app)
+    this.#served.set(app, usedAtMs)
+    if (this.#served.size > capacity) this.#served.delete(this.#served.keys().next().value!)
+  }
+
+  /** True where this node writes to the app, and no client of its own has for some time. */
+  isForOthers(app: number): boolean {
+    const usedAtMs = this.#served.get(app)
+    return usedAtMs !== undefined && this.#nowMs() - usedAtMs > freshMs
   }
 
   /** The node does not answer, or is leaving. */
@@ -55,4 +81,11 @@ export class LastWriters {
     for (const [other, untilMs] of this.#silentUntil) if (untilMs < nowMs) this.#silentUntil.delete(other)
     this.#silentUntil.set(node, nowMs + silentMs)
   }
+}
+
+/** Rendezvous hashing: a number for a node and an app, which is the same everywhere. FNV-1a. */
+function rank(node: string, app: number): number {
+  let hash = 0x811c9dc5
+  for (const char of `${app} ${node}`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193)
+  return hash >>> 0
 }

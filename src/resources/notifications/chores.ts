@@ -27,7 +27,7 @@ const markingMs = 500
 
 interface ChoreParts {
   notifier: Notifier
-  apps: Pick<Apps, 'waiting'>
+  apps: Pick<Apps, 'waitingAnywhere'>
   sql: Sql
   clock: Clock
   past: () => Promise<Date>
@@ -57,6 +57,6 @@ export function notificationChores({ notifier, apps, sql, clock, past, observeTe
     { name: 'look for what follows from commits', periodMs: 1_000, dueWhere: isAnyWaiting, run: () => notifier.look() },
     { name: 'look for what stopped nodes have left', periodMs: sweepMs, dueWhere: 'true', run: () => notifier.sweep() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
-    termChore({ sql, waiting: () => apps.waiting, observe: observeTerms }),
+    termChore({ sql, waiting: () => apps.waitingAnywhere, observe: observeTerms }),
   ]
 }

@@ -193,7 +193,7 @@ export class Notifier {
         await this.start()
       }
       if (this.#awake.size === 0) break
-      const { waiting } = this.#parts.apps
+      const waiting = this.#parts.apps.waitingAnywhere
       const tookMs = performance.now() - startedAt
       const restMs = toRestMs({ ...done, waiting, tookMs, others: this.#others.share })
       await (restMs > 0 ? this.#rest(restMs) : this.#gather())
