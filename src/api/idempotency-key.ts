@@ -1,4 +1,7 @@
-/** What tells a request that must not be done twice from others: hashes of its caller's key and of the whole request. */
+/**
+ * Identifies a request that must not be done twice: hashes of its Idempotency-Key with the caller, and of the whole
+ * request.
+ */
 export interface IdempotencyKey {
   key: Buffer
   request: Buffer

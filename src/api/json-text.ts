@@ -2,41 +2,44 @@ import { invalid, problem } from '../lib/errors.ts'
 
 export const MalformedJson = problem(400, 'malformed-json', 'The body is not JSON.')
 
-/** Deeper values overflow the stack of whatever walks them. A guess far above any use. */
-const deepest = 64
-/** More values than this cost more to check than any operation has use for. A guess far above any use. */
-const mostValues = 100_000
+/**
+ * The most nested levels: deeper values would overflow the stack of code that walks them. A guess far above any use.
+ */
+const depthLimit = 64
+/** The most values: more cost more to check than any operation needs. A guess far above any use. */
+const valueLimit = 100_000
 
 /**
- * The value of a JSON text; an empty one counts as `{}`. What comes back is harmless: no deeper than 64 levels, no text
- * that cannot be stored, no `__proto__`. Throws 400 for what is not JSON, 422 for what is not harmless.
+ * Parses the JSON of a request; an empty text counts as `{}`. The result has at most 64 levels, no text that PostgreSQL
+ * cannot store, and no `__proto__`. Throws 400 for what is not JSON, 422 for what breaks these limits.
  */
 export function parseJson(text: string): unknown {
   if (text === '') return {}
-  // Shorter texts cannot be too deep, or without escapes hold anything else that does harm: most bodies are done here.
-  const isLong = text.length > 2 * deepest
-  if (isLong) requireModest(text)
+  // A shorter text cannot be too deep, nor, without escapes, hold any other harmful value: most bodies need no further
+  // check.
+  const isLong = text.length > 2 * depthLimit
+  if (isLong) requireWithinLimits(text)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    // A SyntaxError, whose message would only quote the text back.
+    // The message of the SyntaxError would only quote the text.
     throw MalformedJson()
   }
-  if (isLong || text.includes('\\u') || text.includes('__proto__')) inspect(value, [])
+  if (isLong || text.includes('\\u') || text.includes('__proto__')) requireStorable(value, [])
   return value
 }
 
 /**
- * Before it is parsed: to make a value of 16 MiB of brackets or commas takes seconds, and to look for them a tenth of one
- * (measured). Of what is no JSON only what comes before the fault matters. Every value has a comma before it or is the
- * first in its list or object, so at most twice `mostValues` get by.
+ * Checks depth and number of values before parsing: to build the value of 16 MiB of brackets or commas takes seconds,
+ * to scan the text a tenth of one (measured). In malformed JSON only the text before the fault matters. Every value
+ * follows a comma or is the first in its array or object, so at most twice `valueLimit` pass.
  */
-function requireModest(text: string): void {
+function requireWithinLimits(text: string): void {
   let depth = 0
   let commas = 0
   let openings = 0
-  /** Where the last text at the first level begins: in an object, the name of what is looked at. */
+  /** Where the latest text at the first level begins: in an object, the name of the member. */
   let name = 0
   for (let at = 0; at < text.length; at++) {
     switch (text[at]) {
@@ -50,20 +53,22 @@ function requireModest(text: string): void {
       case '[':
       case '{':
         openings++
-        // What is at the first level is not nested.
-        if (++depth > deepest + 1)
-          throw invalid({ [toName(text, name)]: [`must not be nested deeper than ${deepest} levels`] })
+        // The first level is not nested.
+        if (++depth > depthLimit + 1)
+          throw invalid({ [toName(text, name)]: [`must not be nested deeper than ${depthLimit} levels`] })
         break
       case ']':
       case '}':
         depth--
     }
-    if (commas >= mostValues || openings > mostValues)
-      throw invalid({ body: [`must not have more than ${mostValues} values`] })
+    if (commas >= valueLimit || openings > valueLimit)
+      throw invalid({ body: [`must not have more than ${valueLimit} values`] })
   }
 }
 
-/** The place of the quotation mark that ends the text which begins at `start`; behind everything if there is none. */
+/**
+ * The position of the quotation mark that ends the text which begins at `start`; the end of `text` if there is none.
+ */
 function findEnd(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0
@@ -73,25 +78,25 @@ function findEnd(text: string, start: number): number {
   return text.length
 }
 
-/** Names the member of the outermost object whose name begins at `start`. */
+/** The name, for an error, of the outermost object's member whose name begins at `start`. */
 function toName(text: string, start: number): string {
   return /^\s*\{/.test(text) ? text.slice(start + 1, findEnd(text, start)) : 'body'
 }
 
-function inspect(value: unknown, path: string[]): void {
+function requireStorable(value: unknown, path: string[]): void {
   if (typeof value === 'string') return requireText(value, path)
   if (typeof value !== 'object' || value === null) return
-  // As an own member it does nothing, but code that copies members one by one would set a prototype with it.
+  // As an own member it is harmless, but code that copies members one by one would set a prototype with it.
   if (Object.hasOwn(value, '__proto__')) delete (value as Record<string, unknown>)['__proto__']
   for (const key in value) {
     path.push(key)
     requireText(key, path)
-    inspect((value as Record<string, unknown>)[key], path)
+    requireStorable((value as Record<string, unknown>)[key], path)
     path.pop()
   }
 }
 
-/** PostgreSQL stores neither NUL nor half a surrogate pair. */
+/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
 function requireText(text: string, path: string[]): void {
   if (text.isWellFormed() && !text.includes('\0')) return
   throw invalid({ [path.join('.') || 'body']: ['must not contain NUL or broken characters'] })

@@ -1,7 +1,7 @@
-/** How the numbers of a response are written: the API's strings, or JSON numbers for clients that ask for them. */
+/** How a response writes numbers: as strings, the API's default, or as JSON numbers for clients that ask for them. */
 export type Scalars = 'string' | 'number'
 
-/** JSON text that goes out as it is: free-form metadata, or a part that was encoded before. */
+/** JSON text that is written as it is: free-form metadata, or a part that was encoded before. */
 export class Json {
   readonly text: string
 
@@ -10,7 +10,7 @@ export class Json {
   }
 }
 
-/** The whole JSON of an answer as it goes over the wire, kept for whoever asks next. */
+/** The whole JSON of an answer in bytes, cached for the next request. */
 export class Encoded {
   readonly bytes: Uint8Array
 
@@ -19,7 +19,7 @@ export class Encoded {
   }
 }
 
-/** An object that never changes and is written often: its text is made once for each form. */
+/** An immutable object that is written often: its text is made once for each form of numbers. */
 export class Fixed {
   readonly #value: object
   #strings: string | undefined
@@ -38,16 +38,16 @@ export class Fixed {
 const anything = /./
 
 /**
- * Makes one piece of a text that V8 keeps as a tree of what it was joined from, and would walk through again with each
- * answer that it is part of: sending one took 1.2 us instead of 0.3 (measured).
+ * Makes one flat string of a text that V8 keeps as a tree of its parts, and would walk again for each answer that
+ * contains it: sending one took 1.2 us instead of 0.3 (measured).
  */
 function flatten(text: string): string {
-  // Whatever looks for a pattern needs the text in one piece, and V8 keeps it so.
+  // Matching a pattern needs the text in one piece, and V8 keeps it so.
   anything.test(text)
   return text
 }
 
-/** An object with the members of two, such as what depends on who reads an item of content, and what does not. */
+/** An object with the members of two, such as the shared and the user-specific members of an item. */
 export class Extended {
   readonly #head: object
   readonly #tail: object
@@ -64,17 +64,17 @@ export class Extended {
   }
 }
 
-/** Keeps free-form values (metadata) from having their numbers and nulls rewritten. */
+/** Wraps free-form values (metadata), whose numbers and nulls must not be rewritten. */
 export function verbatim(value: unknown): Json | null {
   return value === null || value === undefined ? null : new Json(JSON.stringify(value))
 }
 
 /**
- * The one place that writes the JSON of responses and events. Leaves out nulls and empty arrays, writes numbers in
- * the form the client chose and dates to the second (`2026-07-08T09:30:00Z`).
+ * Writes the JSON of responses and events. Leaves out nulls and empty arrays, writes numbers in the form that the
+ * client chose, and dates to the second (`2026-07-08T09:30:00Z`).
  */
 export function writeJson(value: unknown, scalars: Scalars): string {
-  // Empty arrays are left out of objects; by itself one is still an array.
+  // An empty array is left out of an object; as the whole value it is still an array.
   return write(value, scalars === 'string') ?? (Array.isArray(value) ? '[]' : 'null')
 }
 
@@ -100,12 +100,12 @@ function writeArray(values: unknown[], quoted: boolean): string | undefined {
   return `${text}]`
 }
 
-/** What stands between the braces of an object. */
+/** The text between the braces of an object. */
 function writeMembers(value: object, quoted: boolean): string {
   let text = ''
   for (const key in value) {
     const member = (value as Record<string, unknown>)[key]
-    // Half of the members of an item.
+    // Half of the members of an item are null.
     if (member === null) continue
     const written = write(member, quoted)
     if (written === undefined) continue
@@ -115,13 +115,13 @@ function writeMembers(value: object, quoted: boolean): string {
   return text
 }
 
-/** What comes before the value of a member: where it is the first one, and where it is not. */
+/** The text before the value of a member, where it is the first member and where it is not. */
 interface Label {
   first: string
   next: string
 }
 
-/** The API has a few hundred names; others, of fields that a client made up, are not kept. */
+/** The API has a few hundred names; further ones, of fields that a client invented, are not cached. */
 const labelLimit = 1_000
 const labels = new Map<string, Label>()
 
@@ -134,7 +134,7 @@ function labelOf(key: string): Label {
   return label
 }
 
-/** Seconds that were written last, each in its place by its last bits: those of an answer are a few, again and again. */
+/** A cache of recently written seconds by their lowest bits: the few that occur in an answer occur again. */
 const places = 256
 const seconds = new Float64Array(places).fill(NaN)
 const texts = Array.from({ length: places }, () => '')

@@ -14,7 +14,7 @@ const whole = (least: number, most: number) =>
     .transform(Number)
     .pipe(z.int().min(least).max(most))
 
-/** The listing parameters of every list operation. An empty value counts as absent. */
+/** The query parameters of all lists. An empty value counts as absent. */
 export const Listing = z.object({
   q: z.string().max(512).optional().describe('Matches items by name'),
   tag: z
@@ -47,10 +47,10 @@ export interface Page<Field extends string = string> {
 }
 
 /**
- * Reads listing parameters into one page request. `fields` are the fields that may be sorted by, the first `defaults`
- * the order when none is given; `id` is added as the last key so that every order is total: ascending, or with `ties`
- * along with the key before it, so that an order is its opposite backwards. A field counts where it is named first: what
- * is the same in it cannot be parted by it again. Unknown field: 422.
+ * Turns list parameters into a page request. `fields` may be sorted by; `defaults` is the order when none is given.
+ * `id` is appended so that every order is total: ascending, or, with `ties`, in the direction of the key before it, so
+ * that the reverse of an order is its exact opposite. A repeated field counts where it is named first. Unknown field:
+ * 422.
  */
 export function toPage<Field extends string>(
   listing: Partial<z.infer<typeof Listing>>,
@@ -97,8 +97,8 @@ export interface PagedList<Item> {
 }
 
 /**
- * The envelope of every list: the items with where they stand, or the count alone. They are counted and read one after
- * the other, so there may be more of them than were counted.
+ * The envelope of a list: the items and their positions, or the count alone. Items and count are read one after the
+ * other, so there may be more items than were counted.
  */
 export function toPagedList<Item>(
   page: { skip: number; countOnly: boolean },
@@ -110,7 +110,7 @@ export function toPagedList<Item>(
   return { data: items, start: page.skip, end, count: items.length === 0 ? count : Math.max(count, end) }
 }
 
-/** The same for a list inside something else: its first items, or all. */
+/** The envelope of a nested list: its first items, or all. */
 export function toFirstItems<Item>(items: Item[], count = items.length): PagedList<Item> {
   return { data: items, start: 0, end: items.length, count }
 }

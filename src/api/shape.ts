@@ -20,7 +20,7 @@ export const MomentInput = z.iso.datetime({ offset: true }).transform(text => ne
 export const pagedList = <Item extends z.ZodType>(item: Item) =>
   z.object({ data: z.array(item).optional(), start: Int.optional(), end: Int.optional(), count: Int })
 
-/** What is an id, where it is a text. More digits could be beyond 2^53, which numbers do not hold exactly. */
+/** An id as text. More digits could exceed 2^53, up to which numbers are exact. */
 export const idForm = /^\d{1,15}$/
 
 /** An id in a request: a JSON number or a numeric string. */
@@ -29,13 +29,13 @@ export const IdInput = z
   .transform(Number)
   .meta({ type: ['integer', 'string'] })
 
-/** The `{id}` of a path; anything that is not an integer names nothing, so it is a 404 and not a 422. */
+/** The `{id}` of a path. Anything that is not an integer names nothing, so it is a 404 and not a 422. */
 export const IdPath = z.object({ id: z.string() })
 
-/** Text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
+/** True for text that PostgreSQL can store: no NUL, no half of a surrogate pair. */
 export const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed()
 
-/** One line of text in a request, trimmed; blank is the same as none. */
+/** One line of text in a request, trimmed; blank counts as absent. */
 export const LineInput = (longest: number) =>
   z
     .string()
@@ -49,10 +49,13 @@ export const MetadataInput = Metadata.refine(value => Buffer.byteLength(JSON.str
   message: 'must be at most 64 KiB',
 })
 
-/** Tags in a request: trimmed, each once without regard to case, as it was written first; at most 50 of 64 characters. */
+/**
+ * Tags in a request, trimmed: at most 50, of 64 characters. Tags that differ in case only count once, as the first is
+ * written.
+ */
 export const TagsInput = z
   .array(z.string().trim().min(1, 'must not be empty').max(64))
-  // Looked at first: where a hundred thousand are wrong, saying so of each takes a second.
+  // Checked first: to report a hundred thousand wrong tags one by one takes a second.
   .max(500)
   .transform(tags => Array.from(Map.groupBy(tags, tag => tag.toLowerCase()).values(), ([first]) => first!))
   .refine(tags => tags.length <= 50, { message: 'must be at most 50' })

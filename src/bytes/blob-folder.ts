@@ -5,13 +5,13 @@ import { StartFault } from '../lib/errors.ts'
 import { openDirectory } from '../lib/data-directory.ts'
 import type { Db, Sql } from '../postgres/sql.ts'
 
-/** The file that tells a folder of uploads from any other one. */
+/** The file that marks a folder of uploads. */
 export const markerName = '.uploads'
 
 /**
- * Makes sure that all nodes of a database keep uploads in one folder: it has a marker, whose id is in the database. The
- * first node that keeps uploads marks its folder. StartFault for any other folder: what is uploaded through one node
- * would be missing on the others, and nobody would notice before it is asked for.
+ * Checks that this node keeps uploads in the folder of its database: the marker file holds an id that the database
+ * knows. The first node marks its folder. StartFault for any other folder: uploads through one node would be missing on
+ * the others, unnoticed until they are read.
  */
 export async function requireFolderOfDatabase(sql: Sql, dir: string): Promise<void> {
   const folder = openDirectory(dir)
@@ -32,7 +32,7 @@ export async function requireFolderOfDatabase(sql: Sql, dir: string): Promise<vo
   )
 }
 
-/** StartFault where a folder holds the uploads of a database already. */
+/** StartFault where a folder already holds the uploads of a database. */
 export function requireUnusedFolder(dir: string): void {
   const folder = openDirectory(dir)
   if (readMarker(join(folder, markerName)) === null) return
@@ -41,7 +41,7 @@ export function requireUnusedFolder(dir: string): void {
   )
 }
 
-/** The next node that starts with a folder of uploads marks it, whatever folder the database was used with before. */
+/** Lets the next node that starts mark its folder of uploads, whatever folder the database was used with before. */
 export async function forgetFolder(db: Db): Promise<void> {
   await db`update environment set blob_folder = null`
 }
@@ -51,12 +51,12 @@ async function findFolderId(db: Db): Promise<string | null> {
   return row?.blob_folder ?? null
 }
 
-/** The id of the folder of uploads, which is marked with it where it is the first. */
+/** Returns the id of the database's folder of uploads; marks the first folder. */
 async function claim(tx: Db, path: string): Promise<string> {
   await tx`select from environment for update`
   const known = await findFolderId(tx)
   if (known !== null) return known
-  // Before the database: a marker that it does not know yet is taken over by the next start.
+  // The marker is written before the database: one that the database does not know is adopted by the next start.
   const id = readMarker(path) ?? mark(path)
   await tx`update environment set blob_folder = ${id}`
   return id
@@ -70,7 +70,7 @@ function mark(path: string): string {
   return id
 }
 
-/** Null where there is none. What is no id is like that of another database. */
+/** Null without a marker. A malformed id counts as that of another database. */
 function readMarker(path: string): string | null {
   try {
     return readFileSync(path, 'utf8').trim()

@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { ByteRange, Bytes } from './bytes.ts'
 
-/** Bytes in a folder of this machine, which several nodes share only where the folder is on a shared file system. */
+/** Bytes in a local folder. Nodes share them only where the folder is on a shared file system. */
 export class DiskBytes implements Bytes {
   readonly #folder: string
   readonly #incoming: string
 
-  /** The folder is made with the first write. */
+  /** The folder is created by the first write. */
   constructor(folder: string) {
     this.#folder = folder
     this.#incoming = join(folder, 'incoming')
@@ -65,7 +65,7 @@ export class DiskBytes implements Bytes {
     }
   }
 
-  /** 65,536 folders: with ten million blobs, each holds some hundred files. */
+  /** 65,536 folders: with ten million blobs, each holds a few hundred files. */
   #toPath(key: string): string {
     if (!/^[\w-][\w.-]{3,}$/.test(key)) throw new Error('A key of bytes is not one that this server made')
     return join(this.#folder, key.slice(0, 2), key.slice(2, 4), key)
@@ -82,7 +82,7 @@ async function write(path: string, source: AsyncIterable<Uint8Array>): Promise<v
   }
 }
 
-/** Until its folder is on the disk too, a new name may be gone after a power cut. */
+/** Until the folder is synchronised too, a power failure may lose a new name. */
 async function synchronize(folder: string): Promise<void> {
   const handle = await open(folder)
   try {

@@ -4,16 +4,16 @@ import type { S3Settings } from './bytes-s3.ts'
 import { openDirectory } from '../lib/data-directory.ts'
 
 export interface BytesSettings {
-  /** Where bytes are kept on this machine. */
+  /** A local folder for bytes. */
   folder: string
-  /** Null keeps them in the folder. */
+  /** Null: bytes are kept in the folder. */
   s3: S3Settings | null
 }
 
-/** Where this node keeps bytes. StartFault where that is a folder that cannot be made or written. */
+/** Opens the store that the settings name. StartFault where its folder cannot be created or written. */
 export async function openBytes({ folder, s3 }: BytesSettings): Promise<Bytes> {
   if (s3 === null) return new DiskBytes(openDirectory(folder))
-  // Half a second of loading that most nodes have no use for.
+  // Loading the module takes half a second, which most nodes need not spend.
   const { S3Bytes } = await import('./bytes-s3.ts')
   return new S3Bytes(s3)
 }

@@ -20,23 +20,23 @@ import type { ByteRange, Bytes } from './bytes.ts'
 
 export interface S3Settings {
   bucket: string
-  /** Null for Amazon's. */
+  /** Null: Amazon S3. */
   endpoint: string | null
   region: string
-  /** Null for what the machine's role allows. */
+  /** Null: the permissions of the machine's role. */
   keys: { accessKeyId: string; secretAccessKey: string } | null
   isPathStyle: boolean
-  /** How long the store may show no sign of life before it is asked anew, three times in all. */
+  /** How long the store may be silent before a request is repeated, three times in all. */
   silenceMs?: number
 }
 
 /**
- * A guess. Longer than stores take for anything that they are asked here, and longer than the edge keeps a client that
- * takes nothing of its download: meanwhile nothing is read from the store either.
+ * A guess: longer than stores take for any request made here, and longer than the HTTP server keeps a client that does
+ * not read its download, while nothing is read from the store either.
  */
 const defaultSilenceMs = 30_000
 
-/** What each upload has in memory. S3 takes no smaller parts, and 10,000 of them at most: 80 GiB. */
+/** The memory that each upload takes. S3 requires parts of at least 5 MiB, and at most 10,000 of them: 80 GiB. */
 const partBytes = 8 * 1024 * 1024
 
 /** S3 deletes at most this many objects in one request. */
@@ -54,10 +54,10 @@ export class S3Bytes implements Bytes {
       forcePathStyle: isPathStyle,
       ...(endpoint !== null && { endpoint }),
       ...(keys !== null && { credentials: keys }),
-      // Not every compatible store knows the checksums that the client sends by itself.
+      // Some compatible stores do not know the checksums that the client would send.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      // `requestTimeout` would end an upload that takes as long and goes on.
+      // `requestTimeout` would end an upload that takes as long, even while it progresses.
       requestHandler: { connectionTimeout: silenceMs, socketTimeout: silenceMs },
     })
   }
@@ -70,7 +70,8 @@ export class S3Bytes implements Bytes {
     try {
       for await (const piece of source) {
         for (let start = 0; start < piece.length;) {
-          // A full part goes out only when there is more, so that what fits into one needs no parts.
+          // A full part is sent only when more follows, so that a body that fits into one part needs no multipart
+          // upload.
           if (length === partBytes) {
             parts ??= await Parts.begin(this.#client, place)
             await parts.add(part)
@@ -131,7 +132,10 @@ export class S3Bytes implements Bytes {
     }
   }
 
-  /** Unfinished uploads are invisible, and aborted where this process survives; a rule of the bucket removes the rest. */
+  /**
+   * Unfinished uploads are invisible, and aborted unless this process dies; a lifecycle rule of the bucket removes the
+   * rest.
+   */
   async sweep(): Promise<void> {}
 }
 
@@ -140,7 +144,7 @@ interface Place {
   Key: string
 }
 
-/** An upload in parts. Nobody sees anything of it before it is finished. */
+/** A multipart upload, invisible until it is finished. */
 class Parts {
   readonly #client: S3Client
   readonly #place: Place & { UploadId: string }
@@ -170,7 +174,7 @@ class Parts {
   }
 
   async abort(): Promise<void> {
-    // What is not there any more need not be aborted; why the upload failed matters more than why this did.
+    // The reason why the upload failed matters more than an error of aborting it.
     await this.#client.send(new AbortMultipartUploadCommand(this.#place)).catch(() => {})
   }
 }

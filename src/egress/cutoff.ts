@@ -3,29 +3,29 @@ import { EgressFailed } from './egress-failed.ts'
 import { Broken } from './exchange.ts'
 
 interface CutoffOptions {
-  /** For the whole exchange. */
+  /** The limit of the whole exchange. */
   deadlineMs: number
-  /** For each wait. Default: as long as the whole. */
+  /** The limit of each wait. Default: `deadlineMs`. */
   idleMs?: number
-  /** The caller's. */
+  /** The signal of the caller. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * What may end one exchange before its answer is complete: the caller's signal, the deadline of the whole, or a wait
- * that takes too long. Begins to count when it is made, and must be released when the exchange has ended.
+ * Aborts one exchange at the first of three: the caller's signal, the deadline of the whole, or a wait that takes too
+ * long. Counts from its creation, and must be released when the exchange has ended.
  */
 export class Cutoff {
   readonly #options: CutoffOptions
   readonly #cutting = new AbortController()
-  /** Keeps the deadline from coming. */
+  /** Cancels the deadline. */
   readonly #cancel: () => void
   #reason: 'deadline' | 'idle' | 'stopped' = 'stopped'
 
   constructor(options: CutoffOptions) {
     this.#options = options
     this.#cancel = systemClock.after(options.deadlineMs, () => this.#cut('deadline'))
-    // Not AbortSignal.any: a signal that lives as long as the process would remember each exchange for ever.
+    // Not AbortSignal.any: a signal that lives as long as the process would keep a reference to each exchange.
     options.signal?.addEventListener('abort', this.#stop)
     if (options.signal?.aborted) this.#stop()
   }
@@ -35,7 +35,7 @@ export class Cutoff {
     return this.#cutting.signal
   }
 
-  /** Settles like `work`, and cuts the exchange where that takes longer than one wait may. */
+  /** Settles like `work`, and aborts the exchange where that takes longer than `idleMs`. */
   async waiting<T>(work: Promise<T>): Promise<T> {
     const { idleMs } = this.#options
     if (idleMs === undefined) return work
@@ -47,7 +47,7 @@ export class Cutoff {
     }
   }
 
-  /** Why the exchange failed, given what was thrown. */
+  /** The reason why the exchange failed, given what was thrown. */
   toFailure(cause: unknown): unknown {
     const partial = cause instanceof Broken ? cause.partial : undefined
     const { deadlineMs, idleMs = 0 } = this.#options

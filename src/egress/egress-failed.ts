@@ -1,13 +1,15 @@
 import type { Answer } from './exchange.ts'
 
-/** `address`: the policy refuses it. `stopped`: by the caller's signal. `idle`: nothing arrived for too long. */
+/**
+ * `address`: refused by the IP policy. `stopped`: aborted by the caller's signal. `idle`: nothing arrived for too long.
+ */
 export type EgressFault =
   'url' | 'address' | 'name' | 'connection' | 'deadline' | 'idle' | 'size' | 'stopped' | 'redirects'
 
-/** There was no complete answer. The message may name addresses: it is for those who run the server, not for users. */
+/** A request without a complete answer. The message may contain addresses: it is for operators, not for users. */
 export class EgressFailed extends Error {
   readonly fault: EgressFault
-  /** What had arrived before the exchange broke off. */
+  /** What had arrived before the exchange was aborted. */
   readonly partial: Answer | undefined
 
   constructor(

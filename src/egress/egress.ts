@@ -6,45 +6,51 @@ import { EgressFailed } from './egress-failed.ts'
 import { begin, exchange, headOf, type Answer } from './exchange.ts'
 import { readAsItArrives, type OpenAnswer } from './open-answer.ts'
 
-/** One request to the outside. */
+/** One outgoing request. */
 export interface EgressRequest {
   url: string
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   headers: Record<string, string>
   body?: Buffer
-  /** For everything together: resolving, connecting, sending, all redirects, and the last byte of the answer. */
+  /** The limit of the whole: resolving, connecting, sending, all redirects, and the last byte of the answer. */
   deadlineMs: number
-  /** Bytes of the answer's body to keep. Where more comes, the connection is cut and nothing further is read. */
+  /** Bytes of the answer's body to keep. A longer body is cut there, and the connection closed. */
   keepBytes: number
-  /** Redirects to follow, each checked anew; only for GET and HEAD. Default 0: a redirect is the answer. */
+  /**
+   * The most redirects to follow, each checked anew; only for GET and HEAD. Default 0: a redirect is returned as the
+   * answer.
+   */
   redirects?: number
-  /** Cuts the exchange short. */
+  /** Aborts the exchange. */
   signal?: AbortSignal
 }
 
-/** One request whose answer is read while it arrives. */
+/** A request whose answer is read while it arrives. */
 export interface OpenRequest extends Omit<EgressRequest, 'keepBytes' | 'redirects'> {
-  /** For each wait: until the head of the answer, then for each read. A reader that takes its time costs none of it. */
+  /**
+   * The limit of each wait: for the head of the answer, then for each read. Time between the caller's reads does not
+   * count.
+   */
   idleMs: number
-  /** Bytes that the body may have; where more comes, reading it fails with the fault `size`. */
+  /** The most bytes of the body; reading a longer one fails with the fault `size`. */
   limitBytes: number
 }
 
-/** Turns a name into addresses. */
+/** Resolves a host name to addresses. */
 export type Resolve = (host: string) => Promise<LookupAddress[]>
 
 interface EgressOptions {
-  /** Asked about every address that a name resolves to. See addressCheck. */
+  /** Checks each address that a name resolves to; see `ipCheck`. */
   isAllowed: (address: string) => boolean
-  /** Default: the system's resolver, for which /etc/hosts counts. */
+  /** Default: the system's resolver, which reads /etc/hosts. */
   resolve?: Resolve
 }
 
 /**
- * The one HTTP client for everything outside. Speaks http and https, verifies certificates, resolves a name once,
- * refuses it if the policy refuses one of its addresses, and connects to these addresses only, so that a name cannot
- * change between check and use. Each request has a connection of its own: a kept one may be closed by the other side
- * just when it is used, and nobody could say whether the request arrived. Ignores `HTTP_PROXY` and the like.
+ * The HTTP client for all outgoing requests. Speaks http and https, verifies certificates, resolves a name once,
+ * refuses it if one of its addresses is not allowed, and connects to these addresses only, so that the name cannot
+ * change between check and use. Each request has its own connection: the other side may close a kept one just when it
+ * is used, and whether the request arrived would be unknown. Ignores `HTTP_PROXY` and the like.
  */
 export class Egress {
   readonly #isAllowed: (address: string) => boolean
@@ -68,7 +74,10 @@ export class Egress {
     }
   }
 
-  /** Resolves when the head of an answer has arrived, whatever its status: redirects are not followed. Rejects as `send`. */
+  /**
+   * Resolves when the head of an answer has arrived, whatever its status; redirects are not followed. Rejects with
+   * EgressFailed.
+   */
   async open(request: OpenRequest): Promise<OpenAnswer> {
     const cutoff = new Cutoff(request)
     try {
@@ -95,14 +104,14 @@ export class Egress {
       const next = redirects > 0 && (method === 'GET' || method === 'HEAD') ? redirectOf(answer) : undefined
       if (next === undefined) return answer
       if (hop === redirects) throw new EgressFailed('redirects', `More than ${redirects} redirects`)
-      if (next.origin !== url.origin) headers = forStrangers(headers)
+      if (next.origin !== url.origin) headers = withoutCredentials(headers)
       url = next
     }
   }
 
   /** The addresses to connect to, all of them allowed. */
   async #addressesOf(url: URL, signal: AbortSignal): Promise<LookupAddress[]> {
-    // The URL parser has turned every other spelling of an IPv4 address (decimal, octal, hex, short) into the usual one.
+    // The URL parser has normalised every other spelling of an IPv4 address (decimal, octal, hex, short).
     const host = url.hostname.replace(/^\[|\]$/g, '')
     const family = isIP(host)
     const addresses = family === 0 ? await this.#lookUp(host, signal) : [{ address: host, family }]
@@ -113,7 +122,7 @@ export class Egress {
 
   async #lookUp(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
     signal.throwIfAborted()
-    // The system's resolver blocks a thread of a small pool: one name takes one thread, however many wait for it.
+    // The system's resolver blocks a thread of a small pool, so concurrent lookups of one name share one.
     const resolving = this.#resolving.get(host) ?? this.#resolve(host).finally(() => this.#resolving.delete(host))
     this.#resolving.set(host, resolving)
     const addresses = await unlessAborted(resolving, signal).catch((cause: unknown) => {
@@ -141,14 +150,14 @@ function redirectOf({ url, status, headers }: Answer): URL | undefined {
   return location !== undefined && [301, 302, 303, 307, 308].includes(status) ? toUrl(location, url) : undefined
 }
 
-/** Credentials, under whatever name, were meant for the first origin alone. */
-function forStrangers(headers: Record<string, string>): Record<string, string> {
+/** Headers for another origin: credentials, under whatever name, were meant for the first one. */
+function withoutCredentials(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => /^(accept|accept-language|user-agent)$/i.test(name)),
   )
 }
 
-/** Settles like `work`, or rejects when the signal aborts; `work` itself goes on. */
+/** Settles like `work`, or rejects when the signal aborts; `work` itself continues. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let abort = () => {}
   const aborted = new Promise<never>((_resolve, reject) => {

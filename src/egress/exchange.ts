@@ -4,28 +4,32 @@ import https from 'node:https'
 import type { LookupFunction } from 'node:net'
 
 /**
- * One address is given up for the next one after this. A first packet that is lost is sent again after a second, and the
- * other end of the world takes a third of one: Node.js waits for a quarter. The last address has all the time there is.
+ * The limit of connecting to one address before the next is tried; the last one has no limit. A lost first packet is
+ * repeated after a second, and a round trip around the world takes a third of one: Node.js's default of a quarter is
+ * too short.
  */
 const connectMs = 1_500
 
-/** Interim answers, such as early hints, before the answer itself: without an end they keep this thread busy. A guess. */
+/**
+ * The most interim responses (1xx, RFC 9110 section 15.2) before the final one: an endless sequence would keep this
+ * thread busy. A guess.
+ */
 const interimLimit = 20
 
 export interface Answer {
-  /** Where the answer came from. */
+  /** The URL that answered. */
   url: URL
   status: number
-  /** Names in lower case; what came several times is joined by commas. */
+  /** Names in lower case; repeated fields are joined by commas. */
   headers: Record<string, string>
   body: Buffer
-  /** True where the body was longer than what is kept. */
+  /** True where the body was longer than `keepBytes`. */
   isCut: boolean
 }
 
-/** The connection broke, or was cut, before the answer was complete. */
+/** The connection was lost or closed before the answer was complete. */
 export class Broken extends Error {
-  /** What had arrived by then. */
+  /** The part of the answer that had arrived. */
   readonly partial: Answer | undefined
 
   constructor(cause: unknown, partial?: Answer) {
@@ -42,8 +46,9 @@ interface BeginOptions {
 }
 
 /**
- * One request over one new connection to one of the addresses, whatever the URL's name resolves to by now. Reads
- * `keepBytes` of the answer's body and cuts the connection where more comes. Rejects with Broken, also on abort.
+ * Sends one request over a new connection to one of the addresses, whatever the URL's name resolves to by now. Reads at
+ * most `keepBytes` of the answer's body, and closes the connection where it is longer. Rejects with Broken, also on
+ * abort.
  */
 export async function exchange(
   url: URL,
@@ -99,7 +104,7 @@ function connectAndSend(url: URL, addresses: LookupAddress[], { method, headers,
   })
 }
 
-/** Stands in for the resolver when the connection is made: the addresses that were checked, and no others. */
+/** A lookup function for the connection that returns only the addresses that were checked. */
 function pinnedTo(addresses: LookupAddress[]): LookupFunction {
   return (_host, { all }, done) => {
     if (all) done(null, addresses)
@@ -113,7 +118,7 @@ export function headOf({ statusCode = 0, headers }: IncomingMessage): Pick<Answe
   return { status: statusCode, headers: Object.fromEntries(texts) }
 }
 
-/** A connection that was tried on several addresses fails with an error that has no message of its own. */
+/** An error of connecting to several addresses has no message of its own. */
 function textOf(cause: unknown): string {
   if (cause instanceof AggregateError) return textOf(cause.errors[0])
   return cause instanceof Error ? cause.message : String(cause)

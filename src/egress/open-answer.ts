@@ -7,29 +7,29 @@ import { Broken } from './exchange.ts'
 export interface OpenAnswer {
   url: URL
   status: number
-  /** Names in lower case; what came several times is joined by commas. */
+  /** Names in lower case; repeated fields are joined by commas. */
   headers: Record<string, string>
   /**
-   * To be read once. Rejects with EgressFailed where the answer breaks off. Ending the iteration early, or aborting the
-   * request's signal, closes the connection at once; a body that nothing reads is held until the deadline.
+   * Can be read once. Rejects with EgressFailed where the answer breaks off. Ending the iteration early, or aborting
+   * the request's signal, closes the connection at once; an unread body is held until the deadline.
    */
   body: AsyncIterableIterator<Buffer>
 }
 
-/** The body of an answer, as it arrives, with everything released at its end. */
+/** The body of an answer as it arrives; releases the connection and the cutoff at its end. */
 export function readAsItArrives(
   incoming: IncomingMessage,
   { cutoff, limitBytes }: { cutoff: Cutoff; limitBytes: number },
 ): AsyncIterableIterator<Buffer> {
   const chunks = incoming[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>
   let sizeBytes = 0
-  // The connection may break while nothing reads; the next read says so.
+  // The connection may break between reads; the next read reports it.
   incoming.on('error', () => {})
   const end = () => {
     cutoff.release()
     incoming.destroy()
   }
-  // Not a generator: returning one that was never begun would run none of its code, and leave the connection open.
+  // Not a generator: returning one that never began runs none of its code, which would leave the connection open.
   return {
     async next() {
       try {

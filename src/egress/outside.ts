@@ -6,14 +6,14 @@ export interface OutsideSettings {
   version: string
   /** Ranges of addresses that may be reached beyond public ones. */
   allow: readonly string[]
-  /** Those of the system by default. */
+  /** Default: the system's. */
   nameServers?: readonly string[]
 }
 
-/** Gets what is at public addresses of the internet, within bounds. */
+/** Sends requests to public addresses of the internet, within limits. */
 export type Outside = Pick<Egress, 'send'>
 
-/** The client for what users name: pictures, pages of links. Only public addresses can be reached. */
+/** The client for URLs that users name: pictures, pages of links. Only public addresses can be reached. */
 export function openOutside({ version, allow, nameServers }: OutsideSettings): Outside {
   const egress = new Egress({
     isAllowed: ipCheck({ allowsPrivate: false, allow }),

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
 
-/** What is signed, as in Standard Webhooks (standardwebhooks.com). */
+/** What Standard Webhooks signs (standardwebhooks.com). */
 export interface Signable {
-  /** Tells one message from another: the same in repeated attempts. */
+  /** Identifies the message; repeated attempts share it. */
   id: string
   at: Date
   body: string | Buffer
 }
 
-/** The headers of a signed message; of one without secrets, those that are not a signature. Each secret signs. */
+/** The headers of Standard Webhooks: a signature for each secret, or none without secrets. */
 export function standardHeaders({ id, at, body }: Signable, secrets: readonly string[]): Record<string, string> {
   const timestamp = String(Math.floor(at.getTime() / 1000))
   const signatures = secrets.map(secret => {
@@ -22,7 +22,7 @@ export function standardHeaders({ id, at, body }: Signable, secrets: readonly st
   }
 }
 
-/** Libraries for Standard Webhooks write keys as base64 behind `whsec_`; anything else is the key itself. */
+/** Libraries for Standard Webhooks write keys as base64 after `whsec_`; any other text is itself the key. */
 function toKey(secret: string): Buffer {
   return secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : Buffer.from(secret)
 }

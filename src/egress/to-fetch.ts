@@ -3,20 +3,21 @@ import { EgressFailed } from './egress-failed.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] satisfies OpenRequest['method'][])
 
-/** Answers with these may have no body, says the Fetch standard. */
+/** Statuses without a body, by the Fetch standard. */
 const bodiless = new Set([204, 205, 304])
 
 /**
- * A `fetch` for libraries that takes each request through the guarded client, with its checks of addresses and the
- * given limits. Bodies of requests are strings or bytes; those of answers are streams, to be read or cancelled. Redirects
- * are answers like any other. Rejects as `fetch` does: with the signal's reason, or a TypeError whose cause is the EgressFailed.
+ * Returns a `fetch` for libraries that sends each request through the guarded client, with its address checks and the
+ * given limits. Request bodies are strings or bytes; response bodies are streams, to be read or cancelled. Redirects
+ * are not followed. Rejects as `fetch` does: with the signal's reason, or with a TypeError whose cause is the
+ * EgressFailed.
  */
 export function toFetch(
   client: Pick<Egress, 'open'>,
   limits: Pick<OpenRequest, 'deadlineMs' | 'idleMs' | 'limitBytes'>,
 ): typeof fetch {
   return async (input, init) => {
-    // The signal is left out: a Request would follow it with one of its own, for as long as it lives.
+    // Without the signal: a Request would follow it with one of its own, for as long as it lives.
     const request = new Request(input, { ...init, signal: null })
     const signal = init?.signal ?? (input instanceof Request ? input.signal : undefined)
     const body = request.body === null ? undefined : Buffer.from(await request.arrayBuffer())
@@ -62,7 +63,7 @@ function toStream(chunks: AsyncIterableIterator<Buffer>, signal: AbortSignal | u
       await chunks.return?.()
     },
   }
-  // Nothing is read ahead: a reader that takes its time slows the other side down.
+  // No reading ahead: a slow reader slows the other side down.
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 

@@ -1,4 +1,4 @@
-/** Time for whatever waits, handed in so that tests can move it. */
+/** The time and timers, handed in so that tests can move them. */
 export interface Clock {
   now(): number
   /** Calls `run` once after `delayMs`, unless the returned function is called first. Keeps no process alive. */
@@ -20,8 +20,8 @@ export function pause(clock: Clock, delayMs: number): Promise<void> {
 }
 
 /**
- * What `work` comes to, or what `onTimeout` returns or throws where that takes longer than `timeoutMs`; `work` itself goes
- * on, and its outcome is then ignored.
+ * Settles like `work`, or returns or throws what `onTimeout` does if that takes longer than `timeoutMs`; `work` is not
+ * stopped, and its late result is ignored.
  */
 export async function withTimeout<Result, Late>(
   work: Promise<Result>,
@@ -42,7 +42,7 @@ export async function withTimeout<Result, Late>(
   }
 }
 
-/** Calls `run` again and again, each time `periodMs` after the last call has ended, until `signal` aborts. */
+/** Calls `run` repeatedly, each time `periodMs` after the last call has ended, until `signal` aborts. */
 export function every(clock: Clock, periodMs: number, signal: AbortSignal, run: () => Promise<void> | void): void {
   if (signal.aborted) return
   const cancel = clock.after(periodMs, async () => {

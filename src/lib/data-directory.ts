@@ -2,7 +2,10 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { StartFault } from './errors.ts'
 
-/** The data directory as an absolute path; made where it is missing. StartFault where it cannot be made or written. */
+/**
+ * The data directory as an absolute path, created where it is missing. StartFault where it cannot be created or
+ * written.
+ */
 export function openDirectory(dataDir: string): string {
   const dir = resolve(dataDir)
   try {
@@ -21,14 +24,14 @@ export function openDirectory(dataDir: string): string {
   return dir
 }
 
-/** Node's own recursive way tries for ever where a folder that exists says ENOENT to new ones, as those of /proc do. */
+/** Node's recursive `mkdir` retries for ever where an existing folder answers ENOENT to new ones, as in /proc. */
 function make(dir: string): void {
   if (statSync(dir, { throwIfNoEntry: false }) !== undefined) return
   make(dirname(dir))
   try {
     mkdirSync(dir)
   } catch (error) {
-    // Another node on the same disk was faster.
+    // Another node on this disk was faster.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
 }

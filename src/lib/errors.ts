@@ -1,7 +1,10 @@
-/** Field name to what is wrong with it, in words for people. */
+/** Field name → what is wrong with it, in words for people. */
 export type FieldErrors = Record<string, string[]>
 
-/** A refusal that the caller can understand and act on. Everything else that is thrown is a bug. */
+/**
+ * A refusal that the caller can understand and act on, answered as problem details (RFC 9457). Any other error is a
+ * bug.
+ */
 export class Problem extends Error {
   readonly status: number
   /** Part of the API: it never changes. */
@@ -16,7 +19,7 @@ export class Problem extends Error {
   }
 }
 
-/** Declares a refusal once, beside the shapes it belongs to; calling it makes the Problem to throw. */
+/** Declares a kind of refusal; calling it makes the Problem to throw. */
 export interface ProblemType {
   (facts?: Record<string, unknown>): Problem
   readonly status: number
@@ -24,7 +27,7 @@ export interface ProblemType {
   readonly detail: string
 }
 
-/** `always`: facts that every such refusal has, such as the `errors` of a 422. */
+/** `always`: extension members that every refusal of this kind has, such as the `errors` of a 422. */
 export function problem(
   status: number,
   code: string,
@@ -41,15 +44,15 @@ export const BadRequest = problem(400, 'bad-request', 'The request cannot be und
 export const ValidationFailed = problem(422, 'validation-failed', 'One or more values were rejected.')
 export const Overloaded = problem(503, 'overloaded', 'The server is busy. Try again in a moment.')
 
-/** 422 that names the fields. */
+/** A 422 that names the fields. */
 export function invalid(errors: FieldErrors): Problem {
   return ValidationFailed({ errors })
 }
 
-/** 503 with Retry-After: nothing of the request was done, unless PostgreSQL was lost while committing. */
+/** A 503 with Retry-After: nothing of the request was done, unless PostgreSQL was lost while committing. */
 export function overloaded(retryAfterSeconds = 1): Problem {
   return Overloaded({ retry_after: retryAfterSeconds })
 }
 
-/** Why a node cannot start, or a command cannot be done, said to the operator: what is wrong, and the way out. */
+/** The reason why a node cannot start or a command cannot run, with the remedy, for the operator. */
 export class StartFault extends Error {}

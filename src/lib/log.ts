@@ -2,7 +2,7 @@ import { pino } from 'pino'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** Structured lines: facts first, then a sentence. Never message text, tokens or bodies. */
+/** A structured log: facts as fields, then a sentence. Never contains message text, tokens or bodies. */
 export interface Log {
   debug(facts: object, sentence: string): void
   info(facts: object, sentence: string): void
@@ -11,13 +11,13 @@ export interface Log {
 }
 
 /**
- * Writes one JSON line for each entry at or above `level`. By default to standard error, in order and at once: the last
- * line before an end says why.
+ * Writes one JSON line for each entry at or above `level`, by default to standard error, in order and synchronously:
+ * the last line before an end gives its reason.
  */
 export function createLog(level: LogLevel, write: (line: string) => void = line => process.stderr.write(line)): Log {
   const options: pino.LoggerOptions = {
     level,
-    // Process and machine are what a collector adds by itself.
+    // Log collectors add process and machine themselves.
     base: null,
     messageKey: 'message',
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -28,8 +28,8 @@ export function createLog(level: LogLevel, write: (line: string) => void = line 
 }
 
 /**
- * What an error says of itself, and its causes. Not its other members, as pino would by itself: those of PostgreSQL's
- * errors hold rows, and so what people wrote.
+ * The message, stack and code of an error and of its causes. Not its other members, which pino would log: those of
+ * PostgreSQL's errors contain rows, and so what users wrote.
  */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 
-/** A value that must not be seen in logs, errors or dumps: however it is printed, it reads `[secret]`. */
+/** A value that must not appear in logs, errors or dumps: however it is printed, it reads `[secret]`. */
 export class Secret {
   readonly #value: string
 
@@ -8,7 +8,7 @@ export class Secret {
     this.#value = value
   }
 
-  /** The value itself, for the one place that needs it. */
+  /** The value itself. */
   reveal(): string {
     return this.#value
   }

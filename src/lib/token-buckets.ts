@@ -6,15 +6,15 @@ interface Bucket {
 interface TokenBucketsOptions {
   perSecond: number
   /** The size of a bucket. */
-  most: number
+  burst: number
   /** Milliseconds. */
   now: () => number
 }
 
-/** Buckets kept; a caller whose bucket was dropped starts with a full one. */
+/** The most buckets kept; a caller whose bucket was evicted starts with a full one. */
 const capacity = 100_000
 
-/** A token bucket for each caller: a burst of `most`, refilled `perSecond`. In memory alone, lost with the process. */
+/** A token bucket for each caller: `burst` tokens, refilled `perSecond`. In memory; lost with the process. */
 export class TokenBuckets<Caller> {
   readonly #options: TokenBucketsOptions
   readonly #kept = new Map<Caller, Bucket>()
@@ -23,13 +23,16 @@ export class TokenBuckets<Caller> {
     this.#options = options
   }
 
-  /** Takes the amount and returns 0; where there is less, takes nothing and returns the seconds until there is enough. */
+  /**
+   * Takes the amount and returns 0; where the bucket holds less, takes nothing and returns the seconds until it holds
+   * enough.
+   */
   take(caller: Caller, amount = 1): number {
-    const { perSecond, most, now } = this.#options
+    const { perSecond, burst, now } = this.#options
     const at = now()
     const bucket = this.#kept.get(caller) ?? this.#open(caller, at)
     const gained = (Math.max(0, at - bucket.countedAt) / 1000) * perSecond
-    bucket.left = Math.min(most, bucket.left + gained)
+    bucket.left = Math.min(burst, bucket.left + gained)
     bucket.countedAt = at
     if (bucket.left < amount) return (amount - bucket.left) / perSecond
     bucket.left -= amount
@@ -37,7 +40,7 @@ export class TokenBuckets<Caller> {
   }
 
   #open(caller: Caller, at: number): Bucket {
-    const bucket = { left: this.#options.most, countedAt: at }
+    const bucket = { left: this.#options.burst, countedAt: at }
     if (this.#kept.size >= capacity) this.#kept.delete(this.#kept.keys().next().value!)
     this.#kept.set(caller, bucket)
     return bucket

@@ -1,33 +1,33 @@
 export type SpanFacts = Record<string, string | number | boolean | undefined>
 
-/** Begins spans. Parts that can be traced are given null where no traces are wanted, and then pay for one comparison. */
+/** Begins spans. Where tracing is off, traceable parts get null, and pay for one comparison. */
 export interface Tracer {
   /**
-   * Begins a span: beneath `parent` (a `traceparent` as W3C Trace Context has it, or another span), or where that is absent
-   * or makes no sense, beneath the span that is active.
+   * Begins a span as a child of `parent`: a `traceparent` of W3C Trace Context, or a span. Where that is absent or
+   * malformed, it is a child of the active span.
    */
   start(name: string, options: SpanOptions): Span
-  /** Calls `run`; the span is active in it, and in all that it awaits. */
+  /** Calls `run`, in which, and in all that it awaits, the span is active. */
   within<Result>(span: Span, run: () => Result): Result
   /** The active span. */
   current(): Span | null
 }
 
 export interface SpanOptions {
-  /** `server`: answers others; `client`: asks others. */
+  /** `server`: answers a request; `client`: sends one. */
   kind: 'server' | 'client' | 'internal'
   parent?: string | Span | undefined
-  /** What belongs to it without being its cause: the requests whose writes share a commit. */
+  /** Related spans that are not its parent: the requests whose writes share a commit. */
   links?: readonly Span[]
-  /** Names follow the semantic conventions of OpenTelemetry, where these have one. */
+  /** Attributes, named as in OpenTelemetry's semantic conventions where these have a name. */
   facts?: SpanFacts
 }
 
 export interface Span {
-  /** For whom is asked, as a header. */
+  /** The `traceparent` header of requests made within this span (W3C Trace Context). */
   readonly traceparent: string
   rename(name: string): void
   add(facts: SpanFacts): void
-  /** With an error, the span has failed: a short name for the kind of it, never what people wrote. */
+  /** Ends the span. `error`, a short name for the kind of failure and never user content, marks it as failed. */
   end(error?: string): void
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import type { Secret } from './secret.ts'
 
-/** As AES-GCM has it (NIST SP 800-38D): a random nonce of 96 bits, and a tag of 128. */
+/** AES-GCM with a random nonce of 96 bits and a tag of 128 (NIST SP 800-38D). */
 const algorithm = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
@@ -13,18 +13,18 @@ interface Key {
   bytes: Buffer
 }
 
-/** A stored value was sealed with a key that is not at hand, was changed, or belongs elsewhere. */
+/** A stored value was sealed with a key that is not configured, was changed, or belongs to another place. */
 export class CannotOpen extends Error {}
 
 /**
- * Keeps secrets unreadable in the database and its dumps: sealed as `v1.<key id>.<nonce>.<text>`, by AES-256-GCM, bound
- * to the place where they are stored, so that one that is copied to another row is worth nothing there. The first key
- * seals, all keys open. Without keys values stay as they are.
+ * Encrypts secrets before they are stored, as `v1.<key id>.<nonce>.<text>` by AES-256-GCM. The place is authenticated
+ * too: a value copied to another row cannot be opened there. The first key seals, all keys open. Without keys values
+ * are stored as they are.
  */
 export class Vault {
   readonly #keys: Key[]
 
-  /** Each of 32 bytes in base64. */
+  /** `keys`: 32 bytes each, in base64. */
   constructor(keys: readonly Secret[]) {
     this.#keys = keys.map(key => {
       const bytes = Buffer.from(key.reveal(), 'base64')
@@ -32,7 +32,7 @@ export class Vault {
     })
   }
 
-  /** Values are sealed. */
+  /** True where values are sealed. */
   get isLocked(): boolean {
     return this.#keys.length > 0
   }
@@ -47,7 +47,7 @@ export class Vault {
     return ['v1', key.id, nonce.toString('base64url'), text.toString('base64url')].join('.')
   }
 
-  /** The value that was stored at the place, sealed or not. Throws CannotOpen. */
+  /** Returns the value that was stored at the place, sealed or not. Throws CannotOpen. */
   open(stored: string, place: string): string {
     const [, id, nonce = '', text = ''] = sealedForm.exec(stored) ?? []
     if (id === undefined) return stored
@@ -63,12 +63,12 @@ export class Vault {
     }
   }
 
-  /** There is a key of this name, by which sealed values tell their key. */
+  /** True where a key has this id, which sealed values name. */
   has(id: string): boolean {
     return this.#keys.some(key => key.id === id)
   }
 
-  /** What begins every value that is sealed now; nothing where there are no keys. */
+  /** The prefix of all values that are sealed now; empty without keys. */
   get prefix(): string {
     const [key] = this.#keys
     return key === undefined ? '' : `v1.${key.id}.`

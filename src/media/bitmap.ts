@@ -1,40 +1,37 @@
 import sharp, { type Matrix3x3, type Sharp } from 'sharp'
 
-/** What the head of a BMP file says: as it was written by Windows 3.1 and nearly everything since. */
+/** The head of a BMP file, in the form of Windows 3.1 and nearly all programs since. */
 export interface Bitmap {
   width: number
   height: number
   /** Rows are stored from the bottom up unless the file says otherwise. */
   isTopDown: boolean
   bitsPerPixel: 1 | 4 | 8 | 24 | 32
-  /** Where the rows begin. */
+  /** Where the rows begin, in bytes. */
   offset: number
-  /** With what fills them up to a multiple of four. */
+  /** Bytes of a row, padded to a multiple of four. */
   rowBytes: number
-  /** Colours of 4 bytes each, for 8 bits a pixel and less. */
+  /** Colours of 4 bytes each, for 8 bits per pixel and fewer. */
   palette: { offset: number; count: number } | null
 }
 
-/** Enough for everything that `readHead` looks at. */
+/** Enough for all that `readHead` reads. */
 const headBytes = 54
 
-/** Wider ones are none: no camera or screen comes near it. */
-const longestRow = 50_000
+/** Wider bitmaps are refused: no camera or screen comes near. */
+const rowLimit = 50_000
 
-/** Larger ones are not decoded, which takes three times their size in memory. */
+/** Larger bitmaps are not decoded, which takes three times their size in memory. */
 export const bitmapLimitBytes = 32 * 1024 * 1024
 
-/**
- * What kind of BMP file begins like this; null for anything else, for what is cut off, and for the rare ones that are
- * compressed.
- */
+/** Parses the head of a BMP file; null for any other or truncated file, and for compressed bitmaps, which are rare. */
 export function readHead(head: Buffer, sizeBytes: number): Bitmap | null {
   if (head.length < headBytes || head.toString('latin1', 0, 2) !== 'BM') return null
   const [offset, infoBytes] = [head.readUInt32LE(10), head.readUInt32LE(14)]
   const [width, rows] = [head.readInt32LE(18), head.readInt32LE(22)]
   const [bitsPerPixel, compression] = [head.readUInt16LE(28), head.readUInt32LE(30)]
-  if (infoBytes < 40 || width <= 0 || width > longestRow || rows === 0 || !isDepth(bitsPerPixel)) return null
-  // Bit fields (3) of 32 bits are, in what programs write, the usual order of the colours.
+  if (infoBytes < 40 || width <= 0 || width > rowLimit || rows === 0 || !isDepth(bitsPerPixel)) return null
+  // Bit fields (3) of 32 bits are, in practice, the usual order of colours.
   if (compression !== 0 && !(compression === 3 && bitsPerPixel === 32)) return null
   const rowBytes = Math.ceil((width * bitsPerPixel) / 32) * 4
   if (offset + rowBytes * Math.abs(rows) > sizeBytes) return null
@@ -51,7 +48,7 @@ export function readHead(head: Buffer, sizeBytes: number): Bitmap | null {
   }
 }
 
-/** A whole BMP file for sharp, which does not read them. */
+/** Decodes a BMP file into sharp, which cannot read the format. */
 export async function decode(file: Buffer, bitmap: Bitmap): Promise<Sharp> {
   const { width, height, isTopDown, bitsPerPixel, offset, rowBytes, palette } = bitmap
   const channels = bitsPerPixel === 32 ? 4 : 3
@@ -63,7 +60,7 @@ export async function decode(file: Buffer, bitmap: Bitmap): Promise<Sharp> {
     if (palette === null) row.copy(target, 0, 0, target.length)
     else lookUp(row, target, bitsPerPixel, file.subarray(palette.offset, palette.offset + palette.count * 4))
   }
-  // Hardly any program means the fourth byte as opacity, and many leave it at nothing.
+  // Hardly any program uses the fourth byte as opacity, and many leave it at zero.
   const picture = sharp(pixels, { raw: { width, height, channels } }).removeAlpha()
   const colours = await picture.recomb(redForBlue).raw().toBuffer()
   return sharp(colours, { raw: { width, height, channels: 3 } })
@@ -79,7 +76,7 @@ function isDepth(bits: number): bits is Bitmap['bitsPerPixel'] {
   return [1, 4, 8, 24, 32].includes(bits)
 }
 
-/** Pixels of 8 bits and less, the first in the highest bits. Colours that the palette lacks are black. */
+/** Looks up pixels of 8 bits and fewer, the first in the highest bits. Colours that the palette lacks are black. */
 function lookUp(row: Buffer, target: Buffer, bits: number, palette: Buffer): void {
   const perByte = 8 / bits
   const mask = 2 ** bits - 1

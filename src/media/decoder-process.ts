@@ -7,24 +7,24 @@ import type { FittedImage, Order } from './decoder.ts'
 import { pixelLimit, svgLimitBytes, type Image, type ImageFormat, type Rendition } from './image.ts'
 import { readSvgSize, svgHeadBytes } from './svg.ts'
 
-takeOrders(obey)
+takeOrders(handle)
 
 sharp.cache(false)
 sharp.concurrency(1)
-// What decodes anything else, such as PDF or formats read through other programs, is not needed.
+// Other loaders, such as PDF or formats read through other programs, are not needed.
 sharp.block({ operation: ['VipsForeignLoad'] })
 const formats = ['JpegFile', 'PngFile', 'WebpFile', 'NsgifFile', 'TiffFile', 'SvgBuffer']
 sharp.unblock({ operation: formats.map(name => `VipsForeignLoad${name}`) })
 
-/** How often is looked how much time an order has taken. */
+/** How often the processor time of an order is checked. */
 const watchMs = 50
 
-/** Language models scale larger pictures down by themselves, as their vendors say, and charge for what was sent. */
+/** Language models scale larger pictures down themselves, as their vendors say, and charge for what was sent. */
 const modelPixels = 1568
 
-async function obey({ path, wish, processorMs }: Order): Promise<Uint8Array | Image | FittedImage | null> {
+async function handle({ path, wish, processorMs }: Order): Promise<Uint8Array | Image | FittedImage | null> {
   const before = process.cpuUsage()
-  // The threads that decode leave this one free, and nothing else stops them.
+  // Decoding runs on other threads, which nothing but the end of the process stops.
   const watch = setInterval(() => {
     const { user, system } = process.cpuUsage(before)
     if ((user + system) / 1000 > processorMs) endNow()
@@ -33,7 +33,7 @@ async function obey({ path, wish, processorMs }: Order): Promise<Uint8Array | Im
     if (wish === 'head') return await inspect(path)
     return wish === 'fitted' ? await fitForModel(path) : await make(path, wish)
   } catch {
-    // Whatever it is, it is no picture.
+    // Any error means that the file is not a picture.
     return null
   } finally {
     clearInterval(watch)
@@ -45,7 +45,7 @@ async function inspect(path: string): Promise<Image | null> {
   const { format, width, height, orientation = 1, pages, pageHeight } = head
   if (!isFormat(format) || !width || !height) return null
   const frame = pages !== undefined && pageHeight !== undefined ? pageHeight : height
-  // From 5 on, the picture is stored lying on its side.
+  // From 5 on, the picture is stored rotated by a quarter turn.
   return orientation < 5 ? { format, width, height: frame } : { format, width: frame, height: width }
 }
 
@@ -54,14 +54,14 @@ function isFormat(format: string | undefined): format is ImageFormat {
 }
 
 async function make(path: string, rendition: Rendition): Promise<Uint8Array> {
-  // Pictures can wait; whoever writes and reads messages should not, nor whoever uploads something.
+  // Pictures can wait; messages and uploads should not.
   setPriority(10)
   return fit(await decodeFile(path), rendition)
     .webp({ quality: 82 })
     .toBuffer()
 }
 
-/** Not WebP, which servers of local models cannot read. What is no photograph stays free of JPEG's blurring. */
+/** JPEG for photographs, PNG for all else. Not WebP, which servers of local models cannot read. */
 async function fitForModel(path: string): Promise<FittedImage> {
   setPriority(10)
   const picture = await decodeFile(path)

@@ -1,15 +1,15 @@
 import { IsolatedProcess } from '../lib/process/isolated-process.ts'
 import type { Image, Rendition } from './image.ts'
 
-/** What the process is asked for of the picture whose bytes are at `path`. */
+/** A request to the decoder process about the picture at `path`. */
 export interface Order {
   path: string
   wish: 'head' | 'fitted' | Rendition
-  /** Taking more of a processor ends the process. */
+  /** Exceeding this processor time ends the process. */
   processorMs: number
 }
 
-/** A picture in a format that every language model with images reads. */
+/** A picture in a format that all vision models read. */
 export interface FittedImage {
   data: Uint8Array
   type: 'image/png' | 'image/jpeg'
@@ -18,35 +18,35 @@ export interface FittedImage {
 const program = new URL('./decoder-process.ts', import.meta.url)
 
 /**
- * Reads and decodes pictures in a process of its own, one at a time: what does so is not written for people who mean harm.
- * A method is not to be called before the one before has answered, and rejects where no process could be started, which
- * says nothing of the picture.
+ * Reads and decodes pictures in a process of its own, one at a time, because image decoders are not hardened against
+ * hostile input. Call a method only after the one before has settled; it rejects where no process could be started,
+ * which says nothing about the picture.
  */
 export class Decoder {
   readonly #processorMs: number
   readonly #process = new IsolatedProcess<Order, Uint8Array | Image | FittedImage>(program)
 
-  /** Of a processor, not on the clock: a picture is given up for what it takes, not for what else the machine does. */
+  /** Processor time, not wall-clock time: whether a picture is given up depends on the picture, not on the load. */
   constructor(processorMs: number) {
     this.#processorMs = processorMs
   }
 
-  /** The rendition as WebP; null where the picture cannot be decoded. */
+  /** Makes a rendition as WebP; null where the picture cannot be decoded. */
   make(path: string, rendition: Rendition): Promise<Uint8Array | null> {
     return this.#ask(path, rendition) as Promise<Uint8Array | null>
   }
 
-  /** What kind of picture it is, and how large, as its head says; null for anything else. */
+  /** The format and size that the head of a picture states; null for any other file. */
   inspect(path: string): Promise<Image | null> {
     return this.#ask(path, 'head') as Promise<Image | null>
   }
 
-  /** The picture, of one that moves the first frame, as language models take it; null where it cannot be decoded. */
+  /** A picture for language models, of an animation the first frame; null where it cannot be decoded. */
   fit(path: string): Promise<FittedImage | null> {
     return this.#ask(path, 'fitted') as Promise<FittedImage | null>
   }
 
-  /** Whoever waits for a picture is told that there is none. */
+  /** Ends the process; a running request is answered with null. */
   stop(): void {
     this.#process.stop()
   }

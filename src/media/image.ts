@@ -1,4 +1,4 @@
-/** What is read by its content as a picture: by their names in sharp. */
+/** Formats that are recognised as pictures by content; the names are sharp's. */
 export type ImageFormat = 'png' | 'jpeg' | 'gif' | 'webp' | 'tiff' | 'svg' | 'bmp'
 
 export interface Image {
@@ -7,11 +7,11 @@ export interface Image {
   height: number
 }
 
-/** A smaller version of a picture. All are WebP, made once and kept beside their original. */
+/** A smaller version of a picture, as WebP, made once and stored beside the original. */
 export type Rendition = 'thumbnail' | 'preview' | 'avatar'
 
-/** Larger pictures are not decoded, which would take more than 200 MB of memory: they have no smaller versions. */
+/** Larger pictures have no renditions: decoding them would take more than 200 MB of memory. */
 export const pixelLimit = 50_000_000
 
-/** What takes more to be drawn is data rather than a picture; it is served as it is. */
+/** A larger SVG is data rather than a picture; it is served as it is. */
 export const svgLimitBytes = 2 * 1024 * 1024

@@ -2,46 +2,46 @@ import { LRUCache } from 'lru-cache'
 import type { Log } from '../lib/log.ts'
 import { Thread } from '../lib/process/thread.ts'
 
-/** A text to be shown as HTML: code of the language that a file extension stands for, or Markdown. */
+/** A text to show as HTML: code in the language of a file extension, or Markdown. */
 export type PreviewTask = { form: 'code'; language: string; text: string } | { form: 'Markdown'; text: string }
 
-/** Null where none could be made. */
+/** Null where no preview could be made. */
 interface Preview {
   html: string | null
 }
 
-/** 32 KiB of code take up to 100 ms, hostile ones half a minute. A guess. */
+/** The time limit of a preview: 32 KiB of code take up to 100 ms, hostile texts half a minute. A guess. */
 const taskMs = 500
 
-/** Texts that may wait on this node: if all are hostile, the last one waits for 10 s. A guess. */
+/** The most texts that may wait on this node: if all are hostile, the last one waits for 10 s. A guess. */
 const waitingLimit = 20
 
-/** The largest previews take a fifth of it to make. */
+/** The largest previews take a fifth of it. */
 const memoryMb = 128
 
-/** Characters of the previews that are kept. A guess. */
+/** Characters of the cached previews. A guess. */
 const keptLength = 16 * 1024 * 1024
 
-/** What a preview takes beside its text, in characters: a failure has none. */
+/** What an entry counts beside its text, in characters: a failure has no text. */
 const entryLength = 256
 
 /**
- * Makes HTML of texts on a thread of its own, once for all who ask as long as it is kept in memory; what was not asked
- * for longest goes first. Any text may be thrown at it.
+ * Makes HTML of texts on a thread of its own, and caches it in memory; the least recently used entries are evicted
+ * first. Safe for hostile texts.
  */
 export class Previews {
   readonly #thread: Thread<PreviewTask, string | null>
   readonly #making = new Map<string, Promise<string | null>>()
   readonly #kept = new LRUCache<string, Preview>({ maxSize: keptLength, sizeCalculation: lengthOf })
 
-  /** `file` is what the thread runs: it answers a PreviewTask with HTML, or null. */
+  /** `file` is the script of the thread: it answers a PreviewTask with HTML or null. */
   constructor(file: URL, log: Log) {
     this.#thread = new Thread({ file, taskMs, waitingLimit, memoryMb, log })
   }
 
   /**
-   * The preview of this name, which always means the same text in the same form; `read` is called if it must be made.
-   * Null where there is none: the form is not known, making it takes too long, or too many others wait.
+   * The preview with this name, which always means one text in one form; `read` is called where it is not cached. Null
+   * where there is none: the form is not known, making it takes too long, or too many wait.
    */
   async of(name: string, read: () => Promise<PreviewTask>): Promise<string | null> {
     const kept = this.#kept.get(name)
@@ -60,7 +60,7 @@ export class Previews {
   async #make(name: string, read: () => Promise<PreviewTask>): Promise<string | null> {
     const outcome = await this.#thread.run(await read())
     const html = outcome.state === 'done' ? outcome.result : null
-    // What failed is kept as well: trying it again would hold up the others again.
+    // Failures are cached too: another attempt would hold up the others again.
     if (outcome.state !== 'turned away') this.#kept.set(name, { html })
     return html
   }

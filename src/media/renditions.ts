@@ -8,25 +8,25 @@ import { FairQueue } from '../lib/fair-queue.ts'
 const all: Rendition[] = ['thumbnail', 'preview', 'avatar']
 
 /**
- * What pictures may take of a processor: one that takes longer was made to. Heads take a hundredth of their limit, and are
- * waited for by whoever uploads them.
+ * The processor time that a picture may take; only crafted ones take longer. Heads take a hundredth of their limit, and
+ * the upload waits for them.
  */
 const processorMs = { head: 1_000, rendition: 15_000 }
 
-/** How PNG, JPEG, GIF, WebP and TIFF begin, large TIFF too: nobody has to look into anything else. */
+/** The first bytes of PNG, JPEG, GIF, WebP and TIFF, including BigTIFF. Other files need not be decoded. */
 const signature = /^(?:\x89PNG|\xff\xd8\xff|GIF8|RIFF[^]{4}WEBP|II[*+]\0|MM\0[*+])/
 const signatureBytes = 12
 
-/** Renditions that could not be made, and are not tried again as long as they are known; the oldest go first. */
+/** Renditions that failed and are not tried again while they are remembered; the oldest are evicted first. */
 const failedLimit = 10_000
 
-/** Renditions that may wait on this node, and those of one person's pictures; more are not made. Guesses. */
+/** The most renditions that may wait on this node, and of one user's pictures; beyond that none are made. Guesses. */
 const waitingLimit = { ofAll: 200, ofOne: 100 }
 
 /**
- * Makes smaller versions of pictures, one at a time: a page of thumbnails must not keep both cores from answering. Any
- * bytes may be thrown at it: what cannot be decoded has no renditions. Uploaders take turns, so that a crowd of pictures
- * that take long keeps nobody waiting but those who look at them.
+ * Makes smaller versions of pictures, one at a time: a page of thumbnails must not occupy both cores. Safe for hostile
+ * bytes: what cannot be decoded has no renditions. Uploaders take turns, so that slow pictures of one hold up only
+ * requests for these.
  */
 export class Renditions {
   readonly #bytes: Bytes
@@ -41,7 +41,7 @@ export class Renditions {
   }
 
   /**
-   * What kind of picture some bytes are, and how large, as their head says; null for anything else. More of them may be
+   * The format and size that the head of a picture states; null for any other file. The rest of the file may be
    * damaged.
    */
   async inspect(key: string, uploader: number): Promise<Image | null> {
@@ -57,8 +57,8 @@ export class Renditions {
   }
 
   /**
-   * The key of a rendition of the bytes that somebody uploaded, made now if it was never asked for; null where the picture
-   * cannot be decoded, or too many wait.
+   * The key of a rendition of a user's upload, made now if it does not exist; null where the picture cannot be decoded,
+   * or too many wait.
    */
   async of(key: string, rendition: Rendition, uploader: number): Promise<string | null> {
     const name = `${key}.${rendition}`
@@ -66,7 +66,7 @@ export class Renditions {
     if (this.#failed.has(name)) return null
     const making = this.#making.get(name)
     if (making !== undefined) return making
-    if (this.#turns.size >= waitingLimit.ofAll || this.#turns.of(uploader) >= waitingLimit.ofOne) return null
+    if (this.#turns.size >= waitingLimit.ofAll || this.#turns.countOf(uploader) >= waitingLimit.ofOne) return null
     const made = this.#turns
       .add(uploader, () => this.#make(key, rendition, name))
       .finally(() => this.#making.delete(name))
@@ -74,12 +74,12 @@ export class Renditions {
     return made
   }
 
-  /** Where the renditions of some bytes are, if they have been made. */
+  /** The keys of all renditions of some bytes, made or not. */
   static keysOf(key: string): string[] {
     return all.map(rendition => `${key}.${rendition}`)
   }
 
-  /** Those who wait are told that there is none. */
+  /** Drops what waits and ends the decoders; running requests get null. */
   stop(): void {
     this.#turns.clear()
     this.#decoder.stop()
@@ -90,7 +90,7 @@ export class Renditions {
   async #make(key: string, rendition: Rendition, name: string): Promise<string | null> {
     const made = await this.#bytes.withFile(key, path => this.#decoder.make(path, rendition))
     if (made === null) {
-      // Bytes that are missing may be put back.
+      // Missing bytes may be restored later, so that is not remembered.
       if ((await this.#bytes.sizeOf(key)) !== null) this.#fail(name)
       return null
     }
@@ -98,7 +98,7 @@ export class Renditions {
     return name
   }
 
-  /** Bytes never change: what they are no picture of now they will not be later, and trying takes long. */
+  /** Bytes are immutable: what failed now would fail again, and trying takes long. */
   #fail(name: string): void {
     this.#failed.add(name)
     if (this.#failed.size > failedLimit) this.#failed.delete(this.#failed.values().next().value!)

@@ -1,37 +1,37 @@
 /** Enough for everything before the root element, and its attributes. */
 export const svgHeadBytes = 64 * 1024
 
-/** What a browser gives a picture that says nothing of its size. */
-const usual = { width: 300, height: 150 }
+/** The default size of a replaced element in CSS, for a picture without a size. */
+const defaultSize = { width: 300, height: 150 }
 
 /** The longest side that librsvg draws. */
-const longestSide = 32_767
+const sideLimit = 32_767
 
-/** Characters of an attribute that is looked at: programs write sizes with up to 17 digits each. */
-const longestValue = 128
+/** The longest attribute value that is parsed: programs write sizes with up to 17 digits each. */
+const valueLimit = 128
 
-/** In pixels, as CSS has it. */
+/** Pixels per unit, as in CSS. */
 const units: Record<string, number> = { '': 1, px: 1, pt: 4 / 3, pc: 16, mm: 96 / 25.4, cm: 96 / 2.54, in: 96 }
 
 /**
- * The size in pixels that an SVG says it has; null for everything else. Only its root element is looked at, because what
- * it takes to read all of an SVG depends on whoever wrote it.
+ * The size in pixels that an SVG declares; null for any other text. Only the root element is read, because the cost of
+ * reading a whole SVG is up to its author.
  */
 export function readSvgSize(head: string): { width: number; height: number } | null {
   const root = findRoot(head)
   if (root === null) return null
   const [width, height] = [toPixels(attribute(root, 'width')), toPixels(attribute(root, 'height'))]
   const box = toBox(attribute(root, 'viewBox'))
-  const ratio = (box ?? usual).width / (box ?? usual).height
+  const ratio = (box ?? defaultSize).width / (box ?? defaultSize).height
   const size = {
-    width: Math.round(width ?? (height === null ? (box ?? usual).width : height * ratio)),
-    height: Math.round(height ?? (width === null ? (box ?? usual).height : width / ratio)),
+    width: Math.round(width ?? (height === null ? (box ?? defaultSize).width : height * ratio)),
+    height: Math.round(height ?? (width === null ? (box ?? defaultSize).height : width / ratio)),
   }
-  const isDrawn = [size.width, size.height].every(side => side >= 1 && side <= longestSide)
+  const isDrawn = [size.width, size.height].every(side => side >= 1 && side <= sideLimit)
   return isDrawn ? size : null
 }
 
-/** What is between `<svg` and `>`, if nothing but declarations and comments comes before. */
+/** The text between `<svg` and `>`, if only declarations and comments come before. */
 function findRoot(head: string): string | null {
   let at = 0
   for (;;) {
@@ -51,7 +51,7 @@ function afterDoctype(head: string, at: number): number {
   return subset > 0 && subset < end ? after(head, '>', after(head, ']', subset)) : end
 }
 
-/** Where `head` goes on behind the next `mark`; its end if there is none. */
+/** The position after the next `mark`; the end of `head` if there is none. */
 function after(head: string, mark: string, from: number): number {
   const at = head.indexOf(mark, from)
   return at < 0 ? head.length : at + mark.length
@@ -59,10 +59,10 @@ function after(head: string, mark: string, from: number): number {
 
 function attribute(root: string, name: string): string | undefined {
   const value = new RegExp(`\\s${name}\\s*=\\s*(["'])(.*?)\\1`, 's').exec(root)?.[2]
-  return value === undefined || value.length > longestValue ? undefined : value
+  return value === undefined || value.length > valueLimit ? undefined : value
 }
 
-/** Null for what depends on where the picture is shown, such as 100%. */
+/** Null for a length that depends on where the picture is shown, such as 100%. */
 function toPixels(length: string | undefined): number | null {
   const [, number, unit] = /^\s*((?:\d*\.)?\d+)([a-z]*)\s*$/i.exec(length ?? '') ?? []
   const scale = units[unit?.toLowerCase() ?? '']

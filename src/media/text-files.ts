@@ -1,4 +1,4 @@
-/** Extensions of files that hold text to be read as it is: code, and text for people. */
+/** Extensions of files that hold readable text: code, and text for people. */
 export const textExtensions = {
   code: 'c cgi cpp cs cshtml css html java js json less php pl ps1 py rb rs scss sh sql swift ts xml yaml yml',
   text: 'markdown md txt',

@@ -9,7 +9,7 @@ export class RateLimit {
 
   /** `now` in milliseconds. */
   constructor(perMinute: number, now: () => number) {
-    this.#allowances = new TokenBuckets({ perSecond: perMinute / 60, most: perMinute, now })
+    this.#allowances = new TokenBuckets({ perSecond: perMinute / 60, burst: perMinute, now })
   }
 
   /** Counts a request. Throws TooManyRequests, with the seconds after which there is room again. */

@@ -2,30 +2,32 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** An order that does not even take its processor time is given up as well. Far more than a busy machine needs. */
+/**
+ * The wall-clock limit of an order, for one that takes no processor time either. Far more than a busy machine needs.
+ */
 const wallMs = 300_000
 
-/** The process ends when nothing was asked of it for as long: it holds some 60 MB. A guess. */
+/** The idle process ends after this time, because it holds some 60 MB. A guess. */
 const idleSeconds = 60
 
 /**
- * A program in a process of its own, which does one order at a time for content that strangers made: such content may keep
- * it busy for hours, in a thread that nothing can stop, or bring it down. Then only this process ends. It starts with the
- * first order, ends after a minute without any, and starts anew after it has ended. It does not keep its parent running.
+ * A program in a child process that handles one order at a time, for untrusted content: it may run for hours in a
+ * thread that nothing can stop, or crash. Then only the child ends. It starts with the first order, ends after a minute
+ * without one, and restarts when needed. It does not keep its parent running.
  */
 export class IsolatedProcess<Order extends object, Answer> {
   readonly #program: string
   #process: ChildProcess | null = null
   #idle: NodeJS.Timeout | undefined
 
-  /** The program calls `takeOrders`, and ends itself where an order takes too much. */
+  /** `program` calls `takeOrders`, and ends itself where an order takes too much. */
   constructor(program: URL) {
     this.#program = fileURLToPath(program)
   }
 
   /**
-   * Null where the process ended in the order. Rejects where no process could be started, which says nothing of the order.
-   * Not to be called again before it has answered.
+   * Resolves with the program's answer, or null where the child ended during the order. Rejects where no child could be
+   * started, which says nothing about the order. Call it again only after it has settled.
    */
   async ask(order: Order): Promise<Answer | null> {
     clearTimeout(this.#idle)
@@ -35,7 +37,7 @@ export class IsolatedProcess<Order extends object, Answer> {
     const overdue = setTimeout(() => child.kill('SIGKILL'), wallMs)
     try {
       const outcomes = [once(child, 'message', { signal }), once(child, 'exit', { signal }).then(() => [null])]
-      // Where this fails, the process has ended, and says so.
+      // If sending fails, the child has ended, and its `exit` event answers the order.
       child.send(order, () => {})
       const [answer] = await Promise.race(outcomes)
       return answer as Answer | null
@@ -46,7 +48,7 @@ export class IsolatedProcess<Order extends object, Answer> {
     }
   }
 
-  /** An order under way is answered with null. */
+  /** Ends the child; a running order is answered with null. */
   stop(): void {
     clearTimeout(this.#idle)
     this.#process?.kill('SIGKILL')
@@ -56,7 +58,7 @@ export class IsolatedProcess<Order extends object, Answer> {
   async #start(): Promise<ChildProcess> {
     const child = fork(this.#program, {
       execArgv: ['--disable-warning=ExperimentalWarning'],
-      // Nothing that is secret; and what it says of its orders is nothing that anybody asked.
+      // The child gets no secrets, and its output is of no use.
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
       serialization: 'advanced',
@@ -66,7 +68,7 @@ export class IsolatedProcess<Order extends object, Answer> {
       if (this.#process === child) this.#process = null
     }
     child.once('exit', forget)
-    // One that could not be started never exits, nor has it a channel.
+    // A child that could not be started has no channel and emits no `exit`.
     child.on('error', forget)
     await once(child, 'spawn')
     child.unref()
@@ -75,14 +77,14 @@ export class IsolatedProcess<Order extends object, Answer> {
   }
 }
 
-/** Makes this process do each order by `work`, until its parent ends. */
+/** Handles each order by `work`, in a child process, until the parent ends. */
 export function takeOrders<Order, Answer>(work: (order: Order) => Promise<Answer>): void {
-  // Nobody needs this process without its parent.
+  // Without its parent the process has no use.
   process.on('disconnect', endNow)
   process.on('message', (order: Order) => void work(order).then(answer => process.send!(answer)))
 }
 
-/** Ends this process in the middle of whatever its threads are doing: nothing else stops them. */
+/** Kills this process, whatever its threads are doing: nothing else stops them. */
 export function endNow(): void {
   process.kill(process.pid, 'SIGKILL')
 }

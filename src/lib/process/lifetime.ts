@@ -1,20 +1,20 @@
 import { StartFault } from '../errors.ts'
 
-/** Something that runs until it is stopped. */
+/** A node that runs until it is stopped. */
 export interface Running {
-  /** Resolves when nothing is left of it. Never rejects. */
+  /** Resolves when it has stopped completely. Never rejects. */
   stop(): Promise<void>
-  /** Resolves with the reason when it cannot go on by itself. */
+  /** Resolves with the reason when it cannot continue. */
   failed: Promise<Error>
 }
 
-/** npm passes Ctrl-C on to a process that the terminal has told already: within this time, two signals are one. */
+/** npm forwards a Ctrl-C that the terminal has already delivered: two signals within this time count as one. */
 const sameSignalMs = 1000
 
 /**
- * Runs a node as this process: `start`, then until SIGTERM, SIGINT or SIGHUP, which stop it in good order with exit
- * code 0; a second signal ends the process at once. What nobody caught ends it with exit code 1, because nobody knows what
- * it left half done; a supervisor starts it anew.
+ * Runs a node as this process: `start`, then until SIGTERM, SIGINT or SIGHUP, which stop it in order with exit code 0;
+ * a second signal ends the process immediately. An uncaught error ends it with exit code 1, because its state may be
+ * inconsistent; a supervisor restarts it.
  */
 export async function runAsProcess(start: () => Promise<Running>): Promise<void> {
   const signalled = new Promise<void>(resolve => {
@@ -28,7 +28,7 @@ export async function runAsProcess(start: () => Promise<Running>): Promise<void>
     process.on('SIGINT', onSignal)
     process.on('SIGHUP', onSignal)
   })
-  // Whoever read what is printed may be gone, such as a closed terminal: that is no reason to leave anything half done.
+  // The reader of the output may be gone, such as a closed terminal: no reason to end in the middle of something.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
@@ -44,8 +44,8 @@ export async function runAsProcess(start: () => Promise<Running>): Promise<void>
 }
 
 /**
- * Runs a command as this process, which ends with it: exit code 0, or 1 with the reason. A signal rejects the promise that
- * the command is given, so that it can clear up; a second one ends the process at once.
+ * Runs a command as this process: exit code 0, or 1 with the reason. A signal rejects the promise that the command is
+ * given, so that it can clean up; a second one ends the process immediately.
  */
 export async function runAsCommand(run: (stopped: Promise<never>) => Promise<void>): Promise<void> {
   const stopped = new Promise<never>((_, reject) => {
@@ -63,7 +63,7 @@ export async function runAsCommand(run: (stopped: Promise<never>) => Promise<voi
 }
 
 function die(error: unknown): never {
-  // Whoever starts a node is told what to do; a bug shows where it is.
+  // A fault of configuration tells the operator what to do; a bug shows its stack.
   process.stderr.write(error instanceof StartFault ? `${error.message}\n` : `${describe(error)}\n`)
   process.exit(1)
 }

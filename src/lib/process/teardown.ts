@@ -7,8 +7,8 @@ interface Step {
 }
 
 /**
- * What has been started, to be ended in the reverse order. A step that fails or takes too long is logged and does not
- * keep the others from their turn: each may use 60 % of the time that is left, so that there is always some for the next.
+ * The steps that stop what was started, run in reverse order. A step that fails or takes too long is logged, and does
+ * not stop the others: each may use 60 % of the remaining time, so that some is left for the next.
  */
 export class Teardown {
   readonly #log: Log
@@ -19,12 +19,12 @@ export class Teardown {
     this.#log = log
   }
 
-  /** `end` is given the time that it may take, in milliseconds. */
+  /** Adds a step; `end` is given the time that it may take, in milliseconds. */
   add(name: string, end: Step['end']): void {
     this.#steps.push({ name, end })
   }
 
-  /** Ends everything within `budgetMs`. Never rejects; a second call waits for the first. */
+  /** Runs all steps within `budgetMs`. Never rejects; a second call waits for the first. */
   run(budgetMs: number): Promise<void> {
     this.#running ??= this.#run(Date.now() + budgetMs)
     return this.#running
@@ -51,7 +51,7 @@ async function inTime(work: Promise<void> | void, deadlineMs: number): Promise<v
     await Promise.race([work, late])
   } finally {
     giveUp.abort()
-    // Aborting rejects the timer that nobody waits for any more.
+    // Aborting rejects the timer's promise, which nothing awaits any more.
     late.catch(() => {})
   }
 }

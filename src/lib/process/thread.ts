@@ -4,30 +4,33 @@ import { parentPort, Worker } from 'node:worker_threads'
 import type { Log } from '../log.ts'
 
 export interface ThreadOptions {
-  /** The file that the thread runs. It calls `takeTasks`. */
+  /** The script of the thread; it calls `takeTasks`. */
   file: URL
-  /** Processor time that one task may take: whatever else the machine does, a task ends the same way. */
+  /** The processor time that one task may take, so that the outcome does not depend on how busy the machine is. */
   taskMs: number
-  /** Tasks that may wait; more are turned away. */
+  /** The most tasks that may wait; further ones are refused. */
   waitingLimit: number
-  /** What the thread may hold in memory. */
+  /** The memory limit of the thread. */
   memoryMb: number
   log: Log
 }
 
-/** A task that failed threw, or took too long or too much memory: it would again. One that was turned away may not be. */
+/**
+ * `failed`: the task threw, or took too much time or memory, and would do so again. `turned away`: the queue was full;
+ * it may be tried again.
+ */
 export type Outcome<Result> = { state: 'done'; result: Result } | { state: 'failed' } | { state: 'turned away' }
 
-/** Reading its modules takes a thread 100 ms, and longer where much else is done. */
+/** Loading its modules takes a thread 100 ms, and longer on a busy machine. */
 const startMs = 30_000
 
-/** How often is looked how much time a task has taken. */
+/** How often the processor time of a task is checked. */
 const watchMs = 50
 
 /**
- * Does tasks that may take long, one after the other, on a thread of their own, so that nobody waits for them but who
- * asked. The thread starts with the first task, and is replaced when one fails. It does not keep the process running;
- * `close` ends it, and what it was at is lost.
+ * Runs long tasks on a worker thread, one after the other, so that only their callers wait for them. The thread starts
+ * with the first task, and is replaced when one fails. It does not keep the process running; `close` ends it, and
+ * abandons the current task.
  */
 export class Thread<Task, Result> {
   readonly #options: ThreadOptions
@@ -38,7 +41,7 @@ export class Thread<Task, Result> {
     this.#options = options
   }
 
-  /** Hands over a copy of the task. Never rejects. */
+  /** Runs a task, of which the thread gets a copy. Never rejects. */
   async run(task: Task): Promise<Outcome<Result>> {
     if (this.#queue.size >= this.#options.waitingLimit) return { state: 'turned away' }
     return this.#queue.add(() => this.#do(task))
@@ -67,7 +70,7 @@ export class Thread<Task, Result> {
     const worker = new Worker(file, { resourceLimits: { maxOldGenerationSizeMb: memoryMb } })
     this.#worker = worker
     worker.unref()
-    // Whoever waits for a task hears of it; with no listener it would end the process.
+    // The caller learns of the error from its own listener; an `error` event without any would end the process.
     worker.on('error', () => {})
     worker.on('exit', () => (this.#worker = null))
     await once(worker, 'message', { signal: AbortSignal.timeout(startMs) })
@@ -78,11 +81,11 @@ export class Thread<Task, Result> {
 async function ask<Task, Result>(worker: Worker, task: Task, taskMs: number): Promise<Result> {
   const over = new AbortController()
   const before = await worker.cpuUsage()
-  const look = async () => {
+  const checkTime = async () => {
     const { user, system } = await worker.cpuUsage(before)
     if ((user + system) / 1000 > taskMs) over.abort(new Error(`The task took more than ${taskMs} ms`))
   }
-  const watch = setInterval(() => void look().catch((error: unknown) => over.abort(error)), watchMs)
+  const watch = setInterval(() => void checkTime().catch((error: unknown) => over.abort(error)), watchMs)
   try {
     const answer = once(worker, 'message', { signal: over.signal })
     worker.postMessage(task)
@@ -92,9 +95,9 @@ async function ask<Task, Result>(worker: Worker, task: Task, taskMs: number): Pr
   }
 }
 
-/** Makes the thread that this is called in do each task by `work`, and tells that it is ready. */
+/** Handles each task by `work`, on the thread that calls this, and reports that it is ready. */
 export function takeTasks<Task, Result>(work: (task: Task) => Result | Promise<Result>): void {
-  // Where it rejects, the thread ends, as where it throws.
+  // A rejection ends the thread, as an exception does.
   parentPort!.on('message', async (task: Task) => parentPort!.postMessage(await work(task)))
   parentPort!.postMessage('ready')
 }

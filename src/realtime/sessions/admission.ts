@@ -44,7 +44,7 @@ export class Admission {
     this.#parts = parts
     this.#bytes = new TokenBuckets({
       perSecond: userBytesPerSecond,
-      most: Math.max(leastSavedBytes, userSessions * subscriptions * subscriptionBytes),
+      burst: Math.max(leastSavedBytes, userSessions * subscriptions * subscriptionBytes),
       now: parts.now,
     })
   }

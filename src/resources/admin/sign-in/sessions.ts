@@ -22,7 +22,7 @@ const notePeriodMs = 60_000
 const capacity = 1_000
 
 /** Refusals that are written down, in all: attempts from many addresses at once must not fill the log. A guess. */
-const refusalsPace = { perSecond: 1, most: 60 }
+const refusalsPace = { perSecond: 1, burst: 60 }
 
 interface Known {
   principal: Principal
