@@ -430,9 +430,9 @@ export async function startNode(config: Config): Promise<Node> {
       read: () => {
         const { sessions, hubSessions, users, topics } = realtime.figures
         const { rss, heapUsed, external } = process.memoryUsage()
-        const commitTimes = metrics.commitTimes.look()
+        const commitTimes = metrics.commitTimes.sample()
         return {
-          ...requests.look(),
+          ...requests.sample(),
           commits: metrics.commits,
           commands: metrics.commands,
           collisions: collisions(),
@@ -459,7 +459,7 @@ export async function startNode(config: Config): Promise<Node> {
           agent_tokens_out: runCounts.totals.output,
           bus_down: bus === null ? Number.NaN : Number(!bus.isConnected),
           pool_waits: metrics.poolWaits.total,
-          pool_wait_p99_ms: metrics.poolWaits.look().p99Ms,
+          pool_wait_p99_ms: metrics.poolWaits.sample().p99Ms,
           replica_reads: replica?.reads ?? 0,
           lag_ms: monitor.lagMs,
           loop_busy_percent: readLoopLoad(),

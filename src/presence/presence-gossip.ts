@@ -10,11 +10,14 @@ interface PresenceGossipParts {
   signal: AbortSignal
 }
 
-/** Who came and went on a node since its last news; the first ones of a node, and some later ones, say everything. */
+/**
+ * A node's changes of who is active since its last message. The first message of a node, and some later ones, list all
+ * its users.
+ */
 interface PresenceGossip {
   node: string
   isWhole: boolean
-  /** The node is stopping: there are no more news of it. */
+  /** The node is stopping: this is its last message. */
   isLast?: boolean
   came: number[]
   went: number[]
@@ -22,30 +25,32 @@ interface PresenceGossip {
 
 const channel = 'presence'
 
-const newsMs = 1_000
+const gossipMs = 1_000
 
-/** Every so many messages a node sends everything, for nodes that have missed something. */
+/** Every so many messages a node lists all its users, for nodes that have missed a message. */
 const wholeEvery = 15
 
-/** A node that has said nothing for as long is gone. */
-const silentMs = 40_000
+/** A node that has been silent for this long is gone. */
+const silenceMs = 40_000
 
-/** The people of a node that stops have time to come back on another one. */
-const partingMs = 5_000
+/** Users of a stopping node have this long to reconnect to another one. */
+const stopGraceMs = 5_000
 
-/** Exchanges with the other nodes who is active, until `signal` aborts; then it tells them that this node is going. */
+/**
+ * Exchanges with the other nodes which users are active, until `signal` aborts; then announces that this node stops.
+ */
 export function gossipPresence({ bus, presence, clock, signal }: PresenceGossipParts): void {
   const node = randomUUID()
   const others = new Map<string, { users: Set<number>; endsAt: number }>()
-  let told = new Set<number>()
+  let published = new Set<number>()
   let round = 0
 
-  const tell = () => {
+  const publishChanges = () => {
     const active = presence.activeHere()
     const isWhole = round++ % wholeEvery === 0
-    const came = isWhole ? [...active] : [...active].filter(user => !told.has(user))
-    const went = isWhole ? [] : [...told].filter(user => !active.has(user))
-    told = active
+    const came = isWhole ? [...active] : [...active].filter(user => !published.has(user))
+    const went = isWhole ? [] : [...published].filter(user => !active.has(user))
+    published = active
     if (isWhole || came.length + went.length > 0) {
       bus.publish(channel, { node, isWhole, came, went } satisfies PresenceGossip)
     }
@@ -58,29 +63,29 @@ export function gossipPresence({ bus, presence, clock, signal }: PresenceGossipP
       presence.onGossip(other, null)
     }
   }
-  const hear = (news: PresenceGossip) => {
-    if (news.node === node) return
-    const known = others.get(news.node)
-    // Part of the news of a node makes no sense without the rest; it will soon say everything.
-    if (known === undefined && !news.isWhole) return
-    if (known !== undefined && news.isLast) {
-      known.endsAt = clock.now() + partingMs
+  const onMessage = (message: PresenceGossip) => {
+    if (message.node === node) return
+    const known = others.get(message.node)
+    // Changes of an unknown node say nothing without its whole list, which will follow soon.
+    if (known === undefined && !message.isWhole) return
+    if (known !== undefined && message.isLast) {
+      known.endsAt = clock.now() + stopGraceMs
       return
     }
-    // A new node: it wants to know who is here as soon as we want to know who is there.
+    // A new node needs the whole list of this one as soon as possible.
     if (known === undefined) round = 0
-    const users = new Set(news.isWhole ? [] : known?.users)
-    for (const user of news.came) users.add(user)
-    for (const user of news.went) users.delete(user)
-    others.set(news.node, { users, endsAt: clock.now() + silentMs })
-    presence.onGossip(news.node, users)
+    const users = new Set(message.isWhole ? [] : known?.users)
+    for (const user of message.came) users.add(user)
+    for (const user of message.went) users.delete(user)
+    others.set(message.node, { users, endsAt: clock.now() + silenceMs })
+    presence.onGossip(message.node, users)
   }
 
-  const end = bus.subscribe(channel, news => hear(news as PresenceGossip))
-  const leave = () => {
+  const end = bus.subscribe(channel, message => onMessage(message as PresenceGossip))
+  const announceStop = () => {
     bus.publish(channel, { node, isWhole: false, isLast: true, came: [], went: [] } satisfies PresenceGossip)
     end()
   }
-  signal.addEventListener('abort', leave, { once: true })
-  every(clock, newsMs, signal, tell)
+  signal.addEventListener('abort', announceStop, { once: true })
+  every(clock, gossipMs, signal, publishChanges)
 }

@@ -1,30 +1,30 @@
 import type { Clock } from '../lib/clock.ts'
 
 export interface PresenceParts {
-  /** When a request with a token of a user last came to this node, in milliseconds. */
+  /** User → when this node last got a request with a token of the user, in milliseconds since 1970. */
   seen: ReadonlyMap<number, number>
   clock: Pick<Clock, 'now'>
 }
 
-/** How long after their last request people without a connection count as active. The API's rule. */
+/** How long after the last request a user without a connection counts as active. A rule of the API. */
 const activeMs = 5 * 60_000
 
-/** Who closes a page and opens the next, or loses a connection for a moment, has not gone away. */
+/** A user who changes pages, or loses the connection for a moment, stays active. */
 const graceMs = 5_000
 
 /**
- * Who is here: users with a realtime connection, and those without one whose last request is not long ago. Whoever
- * closes the last connection goes away soon after. Only in memory; what other nodes know they say again and again
- * (see `gossipPresence`), so that it is forgotten when they are gone.
+ * Which users are active: users with a realtime connection, and users whose last request is recent. A user who closes
+ * the last connection becomes away soon after. In memory only; other nodes repeat what they know (see
+ * `gossipPresence`), so it is forgotten when they are gone.
  */
 export class Presence {
   readonly #parts: PresenceParts
-  /** User → how many sessions it has on this node. */
+  /** User → the number of sessions on this node. */
   readonly #here = new Map<number, number>()
   readonly #leftAt = new Map<number, number>()
-  /** Node → the users who are active there. */
+  /** Node → the users who are active on it. */
   readonly #elsewhere = new Map<string, ReadonlySet<number>>()
-  /** Users who left and may yet come back → when they left, oldest first. */
+  /** When users left who may yet come back, oldest first. */
   readonly #leaving: number[] = []
   #version = 0
 
@@ -32,7 +32,9 @@ export class Presence {
     this.#parts = parts
   }
 
-  /** Grows when a user comes or has gone away; not when the time since a request runs out. */
+  /**
+   * Grows when a user has become active or away; not when a user becomes away because the last request is too long ago.
+   */
   get version(): number {
     const now = this.#parts.clock.now()
     while (this.#leaving.length > 0 && now - this.#leaving[0]! > graceMs) {
@@ -42,7 +44,7 @@ export class Presence {
     return this.#version
   }
 
-  /** A session of the user begins. */
+  /** Counts a new session of the user. */
   arrive(user: number): void {
     const sessions = this.#here.get(user) ?? 0
     this.#here.set(user, sessions + 1)
@@ -50,7 +52,7 @@ export class Presence {
     if (sessions === 0) this.#version++
   }
 
-  /** A session of the user has ended. */
+  /** Counts the end of a session of the user. */
   leave(user: number): void {
     const sessions = this.#here.get(user) ?? 0
     if (sessions > 1) return void this.#here.set(user, sessions - 1)
@@ -66,7 +68,7 @@ export class Presence {
     return false
   }
 
-  /** The users who are active, as far as this node alone knows. */
+  /** The users who are active on this node. */
   activeHere(): Set<number> {
     const { seen, clock } = this.#parts
     const now = clock.now()
@@ -76,7 +78,7 @@ export class Presence {
       else if (now - at <= graceMs) active.add(user)
     }
     for (const [user, at] of seen) {
-      // API keys are seen as well, and act for no user.
+      // API keys are seen too, and act for no user.
       if (user <= 0) continue
       if (now - at <= activeMs && !active.has(user) && this.#isActiveHere(user, now)) active.add(user)
     }
@@ -90,7 +92,7 @@ export class Presence {
     return active
   }
 
-  /** Another node says who is active there; null when it has fallen silent. */
+  /** Handles the list of a node's active users; null when the node is gone. */
   onGossip(node: string, users: ReadonlySet<number> | null): void {
     if (users === null) this.#elsewhere.delete(node)
     else this.#elsewhere.set(node, users)

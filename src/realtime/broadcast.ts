@@ -3,8 +3,8 @@ import type { Codec, Frame } from './protocols/protocol.ts'
 import { closeCodes, type Session } from './sessions/session.ts'
 
 /**
- * Sends some sessions a frame that has no history, encoded once for each codec. A failure of one session is logged and
- * ends that session, whose client reconnects and reads anew; the others get the frame.
+ * Sends a frame without history to some sessions, encoded once per codec. A session that fails is logged and ended, so
+ * that its client reconnects and reads anew; the others get the frame.
  */
 export function broadcast(sessions: Iterable<Session>, frame: Frame, log: Log): void {
   const encoded = new Map<Codec, Uint8Array | null>()
@@ -14,7 +14,7 @@ export function broadcast(sessions: Iterable<Session>, frame: Frame, log: Log): 
       if (bytes === undefined) encoded.set(session.codec, (bytes = session.codec.encode(frame)))
       if (bytes !== null) session.sendBytes(bytes)
     } catch (error) {
-      log.error({ type: frame.type, error }, 'A session could not be told of something')
+      log.error({ type: frame.type, error }, 'A frame could not be sent to a session')
       session.close(closeCodes.failed, 'reconnect')
     }
   }

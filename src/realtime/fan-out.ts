@@ -12,10 +12,10 @@ import { closeCodes, type Session } from './sessions/session.ts'
 import { Subscription, type SubscribeOptions } from './topics/subscription.ts'
 import { broadcast } from './broadcast.ts'
 
-/** Decides whether a user may receive the events of an app; the user is in memory when it is called. */
+/** True where a user may receive the events of an app. The user is in memory. */
 export type CanRead = (state: AppState, user: number) => boolean
 
-/** The rev up to which an app's history is hidden from a user; 0 for none of it. */
+/** The rev up to which an app's history is hidden from a user; 0 where none of it is. */
 export type HiddenUntil = (state: AppState, user: number) => number
 
 export interface FanOutParts extends Omit<AppTopicParts, 'onAdvance'> {
@@ -24,27 +24,29 @@ export interface FanOutParts extends Omit<AppTopicParts, 'onAdvance'> {
   canRead: CanRead
   hiddenUntil: HiddenUntil
   replayBytes: number
-  /** Called when the first session here asks to see agents at work in an app, and when the last one has gone. */
+  /**
+   * Called when the first session on this node asks to see agents at work in an app, and when the last one has gone.
+   */
   agentAudience?: ((app: number, isThere: boolean) => void) | undefined
 }
 
 /**
- * Subscriptions that read from the database at one time, be it apps or history: a thousand clients that come back at once
- * must not take it from all others.
+ * Subscriptions that read from the database concurrently, be it apps or history: a thousand clients that reconnect must
+ * not take it from all others.
  */
 const readsAtOnce = 4
 
-/** Clients for which more than this waits are not shown what has no history. A guess. */
+/** A client with more unsent bytes than this is not sent frames without history. A guess. */
 const volatileBytes = 64 * 1024
 
 /**
  * Sends committed events to the sessions that may see them. It holds a topic for each app with subscribers. Rights are
- * checked when a subscription starts, and again before anything is sent that follows a change of them.
+ * checked when a subscription starts, and again before the first event after a commit that changes them.
  */
 export class FanOut {
   readonly #parts: FanOutParts
   readonly #topics = new Map<number, AppTopic>()
-  /** App → the number of subscriptions that ask to see agents at work there. */
+  /** App → the number of subscriptions that ask to see agents at work in it. */
   readonly #agentAudiences = new Map<number, number>()
   readonly #queue = new FairQueue(readsAtOnce)
   readonly #replays: Replays
@@ -54,7 +56,7 @@ export class FanOut {
     this.#replays = new Replays({ ...parts, queue: this.#queue, catchUp: app => parts.apps.catchUp([app]) })
   }
 
-  /** Apps with subscribers. */
+  /** The number of apps with subscribers. */
   get size(): number {
     return this.#topics.size
   }
@@ -63,14 +65,15 @@ export class FanOut {
     const { state, events } = commit
     const appTopic = this.#topics.get(state.app.id)
     if (appTopic === undefined || !appTopic.isOpen) return
-    // Before the events are sent: a subscriber that has just lost the right to them must not see them.
+    // Rights first: a subscriber that has just lost them must not see the events.
     this.#review(appTopic, commit)
     appTopic.onCommit(events, state)
   }
 
   /**
-   * Subscribes a session to an app: it gets what followed `after`, then what happens. Answers with one frame, `subscribed` or
-   * a refusal, unless it is ended before. A second subscription to the same app takes the place of the first.
+   * Subscribes a session to an app: it gets the events after `after`, then live ones. The answer is one frame,
+   * `subscribed` or a refusal, unless the subscription is ended before. A second subscription to the app replaces the
+   * first.
    */
   subscribe(session: Session, app: number, asked: SubscribeOptions = {}): void {
     const before = session.subscriptions.get(app)
@@ -80,9 +83,9 @@ export class FanOut {
   }
 
   /**
-   * Subscribes a session to one kind of event of an app, from now on. True when it is subscribed, false where the app is
-   * not there or not visible. Answers at once where the session is subscribed to the app already. It rests while the right is
-   * gone, for as long as the session lasts.
+   * Subscribes a hub session to one kind of event of an app, from now on. True when it is subscribed, false where the
+   * app does not exist or is not visible; synchronous where the session is subscribed to the app already. The
+   * subscription rests while the user has no right to the app, and lasts as long as the session.
    */
   subscribeToEvent(session: Session, app: number, event: string): boolean | Promise<boolean> {
     const topic = session.codec.topic(app, event)
@@ -118,19 +121,19 @@ export class FanOut {
     if (subscription !== undefined) this.#end(subscription)
   }
 
-  /** The session has ended. */
+  /** Ends the subscriptions of a closed session. */
   onClose(session: Session): void {
     for (const subscription of session.subscriptions.values()) this.#end(subscription)
   }
 
-  /** The client has taken some of what waited for it. */
+  /** Resumes a session's paused replays: the client has taken some of its backlog. */
   onDrain(session: Session): void {
     for (const subscription of session.subscriptions.values()) {
       if (subscription.stage === 'paused') this.#replays.resume(subscription)
     }
   }
 
-  /** Looks at the rights of a session again, for changes that belong to no app. The person is in memory. */
+  /** Checks the rights of a session again, after changes outside its apps. The user is in memory. */
   review(session: Session): void {
     for (const subscription of session.subscriptions.values()) {
       if (subscription.appTopic?.isOpen) this.#check(subscription, subscription.appTopic.state, [])
@@ -142,7 +145,7 @@ export class FanOut {
     return this.#topics.get(app)?.isOpen === true
   }
 
-  /** Sends a frame that is no part of the history to the live subscribers of an app. */
+  /** Sends a frame without history to the live subscribers of an app. */
   broadcastEphemeral(app: number, frame: Frame): void {
     if (this.hasSubscribers(app)) this.#topics.get(app)!.broadcastEphemeral(frame)
   }
@@ -153,8 +156,8 @@ export class FanOut {
   }
 
   /**
-   * Shows those who asked for it, and are live in an app, what an agent does there. It has no history: a client that does
-   * not keep up misses it.
+   * Sends a frame about an agent at work to the live subscribers that asked for these. It has no history: a client with
+   * a backlog misses it.
    */
   showAgents(app: number, frame: Frame): void {
     if (!this.seesAgents(app)) return
@@ -176,13 +179,13 @@ export class FanOut {
     const { session, app, cursor } = subscription
     const appTopic = this.#join(subscription)
     if (!appTopic.isOpen) await this.#inTurn(subscription, () => appTopic.open())
-    // What a client wants to follow may be ahead of this node: what it has seen, though it may be mistaken; or, where it
-    // does not say, all that it may have read or heard elsewhere. Before the rights, so that these are as they are now.
+    // A client may be ahead of this node: by its cursor, which may be wrong, or, without one, by what it has read or
+    // heard elsewhere. Read before the rights, so that these are current.
     const head = cursor === undefined || cursor > appTopic.sent ? await apps.head(app) : appTopic.sent
     const { user } = session
     if (user !== undefined && userCache.find(user) === undefined) await userCache.load([user])
     if (apps.current(app) === undefined) await apps.state(app)
-    // It may be being loaded anew at this moment.
+    // The app may just be reloading.
     while (subscription.stage === 'opening' && apps.peek(app) === undefined) await apps.state(app)
     if (subscription.stage !== 'opening' || user === undefined) return
     const state = apps.peek(app)!
@@ -191,7 +194,9 @@ export class FanOut {
     subscription.admission?.resolve(true)
   }
 
-  /** What takes the database, while the subscription is still wanted; of each user behind what this one has asked before. */
+  /**
+   * Runs a read of the database while the subscription is still wanted; of each user, after the user's earlier reads.
+   */
   #inTurn<Result>(subscription: Subscription, read: () => Promise<Result>): Promise<Result | undefined> {
     const { session } = subscription
     return this.#queue.add(session.owner ?? 0, async () => (subscription.stage === 'opening' ? read() : undefined))
@@ -302,7 +307,7 @@ export class FanOut {
   }
 }
 
-/** Everything in an app's row that rights hang on. */
+/** True where nothing in the app's row has changed that rights depend on. */
 function isSameGuard(before: AppRow, after: AppRow): boolean {
   return (
     before === after ||
@@ -315,8 +320,8 @@ function isSameGuard(before: AppRow, after: AppRow): boolean {
 }
 
 /**
- * The rev up to which a user had no right that it has now. Where a commit has several events, the last one that could have
- * given the right counts.
+ * The rev up to which a user lacked a right that it has now. In a commit of several events, the last one that could
+ * have granted the right counts.
  */
 function endOfAbsence({ app }: AppState, user: number, events: readonly AppEvent[]): number {
   const giving = events.findLast(

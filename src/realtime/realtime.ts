@@ -33,48 +33,50 @@ import { serve, type Refuse, type SocketParts } from './sessions/socket.ts'
 import { ReplayBuffers } from './topics/replay-buffer.ts'
 import { TypingBroadcaster } from './typing-broadcaster.ts'
 
-/** What realtime needs of credentials: when they end, and that they were revoked. */
+/** Tells when credentials expire and that they were revoked. */
 export interface SessionCredentials {
-  /** When a principal's credential ends, in milliseconds; 0 where it has ended. */
+  /** When a principal's credential expires, in milliseconds since 1970; 0 where it has. */
   expiryOf(principal: Principal): number
   onRevoked(listener: (isRevoked: (principal: Principal) => boolean) => void): void
 }
 
 export interface RealtimeOptions extends Pick<UserTopicParts, 'isListed' | 'isUnread' | 'isRemovable'> {
-  /** The id of this node among all. */
+  /** The id of this node. */
   node: string
   sql: Sql
   apps: Apps
   globalCommands: GlobalCommands
   userCache: UserCache
-  /** Its caches listen before this, so that rights are looked at with what they know now. */
+  /** Its caches must have subscribed before, so that rights are checked with current data. */
   sharedLog: SharedLog
   typing: Typing
   presence: Presence
   findVisible: FindVisible
   events: EventTypes
   credentials: SessionCredentials
-  /** The principal of an access token, at once where it is known. Refuses with 401 and 403, thrown or rejected. */
+  /** The principal of an access token, synchronously where it is known. 401 and 403, thrown or as a rejection. */
   authenticate: (token: string) => Principal | Promise<Principal>
   canRead: CanRead
   hiddenUntil: HiddenUntil
   actor: (person: User, origin: string) => object
   refuse: Refuse
-  /** Scheme and host for the absolute URLs in events, or what stands for them until these are encoded. */
+  /** The origin of absolute URLs in events, or the placeholder for it. */
   origin: () => string
   clientOrigins: ClientOriginsParts
   ipOf: SocketParts['ipOf']
   settings: RealtimeSettings
-  /** Called when the first session here asks to see agents at work in an app, and when the last one has gone. */
+  /**
+   * Called when the first session on this node asks to see agents at work in an app, and when the last one has gone.
+   */
   agentAudience?: (app: number, isThere: boolean) => void
   clock: Clock
   log: Log
 }
 
-/** What a node does in realtime, for its metrics. */
+/** The figures of realtime for metrics. */
 export interface RealtimeFigures {
   sessions: number
-  /** Of these, those of clients of the hub. */
+  /** Of these, sessions of the hub. */
   hubSessions: number
   /** Users with a session on this node. */
   users: number
@@ -83,9 +85,10 @@ export interface RealtimeFigures {
 }
 
 /**
- * The realtime side of one node. Made after the actors, attached to the edge before it listens. When it is too busy it
- * refuses new connections, and cuts those who do not keep up: they resume by rev. `close` ends all sessions with the
- * hint to reconnect; if the process dies, clients do so by themselves, and nothing is lost that the log has.
+ * The realtime side of one node. Created after the actors, attached to the HTTP server before it listens. When it is
+ * too busy, it refuses new connections and cuts clients that fall behind, which resume by rev. `close` ends all
+ * sessions with the advice to reconnect; if the process dies, clients reconnect by themselves, and no event is lost
+ * that the log has.
  */
 export class Realtime {
   readonly #options: RealtimeOptions
@@ -156,7 +159,7 @@ export class Realtime {
     }
   }
 
-  /** The sessions of this node that match, newest first, at most so many. */
+  /** The sessions of this node that match, newest first, at most `limit`. */
   listSessions(filter: SessionFilter, limit: number): SessionPage {
     return listSessions(this.#sessions, filter, limit)
   }
@@ -166,35 +169,38 @@ export class Realtime {
     return this.#fanOut.seesAgents(app)
   }
 
-  /** Sends these subscribers what an agent does: it has no history. */
+  /** Sends a frame about an agent at work to the subscribers that ask for these. It has no history. */
   showAgents(app: number, frame: Frame): void {
     this.#fanOut.showAgents(app, frame)
   }
 
-  /** Ids of the users with a session on this node. */
+  /** The ids of the users with a session on this node. */
   get users(): Iterable<number> {
     return this.#sessions.users.keys()
   }
 
-  /** Sends a user's sessions on this node what concerns this user alone. `change` numbers it among all such changes. */
+  /**
+   * Sends a frame that concerns this user alone to the user's sessions on this node. `change` is its number among all
+   * such changes.
+   */
   sendToUser(user: number, frame: Frame, change: number): void {
     this.#userTopic.send(user, frame)
-    this.#userStreams.sendOwn(user, frame, change)
+    this.#userStreams.sendToUser(user, frame, change)
   }
 
-  /** Counts everything that was committed so far as sent. Call once, before `attach`. */
+  /** Counts all earlier commits as sent. Call once, before `attach`. */
   async start(): Promise<void> {
     await this.#unloadedApps.start()
   }
 
-  /** Receives apps that were written to, on any node: users here may have to be notified of some that are not in memory. */
-  onAppsChanged(moved: readonly Moved[]): void {
-    this.#unloadedApps.onChange(moved)
+  /** Handles writes to apps on any node: users on this node may have to be notified of apps that are not in memory. */
+  onAppsChanged(changed: readonly Moved[]): void {
+    this.#unloadedApps.onChange(changed)
   }
 
   /**
-   * Finds apps that were written to without a notice of it, within two seconds if it is called once a second. False where
-   * a user could not be notified, and the next poll has to try again.
+   * Finds apps whose writes were not announced; call it about once a second. False where a user could not be notified:
+   * the next poll tries again.
    */
   poll(): Promise<boolean> {
     return this.#unloadedApps.poll()
@@ -220,7 +226,7 @@ export class Realtime {
     this.#server = server
   }
 
-  /** Ends all sessions with the hint to reconnect. The server itself is closed by its maker. */
+  /** Ends all sessions with the advice to reconnect. The caller closes the server. */
   close(): void {
     this.#closed.abort()
     this.#admission.close()
@@ -233,12 +239,12 @@ export class Realtime {
     this.#server?.publish(topic, bytes, isBinary)
   }
 
-  /** Receives the first event of an app that was made on this node, and is in memory as a rule. */
+  /** Handles the first event of an app that was created on this node, which is usually still in memory. */
   #onAppCreated(event: AppEvent): void {
     const { app_id: app, rev } = event
     if (this.#sessions.users.size === 0) return void this.#unloadedApps.takeFirst(event)
     const state = this.#options.apps.peek(app)
-    // Gone from memory, or moved on: members who were added since are notified with what has happened since.
+    // Evicted or advanced since: members who were added later are notified by later events.
     if (state === undefined || state.app.head_rev > rev)
       return this.#unloadedApps.onChange([{ app, rev: state?.app.head_rev ?? rev }])
     if (!this.#unloadedApps.takeFirst(event)) return
@@ -246,7 +252,7 @@ export class Realtime {
     this.#userStreams.onCommit({ state, before: state.app, members: new Map() }, [event])
   }
 
-  /** Rights may hang on what belongs to no app: who is in which directory. */
+  /** Rights depend on data outside of apps, such as the members of directories. */
   async #onSharedEvent({ type, entity_type, entity_id, facts }: EventRow): Promise<void> {
     if (type === 'everything') return this.#sessions.restart()
     if (type === 'realtime_session_ended') {
@@ -265,7 +271,7 @@ export class Realtime {
     try {
       await this.#options.userCache.load(here)
     } catch (error) {
-      // Their rights cannot be looked at; they may come back when that is possible.
+      // Rights that cannot be checked count as lost; clients may reconnect.
       this.#options.log.warn({ users: here.length, error }, 'Sessions are ended because people cannot be read')
       for (const user of here) for (const session of this.#sessions.of(user)) session.cut()
       return

@@ -13,7 +13,7 @@ export interface TypingBroadcasterParts {
   log: Log
 }
 
-/** Sends the live subscribers of an app that a user types there, or no longer does. */
+/** Sends an app's live subscribers that a user types or has stopped typing. */
 export class TypingBroadcaster {
   readonly #parts: TypingBroadcasterParts
 
@@ -21,17 +21,17 @@ export class TypingBroadcaster {
     this.#parts = parts
   }
 
-  /** As `Typing.listen` gives it. */
+  /** A listener for `Typing.listen`. */
   onTyping(app: number, user: number, isTyping: boolean): void {
     const { userCache, fanOut, actor, origin } = this.#parts
     if (!fanOut.hasSubscribers(app)) return
     const person = userCache.find(user)
     if (person !== undefined) fanOut.broadcastEphemeral(app, typing(app, actor(person, origin()), isTyping))
-    // A user who types at another node may not be in memory here.
+    // A user who types on another node may not be in memory here.
     else if (isTyping) void this.#loadAndBroadcast(app, user)
   }
 
-  /** Loads a user who types, and broadcasts it unless they have stopped by then. Never rejects. */
+  /** Loads the user, and broadcasts unless the typing has stopped by then. Never rejects. */
   async #loadAndBroadcast(app: number, user: number): Promise<void> {
     const { userCache, typing, log } = this.#parts
     try {

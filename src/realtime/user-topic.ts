@@ -12,27 +12,27 @@ export interface UserTopicParts {
   /** True where an app is in the lists of a user with this relation to it. */
   isListed: (app: AppRow, own: MemberRow | undefined) => boolean
   isUnread: (app: AppRow, user: number, own: MemberRow | undefined) => boolean
-  /** True for apps that members may remove from their lists, where the next message brings them back. */
+  /** True for apps that members may remove from their lists until the next message. */
   isRemovable: (app: AppRow) => boolean
-  /** How long changes of what is unread are gathered before they are sent. */
+  /** How long changes of unread counts are gathered before they are sent. */
   unreadDelayMs: number
   clock: Clock
   log: Log
 }
 
-/** Users who are sent something before the event loop has its turn. A guess. */
+/** The most users that are sent a frame before the event loop is yielded. A guess. */
 const usersPerTurn = 25
 
-/** An app in which something may have become read or unread, and for which users. */
+/** An app whose unread counts may have changed, and for which users. */
 interface UnreadChange {
   readonly state: AppState
   readonly users: Set<number> | 'all'
 }
 
 /**
- * What concerns a user without a subscription: apps that appear and disappear, and what is unread in them. It has no
- * history: what a client missed while it was away it finds in its list of apps. The work hangs on the users who have a
- * session on this node, or the members of the app where these are fewer.
+ * Sends users what concerns them without a subscription: apps that appear and disappear, and their unread counts. It
+ * has no history: a client that was away reads its list of apps. Its cost depends on the users with a session on this
+ * node, or on the members of the app where these are fewer.
  */
 export class UserTopic {
   readonly #parts: UserTopicParts
@@ -66,12 +66,12 @@ export class UserTopic {
     if (app.last_id !== before.last_id || app.prior_id !== before.prior_id) this.#addUnreadChange(state, 'all')
   }
 
-  /** Receives an app that was made on this node. */
+  /** Handles an app that was created on this node. */
   onAppCreated(state: AppState): void {
     for (const user of this.#present(state)) this.#compare(state, user, { app: state.app, own: undefined })
   }
 
-  /** True where the app may have come into or out of lists of users whose own relation to it has not changed. */
+  /** True where the app may have entered or left lists of users whose own relation to it has not changed. */
   #mayMoveForAll(app: AppRow, before: AppRow): boolean {
     if (app.trashed_at !== before.trashed_at || app.deleted_at !== before.deleted_at) return true
     return app.last_id !== before.last_id && this.#parts.isRemovable(app)
@@ -88,7 +88,7 @@ export class UserTopic {
     } else if (isThere && own?.marked_id !== before.own?.marked_id) this.#addUnreadChange(state, new Set([user]))
   }
 
-  /** The users with a session here who have a relation to the app. */
+  /** The users with a session on this node and a relation to the app. */
   *#present(state: AppState): Iterable<number> {
     const { users } = this.#parts.sessions
     if (users.size < state.memberCount) {
@@ -98,11 +98,11 @@ export class UserTopic {
     }
   }
 
-  /** Gathered for a moment: in a lively app every member would otherwise get two frames for each message. */
-  #addUnreadChange(state: AppState, whom: UnreadChange['users']): void {
+  /** Gathers changes for a moment: in a lively app every member would otherwise get two frames for each message. */
+  #addUnreadChange(state: AppState, added: UnreadChange['users']): void {
     if (!this.#isDue) this.#scheduleFlush()
     const before = this.#unreadChanges.get(state.app.id)?.users
-    const all = before === 'all' || whom === 'all' ? 'all' : new Set([...(before ?? []), ...whom])
+    const all = before === 'all' || added === 'all' ? 'all' : new Set([...(before ?? []), ...added])
     this.#unreadChanges.set(state.app.id, { state, users: all })
   }
 
@@ -112,7 +112,7 @@ export class UserTopic {
     clock.after(unreadDelayMs, () => void this.#flush())
   }
 
-  /** One at a time: what is stirred meanwhile is gathered until this one is through. Never rejects. */
+  /** Handles one batch at a time; later changes are gathered until it is done. Never rejects. */
   async #flush(): Promise<void> {
     try {
       await this.#sendUnreadChanges()
@@ -124,17 +124,17 @@ export class UserTopic {
   }
 
   async #sendUnreadChanges(): Promise<void> {
-    const stirred = [...this.#unreadChanges.values()]
+    const changes = [...this.#unreadChanges.values()]
     this.#unreadChanges.clear()
-    let turn = new Yielder()
-    let told = 0
-    for (const { state, users } of stirred) {
+    let yielder = new Yielder()
+    let count = 0
+    for (const { state, users } of changes) {
       for (const user of users === 'all' ? this.#present(state) : users) {
         if (this.#isClosed) return
         this.#sendUnread(state, user)
-        if (++told % usersPerTurn > 0) continue
-        await turn.rest()
-        turn = new Yielder()
+        if (++count % usersPerTurn > 0) continue
+        await yielder.rest()
+        yielder = new Yielder()
       }
     }
   }

@@ -107,8 +107,8 @@ test('of durations, a sample tells between which bounds the median and the 99th 
   window.observe(0.05)
   window.observe(7)
 
-  expect(window.look()).toEqual({ p50Ms: 1, p99Ms: 100 })
-  expect(window.look()).toEqual({ p50Ms: Number.NaN, p99Ms: Number.NaN })
+  expect(window.sample()).toEqual({ p50Ms: 1, p99Ms: 100 })
+  expect(window.sample()).toEqual({ p50Ms: Number.NaN, p99Ms: Number.NaN })
   expect(window.total).toBe(100)
 })
 

@@ -31,7 +31,7 @@ export class DurationWindow {
   }
 
   /** The median and the 99th percentile in milliseconds, NaN where there was nothing; begins anew. */
-  look(): { p50Ms: number; p99Ms: number } {
+  sample(): { p50Ms: number; p99Ms: number } {
     const counts = this.#counts
     this.#counts = counts.map(() => 0)
     const quantileMs = (quantile: number) => quantileOf(counts, this.#boundsSeconds, quantile) * 1000

@@ -23,7 +23,7 @@ export class RequestWindow {
     this.#requests = requests
   }
 
-  look(): RequestFigures {
+  sample(): RequestFigures {
     const { byClass, byStatus, counts, boundsSeconds } = this.#requests.totals()
     const since = counts.map((count, i) => count - (this.#last[i] ?? 0))
     this.#last = counts

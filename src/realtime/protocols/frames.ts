@@ -3,7 +3,7 @@ import { IdInput } from '../../api/shape.ts'
 import type { Problem } from '../../lib/errors.ts'
 import type { Frame } from './protocol.ts'
 
-/** What clients say. Ids and revs may be numbers or strings, as in requests. */
+/** Frames of clients. Ids and revs may be numbers or strings, as in requests. */
 export const Incoming = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('hello'),
@@ -27,7 +27,7 @@ export type Ending = 'requested' | 'access-lost' | 'app-gone'
 
 export const pong: Frame = { type: 'pong' }
 
-/** With the seconds that are left as well: the client's clock may be wrong. */
+/** Includes the seconds that are left, because the client's clock may be wrong. */
 export const welcome = (user: number, scalars: string, expiresAt: number, now: number): Frame => ({
   type: 'welcome',
   user_id: user,
@@ -36,13 +36,13 @@ export const welcome = (user: number, scalars: string, expiresAt: number, now: n
   expires_in: Math.floor((expiresAt - now) / 1_000),
 })
 
-/** What an answer is about. */
+/** The subject of an answer. */
 interface Named {
   readonly app: number
   readonly request: number | undefined
 }
 
-/** `rev`: what follows begins right after it. `head_rev`: where the app's history ends now. */
+/** `rev`: the events after it follow. `head_rev`: where the app's history ends now. */
 export const subscribed = ({ app, request }: Named, rev: number, head_rev: number): Frame => ({
   type: 'subscribed',
   app_id: app,
@@ -51,10 +51,10 @@ export const subscribed = ({ app, request }: Named, rev: number, head_rev: numbe
   head_rev,
 })
 
-/** Everything up to `rev` has been sent. */
+/** Every event up to `rev` has been sent. */
 export const current = (app_id: number, rev: number): Frame => ({ type: 'current', app_id, rev })
 
-/** The history after the client's rev is not to be had: it must load the app anew; events after `rev` follow. */
+/** The history after the client's rev is not available: it must load the app anew; events after `rev` follow. */
 export const reset = (app_id: number, rev: number): Frame => ({ type: 'reset', app_id, rev })
 
 export const unsubscribed = (app_id: number, reason: Ending): Frame => ({ type: 'unsubscribed', app_id, reason })
@@ -66,7 +66,7 @@ export const typing = (app_id: number, actor: object, is_typing: boolean): Frame
   is_typing,
 })
 
-/** A refusal, in the members of problem details; `about` says of what. */
+/** A refusal, with members of problem details (RFC 9457); `about` names what was refused. */
 export const refusal = ({ status, code, message }: Problem, about: Record<string, unknown> = {}): Frame => ({
   type: 'error',
   status,

@@ -5,40 +5,43 @@ import { packPlain, unpackPlain } from './message-pack.ts'
 /** The name of an event on the hub. A symbol, because it is not encoded for other clients. */
 export const hubName = Symbol('hubName')
 
-/** Marks an event of which clients of the hub each get what their user may see. A symbol, as it is not encoded. */
+/** Marks an event that looks different for each user of the hub. A symbol, because it is not encoded. */
 export const perUser = Symbol('isOwn')
 
 /**
- * Stands in frames for the origin that their links begin with, until they are encoded: a frame is made once, also where
- * clients know this server under several origins. It cannot be guessed, so no text has it.
+ * A placeholder in frames for the origin of their links, replaced when they are encoded: a frame is made once, even
+ * where clients reach this server under several origins. Random, so that no user's text can contain it.
  */
 export const anyOrigin = `https://${randomUUID()}.invalid`
 
-/** What the server says, before it is encoded: `type` and that type's members. */
+/** A frame of the server before it is encoded: `type` and the members of that type. */
 export interface Frame {
   readonly type: string
-  /** What the event is called on the hub, where that is not what it is called elsewhere. */
+  /** The event's name on the hub, where it differs. */
   readonly [hubName]?: string
   readonly [perUser]?: boolean
   readonly [member: string]: unknown
 }
 
 /**
- * One way of writing frames: a protocol and a form of scalars, for clients of one `ClientOrigin`. Sessions with one codec
- * share every encoded frame, so there is one object for each, and no more than a handful for each origin.
+ * Encodes frames: a protocol and a form of numbers, for the clients of one `ClientOrigin`. Sessions with one codec
+ * share every encoded frame, so there is one object for each, and only a handful for each origin.
  */
 export interface Codec {
-  /** The subprotocol that clients ask for. */
+  /** The WebSocket subprotocol that selects it (RFC 6455 section 1.9). */
   readonly protocol: string
   readonly scalars: Scalars
   readonly isBinary: boolean
-  /** True where clients each get what their user may see, of the few events that are not the same for all. */
+  /** True where each client gets its user's version of the few events that differ between users. */
   readonly isPerUser: boolean
   /** Null for a frame that clients of this codec do not get. */
   encode(frame: Frame, origin?: string): Uint8Array | null
-  /** Reads what a client sent; throws on anything that is not in this protocol. */
+  /** Decodes a frame of a client; throws where it is not of this protocol. */
   decode(message: ArrayBuffer, isBinary: boolean): unknown
-  /** The topic under which such an event of an app, or all of them, is published to sessions with this codec. */
+  /**
+   * The topic under which the event, or every event of the app where `event` is empty, is published to sessions with
+   * this codec.
+   */
   topic(app: number, event: string): string
 }
 
@@ -47,7 +50,7 @@ interface NativeCodec extends Codec {
   encode(frame: Frame, origin?: string): Uint8Array
 }
 
-/** The JSON of a frame, or of a part of one, with links that begin with the origin. */
+/** The JSON of a frame or of a part of one; its links begin with `origin`. */
 export function writeFrame(frame: unknown, scalars: Scalars, origin: string): string {
   return writeJson(frame, scalars).replaceAll(anyOrigin, origin)
 }
@@ -70,7 +73,7 @@ const msgpack = (scalars: Scalars): NativeCodec => ({
   scalars,
   isBinary: true,
   isPerUser: false,
-  // By way of JSON, so that both protocols say the same: what is dropped, quoted and rounded is decided in one place.
+  // Encoded by way of JSON, so that dropping, quoting and rounding is decided in one place for both protocols.
   encode: (frame, origin = anyOrigin) => packPlain(JSON.parse(writeFrame(frame, scalars, origin))),
   decode(message, isBinary) {
     if (!isBinary) throw new TypeError('This protocol has binary frames')
@@ -81,12 +84,12 @@ const msgpack = (scalars: Scalars): NativeCodec => ({
 
 const codecs = [json('string'), json('number'), msgpack('string'), msgpack('number')]
 
-/** Undefined for a protocol that is not spoken here. */
+/** Undefined for an unknown protocol. */
 export function findCodec(protocol: string, scalars: Scalars): NativeCodec | undefined {
   return codecs.find(codec => codec.protocol === protocol && codec.scalars === scalars)
 }
 
-/** The codec of a protocol with another form of scalars. */
+/** The codec of a protocol with another form of numbers. */
 export function withScalars(codec: Codec, scalars: Scalars): Codec {
   return findCodec(codec.protocol, scalars) ?? codec
 }

@@ -13,29 +13,29 @@ type Limits = Pick<
 >
 
 export interface AdmissionParts {
-  /** The principal of an access token, at once where it is known. Refuses with 401 and 403, thrown or rejected. */
+  /** The principal of an access token, synchronously where it is known. 401 and 403, thrown or as a rejection. */
   authenticate: (token: string) => Principal | Promise<Principal>
-  /** When the principal's credential ends; 0 where it has ended. */
+  /** When the principal's credential expires, in milliseconds since 1970; 0 where it has. */
   expiryOf: (principal: Principal) => number
   sessions: Sessions
-  /** How many sessions there may be: in all, without authentication, and of one user; and what a user may send. */
+  /** The limits on sessions (in all, unauthenticated, of one user) and on the bytes that a user may send. */
   limits: Limits
   now: () => number
 }
 
-/** What a frame takes beside its bytes: even the smallest one has to be read and answered. A guess. */
+/** The cost of a frame beside its bytes: even an empty one has to be read and answered. A guess. */
 const frameOverheadBytes = 128
 
-/** For each app of each session: to subscribe takes 250, on the hub for each kind of event. A guess. */
+/** Bytes per app and session: a subscription takes 250, on the hub one for each kind of event. A guess. */
 const subscriptionBytes = 320
 
-/** A session of the hub takes as much to subscribe to all that 500 apps have. */
-const leastSavedBytes = 2 * 1024 * 1024
+/** A hub session needs as much to subscribe to all events of 500 apps. */
+const leastBurstBytes = 2 * 1024 * 1024
 
 /** Decides who may have a session, until when, and how much it may send. */
 export class Admission {
   readonly #parts: AdmissionParts
-  /** Of users, not of sessions: a client whose session is ended may reconnect at once. */
+  /** Per user, not per session: a client whose session is ended can reconnect at once. */
   readonly #bytes: TokenBuckets<number>
   #isClosed = false
 
@@ -44,57 +44,58 @@ export class Admission {
     this.#parts = parts
     this.#bytes = new TokenBuckets({
       perSecond: userBytesPerSecond,
-      burst: Math.max(leastSavedBytes, userSessions * subscriptions * subscriptionBytes),
+      burst: Math.max(leastBurstBytes, userSessions * subscriptions * subscriptionBytes),
       now: parts.now,
     })
   }
 
-  /** Refuses with 503 where there is no room for one more connection, or for one that does not say whose it is. */
+  /** 503 where there is no room for another connection, or for another unauthenticated one. */
   requireCapacity(isUnauthenticated: boolean): void {
     const { sessions, limits } = this.#parts
     const isFull = this.#isClosed || sessions.size >= limits.sessions
     if (isFull || (isUnauthenticated && sessions.unauthenticated >= limits.unauthenticatedSessions)) throw overloaded(5)
   }
 
-  /** Admits no session from now on. */
+  /** Admits no further session. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** Throws 401 for what is no token at all; rejects with what speaks against the others. */
+  /** The principal of a token. Throws 401 for a malformed token; rejects with other refusals. */
   authenticate(token: string): Principal | Promise<Principal> {
     try {
       return this.#parts.authenticate(token)
     } catch (error) {
-      // Answered when the connection is open, as for a key that has to be looked up: pages see no more than its end.
+      // Reported after the connection is open, as for an API key that has to be looked up: to a browser, a refused
+      // upgrade has no reason.
       if (error instanceof Problem && error.status === 403) return Promise.reject(error)
       throw error
     }
   }
 
   /**
-   * The instant at which a new session of the principal must end. Call it in the tick in which the session is opened:
-   * a token may have been revoked since it was looked at. Refuses with 401, and with 429 above the user's limit.
+   * The time, in milliseconds since 1970, when a new session of the principal must end. Call it in the tick in which
+   * the session opens: the token may have been revoked since it was looked up. 401, or 429 above the user's limit.
    */
   admit(principal: Principal): number {
-    this.requireShare(principal, 0)
+    this.requireUserCapacity(principal, 0)
     return this.renew(principal)
   }
 
-  /** Refuses with 429 above the user's limit; `coming`: sessions of theirs that are about to be opened. */
-  requireShare({ user }: Principal, coming: number): void {
+  /** 429 above the user's limit; `coming`: the user's sessions that are about to open. */
+  requireUserCapacity({ user }: Principal, coming: number): void {
     const { sessions, limits } = this.#parts
     if (sessions.of(user).size + coming >= limits.userSessions) throw TooManySessions()
   }
 
-  /** The instant at which a session must end that goes on with a new token. Refuses with 401. */
+  /** The time when a session must end that continues with a new token. 401 where the token has expired. */
   renew(principal: Principal): number {
     const expiresAt = this.#parts.expiryOf(principal)
     if (expiresAt <= this.#parts.now()) throw TokenEnded()
     return expiresAt
   }
 
-  /** Counts a frame of a user; false where all of their sessions together send more than their share. */
+  /** Counts a frame of a user; false where the user's sessions together exceed their share. */
   allowsBytes(user: number, sizeBytes: number): boolean {
     return this.#bytes.take(user, frameOverheadBytes + sizeBytes) === 0
   }

@@ -2,36 +2,36 @@ import type { HttpRequest } from 'uWebSockets.js'
 import type { Codec } from '../protocols/protocol.ts'
 
 export interface ClientOriginsParts {
-  /** Scheme and host under which the client of an upgrade request reaches this server. */
+  /** The origin (scheme and host) under which the client of an upgrade request reaches this server. */
   of: (req: HttpRequest) => string
-  /** Where clients are sent that come under one address too many. */
+  /** The origin for clients beyond the limits below. */
   fallback: () => string
 }
 
 /**
- * Addresses under which sessions come at one time. What happens is encoded for each of them, and a client can ask for
- * any: beyond these, links are those of the fallback. A guess, above what a server that is not misused has.
+ * The most origins of concurrent sessions. Events are encoded for each of them, and a client can name any: beyond the
+ * limit, links use the fallback. A guess, above what an honest server has.
  */
 const limit = 16
 
-/** Origins that one user may add, as at home, at work and on the road. A guess. */
+/** The most origins that one user may add, as at home, at work and on the road. A guess. */
 const ownLimit = 3
 
-/** Scheme and host as some clients know this server: the links in their frames begin with it. */
+/** An origin of this server as some clients know it: the links in their frames begin with it. */
 export class ClientOrigin {
   readonly origin: string
   readonly #topics: string
   readonly #forms = new Map<Codec, Codec>()
-  /** How many there are now. */
+  /** The number of its open sessions. */
   sessions = 0
 
-  /** `number` keeps its topics apart from those of other origins. */
+  /** `number` separates its topics from those of other origins. */
   constructor(origin: string, number: number) {
     this.origin = origin
     this.#topics = `:${number}`
   }
 
-  /** The form as it is written for these clients; there is one object for it. */
+  /** The codec of the protocol for this origin; one object for each. */
   codec(plain: Codec): Codec {
     let own = this.#forms.get(plain)
     if (own === undefined) {
@@ -46,7 +46,7 @@ export class ClientOrigin {
   }
 }
 
-/** The addresses under which this node has sessions now. */
+/** The origins of this node's open sessions. */
 export class ClientOrigins {
   readonly #parts: ClientOriginsParts
   readonly #inUse = new Map<string, ClientOrigin>()
@@ -56,26 +56,26 @@ export class ClientOrigins {
     this.#parts = parts
   }
 
-  /** What an upgrade request says. */
+  /** The origin that an upgrade request names. */
   of(req: HttpRequest): string {
     return this.#parts.of(req)
   }
 
   /**
-   * The origin for a session that is opened, shared with all sessions under it; `held` are the origins of the user's
-   * other sessions. Call it for authenticated sessions only: clients without a token could take all the room.
+   * The origin for a session that opens, shared by all sessions under it; `held` are the origins of the user's other
+   * sessions. Call it for authenticated sessions only: others could use up all origins.
    */
   acquire(origin: string, held: ReadonlySet<ClientOrigin>): ClientOrigin {
     const hasRoom = this.#inUse.has(origin) || (this.#inUse.size < limit && held.size < ownLimit)
-    const granted = hasRoom ? origin : this.#parts.fallback()
-    const address = this.#inUse.get(granted) ?? new ClientOrigin(granted, ++this.#made)
-    this.#inUse.set(granted, address)
-    address.sessions++
-    return address
+    const acquired = hasRoom ? origin : this.#parts.fallback()
+    const clientOrigin = this.#inUse.get(acquired) ?? new ClientOrigin(acquired, ++this.#made)
+    this.#inUse.set(acquired, clientOrigin)
+    clientOrigin.sessions++
+    return clientOrigin
   }
 
-  /** It has ended. */
-  release(address: ClientOrigin): void {
-    if (--address.sessions === 0) this.#inUse.delete(address.origin)
+  /** Releases the origin of a session that has ended. */
+  release(clientOrigin: ClientOrigin): void {
+    if (--clientOrigin.sessions === 0) this.#inUse.delete(clientOrigin.origin)
   }
 }

@@ -1,10 +1,13 @@
 import { closeCodes, type Session } from './session.ts'
 
-/** What a client may send before its token was looked up: a handshake and its subscriptions. A guess. */
+/** What a client may send while its token is looked up: a handshake and its subscriptions. A guess. */
 const heldBytes = 64 * 1024
 const heldMessages = 600
 
-/** What all such clients together may send: a thousand of the most talkative. PostgreSQL may be slow, and tokens cost nothing. */
+/**
+ * The limit of all pending sessions together: a thousand of the most talkative. PostgreSQL may be slow, and invalid
+ * tokens cost nothing.
+ */
 const totalBytes = 64 * 1024 * 1024
 
 /** The bytes that all pending sessions hold together. */
@@ -12,7 +15,9 @@ export class PendingBudget {
   bytes = 0
 }
 
-/** A session whose token is being looked up, with the messages that its client has sent meanwhile, which are bounded. */
+/**
+ * A session whose token is being looked up, with the messages that its client has sent meanwhile, which are bounded.
+ */
 export class PendingSession {
   readonly session: Session
   readonly #budget: PendingBudget
@@ -24,7 +29,7 @@ export class PendingSession {
     this.#budget = budget
   }
 
-  /** Keeps a copy: uWebSockets.js takes the message back when its handler returns. */
+  /** Keeps a copy, because uWebSockets.js reuses the message's memory. */
   hold(message: ArrayBuffer, isBinary: boolean): void {
     const size = message.byteLength
     if (this.#bytes + size > heldBytes || this.#messages.length >= heldMessages) {
@@ -40,7 +45,7 @@ export class PendingSession {
     this.#messages.push({ bytes: message.slice(0), isBinary })
   }
 
-  /** Hands over all messages, in order; nothing is held any more. */
+  /** Hands over all messages in order, and holds none any more. */
   release(onMessage: (message: ArrayBuffer, isBinary: boolean) => void = () => {}): void {
     const messages = this.#messages
     this.#messages = []

@@ -3,35 +3,37 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ListedSession, SessionFilter, SessionPage } from './session-list.ts'
 
 interface SessionDirectoryParts {
-  /** Null where there is no bus between nodes. */
+  /** Null where there is only one node. */
   bus: Bus | null
-  /** The id of this node among all. */
+  /** The id of this node. */
   node: string
-  /** The ids of the other nodes that run, as far as the database knows. */
+  /** The ids of the other running nodes, as far as the database knows. */
   otherNodes: () => Promise<string[]>
   /** Lists the sessions of this node. */
   listHere: (filter: SessionFilter, limit: number) => SessionPage
   clock: Clock
 }
 
-/** The sessions of all nodes that match, with the nodes that are missing among them. */
+/** The matching sessions of all nodes, and the nodes whose answer is missing. */
 export interface ClusterSessions {
   sessions: (ListedSession & { node: string })[]
   count: number
-  /** Nodes that run and did not answer in time. */
+  /** Running nodes that did not answer in time. */
   silent: string[]
 }
 
-/** How long a node waits for the others: someone looks at an empty page meanwhile. A node that is well takes some ms. */
-const patienceMs = 500
+/**
+ * How long a node waits for the others, while a user looks at an empty page. A healthy node takes some milliseconds.
+ */
+const answerTimeoutMs = 500
 
-/** What one node answers at most, whatever it is asked: some 200 KB. */
+/** The most sessions in one node's answer, whatever limit it is asked for: some 200 KB. */
 const answerLimit = 1_000
 
 interface Question {
   from: string
   ticket: number
-  /** Of this node alone; absent: of all. */
+  /** The node that is asked; absent: all. */
   to?: string | undefined
   filter: SessionFilter
   limit: number
@@ -42,7 +44,7 @@ interface Answer extends SessionPage {
   ticket: number
 }
 
-/** A question that other nodes are still to answer. */
+/** A question that some nodes have still to answer. */
 interface OpenQuestion {
   missing: Set<string>
   answers: Answer[]
@@ -53,8 +55,8 @@ const questions = 'sessions'
 const answersTo = (node: string) => `sessions:${node}`
 
 /**
- * The realtime sessions of all nodes. Each node knows its own, and asks the others over the bus when someone wants to see
- * them. A node that does not answer within half a second is named as missing; without a bus, all others are.
+ * The realtime sessions of all nodes. Each node knows its own, and asks the others over the bus when a user wants to
+ * see them. A node that does not answer within half a second is named as missing; without a bus, all others are.
  */
 export class SessionDirectory {
   readonly #parts: SessionDirectoryParts
@@ -65,7 +67,7 @@ export class SessionDirectory {
     this.#parts = parts
   }
 
-  /** Answers the other nodes from now on, until the returned function is called. */
+  /** Answers other nodes from now on, until the returned function is called. */
   start(): () => void {
     const { bus, node } = this.#parts
     if (bus === null) return () => {}
@@ -76,7 +78,7 @@ export class SessionDirectory {
     return () => ends.forEach(end => end())
   }
 
-  /** The newest sessions of all nodes, at most so many, and how many match. */
+  /** The newest sessions of all nodes, at most `limit`, and how many match. */
   async list(filter: SessionFilter, limit: number): Promise<ClusterSessions> {
     const { node, listHere, otherNodes } = this.#parts
     const { answers, silent } = await this.#ask({ filter, limit }, await otherNodes())
@@ -86,7 +88,7 @@ export class SessionDirectory {
     return { sessions: sessions.slice(0, limit), count: all.reduce((sum, { count }) => sum + count, 0), silent }
   }
 
-  /** Whether a node that runs has such a session; true as well where it does not say. */
+  /** True where a running node has the session, or does not answer. */
   async mayHave(node: string, number: number): Promise<boolean> {
     const filter = { number }
     if (node === this.#parts.node) return this.#parts.listHere(filter, 1).count > 0
@@ -106,7 +108,7 @@ export class SessionDirectory {
     const open = { missing: new Set(nodes), answers: [], onComplete: complete.resolve } satisfies OpenQuestion
     this.#open.set(ticket, open)
     bus.publish(questions, { from: node, ticket, ...question } satisfies Question)
-    const cancel = clock.after(patienceMs, complete.resolve)
+    const cancel = clock.after(answerTimeoutMs, complete.resolve)
     await complete.promise
     cancel()
     this.#open.delete(ticket)
@@ -122,7 +124,7 @@ export class SessionDirectory {
 
   #onAnswer(answer: Answer): void {
     const open = this.#open.get(answer.ticket)
-    // A node that the database does not know, because it has just begun or cannot be reached from there, counts too.
+    // An answer of a node that the database does not know, because it is new or cannot reach the database, counts too.
     if (open === undefined || open.answers.some(({ from }) => from === answer.from)) return
     open.answers.push(answer)
     open.missing.delete(answer.from)

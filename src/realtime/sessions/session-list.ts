@@ -1,38 +1,38 @@
 import type { Session, SessionKind } from './session.ts'
 import type { Sessions } from './sessions.ts'
 
-/** Which sessions are asked for; without any of these, all. */
+/** Selects sessions; each absent member matches all. */
 export interface SessionFilter {
   user?: number | undefined
-  /** Those that are subscribed to this app. */
+  /** Sessions that are subscribed to this app. */
   app?: number | undefined
   number?: number | undefined
 }
 
-/** A connection as it is listed: plain values, so that it can be sent between nodes. */
+/** A session in a list: plain values, so that it can be sent between nodes. */
 export interface ListedSession {
   number: number
   kind: SessionKind
-  /** Null before the client has said who it is. */
+  /** Null before the session is authenticated. */
   user: number | null
-  /** When its socket opened, in milliseconds. */
+  /** When its socket opened, in milliseconds since 1970. */
   since: number
   ip: string
-  /** The apps that it is subscribed to: the first of them, and how many there are. */
+  /** The first apps that it is subscribed to; `subscriptions` is their number. */
   apps: number[]
   subscriptions: number
 }
 
 export interface SessionPage {
   sessions: ListedSession[]
-  /** How many match, listed or not. */
+  /** The number of matching sessions, listed or not. */
   count: number
 }
 
-/** Apps that are named with each session: as many as a table row has room for, so that a page stays small. */
+/** Apps listed for each session: as many as a table row has room for, so that a page stays small. */
 const appsShown = 10
 
-/** The open sessions of this node that match, newest first, at most `limit` of them. Looks at each of the node's sessions. */
+/** The open sessions of this node that match, newest first, at most `limit`. Looks at each session of the node. */
 export function listSessions(
   sessions: Pick<Sessions, 'of' | typeof Symbol.iterator>,
   { user, app, number }: SessionFilter,

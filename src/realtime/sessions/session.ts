@@ -3,7 +3,7 @@ import type { ClientOrigin } from './client-origins.ts'
 import type { Codec, Frame } from '../protocols/protocol.ts'
 import type { Subscription } from '../topics/subscription.ts'
 
-/** What a session needs of its socket; uWebSockets.js' WebSocket as it is. */
+/** The part of a socket that a session uses; uWebSockets.js' WebSocket has it. */
 export interface Socket {
   send(message: Uint8Array, isBinary: boolean): number
   getBufferedAmount(): number
@@ -14,30 +14,30 @@ export interface Socket {
   close(): void
 }
 
-/** `opening`: not authenticated yet. `open`: it belongs to a user. `closed`: its socket is gone or going. */
+/** `opening`: not authenticated yet. `open`: it belongs to a user. `closed`: its socket is closed or closing. */
 export type SessionState =
   | { readonly state: 'opening'; readonly endsAt: number }
   | { readonly state: 'open'; readonly principal: Principal; readonly expiresAt: number }
   | { readonly state: 'closed' }
 
-/** Why connections are closed; documented in docs/realtime.md. */
+/** WebSocket close codes (RFC 6455 section 7.4), documented in docs/realtime.md. */
 export const closeCodes = {
-  /** The client said that it is done. */
+  /** The client has finished. */
   normal: 1000,
-  /** Something went wrong here; reconnecting helps. */
+  /** An internal error; reconnecting helps. */
   failed: 1011,
   restarting: 1012,
   malformed: 4400,
   unauthorized: 4401,
-  /** An owner has ended it: the client is not to come back by itself. */
+  /** Ended by an operator: the client should not reconnect by itself. */
   ended: 4410,
   tooMany: 4429,
 } as const
 
-/** The close code for a refusal: 401 is 4401. */
+/** The close code for a refusal: 401 becomes 4401. */
 export const toCloseCode = (status: number) => 4_000 + status
 
-/** What a client speaks: the protocols of docs/realtime.md, or SignalR. */
+/** The client's protocol: the native one of docs/realtime.md, or SignalR. */
 export type SessionKind = 'native' | 'hub'
 
 /** What is known of a connection when its socket opens. */
@@ -51,16 +51,18 @@ interface SessionStart {
 
 const closed: SessionState = { state: 'closed' }
 
-/** Frames that cannot be understood before the connection is ended: a client with a bug would not get better. */
+/** Malformed frames before the connection is ended: a client with a bug would not improve. */
 const faultLimit = 5
 
-/** What a client may send before it is authenticated: the longest hello, with every character escaped, and some pings. */
-const introductionBytes = 4 * 1024
+/**
+ * What a client may send before it is authenticated: the longest hello, with every character escaped, and some pings.
+ */
+const helloBytes = 4 * 1024
 
 /**
- * One connection. Made when the socket opens; ends with its socket, by `close` or because the client went away. It
- * holds nothing that a client could not resume: when the process dies, clients reconnect and go on by rev. There are
- * many of these, so it has no closures and no timers of its own (see `Sessions`).
+ * One WebSocket connection. Created when the socket opens; ends with the socket, by `close` or by the client. It holds
+ * nothing that a client could not resume: if the process dies, clients reconnect and continue by rev. There are many of
+ * these, so it has no closures and no timers of its own (see `Sessions`).
  */
 export class Session {
   state: SessionState
@@ -69,19 +71,19 @@ export class Session {
   readonly kind: SessionKind
   /** The client's IP address. */
   readonly ip: string
-  /** When its socket opened, in milliseconds. */
+  /** When its socket opened, in milliseconds since 1970. */
   readonly since: number
-  /** By app. */
+  /** App → subscription. */
   readonly subscriptions = new Map<number, Subscription>()
-  /** The user that it belongs to or belonged to; undefined before it was authenticated. */
+  /** The user that it belongs or belonged to; undefined before it is authenticated. */
   owner: number | undefined
   readonly #socket: Socket
   #clientOrigin: ClientOrigin
-  /** As the protocol declares it, without the links of an origin. */
+  /** The codec of the protocol, without an origin. */
   #plainCodec: Codec
   #codec: Codec
   #faults = 0
-  #introducedBytes = 0
+  #receivedBeforeHello = 0
   #allowance = 0
   #countedAt = Number.NEGATIVE_INFINITY
 
@@ -104,12 +106,12 @@ export class Session {
     return this.#codec
   }
 
-  /** Where its client came in. */
+  /** The origin under which its client reaches this server. */
   get clientOrigin(): ClientOrigin {
     return this.#clientOrigin
   }
 
-  /** Encodes for another origin from now on, which it shares with other sessions. */
+  /** Encodes for another origin from now on. */
   useOrigin(address: ClientOrigin): void {
     this.#clientOrigin = address
     this.#codec = address.codec(this.#plainCodec)
@@ -121,7 +123,7 @@ export class Session {
     this.#codec = this.#clientOrigin.codec(codec)
   }
 
-  /** The user that it belongs to; undefined before it is authenticated, and when it is closed. */
+  /** The user that it belongs to; undefined before it is authenticated, and once it is closed. */
   get user(): number | undefined {
     return this.state.state === 'open' ? this.owner : undefined
   }
@@ -130,12 +132,12 @@ export class Session {
     return this.state.state === 'closed'
   }
 
-  /** What the client has not taken yet. */
+  /** Bytes that the client has not received yet. */
   get bufferedBytes(): number {
     return this.isClosed ? 0 : this.#socket.getBufferedAmount()
   }
 
-  /** It belongs to the principal's user from now on; call again when a new token takes the place of the old one. */
+  /** Assigns the session to the principal's user; call again when a new token replaces the old one. */
   open(principal: Principal, expiresAt: number): void {
     this.owner = principal.user
     this.state = { state: 'open', principal, expiresAt }
@@ -147,17 +149,17 @@ export class Session {
     if (bytes !== null) this.#socket.send(bytes, this.codec.isBinary)
   }
 
-  /** Sends what was encoded in this session's form before. */
+  /** Sends a frame that was encoded with this session's codec. */
   sendBytes(bytes: Uint8Array): void {
     if (!this.isClosed) this.#socket.send(bytes, this.codec.isBinary)
   }
 
-  /** Everything that `run` sends goes out in as few packets as possible. */
+  /** Sends all frames of `run` in as few packets as possible. */
   cork(run: () => void): void {
     if (!this.isClosed) this.#socket.cork(run)
   }
 
-  /** From now on the client gets what is published under the topic. */
+  /** Subscribes the socket to a topic, so that it receives what is published there. */
   join(topic: string): void {
     if (!this.isClosed) this.#socket.subscribe(topic)
   }
@@ -166,7 +168,7 @@ export class Session {
     if (!this.isClosed) this.#socket.unsubscribe(topic)
   }
 
-  /** Counts a frame of the client; false when it sends more than its share. Unused allowance adds up to `most`. */
+  /** Counts a frame of the client; false where it exceeds `perSecond`. Unused allowance adds up to `most`. */
   admits(now: number, perSecond: number, most: number): boolean {
     this.#allowance = Math.min(most, this.#allowance + (Math.max(0, now - this.#countedAt) / 1_000) * perSecond)
     this.#countedAt = now
@@ -175,32 +177,32 @@ export class Session {
     return true
   }
 
-  /** Counts a frame of a client that is not authenticated yet; false when it sends too much. */
+  /** Counts a frame of a client that is not authenticated; false where it sends too much. */
   allowsBeforeHello(sizeBytes: number): boolean {
-    this.#introducedBytes += sizeBytes
-    return this.#introducedBytes <= introductionBytes
+    this.#receivedBeforeHello += sizeBytes
+    return this.#receivedBeforeHello <= helloBytes
   }
 
-  /** Counts a frame that could not be parsed; false after a few. */
+  /** Counts a malformed frame; false after a few. */
   toleratesFault(): boolean {
     return ++this.#faults < faultLimit
   }
 
-  /** Ends the connection with a code that the client can act on. What was sent before still arrives. */
+  /** Closes the connection with a code that tells the client what to do. Earlier frames still arrive. */
   close(code: number, reason: string): void {
     if (this.isClosed) return
     this.state = closed
     this.#socket.end(code, reason)
   }
 
-  /** Ends the connection at once, with all that waits for it. */
+  /** Terminates the connection at once, and drops its backlog. */
   cut(): void {
     if (this.isClosed) return
     this.state = closed
     this.#socket.close()
   }
 
-  /** The socket is gone. */
+  /** Marks the session closed after its socket has closed. */
   onSocketClosed(): void {
     this.state = closed
   }

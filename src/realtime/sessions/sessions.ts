@@ -6,26 +6,26 @@ import { closeCodes, type Session } from './session.ts'
 
 interface SessionsOptions {
   clock: Clock
-  /** Learns whose sessions begin and end. */
+  /** Is told whose sessions begin and end. */
   presence: Pick<Presence, 'arrive' | 'leave'>
   clientOrigins: ClientOrigins
-  /** What may wait for all slow clients together. */
+  /** The most unsent bytes for all slow clients together. */
   totalBacklogBytes: number
 }
 
-/** How often all sessions are looked at, for what has expired: so a token outlives itself by a second at most. */
+/** How often sessions are checked for expiry: a session outlives its token by at most a second. */
 const sweepMs = 1_000
 
 const none: ReadonlySet<Session> = new Set()
 
-/** The connections of this node. One timer for all of them, while there are any, until `close`. */
+/** The sessions of this node. One timer serves all of them, while there are any, until `close`. */
 export class Sessions {
   readonly #options: SessionsOptions
   readonly #all = new Set<Session>()
   readonly #byUser = new Map<number, Set<Session>>()
   readonly #closed = new AbortController()
   #owned = 0
-  /** How many there were so far. */
+  /** The number of sessions so far. */
   #added = 0
   #ofHub = 0
   readonly #beginSweeps: () => void
@@ -42,12 +42,12 @@ export class Sessions {
     return this.#all.size
   }
 
-  /** Those of clients of the hub. */
+  /** The number of hub sessions. */
   get ofHub(): number {
     return this.#ofHub
   }
 
-  /** Those that have not said who they are yet. */
+  /** The number of unauthenticated sessions. */
   get unauthenticated(): number {
     return this.#all.size - this.#owned
   }
@@ -56,7 +56,7 @@ export class Sessions {
     return this.#all.values()
   }
 
-  /** The users who have an open session here. */
+  /** The users with an open session on this node. */
   get users(): ReadonlyMap<number, ReadonlySet<Session>> {
     return this.#byUser
   }
@@ -72,7 +72,7 @@ export class Sessions {
     this.#beginSweeps()
   }
 
-  /** From now on the session belongs to the principal's user, until `expiresAt`. */
+  /** Assigns the session to the principal's user until `expiresAt`. */
   open(session: Session, principal: Principal, expiresAt: number): void {
     const held = new Set<ClientOrigin>()
     for (const { clientOrigin } of this.of(principal.user)) held.add(clientOrigin)
@@ -96,7 +96,7 @@ export class Sessions {
     if (own?.size === 0) this.#byUser.delete(session.owner)
   }
 
-  /** Ends the sessions whose credential is no longer valid. */
+  /** Ends the sessions whose credential was revoked. */
   revoke(isRevoked: (principal: Principal) => boolean): void {
     for (const session of this.#all) {
       if (session.state.state === 'open' && isRevoked(session.state.principal)) {
@@ -105,14 +105,14 @@ export class Sessions {
     }
   }
 
-  /** Ends a session because an owner wants it; nothing happens where it has ended. */
+  /** Ends a session on behalf of an operator; does nothing where it has ended. */
   end(number: number): void {
     for (const session of this.#all) {
       if (session.number === number) session.close(closeCodes.ended, 'ended by the owner')
     }
   }
 
-  /** Ends all sessions; their clients are to connect again, here or elsewhere. */
+  /** Ends all sessions with the advice to reconnect, here or to another node. */
   restart(): void {
     for (const session of this.#all) session.close(closeCodes.restarting, 'reconnect')
   }
@@ -134,7 +134,7 @@ export class Sessions {
     if (buffered > this.#options.totalBacklogBytes) this.#cutSlowest(buffered)
   }
 
-  /** Many clients, each within its own limit, could together take all memory. */
+  /** Bounds the total: many clients, each within its own limit, could together use up the memory. */
   #cutSlowest(buffered: number): void {
     const slow = [...this.#all].map(session => ({ session, bytes: session.bufferedBytes }))
     slow.sort((a, b) => b.bytes - a.bytes)

@@ -10,30 +10,30 @@ import { Session, type SessionKind } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from '../settings.ts'
 
-/** Answers a request that does not become a WebSocket, with problem details. */
+/** Answers a request that does not become a WebSocket with problem details. */
 export type Refuse = (res: HttpResponse, req: HttpRequest, error: unknown) => void
 
-/** One address for WebSockets, and what is spoken there. */
+/** A WebSocket endpoint: its path and the behaviour of its protocol. */
 export interface WebSocketEndpoint {
   readonly path: string
   readonly kind: SessionKind
-  /** Reads an upgrade request before it is freed. Refuses what cannot be had. */
+  /** Reads an upgrade request before uWebSockets.js frees it. Throws a Problem where it is refused. */
   readUpgrade(req: HttpRequest): UpgradeRequest
-  /** A session begins; the principal is null where the first frame is to say who it is. */
+  /** Called when a session begins; the principal is null where the first frame is to authenticate it. */
   onOpen(session: Session, principal: Principal | null): void
-  /** The token that came with the request is not valid, or cannot be looked up: the session ends with the reason. */
+  /** Called where the token of the request is not valid or cannot be looked up: ends the session with the reason. */
   refuse(session: Session, error: unknown): void
   onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void
-  /** It has ended. */
+  /** Called when the session has ended. */
   onClose(session: Session): void
 }
 
 /** What an upgrade request asks for. */
 export interface UpgradeRequest {
   readonly codec: Codec
-  /** The subprotocol to answer with; empty where none was asked for. */
+  /** The subprotocol to answer with; empty where none was offered. */
   readonly protocol: string
-  /** Null where it comes later. */
+  /** Null where the first frame will bring it. */
   readonly token: string | null
   readonly key: string
   readonly extensions: string
@@ -51,7 +51,7 @@ export interface SocketParts {
   now: () => number
 }
 
-/** What uWebSockets.js keeps for a socket. It copies the members of this object, so there is only one. */
+/** The user data of a socket. uWebSockets.js copies its members, so there is only one. */
 interface UserData {
   session: Session | Opening | PendingSession
 }
@@ -62,11 +62,11 @@ interface Opening {
   readonly origin: string
   /** The client's IP address. */
   readonly ip: string
-  /** Null where the first frame is to say who it is; a promise while its token is being looked up. */
+  /** Null where the first frame is to authenticate it; a promise while its token is looked up. */
   readonly principal: Principal | null | Promise<Principal>
 }
 
-/** Opens an endpoint for WebSockets. The only file that touches the WebSockets of uWebSockets.js. */
+/** Opens a WebSocket endpoint. No other file uses the WebSockets of uWebSockets.js. */
 export function serve(app: TemplatedApp, endpoint: WebSocketEndpoint, parts: SocketParts): void {
   const { sessions, fanOut, settings, now } = parts
   const budget = new PendingBudget()
@@ -75,13 +75,13 @@ export function serve(app: TemplatedApp, endpoint: WebSocketEndpoint, parts: Soc
     idleTimeout: settings.idleTimeoutSeconds,
     sendPingsAutomatically: true,
     maxBackpressure: settings.backlogBytes,
-    // Without this, published messages that are too many for a socket are skipped without a sign.
+    // Otherwise uWebSockets.js silently skips published messages of a socket with too much backlog.
     closeOnBackpressureLimit: true,
-    // No compression: by far the most of an idle connection's memory would go there.
+    // No compression, which would take most of the memory of an idle connection.
     upgrade: (res, req, context) => upgrade(endpoint, parts, res, req, context),
     open(socket) {
       const { codec, origin, ip, principal } = openingOf(socket)
-      // Its own until the session is opened: nothing is published to it before.
+      // An origin of its own until the session is open: nothing is published to it before.
       const clientOrigin = new ClientOrigin(origin, 0)
       const since = now()
       const start = { codec, clientOrigin, kind: endpoint.kind, ip, since }
@@ -111,10 +111,10 @@ export function serve(app: TemplatedApp, endpoint: WebSocketEndpoint, parts: Soc
 }
 
 /**
- * Answers before it returns, also where the token has still to be looked up; then the session waits for that. Upgrading
- * a corked response later is what uWebSockets.js' examples do, and it ends some of the new connections at once: when the
- * socket's memory is not moved by the upgrade, `cork` goes on to read what is now a WebSocket as a response, and may
- * find there that the connection is to be closed.
+ * Answers synchronously, even where the token has yet to be looked up; then the session waits for that. Upgrading a
+ * corked response later, as uWebSockets.js' examples do, ends some new connections at once: where the upgrade does not
+ * move the socket's memory, `cork` continues to read the WebSocket as an HTTP response, and may find that the
+ * connection is to be closed.
  */
 function upgrade(
   endpoint: WebSocketEndpoint,
@@ -128,7 +128,7 @@ function upgrade(
     const { codec, protocol, token, key, extensions } = endpoint.readUpgrade(req)
     admission.requireCapacity(token === null)
     const principal = token === null ? null : admission.authenticate(token)
-    // Its refusal is sent when the socket is open; should that fail, no client is left.
+    // The refusal is sent when the socket is open; if that fails, there is no client left.
     if (principal instanceof Promise) principal.catch(() => {})
     res.upgrade<UserData>(
       { session: { codec, origin: clientOrigins.of(req), ip: ipOf(res, req), principal } },
@@ -142,7 +142,7 @@ function upgrade(
   }
 }
 
-/** The session begins when its token has been looked up; what the client sends meanwhile is handled then. */
+/** Opens the session when its token has been looked up, and then handles what the client has sent meanwhile. */
 function openWhenKnown(
   endpoint: WebSocketEndpoint,
   socket: WebSocket<UserData>,
@@ -165,12 +165,12 @@ function openWhenKnown(
     })
 }
 
-/** The token in the Authorization header; null if there is none. */
+/** The token in the Authorization header (RFC 6750); null if there is none. */
 export function bearerIn(req: HttpRequest): string | null {
   return /^bearer +(\S+)$/i.exec(req.getHeader('authorization'))?.[1] ?? null
 }
 
-/** What every upgrade request says of itself. */
+/** The headers that every upgrade request has (RFC 6455 section 4.1). */
 export function readUpgradeHeaders(req: HttpRequest): Pick<UpgradeRequest, 'key' | 'extensions'> {
   return { key: req.getHeader('sec-websocket-key'), extensions: req.getHeader('sec-websocket-extensions') }
 }

@@ -9,7 +9,7 @@ import { hubName, perUser, type Codec, type Frame } from '../protocols/protocol.
 import type { Subscription } from './subscription.ts'
 import { ReplayBuffer, type ReplayBuffers } from './replay-buffer.ts'
 
-/** Hands bytes to every socket that has joined a topic. */
+/** Sends bytes to every socket that has subscribed to a topic. */
 export type Publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => void
 
 export interface AppTopicParts {
@@ -18,44 +18,46 @@ export interface AppTopicParts {
   publish: Publish
   clock: Clock
   log: Log
-  /** Called when the topic has moved on, for subscriptions that are ahead of it. */
+  /** Called when the topic has advanced, for subscriptions that are ahead of it. */
   onAdvance: (appTopic: AppTopic) => void
 }
 
-/** The subscribers of an app that share a codec. */
+/** The subscribers of an app with one codec. */
 interface Audience {
   readonly codec: Codec
   size: number
   buffer: ReplayBuffer
 }
 
-/** How many events are read from the log at once. A guess: a few hundred kilobytes of typical ones. */
+/** The most events of one read of the log. A guess: a few hundred kilobytes of typical ones. */
 const pageSize = 200
 
-/** Events that wait while older ones are read; more are forgotten here and read from the log in their turn. */
+/** The most events that wait while older ones are read; further ones are dropped, and read from the log later. */
 const waitingLimit = 1_000
 
 /** After this many events that are not sent, clients get the current rev, so that they need not resume far back. */
 const hiddenLimit = 100
 
-/** After these, what was sent of an item must not be shown any more: replays read the log instead of the buffer. */
+/**
+ * After such an event, older versions of the item must not be shown any more: replays read the log instead of the
+ * buffer.
+ */
 const changing = /^(message|post|comment|file)_(updated|deleted)$/
 
-/** Users who are sent a frame of their own before the event loop has its turn. A guess. */
+/** The most users that are sent a frame of their own before the event loop is yielded. A guess. */
 const usersPerTurn = 25
 
 const retryMs = 1_000
 
 /**
- * One app with subscribers on this node: publishes every event exactly once and in order, encoded once for each codec
- * that has listeners. Opened by the first subscriber, closed by the last; in between the app is pinned in
- * memory. Where committed events have a gap it reads the missing ones from the log; if the process dies, nothing
- * is lost that the log does not have.
+ * An app with subscribers on this node: publishes every event exactly once and in order, encoded once for each codec in
+ * use. Opened by the first subscriber, closed by the last; meanwhile the app is pinned in memory. Gaps between
+ * committed events are read from the log; if the process dies, no event is lost that the log has.
  */
 export class AppTopic {
   readonly app: number
   readonly subscriptions = new Set<Subscription>()
-  /** Subscriptions whose clients have seen more than this node; see `Replays`. */
+  /** Subscriptions whose clients are ahead of this node; see `Replays`. */
   readonly early = new Set<Subscription>()
   readonly #parts: AppTopicParts
   readonly #begin: (appTopic: AppTopic) => Promise<void>
@@ -71,14 +73,14 @@ export class AppTopic {
   #isBusy = false
   #isClosed = false
 
-  /** `begin` pins the app and then calls `start`; it rejects with 404 for an app that does not exist. */
+  /** `begin` pins the app and then calls `start`; it rejects with 404 where the app does not exist. */
   constructor(app: number, begin: (appTopic: AppTopic) => Promise<void>, parts: AppTopicParts) {
     this.app = app
     this.#parts = parts
     this.#begin = begin
   }
 
-  /** Resolves when the topic is open; rejects if it cannot be opened. It may be called again then. */
+  /** Resolves when the topic is open; rejects where it cannot be opened, and may then be called again. */
   async open(): Promise<void> {
     if (this.isOpen) return
     this.#opening ??= this.#begin(this).finally(() => {
@@ -87,7 +89,7 @@ export class AppTopic {
     await this.#opening
   }
 
-  /** Publishes events from now on, those after the state's head first. */
+  /** Publishes events from now on, beginning after the state's head. */
   start(state: AppState, unpin: () => void): void {
     if (this.#isClosed) return unpin()
     this.#unpin = unpin
@@ -100,17 +102,17 @@ export class AppTopic {
     return this.#state !== undefined && !this.#isClosed
   }
 
-  /** The newest rev that was published, or passed over. */
+  /** The newest rev that was published or skipped. */
   get sent(): number {
     return this.#sent
   }
 
-  /** The number of published events that make earlier ones out of date. */
+  /** The number of published events that made earlier ones outdated. */
   get changes(): number {
     return this.#changes
   }
 
-  /** The state of the app at the last commit. */
+  /** The state of the app after the last commit. */
   get state(): AppState {
     if (this.#state === undefined) throw new Error('The topic is not open yet')
     return this.#state
@@ -120,7 +122,7 @@ export class AppTopic {
     return this.#audiences.has(codec)
   }
 
-  /** The newest events as a codec with listeners encodes them. */
+  /** The newest events, encoded by a codec in use. */
   buffer(codec: Codec): ReplayBuffer {
     const audience = this.#audiences.get(codec)
     if (audience === undefined) throw new Error('This codec has no listeners')
@@ -146,7 +148,7 @@ export class AppTopic {
     this.#unpin?.()
   }
 
-  /** Receives committed events, known or not, and the state that they led to, which may be ahead of them. */
+  /** Handles committed events, known or new, and the resulting state, which may be ahead of them. */
   onCommit(events: readonly AppEvent[], state: AppState): void {
     if (!this.isOpen) return
     this.#state = state
@@ -155,7 +157,7 @@ export class AppTopic {
     if (!this.#isBusy) this.#advance()
   }
 
-  /** Publishes a frame that is not part of the history. */
+  /** Publishes a frame without history. */
   broadcastEphemeral(frame: Frame): void {
     for (const { codec } of this.#audiences.values()) {
       const bytes = codec.encode(frame)
@@ -163,7 +165,7 @@ export class AppTopic {
     }
   }
 
-  /** The usual way: everything is in memory, and published in the same tick. */
+  /** Publishes in this tick what needs no loading, which is the usual case. */
   #advance(): void {
     const { history } = this.#parts
     const waiting = this.#waiting
@@ -182,7 +184,7 @@ export class AppTopic {
     return this.isOpen && (this.#waiting.length > 0 || this.#state!.app.head_rev > this.#sent)
   }
 
-  /** Reads what is missing, events or names, until nothing is. Never rejects. */
+  /** Reads missing events and names until none is missing. Never rejects. */
   async #catchUp(): Promise<void> {
     const { clock, log, onAdvance } = this.#parts
     this.#isBusy = true
@@ -207,7 +209,7 @@ export class AppTopic {
     this.#waiting = this.#waiting.filter(({ rev }) => rev > sent)
     const [next] = this.#waiting
     if (next !== undefined && next.prev <= sent) {
-      // Taken out before waiting for anything: should that fail, the log still has them.
+      // Removed before anything is awaited: after a failure, the log still has them.
       const events = this.#waiting.splice(0, pageSize)
       await history.loadNames(events)
       for (const event of events) if (event.prev <= this.#sent) this.#broadcast(event)
@@ -238,37 +240,37 @@ export class AppTopic {
       const topic = codec.topic(this.app, frame[hubName] ?? event.type)
       buffers.push(buffer, { rev: event.rev, topic, bytes })
       publish(topic, bytes, codec.isBinary)
-      // With this event: what went to the trash is shown to live subscribers only.
+      // From this event on, an item in the trash is shown to live subscribers only.
       if (isPast) buffers.drop(buffer)
     }
     if (frame[perUser]) void this.#sendPerUser(event)
   }
 
-  /** Sends each live subscriber the event as it may see it. Never rejects; subscribers that are not live get nothing. */
+  /** Sends each live subscriber its user's version of the event. Never rejects; other subscribers get nothing. */
   async #sendPerUser(event: AppEvent): Promise<void> {
     const { history, log } = this.#parts
-    let told = 0
+    let count = 0
     try {
       await history.loadOwnNames(event, this.state)
       for (const { session, stage, topics } of this.subscriptions) {
         const { user, codec } = session
         if (stage !== 'live' || user === undefined || !codec.isPerUser) continue
         if (!topics.includes(codec.topic(this.app, event.type))) continue
-        const frame = history.toOwnFrame(event, this.state, user)
+        const frame = history.toUserFrame(event, this.state, user)
         const bytes = frame && history.encode(codec, event, frame)
         if (bytes !== null) session.sendBytes(bytes)
-        if (++told % usersPerTurn === 0) await nextTurn()
+        if (++count % usersPerTurn === 0) await nextTurn()
       }
     } catch (error) {
-      log.warn({ app: this.app, error }, 'Some could not be told of an event')
+      log.warn({ app: this.app, error }, 'An event could not be sent to some users')
     }
   }
 
-  /** What came between is no longer in the log: this node was away for longer than the log is kept. */
+  /** Skips events that are gone from the log: this node was away for longer than the log is kept. */
   #skipLost(): void {
     this.#sent = this.#waiting[0]?.prev ?? this.#state!.app.head_rev
     this.#lastVisible = this.#sent
-    this.#parts.log.warn({ app: this.app, rev: this.#sent }, 'Events were dropped before subscribers heard of them')
+    this.#parts.log.warn({ app: this.app, rev: this.#sent }, 'Events left the log before they were sent to subscribers')
     for (const audience of this.#audiences.values()) {
       this.#parts.buffers.drop(audience.buffer)
       audience.buffer = new ReplayBuffer(this.#sent)

@@ -12,14 +12,14 @@ export interface HistoryParts {
   sql: Sql
   events: EventTypes
   userCache: UserCache
-  /** Scheme and host for the absolute URLs in events. */
+  /** The origin of absolute URLs in events. */
   origin: () => string
-  /** Who did it, as events show it. */
+  /** The representation of an event's actor. */
   actor: (person: User, origin: string) => object
   log: Log
 }
 
-/** Events of apps as clients get them, from memory and from the log. */
+/** Makes the frames of events, from memory and from the log. */
 export class History {
   readonly #parts: HistoryParts
 
@@ -27,7 +27,9 @@ export class History {
     this.#parts = parts
   }
 
-  /** Up to `limit` events after `rev`, oldest first, with what they show now; all users that they name are in memory. */
+  /**
+   * Up to `limit` events after `rev`, oldest first, with their current content; all users that they name are in memory.
+   */
   async read(app: number, rev: number, limit: number): Promise<AppEvent[]> {
     const { sql, events } = this.#parts
     const rows = await listEvents(sql, app, rev, limit)
@@ -46,7 +48,7 @@ export class History {
   }
 
   /**
-   * The event as every client of the app gets it; null where no client gets it. `prev` is the rev that was sent before.
+   * The event's frame for all clients of the app; null where it is not sent. `prev` is the rev that was sent before.
    * The users that it names should be in memory.
    */
   toFrame(event: AppEvent, prev: number, state: AppState): Frame | null {
@@ -64,8 +66,8 @@ export class History {
     await this.#parts.userCache.load(kind.perUser?.names(state) ?? [])
   }
 
-  /** The event, with the state of now, as this user is to see it. */
-  toOwnFrame(event: AppEvent, state: AppState, user: number): Frame | null {
+  /** The event's frame for one user, with the current state. */
+  toUserFrame(event: AppEvent, state: AppState, user: number): Frame | null {
     const { userCache, origin } = this.#parts
     const { kind, type, rev, app_id } = event
     const shown = this.#show(event, state)
@@ -73,18 +75,18 @@ export class History {
     return shown && { type: 'event', event: type, id: rev, app_id, ...shown, ...own }
   }
 
-  /** The event under a name, for users whom it concerns without a subscription to the app. */
-  toPersonalFrame(event: AppEvent, state: AppState, name: string): Frame | null {
+  /** The event's frame under another name, for users whom it concerns without a subscription to the app. */
+  toUserStreamFrame(event: AppEvent, state: AppState, name: string): Frame | null {
     const shown = this.#show(event, state)
     return shown && { type: 'personal', event: name, id: event.rev, ...shown }
   }
 
-  /** An event's frame as sessions with the codec get it; null where they do not get it. */
+  /** Encodes an event's frame with a codec; null where its sessions do not get it. */
   encode(codec: Codec, event: AppEvent, frame: Frame): Uint8Array | null {
     try {
       return codec.encode(frame)
     } catch (error) {
-      // One event that cannot be written must not keep all that follow, or other forms, from their readers.
+      // An event that cannot be encoded must not block later ones, nor other codecs.
       const { app_id, rev, type } = event
       this.#parts.log.error({ app: app_id, rev, type, protocol: codec.protocol, error }, 'An event cannot be written')
       return codec.encode(current(app_id, rev))
@@ -99,7 +101,7 @@ export class History {
     try {
       shown = kind.present(event, { app: state.app, userCache, origin: origin() })
     } catch (error) {
-      // One event that cannot be shown must not keep all that follow from its readers.
+      // An event that cannot be represented must not block later ones.
       log.error({ app: app_id, rev, type, error }, 'An event cannot be shown')
     }
     if (shown === null) return null

@@ -1,15 +1,15 @@
 /** An encoded event. */
 export interface EncodedEvent {
   readonly rev: number
-  /** Under which it was published. */
+  /** The topic under which it was published. */
   readonly topic: string
   readonly bytes: Uint8Array
 }
 
-/** What an entry takes beside its bytes. Measured: an object, its view on a buffer, two array slots. */
+/** The overhead of an entry in bytes. Measured: an object, its view of a buffer, two array slots. */
 const entryBytes = 200
 
-/** The newest events of one app as one codec encodes them, oldest first: complete after `start`, up to what was fanned out. */
+/** The newest events of one app, encoded by one codec, oldest first: complete from `start` to the newest published. */
 export class ReplayBuffer {
   #start: number
   #events: EncodedEvent[] = []
@@ -19,7 +19,7 @@ export class ReplayBuffer {
     this.#start = start
   }
 
-  /** Every event published after this rev is here. */
+  /** All events published after this rev are in the buffer. */
   get start(): number {
     return this.#start
   }
@@ -28,29 +28,29 @@ export class ReplayBuffer {
     return this.#events.length - this.#dropped
   }
 
-  push(line: EncodedEvent): void {
-    this.#events.push(line)
+  push(event: EncodedEvent): void {
+    this.#events.push(event)
   }
 
-  /** Puts events before the others; they must reach from `start` to where the buffer has begun so far. */
-  prepend(start: number, lines: readonly EncodedEvent[]): void {
-    this.#events = [...lines, ...this.#events.slice(this.#dropped)]
+  /** Inserts events before the others; they must cover `start` up to the buffer's start so far. */
+  prepend(start: number, events: readonly EncodedEvent[]): void {
+    this.#events = [...events, ...this.#events.slice(this.#dropped)]
     this.#dropped = 0
     this.#start = start
   }
 
-  /** Takes the oldest event out. */
+  /** Removes and returns the oldest event. */
   shift(): EncodedEvent | undefined {
-    const line = this.#events[this.#dropped]
-    if (line === undefined) return undefined
-    this.#start = line.rev
+    const event = this.#events[this.#dropped]
+    if (event === undefined) return undefined
+    this.#start = event.rev
     this.#dropped++
-    // Moving everything for each one would cost more than the memory of a few that are gone.
+    // Compacting on each removal would cost more than the memory of a few removed events.
     if (this.#dropped > 64 && this.#dropped * 2 > this.#events.length) {
       this.#events = this.#events.slice(this.#dropped)
       this.#dropped = 0
     }
-    return line
+    return event
   }
 
   /** The events after `rev`, which must not be before `start`. */
@@ -62,12 +62,12 @@ export class ReplayBuffer {
 }
 
 /**
- * All replay buffers of this node under one budget: when it is exceeded, the event that was added longest ago goes first,
- * whichever app it belongs to. Only memory; what is not here is read from the log.
+ * All replay buffers of this node under one budget: beyond it, the event that was added first is removed, whichever app
+ * it belongs to. In memory only; removed events are read from the log.
  */
 export class ReplayBuffers {
   readonly #limitBytes: number
-  /** One entry for each event, in order of adding: the buffer whose oldest event goes when it is the entry's turn. */
+  /** One entry for each event, in the order of adding: the buffer whose oldest event is to be removed. */
   #queue: ReplayBuffer[] = []
   #taken = 0
   #events = 0
@@ -81,40 +81,40 @@ export class ReplayBuffers {
     return this.#bytes
   }
 
-  push(tail: ReplayBuffer, line: EncodedEvent): void {
-    tail.push(line)
-    this.#add(tail, line)
+  push(buffer: ReplayBuffer, event: EncodedEvent): void {
+    buffer.push(event)
+    this.#add(buffer, event)
     this.#trim()
   }
 
-  prepend(tail: ReplayBuffer, start: number, lines: readonly EncodedEvent[]): void {
-    tail.prepend(start, lines)
-    for (const line of lines) this.#add(tail, line)
+  prepend(buffer: ReplayBuffer, start: number, events: readonly EncodedEvent[]): void {
+    buffer.prepend(start, events)
+    for (const event of events) this.#add(buffer, event)
     this.#trim()
   }
 
-  /** Empties a buffer: what is published from now on may be added to it. */
-  drop(tail: ReplayBuffer): void {
-    while (this.#shift(tail));
+  /** Empties a buffer; later events can be added to it. */
+  drop(buffer: ReplayBuffer): void {
+    while (this.#shift(buffer));
   }
 
-  #add(tail: ReplayBuffer, line: EncodedEvent): void {
+  #add(buffer: ReplayBuffer, event: EncodedEvent): void {
     this.#events++
-    this.#bytes += entryBytes + line.bytes.byteLength
-    this.#queue.push(tail)
+    this.#bytes += entryBytes + event.bytes.byteLength
+    this.#queue.push(buffer)
   }
 
-  #shift(tail: ReplayBuffer): boolean {
-    const line = tail.shift()
-    if (line === undefined) return false
+  #shift(buffer: ReplayBuffer): boolean {
+    const event = buffer.shift()
+    if (event === undefined) return false
     this.#events--
-    this.#bytes -= entryBytes + line.bytes.byteLength
+    this.#bytes -= entryBytes + event.bytes.byteLength
     return true
   }
 
   #trim(): void {
     while (this.#bytes > this.#limitBytes && this.#taken < this.#queue.length) this.#shift(this.#queue[this.#taken++]!)
-    // Entries of buffers that were dropped do no harm, but they must not pile up.
+    // Entries of emptied buffers do no harm, but must not pile up.
     if (this.#queue.length > 1_024 && this.#queue.length > this.#events * 2) this.#sweep()
   }
 
@@ -122,10 +122,10 @@ export class ReplayBuffers {
     const left = new Map<ReplayBuffer, number>()
     const kept: ReplayBuffer[] = []
     for (let i = this.#taken; i < this.#queue.length; i++) {
-      const tail = this.#queue[i]!
-      const count = left.get(tail) ?? tail.length
-      if (count > 0) kept.push(tail)
-      left.set(tail, count - 1)
+      const buffer = this.#queue[i]!
+      const count = left.get(buffer) ?? buffer.length
+      if (count > 0) kept.push(buffer)
+      left.set(buffer, count - 1)
     }
     this.#queue = kept
     this.#taken = 0

@@ -12,29 +12,29 @@ import type { EncodedEvent, ReplayBuffers } from './replay-buffer.ts'
 export interface ReplaysParts {
   history: History
   buffers: ReplayBuffers
-  /** For all reads of subscribers. */
+  /** The queue for all reads of subscribers. */
   queue: FairQueue
-  /** A replay pauses while more than this waits for its client. */
+  /** A replay pauses while the client has more unsent bytes than this. */
   replayBytes: number
-  /** Asks for events of the app that other nodes committed. */
+  /** Reads events of the app that other nodes have committed. */
   catchUp: (app: number) => Promise<void>
   log: Log
 }
 
-/** Events of the log, encoded: all that are visible after `start`, up to `end`. */
+/** Encoded events of the log: all visible ones after `start`, up to `end`. */
 interface Page {
   readonly start: number
   readonly end: number
   readonly events: readonly EncodedEvent[]
 }
 
-/** Events that are read from the log at once, at most. A guess: a quarter of a megabyte of typical ones. */
+/** The most events of one read of the log. A guess: a quarter of a megabyte of typical ones. */
 const largestPage = 256
 
 /**
- * Sends clients that come back what they missed, from the replay buffer of the topic or from the log, no faster than
- * they take it, and lets each join the live events in the very tick in which it has got as far as these. Clients that
- * come back together share what is read.
+ * Sends returning clients the events that they missed, from the topic's replay buffer or from the log, no faster than
+ * they receive them, and joins each to the live events in the tick in which it has caught up. Clients that return
+ * together share reads.
  */
 export class Replays {
   readonly #parts: ReplaysParts
@@ -45,16 +45,16 @@ export class Replays {
   }
 
   /**
-   * Starts a subscription on an open topic. A client that asks for no history gets what comes after `head`, where the
-   * history ends in the database. One that asks for revs up to `hidden`, which it may not see, or for what comes after
-   * `head`, is told to load the app anew.
+   * Starts a subscription on an open topic. A client without a cursor gets the events after `head`, where the history
+   * ends in the database. A client whose cursor is before `hidden`, up to where it may not see the history, or beyond
+   * `head`, is sentRev to load the app anew.
    */
   begin(subscription: Subscription, { hidden, head }: { hidden: number; head: number }): void {
     const { session, app, cursor } = subscription
     const appTopic = appTopicOf(subscription)
     appTopic.addListener(session.codec)
     if (cursor === undefined && head > appTopic.sent) {
-      // What is not published here yet the client has from another node: it is not sent again.
+      // Events that this node has yet to publish are known to the client from another node.
       subscription.cursor = head
       session.send(subscribed(subscription, head, head))
       this.#wait(subscription)
@@ -72,19 +72,19 @@ export class Replays {
     }
   }
 
-  /** Another node was faster, and this one has not heard of it yet. */
+  /** Waits for this node to hear of events that the client has seen on another one. */
   #wait(subscription: Subscription): void {
     this.resume(subscription)
     this.#parts.catchUp(subscription.app).catch((error: unknown) => this.#fail(subscription, error))
   }
 
-  /** Goes on from the cursor. */
+  /** Continues from the cursor. */
   resume(subscription: Subscription): void {
     subscription.stage = 'replaying'
     this.#run(subscription).catch((error: unknown) => this.#fail(subscription, error))
   }
 
-  /** Stops the events of a subscription until `resume`, or for good. */
+  /** Suspends a subscription until `resume`, or for good. */
   hold(subscription: Subscription): void {
     if (subscription.stage === 'live') {
       const { session, topics } = subscription
@@ -94,22 +94,22 @@ export class Replays {
     subscription.stage = 'held'
   }
 
-  /** The right is gone: nothing is sent until `rejoin`. */
+  /** Suspends a subscription whose right is gone, until `rejoin`. */
   rest(subscription: Subscription): void {
     this.hold(subscription)
     subscription.stage = 'resting'
   }
 
   /**
-   * The right has come back: what followed `rev` is sent, and nothing of what came between, which the topic may yet have
-   * to publish.
+   * Resumes a subscription whose right has come back: sends the events after `rev`, and none before, which the topic
+   * may yet have to publish.
    */
   rejoin(subscription: Subscription, rev: number): void {
     subscription.cursor = rev
     this.resume(subscription)
   }
 
-  /** The topic has moved on: it may have reached subscriptions that were ahead of it. */
+  /** Starts subscriptions that the topic has caught up with. */
   onAdvance(appTopic: AppTopic): void {
     for (const subscription of appTopic.early) {
       if (subscription.cursor! > appTopic.sent) continue
@@ -155,8 +155,8 @@ export class Replays {
     const appTopic = appTopicOf(subscription)
     const { session } = subscription
     session.cork(() => {
-      const lines = appTopic.buffer(session.codec).after(subscription.cursor!)
-      if (this.#sendEvents(subscription, lines)) subscription.cursor = appTopic.sent
+      const events = appTopic.buffer(session.codec).after(subscription.cursor!)
+      if (this.#sendEvents(subscription, events)) subscription.cursor = appTopic.sent
     })
   }
 
@@ -175,17 +175,17 @@ export class Replays {
         ? Math.min(subscription.pageSize * 2, largestPage)
         : Math.max(1, subscription.pageSize / 4)
       if (!isWhole) return
-      // Where the last events are not visible, the client must know that it is past them: the next page builds on it.
+      // Where the last events are not visible, the client must learn the rev: the next page builds on it.
       if ((events.at(-1)?.rev ?? start) < end) session.send(current(app, end))
       subscription.cursor = end
     })
   }
 
-  /** As many as the client takes now, at least one; true if these are all. */
-  #sendEvents(subscription: Subscription, lines: Iterable<EncodedEvent>): boolean {
+  /** Sends as many events as the client can take now, at least one; true where all were sent. */
+  #sendEvents(subscription: Subscription, events: Iterable<EncodedEvent>): boolean {
     const { session, topics } = subscription
     let isFull = false
-    for (const { rev, topic, bytes } of lines) {
+    for (const { rev, topic, bytes } of events) {
       if (!topics.includes(topic)) continue
       if (isFull) return false
       session.sendBytes(bytes)
@@ -195,56 +195,56 @@ export class Replays {
     return true
   }
 
-  /** One read for all subscriptions at the same cursor and time; null where the history after it is gone. */
+  /** One read for all subscriptions with equal cursors; null where the history after the cursor is gone. */
   #readShared(subscription: Subscription, cursor: number): Promise<Page | null> {
     const { session, run, pageSize } = subscription
     const { codec } = session
     const appTopic = appTopicOf(subscription)
     const key = `${codec.topic(appTopic.app, '')}:${appTopic.changes}:${cursor}:${pageSize}`
     const read = () => this.#read(appTopic, codec, cursor, pageSize).finally(() => this.#pages.delete(key))
-    const reading = this.#pages.get(key) ?? new SharedRead(read)
-    this.#pages.set(key, reading)
-    reading.waiting++
+    const sharedRead = this.#pages.get(key) ?? new SharedRead(read)
+    this.#pages.set(key, sharedRead)
+    sharedRead.waiting++
     void this.#parts.queue.add(session.owner ?? 0, async () => {
-      // A subscription that ended, or asked for something else since, needs it no more.
-      if (isGoingOn(subscription, run)) await reading.start()
-      if (--reading.waiting === 0 && this.#pages.get(key) === reading) this.#pages.delete(key)
+      // A subscription that has ended or restarted does not need the read.
+      if (isGoingOn(subscription, run)) await sharedRead.start()
+      if (--sharedRead.waiting === 0 && this.#pages.get(key) === sharedRead) this.#pages.delete(key)
     })
-    return reading.result
+    return sharedRead.result
   }
 
   async #read(appTopic: AppTopic, codec: Codec, start: number, size: number): Promise<Page | null> {
     const { history, buffers } = this.#parts
-    const tail = () => appTopic.buffer(codec)
-    // Another subscription has read up to here while this one waited for its turn.
-    if (appTopic.hasListeners(codec) && start >= tail().start) return { start, end: start, events: [] }
+    const buffer = () => appTopic.buffer(codec)
+    // Another subscription has read up to here while this one waited in the queue.
+    if (appTopic.hasListeners(codec) && start >= buffer().start) return { start, end: start, events: [] }
     const { changes } = appTopic
     const read = await history.read(appTopic.app, start, size)
     if (!appTopic.hasListeners(codec)) return { start, end: start, events: [] }
-    // What was committed and not yet published will reach all live subscribers.
+    // Committed events that are not yet published will reach all live subscribers.
     const events = read.filter(event => event.rev <= appTopic.sent)
-    // A gap: what followed is gone from the log; or no event ever was at `start`, in a database that was restored from a
-    // backup made before it.
+    // A gap: the log no longer has what followed; or there never was an event at `start`, in a database restored from
+    // an older backup.
     if (events.length === 0 || events[0]!.prev !== start) return null
     const encoded: EncodedEvent[] = []
-    let told = start
+    let sentRev = start
     for (const event of events) {
-      const frame = history.toFrame(event, told, appTopic.state)
+      const frame = history.toFrame(event, sentRev, appTopic.state)
       if (frame === null) continue
-      told = event.rev
+      sentRev = event.rev
       const bytes = history.encode(codec, event, frame)
       if (bytes !== null)
         encoded.push({ rev: event.rev, topic: codec.topic(appTopic.app, frame[hubName] ?? event.type), bytes })
     }
     const end = events.at(-1)!.rev
-    const joint = tail().start
-    // What was changed meanwhile may have been read as it was before, which must not be kept.
-    if (start < joint && end >= joint && appTopic.changes === changes)
-      buffers.prepend(tail(), start, joined(appTopic.app, codec, { start, end: joint, events: encoded }))
+    const bufferStart = buffer().start
+    // An item that changed meanwhile may have been read in its old version, which must not be kept.
+    if (start < bufferStart && end >= bufferStart && appTopic.changes === changes)
+      buffers.prepend(buffer(), start, upToBuffer(appTopic.app, codec, { start, end: bufferStart, events: encoded }))
     return { start, end, events: encoded }
   }
 
-  /** The client finds its way back by itself: it reconnects and resumes from what it has seen. */
+  /** Ends the session of a failed replay: its client reconnects and resumes from its cursor. */
   #fail({ session, app, stage }: Subscription, error: unknown): void {
     if (stage === 'ended') return
     this.#parts.log.warn({ app, error }, 'A replay failed')
@@ -253,10 +253,10 @@ export class Replays {
 }
 
 /**
- * The events of a page up to where a buffer begins. The last visible one before that may be gone from the log by now,
- * and the buffer builds on it: then clients get its rev alone.
+ * The events of a page up to where a buffer begins. Where the last visible one before that is gone from the log, which
+ * the buffer builds on, clients get its rev alone.
  */
-function joined(app: number, codec: Codec, { start, end, events }: Page): EncodedEvent[] {
+function upToBuffer(app: number, codec: Codec, { start, end, events }: Page): EncodedEvent[] {
   const before = events.filter(({ rev }) => rev <= end)
   if ((before.at(-1)?.rev ?? start) === end) return before
   const frame = current(app, end)

@@ -1,6 +1,6 @@
-/** A read that several subscriptions share: it begins when the first of them has its turn. */
+/** A read that several subscriptions share: it begins when the first of them reaches the head of the queue. */
 export class SharedRead<Value> {
-  /** Subscriptions whose turn is still to come. */
+  /** The number of subscriptions that are still queued. */
   waiting = 0
   readonly #read: () => Promise<Value>
   readonly #found = Promise.withResolvers<Value>()
@@ -10,7 +10,7 @@ export class SharedRead<Value> {
     this.#read = read
   }
 
-  /** Settles for all of them together; never where `start` is not called. */
+  /** The result for all subscriptions; pending until `start` is called. */
   get result(): Promise<Value> {
     return this.#found.promise
   }

@@ -2,13 +2,13 @@ import { Watermark } from '../../log/watermark.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { listChangedApps } from './store.ts'
 
-/** An app, and the newest rev that was found of it. */
+/** An app and its newest rev found by a poll. */
 export interface ChangedApp {
   app_id: number
   rev: number
 }
 
-/** Finds which apps were written to, by any node: each poll finds what follows a watermark, some of it several times. */
+/** Polls for apps that any node has written to: each poll finds what follows a watermark, some of it repeatedly. */
 export class ChangedAppsPoller {
   readonly #sql: Sql
   readonly #watermark: Watermark
@@ -19,18 +19,18 @@ export class ChangedAppsPoller {
     this.#watermark = new Watermark(sql, nowMs)
   }
 
-  /** Where the next poll begins. */
+  /** The rev at which the next poll begins. */
   get from(): number {
     return this.#watermark.from
   }
 
-  /** The first poll only finds the position. Finding nothing new costs two small queries. */
+  /** The first poll only finds the position. A poll without changes costs two small queries. */
   async poll(): Promise<ChangedApp[]> {
     const rev = await this.#watermark.advance()
     return rev === this.from ? [] : listChangedApps(this.#sql, this.from)
   }
 
-  /** What the last poll has found was dealt with: the next one need not find all of it again. */
+  /** Moves the watermark: the last poll's result has been handled. */
   acknowledge(): void {
     this.#watermark.confirm()
   }

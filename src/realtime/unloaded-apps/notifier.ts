@@ -22,26 +22,26 @@ export interface UnloadedAppNotifierParts {
   log: Log
 }
 
-/** Apps that are looked up at once. A guess: a few hundred kilobytes of rows. */
+/** The most apps that are looked up at once. A guess: a few hundred kilobytes of rows. */
 const appsAtOnce = 200
 
-/** Events of one app that are read at once. A guess. */
+/** The most events of one app that are read at once. A guess. */
 const pageSize = 200
 
 /**
- * Notifies connected users of what concerns them in apps that this node does not hold in memory, as no session here is
- * subscribed to them: what `UserTopic` and `SignalRUserStreams` send of apps that it holds. It loads none of these apps.
- * Of those that were written to, it reads the new events and the relations of the connected users.
+ * Notifies connected users of events in apps that this node does not hold in memory, because no session on it is
+ * subscribed to them: the counterpart of `UserTopic` and `SignalRUserStreams` for loaded apps. It loads none of these
+ * apps; it reads the new events of apps that were written to, and the connected users' relations to them.
  *
- * Woken by the bus (`onChange`), and by `poll` about once a second, which finds what the bus has lost. Each event is
- * sent once, in the order of its app, also while the app comes into memory or leaves it. If a query fails nothing is
- * lost: the next poll finds it again.
+ * Woken by the bus (`onChange`), and about once a second by `poll`, which finds what the bus has lost. Each event is
+ * sent once, in its app's order, also while the app is being loaded or evicted. After a failed query nothing is lost:
+ * the next poll finds it again.
  */
 export class UnloadedAppNotifier {
   readonly #parts: UnloadedAppNotifierParts
   readonly #poller: ChangedAppsPoller
   readonly #waiting = new Set<number>()
-  /** App → the newest rev that was sent here, from memory too; as far back as polls go. */
+  /** App → the newest rev that was sent here, by either way; kept as far back as polls reach. */
   readonly #sent = new Map<number, number>()
   #running: Promise<void> | null = null
   #hasFailed = false
@@ -51,14 +51,14 @@ export class UnloadedAppNotifier {
     this.#poller = new ChangedAppsPoller(parts.sql, () => performance.now())
   }
 
-  /** Everything so far counts as sent. Call once, before there can be sessions. */
+  /** Counts all earlier commits as sent. Call once, before there can be sessions. */
   async start(): Promise<void> {
     await this.#poller.poll()
   }
 
   /**
-   * Takes events that are about to be sent from memory; returns those that are to be sent now, without what was sent here
-   * while the app was being loaded. Where something before them is missing, all wait for it, and are read with it.
+   * Takes events of a loaded app that are about to be sent; returns those to send now, without any that were sent while
+   * the app was being loaded. Where earlier events are missing it returns none: all are then read together.
    */
   takeUnsent(app: number, events: readonly AppEvent[]): readonly AppEvent[] {
     const [first, last] = [events[0], events.at(-1)]
@@ -68,32 +68,35 @@ export class UnloadedAppNotifier {
       this.onChange([{ app, rev: last.rev }])
       return []
     }
-    const told = this.#sent.get(app) ?? 0
+    const sentRev = this.#sent.get(app) ?? 0
     this.#markSent(app, last.rev)
-    return events.filter(({ rev }) => rev > told)
+    return events.filter(({ rev }) => rev > sentRev)
   }
 
-  /** Takes the first event of an app that was made here; false where it has been sent. */
+  /** Takes the first event of an app that was created here; false where it has been sent. */
   takeFirst({ app_id, rev }: AppEvent): boolean {
     if (rev <= this.#startOf(app_id)) return false
     this.#markSent(app_id, rev)
     return true
   }
 
-  /** These apps were brought to these revs, by some node. Never rejects. */
-  onChange(moved: Iterable<{ app: number; rev: number }>): void {
+  /** Handles notices that apps have reached new revs, on any node. Never rejects. */
+  onChange(changed: Iterable<{ app: number; rev: number }>): void {
     if (this.#parts.sessions.users.size === 0) return
-    for (const { app, rev } of moved) if (this.#isBehind(app, rev)) this.#waiting.add(app)
+    for (const { app, rev } of changed) if (this.#isBehind(app, rev)) this.#waiting.add(app)
     this.#running ??= this.#run().finally(() => {
       this.#running = null
     })
   }
 
-  /** Finds what did not reach this node over the bus. False where it could not be sent: the next poll tries again. */
+  /**
+   * Finds writes of which the bus has brought no notice. False where a user could not be notified: the next poll tries
+   * again.
+   */
   async poll(): Promise<boolean> {
-    const moved = await this.#poller.poll()
+    const changed = await this.#poller.poll()
     this.#hasFailed = false
-    this.onChange(moved.map(({ app_id, rev }) => ({ app: app_id, rev })))
+    this.onChange(changed.map(({ app_id, rev }) => ({ app: app_id, rev })))
     await this.#running
     if (this.#hasFailed) return false
     this.#poller.acknowledge()
@@ -101,17 +104,17 @@ export class UnloadedAppNotifier {
     return true
   }
 
-  /** Everything up to this rev counts as sent. */
+  /** Counts every event up to this rev as sent. */
   #markSent(app: number, rev: number): void {
     if (rev > (this.#sent.get(app) ?? 0)) this.#sent.set(app, rev)
   }
 
-  /** What follows this rev was not sent yet. */
+  /** The rev after which events have not been sent yet. */
   #startOf(app: number): number {
     return Math.max(this.#poller.from, this.#sent.get(app) ?? 0)
   }
 
-  /** False where all up to the rev was sent, and where memory follows the app and has nothing new: then it will be sent. */
+  /** False where every event up to the rev was sent, or the loaded app will send it. */
   #isBehind(app: number, rev: number): boolean {
     const { apps } = this.#parts
     if (rev <= this.#startOf(app)) return false
@@ -140,11 +143,11 @@ export class UnloadedAppNotifier {
     const heads = apps.map(app => [app, this.#parts.apps.peek(app)?.app.head_rev ?? 0] as const)
     const concerned = await store.listConcerned(sql, apps, users, this.#poller.from)
     const isConcerned = new Set(concerned)
-    // The other apps concern no connected user: what follows need not wait for them.
+    // The other apps concern no connected user, so their events need not be read.
     for (const [app, head] of heads) if (!isConcerned.has(app)) this.#markSent(app, head)
     if (concerned.length === 0) return
     const starts = concerned.map(app => ({ app, rev: this.#startOf(app) }))
-    // Before the rows: where these are ahead of the events, the difference is sent with the next ones.
+    // Read before the rows: where these are ahead of the events, the difference is sent with the next ones.
     const events = Map.groupBy(await store.listEventsOf(sql, starts, pageSize), ({ app_id }) => app_id)
     const rows = await store.listApps(sql, [...events.keys()])
     const relations = Map.groupBy(await store.listRelations(sql, [...events.keys()], users), ({ app_id }) => app_id)
@@ -158,8 +161,8 @@ export class UnloadedAppNotifier {
   async #notify(row: AppRow, relations: MemberRow[], found: EventRow[]): Promise<void> {
     const { sql, events: kinds, userTopic, userStreams } = this.#parts
     const known = found.filter(({ type }) => kinds.has(type))
-    const wanted = known.filter(({ type }) => userStreams.isWanted(type))
-    // Before anything counts as sent: if this fails, the next poll finds all of it again.
+    const wanted = known.filter(({ type }) => userStreams.hasSubscribers(type))
+    // Before anything counts as sent: after a failure here, the next poll finds all of it again.
     const shown = await withBodies(sql, wanted, kinds)
     const start = this.#startOf(row.id)
     const isNew = ({ rev }: { rev: number }) => rev > start
@@ -176,7 +179,7 @@ export class UnloadedAppNotifier {
   }
 }
 
-/** The commit of these events to an app, as far as some of its members show it. */
+/** The commit of events to an app, as far as the rows of some of its members show it. */
 function toCommit(row: AppRow, relations: MemberRow[], events: AppEvent[]): Commit {
   const earlier = toState(row, relations)
   for (const event of events.toReversed()) revertEvent(earlier, event)

@@ -3,8 +3,8 @@ import type { EventRow } from '../../log/events.ts'
 import type { Sql } from '../../postgres/sql.ts'
 
 /**
- * The apps with events after `rev`, and the newest rev of each. Served by events_rev; the time keeps it from looking
- * into the partitions of other days, and is longer than any clocks differ.
+ * The apps with events after `rev`, and the newest rev of each. Served by events_rev; the condition on time excludes
+ * the partitions of other days, and exceeds any difference between clocks.
  */
 export function listChangedApps(sql: Sql, rev: number): Promise<{ app_id: number; rev: number }[]> {
   return sql<{ app_id: number; rev: number }[]>`
@@ -14,9 +14,9 @@ export function listChangedApps(sql: Sql, rev: number): Promise<{ app_id: number
 }
 
 /**
- * Which of the apps concern some of the users: because they have a relation to the app, or because an event after
- * `rev` is about them, as when they have lost it. Served by the primary key of members and by events_app, and done with
- * an app at the first match: listing all matches took 150 ms for 50 apps and 5,000 users.
+ * Which of the apps concern some of the users: because they have a relation to the app, or because an event after `rev`
+ * is about them, as when they have lost it. Served by the primary key of members and by events_app. Stops at the first
+ * match of an app: listing all matches took 150 ms for 50 apps and 5,000 users.
  */
 export async function listConcerned(sql: Sql, apps: number[], users: number[], rev: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
@@ -31,7 +31,7 @@ export async function listConcerned(sql: Sql, apps: number[], users: number[], r
   return rows.map(({ id }) => id)
 }
 
-/** The events of each app after its rev, oldest first, up to `limit` of each. Served by events_app. */
+/** The events of each app after its rev, oldest first, up to `limit` of each app. Served by events_app. */
 export function listEventsOf(
   sql: Sql,
   starts: readonly { app: number; rev: number }[],
@@ -53,7 +53,7 @@ export function listApps(sql: Sql, apps: number[]): Promise<AppRow[]> {
   return sql<AppRow[]>`select * from apps where id = any(${apps}::bigint[])`
 }
 
-/** The relations of some users to some apps. Served by the primary key. */
+/** The relations of some users to some apps. Served by the primary key of members. */
 export function listRelations(sql: Sql, apps: number[], users: number[]): Promise<MemberRow[]> {
   return sql<MemberRow[]>`
     select * from members where app_id = any(${apps}::bigint[]) and user_id = any(${users}::bigint[])`

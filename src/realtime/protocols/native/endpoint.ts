@@ -12,7 +12,7 @@ export const ProtocolUnknown = problem(
   'The subprotocols that are spoken here are json and msgpack.',
 )
 
-/** The endpoint for clients that speak the protocols of docs/realtime.md. */
+/** The WebSocket endpoint for the native protocol (docs/realtime.md). */
 export function nativeEndpoint(native: Native): WebSocketEndpoint {
   return {
     path,
@@ -29,7 +29,7 @@ export function nativeEndpoint(native: Native): WebSocketEndpoint {
 
 const bearer = 'bearer.'
 
-/** Clients say who they are by header, subprotocol or query, whichever they can. */
+/** Clients authenticate by header, subprotocol or query, whichever they can. */
 function readUpgrade(req: HttpRequest): UpgradeRequest {
   const offered = req
     .getHeader('sec-websocket-protocol')

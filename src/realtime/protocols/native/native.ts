@@ -22,7 +22,7 @@ export interface NativeParts {
   log: Log
 }
 
-/** Answers the frames of clients that speak the protocols of docs/realtime.md. */
+/** Answers the frames of clients of the native protocol (docs/realtime.md). */
 export class Native {
   readonly #parts: NativeParts
 
@@ -30,18 +30,21 @@ export class Native {
     this.#parts = parts
   }
 
-  /** Handles a message of the client. Never throws: what cannot be parsed is refused, and after a while ends the session. */
+  /**
+   * Handles a frame of the client. Never throws: a frame that cannot be parsed is refused, and a few of them end the
+   * session.
+   */
   onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void {
     const { framesPerSecond, subscriptions } = this.#parts.settings
     if (!session.admits(this.#parts.now(), framesPerSecond, framesPerSecond + subscriptions)) {
       return this.#endWith(session, TooManyFrames())
     }
     const { user } = session
-    const isHeard =
+    const isAllowed =
       user === undefined
         ? session.allowsBeforeHello(message.byteLength)
         : this.#parts.admission.allowsBytes(user, message.byteLength)
-    if (!isHeard) return this.#endWith(session, TooManyFrames())
+    if (!isAllowed) return this.#endWith(session, TooManyFrames())
     const frame = read(session, message, isBinary)
     if (frame === null) return this.#rejectFrame(session, BadRequest())
     if (frame.type === 'ping') return session.send(pong)
@@ -51,7 +54,7 @@ export class Native {
     this.#parts.fanOut.unsubscribe(session, frame.app_id)
   }
 
-  /** Opens the session for a principal, or ends it with the reason why not. */
+  /** Opens the session for a principal, or ends it with the reason of a refusal. */
   welcome(session: Session, principal: Principal): void {
     const { admission, sessions } = this.#parts
     if (session.isClosed) return
@@ -63,7 +66,7 @@ export class Native {
     this.#greet(session)
   }
 
-  /** Ends a session that could not be opened, and says why. */
+  /** Ends a session that could not be opened, with the reason. */
   refuse(session: Session, error: unknown): void {
     if (error instanceof Problem) return this.#endWith(session, error)
     this.#parts.log.warn({ error }, 'A session could not be opened')
@@ -85,7 +88,7 @@ export class Native {
     }
   }
 
-  /** A fresh token for its user keeps the session going; it does not count as another session. */
+  /** Prolongs the session by a fresh token of its user; it does not count as another session. */
   #renew(session: Session, principal: Principal): void {
     if (principal.user !== session.user) return this.#endWith(session, Forbidden())
     session.open(principal, this.#parts.admission.renew(principal))
@@ -122,7 +125,7 @@ function read(session: Session, message: ArrayBuffer, isBinary: boolean): Incomi
   try {
     return Incoming.parse(session.codec.decode(message, isBinary))
   } catch {
-    // Whatever a client sends, and however it breaks the parser, is the fault of the client, and refused.
+    // However a client breaks the parser, the fault is its own.
     return null
   }
 }

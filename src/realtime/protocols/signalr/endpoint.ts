@@ -7,7 +7,7 @@ export const path = '/hubs/rtm'
 
 const TokenMissing = problem(401, 'unauthorized', 'A valid access token is needed.')
 
-/** The endpoint for SignalR clients. The connection id of their negotiation is not asked for: any node will do. */
+/** The WebSocket endpoint for SignalR clients. The connection id of their negotiation is ignored: any node will do. */
 export function hubEndpoint(hub: Hub): WebSocketEndpoint {
   return {
     path,
@@ -15,7 +15,7 @@ export function hubEndpoint(hub: Hub): WebSocketEndpoint {
     readUpgrade(req) {
       const token = bearerIn(req) ?? (req.getQuery('access_token') || null)
       if (token === null) throw TokenMissing()
-      // Until the handshake says something else.
+      // Until the handshake chooses a protocol.
       return { codec: jsonHub, protocol: '', token, ...readUpgradeHeaders(req) }
     },
     onOpen(session, principal) {

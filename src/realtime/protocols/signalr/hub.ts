@@ -27,22 +27,22 @@ export interface HubParts {
   log: Log
 }
 
-/** Clients go away when they get nothing for 30 seconds; two of these may get lost. */
+/** SignalR clients disconnect after 30 seconds without a message; this tolerates two lost pings. */
 const keepAliveMs = 10_000
 
-/** Event names that a client may subscribe to in one app, so that its limits follow from those for apps. */
+/** Event names that a client may subscribe to per app, which derives its limits from those for apps. */
 const namesPerApp = 12
 
 /**
- * Answers clients that speak SignalR at /hubs/rtm: two methods, Subscribe and Unsubscribe, with one name each. The
- * sessions, rights and events are those of the native protocol; only the words are others. What a client missed while
- * it was away it does not get: existing clients read it again over HTTP.
+ * Answers SignalR clients at /hubs/rtm: two methods, Subscribe and Unsubscribe, each with one name. Sessions, rights
+ * and events are those of the native protocol in another form. Events that a client missed while it was away are not
+ * repeated: existing clients read them again over HTTP.
  */
 export class Hub {
   readonly #parts: HubParts
-  /** Sessions that have not chosen a protocol yet. */
+  /** Sessions whose handshake has not come yet. */
   readonly #awaitingHandshake = new Map<Session, Principal>()
-  /** User → the number of these. */
+  /** User → the number of the user's sessions that await their handshake. */
   readonly #awaitingByUser = new Map<number, number>()
 
   constructor(parts: HubParts) {
@@ -53,13 +53,13 @@ export class Hub {
   }
 
   /**
-   * The session belongs to the principal as soon as it has said which protocol it speaks; until then it counts as theirs,
-   * and is refused above their limit.
+   * Accepts a session, which is opened for the principal when its handshake has come; until then it counts towards the
+   * user's limit, beyond which it is refused.
    */
   open(session: Session, principal: Principal): void {
     const coming = this.#awaitingByUser.get(principal.user) ?? 0
     try {
-      this.#parts.admission.requireShare(principal, coming)
+      this.#parts.admission.requireUserCapacity(principal, coming)
     } catch (error) {
       return this.refuse(session, error)
     }
@@ -74,7 +74,7 @@ export class Hub {
     session.close(closeCodes.failed, 'reconnect')
   }
 
-  /** Handles a message of the client. Never throws: a client that makes no sense is disconnected. */
+  /** Handles a message of the client. Never throws: a client that sends nonsense is disconnected. */
   onMessage(session: Session, message: ArrayBuffer, isBinary: boolean): void {
     try {
       const principal = this.#awaitingHandshake.get(session)
@@ -85,21 +85,21 @@ export class Hub {
       const rest = principal === undefined ? message : this.#shakeHands(session, principal, message)
       if (rest.byteLength === 0 || session.isClosed) return
       const codec = codecOf(session)
-      for (const said of codec.decode(rest, isBinary)) if (!session.isClosed) this.#answer(session, codec, said)
+      for (const received of codec.decode(rest, isBinary)) if (!session.isClosed) this.#answer(session, codec, received)
     } catch (error) {
       if (error instanceof Problem) return session.close(toCloseCode(error.status), error.code)
-      // Whatever a client sends, and however it breaks the parser: it is its fault.
+      // However a client breaks the parser, the fault is its own.
       session.close(closeCodes.malformed, 'not understood')
     }
   }
 
-  /** The session has ended. */
+  /** Forgets a closed session. */
   onClose(session: Session): void {
     this.#endHandshake(session)
     this.#parts.userStreams.onClose(session)
   }
 
-  /** Opens the session, and returns what the client has said beyond the handshake. */
+  /** Opens the session, and returns what followed the handshake in its message. */
   #shakeHands(session: Session, principal: Principal, message: ArrayBuffer): ArrayBuffer {
     const { admission, sessions } = this.#parts
     const { codec, rest } = readHandshake(message)
@@ -121,7 +121,7 @@ export class Hub {
     return rest
   }
 
-  /** The handshake is over, or the session has gone. */
+  /** Ends the wait for a session's handshake: it has come, or the session is gone. */
   #endHandshake(session: Session): void {
     const user = this.#awaitingHandshake.get(session)?.user
     if (user === undefined) return
@@ -131,14 +131,14 @@ export class Hub {
     else this.#awaitingByUser.set(user, coming)
   }
 
-  #answer(session: Session, codec: HubCodec, said: HubMessage): void {
+  #answer(session: Session, codec: HubCodec, received: HubMessage): void {
     const { framesPerSecond, subscriptions } = this.#parts.settings
     const burst = framesPerSecond + subscriptions * namesPerApp
     if (!session.admits(this.#parts.clock.now(), framesPerSecond, burst)) {
       return session.close(closeCodes.tooMany, 'too many frames')
     }
-    if (said.kind === 'close') return session.close(closeCodes.normal, 'requested')
-    if (said.kind === 'invocation') this.#invoke(session, codec, said)
+    if (received.kind === 'close') return session.close(closeCodes.normal, 'requested')
+    if (received.kind === 'invocation') this.#invoke(session, codec, received)
   }
 
   #invoke(session: Session, codec: HubCodec, { id, target, args }: Extract<HubMessage, { kind: 'invocation' }>): void {
@@ -148,9 +148,9 @@ export class Hub {
     const name = readName(args[0], this.#parts.events)
     switch (target.toLowerCase()) {
       case 'subscribe': {
-        const isHeard = name !== null && this.#subscribe(session, name)
-        if (isHeard instanceof Promise) void isHeard.then(result => complete({ result }))
-        else complete({ result: isHeard })
+        const isSubscribed = name !== null && this.#subscribe(session, name)
+        if (isSubscribed instanceof Promise) void isSubscribed.then(result => complete({ result }))
+        else complete({ result: isSubscribed })
         return
       }
       case 'unsubscribe':
@@ -161,7 +161,7 @@ export class Hub {
     }
   }
 
-  /** A promise never rejects: what fails ends the subscription, or the session. */
+  /** The promise never rejects: a failure ends the subscription or the session. */
   #subscribe(session: Session, { app, event }: Name): boolean | Promise<boolean> {
     const { userStreams, online, fanOut, settings } = this.#parts
     if (app === null) {

@@ -1,13 +1,13 @@
 import type { EventTypes } from '../../../engine/catch-up.ts'
 
-/** What a hub client subscribes to: an event of one app, or, without an app, one of its own stream. */
+/** A subscription of a hub client: an event of one app, or, without an app, one of the user's own events. */
 export interface Name {
   readonly app: number | null
   readonly event: string
 }
 
-/** The events that concern a user, whatever the app, as existing clients ask for them. */
-const personal: ReadonlySet<string> = new Set([
+/** The events of a user, whatever the app, by the names that existing clients use. */
+const userEvents: ReadonlySet<string> = new Set([
   'app_created',
   'app_marked',
   'member_added',
@@ -18,15 +18,15 @@ const personal: ReadonlySet<string> = new Set([
   'online',
 ])
 
-/** Sixteen digits are more than any id has that a number can hold. */
-const shape = /^(?:a([1-9]\d{0,15}):)?([a-z_]{1,40})$/
+/** Sixteen digits exceed every id that a number can hold. */
+const namePattern = /^(?:a([1-9]\d{0,15}):)?([a-z_]{1,40})$/
 
-/** Reads `a11:message_created` or `message_created`, in any case; null for a name that no event has. */
+/** Parses `a11:message_created` or `message_created`, in any case; null for a name that no event has. */
 export function readName(text: unknown, events: EventTypes): Name | null {
-  const match = typeof text === 'string' ? shape.exec(text.toLowerCase()) : null
+  const match = typeof text === 'string' ? namePattern.exec(text.toLowerCase()) : null
   if (match === null) return null
   const [, app, event = ''] = match
-  if (app === undefined) return personal.has(event) ? { app: null, event } : null
+  if (app === undefined) return userEvents.has(event) ? { app: null, event } : null
   return event === 'typing' || isKnown(event, events) ? { app: Number(app), event } : null
 }
 

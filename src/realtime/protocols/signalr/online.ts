@@ -3,13 +3,13 @@ import { everyWhile, type Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { SignalRUserStreams } from './user-streams.ts'
 
-/** Some users, and the ids of all active people that each of them may see. */
+/** Some users, and the ids of all active users that each of them may see. */
 export interface VisiblePresence {
   readonly users: number[]
   readonly active: number[]
 }
 
-/** What each of the users may see of the active people; users who may see the same people share one entry. */
+/** Finds which of the active users each of `users` may see; users who may see equal sets share one entry. */
 export type FindVisible = (users: number[], active: Set<number>) => Promise<VisiblePresence[]>
 
 export interface OnlineParts {
@@ -21,15 +21,15 @@ export interface OnlineParts {
   log: Log
 }
 
-/** How long changes are gathered: a thousand people who come at once take a few frames. */
+/** How long changes are gathered: a thousand users who arrive at once cause only a few frames. */
 const gatherMs = 1_000
 
-/** Those who were last seen long ago, and agents that were added, are looked for as often. */
+/** How often changes without an event are looked for: users whose last request is too long ago, and new agents. */
 const driftMs = 10_000
 
 /**
- * What lists of who is online may take of this node's bandwidth. Clients want whole lists, so their bytes grow with the
- * square of the people; in large environments the lists come less often instead. A guess.
+ * The share of this node's bandwidth for lists of who is online. Clients want whole lists, so their bytes grow with the
+ * square of the users; in large environments the lists come less often instead. A guess.
  */
 const bytesPerMs = 4_000
 
@@ -37,8 +37,8 @@ const bytesPerMs = 4_000
 const idBytes = 8
 
 /**
- * Sends hub clients who is online: a whole list of ids, because that is what clients take it for. A client that has
- * just subscribed gets its list within a second, the others when it has changed.
+ * Sends hub clients the ids of all users that are online and visible to them, because clients expect whole lists. A
+ * client that has just subscribed gets its list within a second, others when it has changed.
  */
 export class Online {
   readonly #parts: OnlineParts
@@ -47,7 +47,7 @@ export class Online {
   /** User → the list that was sent last, so that an unchanged one is not sent again. */
   #sent = new Map<number, string>()
   #version = -1
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #checkedAt = Number.NEGATIVE_INFINITY
   #dueAt = 0
   readonly #begin: () => void
 
@@ -59,7 +59,7 @@ export class Online {
     })
   }
 
-  /** A session of the user has subscribed: it needs the list soon, changed or not. */
+  /** Sends the user's list soon, changed or not: a session has just subscribed. */
   welcome(user: number): void {
     this.#fresh.add(user)
     this.#begin()
@@ -75,35 +75,35 @@ export class Online {
     if (users.length === 0) return
     if (isDue) {
       this.#version = this.#parts.presence.version
-      this.#lookedAt = now
+      this.#checkedAt = now
     }
     try {
       const bytes = await this.#send(users, isDue)
       if (isDue) this.#dueAt = now + bytes / bytesPerMs
     } catch (error) {
       this.#version = -1
-      log.warn({ error }, 'Nobody could be told who is online; it is tried again')
+      log.warn({ error }, 'The lists of who is online could not be sent and are tried again')
     }
   }
 
   #isStale(now: number): boolean {
-    return this.#parts.presence.version !== this.#version || now - this.#lookedAt >= driftMs
+    return this.#parts.presence.version !== this.#version || now - this.#checkedAt >= driftMs
   }
 
-  /** Returns about how many bytes were sent. */
+  /** Sends lists that have changed; returns roughly how many bytes. */
   async #send(users: number[], isEverybody: boolean): Promise<number> {
     const { presence, userStreams, findVisible } = this.#parts
-    const sights = await findVisible(users, presence.active())
-    const told = isEverybody ? new Map<number, string>() : this.#sent
+    const visible = await findVisible(users, presence.active())
+    const sent = isEverybody ? new Map<number, string>() : this.#sent
     let bytes = 0
-    for (const { users, active } of sights) {
+    for (const { users, active } of visible) {
       const list = active.sort((a, b) => a - b).join()
       const listeners = users.filter(user => this.#sent.get(user) !== list)
-      for (const user of users) told.set(user, list)
+      for (const user of users) sent.set(user, list)
       userStreams.send(listeners, 'online', { type: 'online', users: active })
       bytes += listeners.length * active.length * idBytes
     }
-    this.#sent = told
+    this.#sent = sent
     return bytes
   }
 }

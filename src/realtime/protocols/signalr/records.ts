@@ -2,28 +2,28 @@ import { z } from 'zod'
 import { packPlain, unpackPlain } from '../message-pack.ts'
 import { anyOrigin, hubName, perUser, writeFrame, type Codec, type Frame } from '../protocol.ts'
 
-/** What a client says on the hub, in either protocol. */
+/** A message of a hub client, in either protocol. */
 export type HubMessage =
   | { readonly kind: 'invocation'; readonly id: string | null; readonly target: string; readonly args: unknown[] }
   | { readonly kind: 'ping' | 'close' | 'other' }
 
 /**
- * One of the two SignalR protocols. A frame becomes the invocation of a client method, named as clients subscribe to
- * it: `a11:message_created`. Numbers are always numbers there.
+ * One of the two SignalR protocols. A frame becomes the invocation of a client method with the name that clients
+ * subscribe to: `a11:message_created`. Numbers are always JSON numbers.
  */
 export interface HubCodec extends Codec {
   decode(message: ArrayBuffer, isBinary: boolean): HubMessage[]
-  /** The answer to an invocation. */
+  /** The Completion of an invocation. */
   complete(id: string, outcome: { result: boolean } | { error: string }): Uint8Array
   readonly ping: Uint8Array
   /** The topic of all sessions with this codec. */
   readonly everybody: string
 }
 
-/** Ends every record of the JSON protocol, and the handshake of both. */
+/** Ends every record of the JSON protocol, and the handshake of both protocols. */
 export const separator = '\x1e'
 
-/** The numbers that SignalR gives to its types of records. */
+/** Message types of the SignalR hub protocol. */
 const types = { invocation: 1, completion: 3, ping: 6, close: 7 } as const
 
 const Invocation = z.object({
@@ -34,7 +34,7 @@ const Invocation = z.object({
 const AnyRecord = z.looseObject({ type: z.number() })
 const AnyArray = z.tuple([z.number()], z.unknown())
 
-/** What the hub calls at the client; null for frames of the native protocol that have no counterpart here. */
+/** The client method for a frame and its argument; null for frames that the hub does not send. */
 function toCall(frame: Frame, origin: string): { target: string; argument: string } | null {
   if (frame[perUser]) return null
   const write = (argument: unknown) => writeFrame(argument, 'number', origin)
@@ -76,13 +76,13 @@ export const jsonHub: HubCodec = {
   decode(message) {
     const lines = Buffer.from(message).toString().split(separator)
     if (lines.pop() !== '') throw new TypeError('The last record has no end')
-    return lines.map(line => toSaid(AnyRecord.parse(JSON.parse(line))))
+    return lines.map(line => toHubMessage(AnyRecord.parse(JSON.parse(line))))
   },
   complete: (id, outcome) => toLine(JSON.stringify({ type: types.completion, invocationId: id, ...outcome })),
   ping: toLine(JSON.stringify({ type: types.ping })),
 }
 
-function toSaid(record: z.output<typeof AnyRecord>): HubMessage {
+function toHubMessage(record: z.output<typeof AnyRecord>): HubMessage {
   if (record.type === types.ping) return { kind: 'ping' }
   if (record.type === types.close) return { kind: 'close' }
   if (record.type !== types.invocation) return { kind: 'other' }
@@ -90,7 +90,7 @@ function toSaid(record: z.output<typeof AnyRecord>): HubMessage {
   return { kind: 'invocation', id, target, args }
 }
 
-/** Results of a completion, as the protocol numbers them. */
+/** Result kinds of a Completion in the MessagePack protocol. */
 const resultKinds = { error: 1, value: 3 } as const
 
 const messagepackHub: HubCodec = {
@@ -99,12 +99,12 @@ const messagepackHub: HubCodec = {
   encode(frame, origin = anyOrigin) {
     const call = toCall(frame, origin)
     if (call === null) return null
-    // By way of JSON, so that both protocols say the same.
+    // Encoded by way of JSON, so that both protocols agree.
     return pack([types.invocation, {}, null, call.target, [JSON.parse(call.argument)], []])
   },
   decode(message, isBinary) {
     if (!isBinary) throw new TypeError('This protocol has binary frames')
-    return split(Buffer.from(message)).map(bytes => toSaidOf(AnyArray.parse(unpackPlain(bytes))))
+    return split(Buffer.from(message)).map(bytes => decodeRecord(AnyArray.parse(unpackPlain(bytes))))
   },
   complete(id, outcome) {
     const result = 'error' in outcome ? [resultKinds.error, outcome.error] : [resultKinds.value, outcome.result]
@@ -113,11 +113,16 @@ const messagepackHub: HubCodec = {
   ping: pack([types.ping]),
 }
 
-function toSaidOf([type, _headers, invocationId, target, args]: unknown[]): HubMessage {
-  return toSaid(type === types.invocation ? { type, invocationId, target, arguments: args } : { type: Number(type) })
+function decodeRecord([type, _headers, invocationId, target, args]: unknown[]): HubMessage {
+  return toHubMessage(
+    type === types.invocation ? { type, invocationId, target, arguments: args } : { type: Number(type) },
+  )
 }
 
-/** A record, behind its length: seven bits a byte, the lowest first, with the eighth bit where more follow. */
+/**
+ * A record after its length as a VarInt: seven bits per byte, the lowest first; the eighth bit is set where more
+ * follow.
+ */
 function pack(record: unknown[]): Buffer {
   const bytes = packPlain(record)
   const prefix: number[] = []
@@ -137,7 +142,7 @@ function split(message: Buffer): Buffer[] {
     let shift = 0
     let byte: number
     do {
-      // Four bytes say 256 MiB; what is larger never gets here.
+      // Four bytes can state 256 MiB; larger messages never get here.
       if (at >= message.length || shift > 21) throw new TypeError('A record has no length')
       byte = message[at++]!
       length |= (byte & 0x7f) << shift
@@ -150,7 +155,7 @@ function split(message: Buffer): Buffer[] {
   return records
 }
 
-/** By the names that clients give. No object: that has members like `constructor`, which is no protocol. */
+/** By protocol name. A map, because an object has inherited members like `constructor`. */
 export const hubCodecs: ReadonlyMap<string, HubCodec> = new Map([
   ['json', jsonHub],
   ['messagepack', messagepackHub],
@@ -158,7 +163,10 @@ export const hubCodecs: ReadonlyMap<string, HubCodec> = new Map([
 
 const Handshake = z.object({ protocol: z.string(), version: z.number() })
 
-/** The first record, which chooses the protocol; and what came behind it in the same message. Throws on anything else. */
+/**
+ * Parses the handshake, which chooses the protocol, and returns what followed it in the message. Throws on anything
+ * else.
+ */
 export function readHandshake(message: ArrayBuffer): { codec: HubCodec | null; rest: ArrayBuffer } {
   const bytes = Buffer.from(message)
   const end = bytes.indexOf(separator)
@@ -167,5 +175,5 @@ export function readHandshake(message: ArrayBuffer): { codec: HubCodec | null; r
   return { codec: codec ?? null, rest: message.slice(end + 1) }
 }
 
-/** The answer to the handshake, in both protocols. */
+/** The handshake response, in both protocols. */
 export const toHandshakeAnswer = (error?: string) => toLine(JSON.stringify(error === undefined ? {} : { error }))

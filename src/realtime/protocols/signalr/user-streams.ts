@@ -21,19 +21,19 @@ export interface SignalRUserStreamsParts {
   log: Log
 }
 
-/** Before names are asked for again. A guess: PostgreSQL takes about as long to start. */
+/** The pause before names are loaded again. A guess: PostgreSQL takes about as long to start. */
 const retryMs = 1_000
 
 /**
  * Which users get an event without a subscription to the app, and under which name. Clients list their apps again when
- * one was created or they were added to it, so the restoring of an app is sent under these names as well.
+ * an app was created or they were added to one, so restoring an app is sent under these names too.
  */
-interface PersonalEvent {
+interface UserEvent {
   recipients: 'members' | 'actor' | 'entity' | 'newcomer'
   name: string
 }
 
-const personalEvents: Readonly<Record<string, PersonalEvent>> = {
+const userEvents: Readonly<Record<string, UserEvent>> = {
   app_created: { recipients: 'members', name: 'app_created' },
   app_restored: { recipients: 'members', name: 'app_created' },
   message_created: { recipients: 'members', name: 'message_created' },
@@ -44,14 +44,14 @@ const personalEvents: Readonly<Record<string, PersonalEvent>> = {
 }
 
 /**
- * Events that hub clients subscribe to without naming an app: what concerns their user. Like the events of apps they are
- * sent after the commit; they have no history and no order between apps. What a client missed it reads over HTTP.
+ * Events that hub clients subscribe to without naming an app. They are sent after the commit, without history and
+ * without an order between apps; events that a client missed it reads over HTTP.
  */
 export class SignalRUserStreams {
   readonly #parts: SignalRUserStreamsParts
-  /** Event → user → the sessions that are subscribed. */
-  readonly #wanted = new Map<string, Map<number, Set<Session>>>()
-  /** Events that wait for the names of users to be loaded, in order. */
+  /** Event → user → the subscribed sessions. */
+  readonly #subscribers = new Map<string, Map<number, Set<Session>>>()
+  /** The events that wait, in order, for the names of users to be loaded. */
   #pending: Promise<void> | null = null
 
   constructor(parts: SignalRUserStreamsParts) {
@@ -62,62 +62,62 @@ export class SignalRUserStreams {
   subscribe(session: Session, event: string): boolean {
     const { user } = session
     if (user === undefined) return false
-    const users = this.#wanted.get(event) ?? new Map<number, Set<Session>>()
-    this.#wanted.set(event, users.set(user, (users.get(user) ?? new Set()).add(session)))
+    const users = this.#subscribers.get(event) ?? new Map<number, Set<Session>>()
+    this.#subscribers.set(event, users.set(user, (users.get(user) ?? new Set()).add(session)))
     return true
   }
 
   unsubscribe(session: Session, event: string): void {
-    const users = this.#wanted.get(event)
+    const users = this.#subscribers.get(event)
     const sessions = users?.get(session.owner ?? 0)
     if (users === undefined || !sessions?.delete(session) || sessions.size > 0) return
     users.delete(session.owner!)
-    if (users.size === 0) this.#wanted.delete(event)
+    if (users.size === 0) this.#subscribers.delete(event)
   }
 
-  /** True where a session here is subscribed to such events, and they need no subscription to an app. */
-  isWanted(event: string): boolean {
-    const concern = personalEvents[event]
-    return concern !== undefined && this.#wanted.has(concern.name)
+  /** True where a session on this node is subscribed to the event, and the event needs no subscription to an app. */
+  hasSubscribers(event: string): boolean {
+    const concern = userEvents[event]
+    return concern !== undefined && this.#subscribers.has(concern.name)
   }
 
-  /** The users with a session that is subscribed to such events. */
+  /** The users with a session that is subscribed to the event. */
   users(event: string): number[] {
-    return [...(this.#wanted.get(event)?.keys() ?? [])]
+    return [...(this.#subscribers.get(event)?.keys() ?? [])]
   }
 
   onClose(session: Session): void {
-    for (const event of this.#wanted.keys()) this.unsubscribe(session, event)
+    for (const event of this.#subscribers.keys()) this.unsubscribe(session, event)
   }
 
-  /** Sends a frame to the sessions of the users that are subscribed to such events, encoded once for each codec. */
+  /** Sends a frame to the users' subscribed sessions, encoded once per codec. */
   send(users: Iterable<number>, event: string, frame: Frame): void {
-    const wanted = this.#wanted.get(event)
+    const wanted = this.#subscribers.get(event)
     if (wanted === undefined) return
     const sessions = Array.from(users).flatMap(user => [...(wanted.get(user) ?? [])])
     broadcast(sessions, frame, this.#parts.log)
   }
 
   /**
-   * Sends a user what concerns it alone, in the shape that events have on the hub: with the number of the change as id,
-   * and who did it. The user is in memory.
+   * Sends a user a frame that concerns this user alone, in the form of hub events: its id is the number of the change,
+   * its actor who caused it. The user is in memory.
    */
-  sendOwn(user: number, frame: Frame, change: number): void {
-    if (!this.#wanted.get(frame.type)?.has(user)) return
+  sendToUser(user: number, frame: Frame, change: number): void {
+    if (!this.#subscribers.get(frame.type)?.has(user)) return
     const { userCache, actor, origin } = this.#parts
-    // Of notifications; other frames concern the user's own doing.
+    // Notifications have an actor; other frames are about the user's own actions.
     const about = frame.notification as { actor: object } | undefined
     const by = about?.actor ?? actor(userCache.show(user), origin())
     this.send([user], frame.type, { ...frame, type: 'personal', event: frame.type, id: change, actor: by })
   }
 
-  /** Sends some of a commit's events: those that were not sent before. */
+  /** Sends those events of a commit that were not sent before. */
   onCommit(commit: Omit<Commit, 'events'>, events: readonly AppEvent[]): void {
-    if (this.#wanted.size === 0) return
+    if (this.#subscribers.size === 0) return
     for (const event of events) {
-      const concern = personalEvents[event.type]
+      const concern = userEvents[event.type]
       if (concern === undefined) continue
-      // Several events together may give a user the app; the first one is sent.
+      // Where several events of a commit give a user the app, the first one is sent.
       if (concern.recipients === 'newcomer' && events.find(other => isSameChange(other, event)) !== event) continue
       const users = this.#recipientsOf(commit, event, concern)
       if (users.length > 0) this.#sendEvent(commit.state, event, concern.name, users)
@@ -128,9 +128,9 @@ export class SignalRUserStreams {
   #recipientsOf(
     { state, before, members }: Omit<Commit, 'events'>,
     { actor_id, entity_id }: AppEvent,
-    { recipients, name }: PersonalEvent,
+    { recipients, name }: UserEvent,
   ): number[] {
-    const wanted = this.#wanted.get(name)
+    const wanted = this.#subscribers.get(name)
     if (wanted === undefined) return []
     if (recipients === 'actor') return wanted.has(actor_id) ? [actor_id] : []
     const isListed = (user: number) => this.#parts.isListed(state.app, state.member(user))
@@ -143,29 +143,29 @@ export class SignalRUserStreams {
 
   #sendEvent(state: AppState, event: AppEvent, name: string, users: number[]): void {
     const { history, log } = this.#parts
-    const tell = () => {
-      const frame = history.toPersonalFrame(event, state, name)
+    const send = () => {
+      const frame = history.toUserStreamFrame(event, state, name)
       if (frame !== null) this.send(users, name, frame)
     }
-    if (this.#pending === null && history.hasNames(event)) return tell()
-    const line = (this.#pending ?? Promise.resolve())
+    if (this.#pending === null && history.hasNames(event)) return send()
+    const sending = (this.#pending ?? Promise.resolve())
       .then(() => this.#loadNames(event))
-      .then(tell)
-      .catch((error: unknown) => log.error({ app: event.app_id, error }, 'Somebody could not be told of an event'))
+      .then(send)
+      .catch((error: unknown) => log.error({ app: event.app_id, error }, 'An event could not be sent to some users'))
       .finally(() => {
-        if (this.#pending === line) this.#pending = null
+        if (this.#pending === sending) this.#pending = null
       })
-    this.#pending = line
+    this.#pending = sending
   }
 
-  /** Repeats until it succeeds or nothing is subscribed to any more: clients cannot know that they miss an event. */
+  /** Repeats until it succeeds or nothing is subscribed any more: clients could not know that they miss an event. */
   async #loadNames(event: AppEvent): Promise<void> {
     const { history, clock, log } = this.#parts
-    while (this.#wanted.size > 0) {
+    while (this.#subscribers.size > 0) {
       try {
         return await history.loadNames([event])
       } catch (error) {
-        log.warn({ app: event.app_id, error }, 'The names in an event cannot be read; it is told of later')
+        log.warn({ app: event.app_id, error }, 'The names in an event cannot be read; it is sent later')
         await new Promise<void>(resolve => clock.after(retryMs, resolve))
       }
     }
@@ -174,5 +174,5 @@ export class SignalRUserStreams {
 
 /** True for events that are sent to one user under one name. */
 function isSameChange(one: AppEvent, other: AppEvent): boolean {
-  return one.entity_id === other.entity_id && personalEvents[one.type]?.name === personalEvents[other.type]?.name
+  return one.entity_id === other.entity_id && userEvents[one.type]?.name === userEvents[other.type]?.name
 }
