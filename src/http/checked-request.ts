@@ -16,14 +16,14 @@ interface Values {
   wantsStream: boolean
   origin: string
   admin: Entry | undefined
-  /** As a proxy saw it; otherwise the connection is asked when a handler wants to know. */
+  /** The address that a proxy reported; undefined: that of the connection, read when a handler asks for it. */
   address: string | undefined
   exchange: Exchange
 }
 
 /**
- * What a handler gets. The connection is asked for its address only where a handler reads it: it costs a tenth of a whole
- * request.
+ * The request that a handler gets. Reads the connection's address only where a handler asks: it costs a tenth of a
+ * whole request.
  */
 export class CheckedRequest implements RouteRequest<unknown, unknown, unknown> {
   readonly params: unknown

@@ -6,15 +6,15 @@ import { QueryReader } from './request/query.ts'
 import { namesOf } from './router.ts'
 import type { Route } from './route.ts'
 
-/** For whoever has shown no credential: reading a body of 1 MiB can take 0.1 s (measured: 80,000 members). */
-const strangersLimitBytes = 64 * 1024
+/** The body limit without a credential: reading a body of 1 MiB can take 0.1 s (measured: 80,000 members). */
+const unauthenticatedLimitBytes = 64 * 1024
 
-/** A route made ready to be served: what can be worked out before a request comes is worked out once. */
+/** A route prepared for serving: everything that does not depend on the request is computed once. */
 export class Endpoint {
   readonly route: Route
   readonly durations: RouteDurations
   readonly bodyLimitBytes: number
-  /** True where the body is read here: for the handler, or to tell a repeated request from another one. */
+  /** True where the body is read before the handler runs: to parse it, or to recognise a repeated request. */
   readonly takesBody: boolean
   readonly #names: readonly string[]
   readonly #query: QueryReader | undefined
@@ -22,8 +22,8 @@ export class Endpoint {
   constructor(route: Route, durations: RouteDurations, bodyLimitBytes: number) {
     this.route = route
     this.durations = durations
-    const usual = route.auth === 'none' ? Math.min(bodyLimitBytes, strangersLimitBytes) : bodyLimitBytes
-    this.bodyLimitBytes = route.bodyLimitBytes ?? usual
+    const defaultLimit = route.auth === 'none' ? Math.min(bodyLimitBytes, unauthenticatedLimitBytes) : bodyLimitBytes
+    this.bodyLimitBytes = route.bodyLimitBytes ?? defaultLimit
     this.takesBody = route.body !== undefined || (route.creates === true && route.uploadLimitBytes === undefined)
     this.#names = namesOf(route.path)
     this.#query = route.query && new QueryReader(route.query)

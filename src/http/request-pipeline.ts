@@ -18,7 +18,7 @@ import { RateLimit } from './request/rate-limit.ts'
 import type { ProxyHeaders } from './request/proxy-headers.ts'
 import { chooseRepresentation, type RepresentationChoice } from './request/representation.ts'
 import { KeyCaller } from './request/key-caller.ts'
-import { requireKey, toOnceKey } from './request/once.ts'
+import { requireIdempotencyKey, toIdempotencyKey } from './request/idempotency.ts'
 import type { Router } from './router.ts'
 import type { Reply } from './route.ts'
 import type { HttpServerOptions } from './server/server.ts'
@@ -27,44 +27,44 @@ import { ClientGone, Upload } from './request/upload.ts'
 const UriTooLong = problem(414, 'uri-too-long', 'The address of the request is too long.')
 const MethodNotAllowed = problem(405, 'method-not-allowed', 'This address does not have this method.')
 
-/** Path and query together. Four times what the longest useful list of filters takes. */
-const longestTarget = 32 * 1024
+/** The longest path and query together: four times the longest useful list of filters. */
+const targetLimit = 32 * 1024
 
-/** What was read from a request before it was freed. */
+/** Values read from a request before it is freed. */
 interface Call {
   exchange: Exchange
   endpoint: Endpoint
   values: string[]
   choice: RepresentationChoice
-  /** The client's name for itself. */
+  /** The User-Agent header. */
   source: string
-  /** The Idempotency-Key; empty if there is none. */
+  /** The Idempotency-Key header; empty if absent. */
   key: string
-  /** The client asked for what the route streams. */
+  /** True where the client asked for the media type that the route streams. */
   wantsStream: boolean
   origin: string
-  /** Of a request under /admin. */
+  /** Set for a request under /admin. */
   admin: Entry | undefined
   address: string | undefined
-  /** What the client said about the bytes that it wants. */
+  /** The conditional and range headers of a download. */
   conditions: Conditions
   upload: Upload | undefined
 }
 
 interface RequestPipelineOptions extends HttpServerOptions {
   router: Router<Endpoint>
-  /** Of what is under /admin and not of the API. */
+  /** The administration page's own routes, beside those of the API. */
   adminRouter: Router<Endpoint>
   /** Null where administration is turned off. */
   door: AdminDoor | null
   proxyHeaders: ProxyHeaders
-  /** Aborted when the edge closes. */
+  /** Aborts when the server closes. */
   signal: AbortSignal
 }
 
 /**
- * Takes requests from their first line to their answer: finds the endpoint, authenticates the caller, reads the body, runs
- * the route's handler, answers with what it gives or refuses with. Every exchange that it begins, it ends.
+ * Processes requests: finds the endpoint, authenticates the caller, reads the body, runs the route's handler, and
+ * answers with its reply or a refusal. Finishes every exchange that it begins.
  */
 export class RequestPipeline {
   readonly #credentials: Credentials
@@ -101,13 +101,13 @@ export class RequestPipeline {
     this.#rate = settings.ratePerMinute === null ? null : new RateLimit(settings.ratePerMinute, () => clock.now())
   }
 
-  /** Everything that needs the request itself: it is freed when this returns. */
+  /** Does everything that needs the request itself, which is freed when this returns. */
   begin(exchange: Exchange): void {
     const { method, path, query } = exchange
     const admin = isAdminPath(path) ? this.#enter(exchange) : undefined
     if (admin === undefined && exchange.port === 'admin') throw NotFound()
     if (method === 'OPTIONS') return exchange.answer({ status: 204, headers: preflightHeaders })
-    if (path.length + query.length > longestTarget) throw UriTooLong()
+    if (path.length + query.length > targetLimit) throw UriTooLong()
     const router = admin !== undefined && admin.apiPath === null ? this.#adminRouter : this.#router
     const match = router.find(method === 'HEAD' ? 'GET' : method, admin?.apiPath ?? path)
     if ('allowed' in match)
@@ -130,7 +130,7 @@ export class RequestPipeline {
       conditions: endpoint.route.isDownload === true ? readConditions(exchange) : unconditional,
       upload: undefined,
     }
-    if (call.key !== '') requireKey(call.key)
+    if (call.key !== '') requireIdempotencyKey(call.key)
     const by = this.#authenticate(exchange, endpoint, admin)
     const { uploadLimitBytes } = endpoint.route
     if (uploadLimitBytes !== undefined) call.upload = new Upload(exchange, uploadLimitBytes)
@@ -149,15 +149,15 @@ export class RequestPipeline {
     const { auth } = route
     if (admin === undefined || typeof auth !== 'string')
       return authenticate(auth, exchange.header('authorization'), this.#credentials)
-    // Forms can come from any page.
+    // An HTML form can be submitted by any page.
     if (route.uploadLimitBytes !== undefined) throw UnsupportedMediaType()
     return admin.authenticate(auth)
   }
 
-  /** The credential has to be looked up; the body arrives meanwhile. Never rejects. */
+  /** Looks the credential up while the body arrives. Never rejects. */
   async #wait(call: Call, by: Promise<Principal>, takesBody: boolean): Promise<void> {
     const body = Promise.withResolvers<string>()
-    // Strangers are told that they are strangers, so what is wrong with their body may never be asked for.
+    // Callers without a valid credential get 401, so an error of the body may never be awaited.
     body.promise.catch(() => {})
     try {
       if (takesBody) this.#receive(call, body.resolve)
@@ -175,7 +175,7 @@ export class RequestPipeline {
   #receive(call: Call, accept: (text: string) => void): void {
     const { exchange, endpoint } = call
     this.#bodies.receive(exchange, endpoint.bodyLimitBytes, accept, (refusal: Problem, isComplete: boolean) => {
-      // What is left of the body would be taken for the next request.
+      // The rest of the body would be read as the next request.
       exchange.isLast ||= !isComplete
       this.refuse(exchange, refusal, call)
     })
@@ -196,7 +196,7 @@ export class RequestPipeline {
         body: endpoint.toBody(text),
         by,
         form: choice.form,
-        idempotencyKey: key === '' ? undefined : toOnceKey({ key, by, method, path, body: text }),
+        idempotencyKey: key === '' ? undefined : toIdempotencyKey({ key, by, method, path, body: text }),
         upload,
         wantsStream,
         origin,
@@ -236,7 +236,7 @@ export class RequestPipeline {
     }
   }
 
-  /** Answers with the problem that an error stands for. */
+  /** Answers with the problem for an error. */
   refuse(exchange: Exchange, error: unknown, call?: Call): void {
     if (error instanceof ClientGone) return
     const { method, path } = exchange
@@ -244,7 +244,7 @@ export class RequestPipeline {
     try {
       this.#send(toProblemAnswer(error, request, this.#log), exchange, call?.upload)
     } catch (bug) {
-      // A problem whose facts cannot be written is a bug of its own.
+      // A problem that cannot be serialised is a bug of its own.
       exchange.answer(toProblemAnswer(bug, request, this.#log))
     }
   }

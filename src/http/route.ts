@@ -11,8 +11,8 @@ import type { Upload } from './request/upload.ts'
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 /**
- * The representation that the caller chose: how numbers are written, whether list items are whole, and whether lists
- * inside of items are, as far as one answer goes.
+ * The representation that the caller chose: how numbers are written, whether list items are whole, and whether nested
+ * lists of items are, within one answer.
  */
 export interface Representation {
   scalars: Scalars
@@ -20,22 +20,22 @@ export interface Representation {
   inner: 'first' | 'all'
 }
 
-/** One request, checked. */
+/** A request whose parts have been checked by the route's schemas. */
 export interface RouteRequest<Params, Query, Body> {
   params: Params
   query: Query
   body: Body
   by: Principal
   form: Representation
-  /** Set where the route creates and the client sent an Idempotency-Key: hand it to the command. */
+  /** Set where the route creates and the client sent an Idempotency-Key; to be passed to the command. */
   idempotencyKey: IdempotencyKey | undefined
-  /** The raw body, where the route declares `uploadLimitBytes`. What the handler does not read is thrown away. */
+  /** The raw body, where the route declares `uploadLimitBytes`. Unread bytes are dropped. */
   upload: Upload | undefined
-  /** Where the route `streams`: the client asks for that instead of one answer. */
+  /** True where the client asks for the media type that the route `streams`. */
   wantsStream: boolean
-  /** Scheme and host under which the client reaches this server, without a trailing slash: for absolute URLs. */
+  /** The origin under which the client reaches this server, without a trailing slash: for absolute URLs. */
   origin: string
-  /** Set where the request came in under /admin. */
+  /** Set for a request under /admin. */
   admin: Entry | undefined
   /** The client's IP address. Read it before the first await: it is empty once the client has gone away. */
   address: string
@@ -43,7 +43,7 @@ export interface RouteRequest<Params, Query, Body> {
 
 export interface Reply<Status extends number = number> {
   status: Status
-  /** An object for the JSON writer, `Json` or `Encoded` made before, text/plain as a string, or a Download. */
+  /** An object for the JSON writer, an encoded `Json` or `Encoded`, a string for text/plain, or a Download. */
   body: unknown
   headers?: Record<string, string>
 }
@@ -59,7 +59,7 @@ export function reply<Status extends number>(
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** What a resource declares of an endpoint: who may call, what comes in, what goes out, how it can refuse. */
+/** The declaration of an endpoint: who may call it, its input, its replies and its refusals. */
 export interface RouteDeclaration<
   Params extends z.ZodType | undefined,
   Query extends z.ZodType | undefined,
@@ -68,10 +68,10 @@ export interface RouteDeclaration<
   Services,
 > {
   method: Method
-  /** `{name}` stands for one path segment. */
+  /** `{name}` matches one path segment. */
   path: string
   summary: string
-  /** A Secret is a bearer token of this route's own, beside those of the API. */
+  /** A Secret is a bearer token of this route alone, instead of the API's credentials. */
   auth: Auth | Secret
   /** Values are strings, percent-decoded. */
   params?: Params
@@ -79,21 +79,26 @@ export interface RouteDeclaration<
   query?: Query
   /** JSON. An empty body counts as `{}`. */
   body?: Body
-  /** Default 4 MiB, and 64 KiB without a credential; more where a data URI may be sent. */
+  /** Default: 4 MiB, or 64 KiB without a credential; more where a data URI may be sent. */
   bodyLimitBytes?: number
-  /** For a body of another kind: the handler gets it as `upload`, up to this size, and reads it as it arrives. */
+  /** For a raw body: the handler reads it as `upload` while it arrives, up to this size. */
   uploadLimitBytes?: number
-  /** Then: the part of the form that holds the file. */
+  /** Then: the part of a multipart form that holds the file (RFC 7578). */
   uploadPart?: string
-  /** True where replies may be a Download: what the client says of ranges and of what it has is then read. */
+  /** True where replies may be a Download, which needs the conditional and range headers. */
   isDownload?: boolean
-  /** A media type that the client may ask for by Accept, beside JSON: the reply is then a Download, sent as it is made. */
+  /**
+   * A media type that the client may ask for by Accept, beside JSON: the reply is then a Download, sent as it is made.
+   */
   streams?: string
-  /** True for a POST that creates, or votes: the Idempotency-Key header is honoured. An upload has to see to its content. */
+  /**
+   * True for a POST that creates or votes, and so honours the Idempotency-Key header. An upload adds its content to the
+   * key.
+   */
   creates?: boolean
-  /** Status to schema of the body; null where there is none. */
+  /** Status → schema of the body; null where there is none. */
   replies: Replies
-  /** Beyond 401, 422 and the general ones, which the edge adds by itself. */
+  /** The refusals, beside 401, 422 and the general ones, which the HTTP server adds itself. */
   problems?: ProblemType[]
   handle: (
     request: RouteRequest<Output<Params>, Output<Query>, Output<Body>>,
@@ -101,7 +106,7 @@ export interface RouteDeclaration<
   ) => Reply<keyof Replies & number> | Promise<Reply<keyof Replies & number>>
 }
 
-/** What a route declares of itself. */
+/** The declaration of a route, without its handler. */
 export interface Contract {
   method: Method
   path: string
@@ -120,19 +125,19 @@ export interface Contract {
   problems?: ProblemType[]
 }
 
-/** A route as the edge sees it. */
+/** A route as the HTTP server sees it. */
 export interface Route extends Contract {
   handle: (request: RouteRequest<unknown, unknown, unknown>) => Reply | Promise<Reply>
 }
 
-/** A route whose handler works with services that the edge knows nothing of. */
+/** A route whose handler gets services, which the HTTP server does not know. */
 export interface ServedRoute<Services> extends Contract {
   handle: (request: RouteRequest<unknown, unknown, unknown>, services: Services) => Reply | Promise<Reply>
 }
 
 /**
- * What declares endpoints whose handlers get services. Types of params, query and body follow from the schemas; undeclared
- * statuses do not compile.
+ * Returns the function that declares endpoints whose handlers get `Services`. The types of params, query and body
+ * follow from the schemas; undeclared statuses do not compile.
  */
 export function routesFor<Services>() {
   return function route<
@@ -141,15 +146,15 @@ export function routesFor<Services>() {
     Body extends z.ZodType | undefined = undefined,
     Replies extends Record<number, z.ZodType | null> = Record<number, never>,
   >(declared: RouteDeclaration<Params, Query, Body, Replies, Services>): ServedRoute<Services> {
-    // The edge calls `handle` only with what the declared schemas put out, so the wider type is safe to forget.
+    // `handle` is called with the output of the declared schemas only, so forgetting the exact types is safe.
     return declared as unknown as ServedRoute<Services>
   }
 }
 
-/** Declares an endpoint whose handler needs nothing but the request. */
+/** Declares an endpoint whose handler needs only the request. */
 export const route = routesFor<void>()
 
-/** Routes as the edge sees them: their handlers get these services. */
+/** Binds the handlers of routes to their services. */
 export function serve<Services>(routes: readonly ServedRoute<Services>[], services: Services): Route[] {
   return routes.map(served => ({ ...served, handle: request => served.handle(request, services) }))
 }

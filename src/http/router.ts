@@ -1,4 +1,4 @@
-/** The router's answer: what the path leads to with the values of its `{names}`, or the methods that it does have. */
+/** The result of a lookup: the target of the path and the values of its `{names}`, or the methods that the path has. */
 export type Match<Target> = { target: Target; values: string[] } | { allowed: string[] }
 
 interface Branch<Target> {
@@ -8,8 +8,8 @@ interface Branch<Target> {
 }
 
 /**
- * Path templates and methods → targets. A fixed segment goes before a `{name}`, and where it leads nowhere the `{name}`
- * is tried as well. Costs one look-up a segment, however many routes there are.
+ * Maps path templates and methods to targets. A fixed segment is preferred to a `{name}`, which is tried where the
+ * fixed one leads nowhere. Costs one map lookup per segment, however many routes there are.
  */
 export class Router<Target> {
   readonly #root: Branch<Target> = createBranch()
@@ -46,11 +46,11 @@ interface Search {
   method: string
   path: string
   values: string[]
-  /** What can be done where the path leads, once that is found to be something else. */
+  /** The methods of the path, where it has a target but not for this method. */
   allowed: Set<string> | null
 }
 
-/** `start` is where the next segment begins: beyond the end of the path if there is none. */
+/** `start` is where the next segment begins; beyond the end of the path if there is none. */
 function walk<Target>(branch: Branch<Target>, search: Search, start: number): Target | undefined {
   const { method, path, values } = search
   if (start > path.length) {
@@ -71,7 +71,7 @@ function walk<Target>(branch: Branch<Target>, search: Search, start: number): Ta
   return found
 }
 
-/** Undefined where the segment is not valid percent-encoding, or holds NUL, which no name does. */
+/** Undefined where the segment is not valid percent-encoding, or contains NUL, which no name does. */
 function decode(segment: string): string | undefined {
   if (!segment.includes('%')) return segment
   try {

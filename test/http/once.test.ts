@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Principal } from '../../src/auth/principal.ts'
-import { toOnceKey, withContent } from '../../src/http/request/once.ts'
+import { toIdempotencyKey, withContent } from '../../src/http/request/idempotency.ts'
 
 const user = (id: number, credential = 'token'): Principal => ({ kind: 'user', user: id, credential })
 const apiKey = (credential: string): Principal => ({ kind: 'key', user: 0, credential })
@@ -8,7 +8,7 @@ const apiKey = (credential: string): Principal => ({ kind: 'key', user: 0, crede
 const request = { key: 'k', by: user(1), method: 'POST', path: '/api/apps', body: '{}' }
 
 test('a key is its caller’s own: of a user whatever the token, of an API key itself', () => {
-  const keyOf = (by: Principal, key: string) => toOnceKey({ ...request, by, key }).key.toString('hex')
+  const keyOf = (by: Principal, key: string) => toIdempotencyKey({ ...request, by, key }).key.toString('hex')
 
   expect(keyOf(user(1, 'renewed'), 'k')).toBe(keyOf(user(1), 'k'))
   const others: [Principal, string][] = [
@@ -27,7 +27,7 @@ test('a key is its caller’s own: of a user whatever the token, of an API key i
 
 test('a request is the same if all of it is', () => {
   const requestOf = (change: Partial<typeof request>, ...content: string[]) => {
-    const idempotencyKey = toOnceKey({ ...request, ...change })
+    const idempotencyKey = toIdempotencyKey({ ...request, ...change })
     return (content.length === 0 ? idempotencyKey : withContent(idempotencyKey, ...content)).request.toString('hex')
   }
 

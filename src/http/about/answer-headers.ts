@@ -9,18 +9,18 @@ const texts = {
 }
 type Name = keyof typeof texts
 
-/** The headers of answers, for the components of the OpenAPI document. */
+/** The response headers, for the components of the OpenAPI document. */
 export const answerHeaders = Object.fromEntries(
   Object.entries(texts).map(([name, description]) => [name, { description, schema: { type: 'string' } }]),
 )
 
-/** A member for the description of an answer that has these headers. */
+/** The `headers` member of a response's description. */
 export function withHeaders(...names: Name[]) {
   const refer = (name: Name) => [name, { $ref: `#/components/headers/${name}` }] as const
   return { headers: Object.fromEntries(names.map(refer)) }
 }
 
-/** The same for a refusal, by its status. */
+/** The `headers` member of a refusal's description, by its status. */
 export function withProblemHeaders(status: number) {
   if (status === 401) return withHeaders('WWW-Authenticate')
   if (status === 416) return withHeaders('Content-Range')

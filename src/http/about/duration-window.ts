@@ -1,4 +1,7 @@
-/** The upper bound of the bucket in which a quantile is; of those above all bounds the last one; NaN where there are none. */
+/**
+ * The upper bound of the bucket that contains a quantile; the last bound for values above all bounds; NaN without
+ * values.
+ */
 export function quantileOf(counts: readonly number[], bounds: readonly number[], quantile: number): number {
   const total = counts.reduce((sum, count) => sum + count, 0)
   if (total === 0) return Number.NaN
@@ -7,7 +10,7 @@ export function quantileOf(counts: readonly number[], bounds: readonly number[],
   return bounds[at] ?? bounds.at(-1)!
 }
 
-/** How long something took since the last look, each duration known to lie between two bounds. Costs some ns each. */
+/** A histogram of durations since the last sample, with bucket precision. An observation costs some nanoseconds. */
 export class DurationWindow {
   readonly #boundsSeconds: readonly number[]
   #counts: number[]
@@ -18,7 +21,7 @@ export class DurationWindow {
     this.#counts = boundsSeconds.map(() => 0).concat(0)
   }
 
-  /** How many durations there were, ever. */
+  /** The number of durations ever observed. */
   get total(): number {
     return this.#total
   }
@@ -30,7 +33,7 @@ export class DurationWindow {
     this.#total++
   }
 
-  /** The median and the 99th percentile in milliseconds, NaN where there was nothing; begins anew. */
+  /** The median and the 99th percentile in milliseconds since the last sample; NaN without observations. */
   sample(): { p50Ms: number; p99Ms: number } {
     const counts = this.#counts
     this.#counts = counts.map(() => 0)

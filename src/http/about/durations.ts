@@ -1,13 +1,13 @@
-/** Upper bounds in seconds. Most requests take less than a millisecond; ten seconds is when connections give up. */
+/** Upper bounds in seconds. Most requests take less than a millisecond; connections give up after ten seconds. */
 const boundsSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 interface Series {
-  /** How many observations fell under each bound but not under the one before; the last is for the rest. */
+  /** Observations in each bucket (not cumulative); the last is above all bounds. */
   counts: number[]
   sumSeconds: number
 }
 
-/** How long the requests of one route took, by the status they were answered with. */
+/** A histogram of one route's request durations, by status. */
 export class RouteDurations {
   readonly method: string
   readonly route: string
@@ -30,12 +30,12 @@ export class RouteDurations {
     series.sumSeconds += seconds
   }
 
-  /** Calls back with each status and how many of its observations fell under each bound. */
+  /** Calls `visit` with each status and its observations per bucket. */
   each(visit: (status: number, counts: readonly number[]) => void): void {
     for (const [status, { counts }] of this.#byStatus) visit(status, counts)
   }
 
-  /** The lines of the text format, each ending with a line feed. */
+  /** The lines of Prometheus's text format, each ending with a line feed. */
   text(name: string): string {
     let text = ''
     for (const [status, { counts, sumSeconds }] of this.#byStatus) {
@@ -52,20 +52,20 @@ export class RouteDurations {
 }
 
 /**
- * The histogram of request times, as Prometheus reads it. Each route is resolved to its own counters once, so that an
- * observation costs 20 ns; prom-client's own histogram hashes its labels each time, which takes a hundred times as long.
+ * The histogram of request durations, for Prometheus. Each route looks up its counters once, so an observation costs 20
+ * ns; prom-client's histogram hashes the labels each time, which takes a hundred times as long.
  */
 export class RequestDurations {
   readonly #routes: RouteDurations[] = []
 
-  /** The counters of one route; `route` is its template. */
+  /** The counters of one route; `route` is its path template. */
   of(method: string, route: string): RouteDurations {
     const durations = new RouteDurations(method, route)
     this.#routes.push(durations)
     return durations
   }
 
-  /** Of all routes together: how many by their status and its hundreds, and how many fell under each bound. */
+  /** The totals of all routes: requests by status and by its class, and by duration. */
   totals(): {
     byClass: number[]
     byStatus: Map<number, number>

@@ -1,14 +1,14 @@
 import { withTimeout, type Clock } from '../../lib/clock.ts'
 import type { Sql } from '../../postgres/sql.ts'
 
-/** How long PostgreSQL may take to answer, and for how long its answer is believed. */
+/** How long PostgreSQL may take to answer, and for how long the result is cached. */
 const deadlineMs = 2000
 const validMs = 1000
 
-/** `draining`: this node serves, and is about to end. `away`: it cannot reach PostgreSQL. */
+/** `draining`: this node still serves, but will end. `away`: it cannot reach PostgreSQL. */
 export type Condition = 'ok' | 'draining' | 'away'
 
-/** Tells whether this node can serve, however often it is asked: PostgreSQL hears of it once a second. */
+/** Tells whether this node can serve. PostgreSQL is asked at most once a second, however often it is called. */
 export class Health {
   readonly #sql: Sql
   readonly #clock: Clock
@@ -30,7 +30,7 @@ export class Health {
 
   #reachesDatabase(): Promise<boolean> {
     const now = this.#clock.now()
-    // Either way: the clock may have been put back.
+    // In both directions: the clock may have been set back.
     if (Math.abs(now - this.#askedAt) < validMs) return this.#last
     this.#askedAt = now
     this.#last = this.#ask()
@@ -41,7 +41,7 @@ export class Health {
     const sql = this.#sql
     const asked = sql`select 1`.then(
       () => true,
-      // Whatever it is, there is no database to serve from.
+      // Whatever the reason, there is no database to serve from.
       () => false,
     )
     return withTimeout(asked, { clock: this.#clock, timeoutMs: deadlineMs, onTimeout: () => false })

@@ -3,27 +3,26 @@ import { z } from 'zod'
 export type JsonSchema = { [key: string]: unknown }
 
 /**
- * Turns zod schemas into JSON schemas that share their parts: what carries an id (`.meta({ id: 'Message' })`) is
- * written once, among the components, and referred to. A part that is read differently from how it is written gets a
- * second component, `MessageInput`.
+ * Converts zod schemas into JSON schemas with shared components: a schema with an id (`.meta({ id: 'Message' })`) is
+ * written once and referred to. One whose input differs from its output gets a second component, `MessageInput`.
  */
 export class JsonSchemas {
   readonly components: Record<string, JsonSchema> = {}
-  /** Components as zod made them, for telling whether another one under the same name is the same. */
+  /** Components as zod made them, to tell whether a second one of equal name is identical. */
   readonly #originals = new Map<string, string>()
 
-  /** What a client may send. */
+  /** The schema of request values. */
   input(schema: z.ZodType): JsonSchema {
     return this.#convert(schema, 'input')
   }
 
-  /** What a client gets. */
+  /** The schema of response values. */
   output(schema: z.ZodType): JsonSchema {
     return this.#convert(schema, 'output')
   }
 
   #convert(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-    // As a member even the schema itself becomes a reference where it has an id.
+    // As a member, even the schema itself becomes a reference if it has an id.
     const whole = z.toJSONSchema(z.object({ it: schema }), { io, unrepresentable: 'any', override })
     const parts = Object.entries((whole.$defs ?? {}) as Record<string, JsonSchema>)
     const names = this.#name(parts)
@@ -31,13 +30,13 @@ export class JsonSchemas {
     return tidy(whole.properties!.it as JsonSchema, names)
   }
 
-  /** A name for each part: its own, unless that stands for something else already. */
+  /** A name for each component: its id, unless that is taken by a different one. */
   #name(parts: [string, JsonSchema][]): Map<string, string> {
     const texts = parts.map(([name, part]) => [name, JSON.stringify(part)] as const)
     const names = new Map<string, string>()
     for (let suffix = ''; ; suffix = suffix === '' ? 'Input' : `${suffix}_`) {
       const taken = new Set(texts.filter(([name, text]) => this.#isOther(name + suffix, text)).map(([name]) => name))
-      // What refers to a part under another name is another one itself.
+      // A component that refers to a renamed one is different too.
       for (let size = -1; size !== taken.size;) {
         size = taken.size
         for (const [name, text] of texts) {
@@ -59,17 +58,17 @@ export class JsonSchemas {
   }
 }
 
-/** zod has no JSON form for dates; the JSON writer of responses has one. */
+/** zod has no JSON form of dates; responses have one. */
 function override({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }): void {
   if (zodSchema._zod.def.type === 'date') Object.assign(jsonSchema, { type: 'string', format: 'date-time' })
 }
 
-/** Members whose own members are schemas, under names that mean nothing here. */
+/** Keywords whose value maps names to schemas. */
 const maps = new Set(['properties', 'patternProperties'])
-/** Members that hold values and not schemas. */
+/** Keywords that hold values instead of schemas. */
 const values = new Set(['default', 'examples', 'enum', 'const'])
 
-/** References point to the components, and what says nothing to a reader is left out. */
+/** Points references to the components, and leaves out keywords of no use to a reader. */
 function tidy(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {
   const tidied: JsonSchema = {}
   for (const [key, value] of Object.entries(schema)) {
@@ -96,14 +95,14 @@ function toReference(reference: string, names: ReadonlyMap<string, string>): str
 }
 
 function isNoise(key: string, value: unknown): boolean {
-  // Later versions may answer with more members.
+  // Later versions may add members to responses.
   if (key === 'additionalProperties') return value === false
   if (key === 'maximum') return value === Number.MAX_SAFE_INTEGER
   if (key === 'minimum') return value === Number.MIN_SAFE_INTEGER
   return key === 'id' || key === '$schema'
 }
 
-/** Alternatives of different simple types say the same as one schema with several types, which is easier to read. */
+/** Merges alternatives of simple types into one schema with several types, which is easier to read. */
 function mergeTypes(schema: JsonSchema): JsonSchema {
   const { anyOf, type: _, ...rest } = schema
   if (!Array.isArray(anyOf)) return schema

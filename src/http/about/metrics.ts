@@ -2,12 +2,12 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import { DurationWindow } from './duration-window.ts'
 import { RequestDurations } from './durations.ts'
 
-/** Reads a present value when the metrics are asked for; an object gives one value for each of its keys. */
+/** Reads a value when the metrics are requested; an object gives one value per key. */
 type Reading = () => number | Record<string, number>
 
 /**
- * How often it is looked how late the event loop is; its lag is reported with this added. With the 10 ms that are usual, a
- * node that had nothing to do woke up a hundred times a second for it, which took 1 % of a processor.
+ * The resolution of the event loop's lag, which is included in the reported value. The usual 10 ms wake an idle node a
+ * hundred times a second, which took 1 % of a processor.
  */
 const lagPeriodMs = 100
 
@@ -15,16 +15,16 @@ const lagPeriodMs = 100
 const waitSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15]
 
 /**
- * The figures of one node, in Prometheus's text format. What can be read when it is asked for is registered with
- * `gauge` or `counter` and costs nothing in between; only what must be seen as it happens has a method.
+ * The metrics of one node, in Prometheus's text format. Values that can be read at any time are registered with `gauge`
+ * or `counter` and cost nothing between requests; events have a method each.
  */
 export class Metrics {
   readonly requests = new RequestDurations()
   readonly contentType: string
-  /** Group commits so far, and the commands in them. */
+  /** The number of group commits, and of the commands in them. */
   commits = 0
   commands = 0
-  /** How long commits took, and queries waited for a connection, for samples. */
+  /** Durations of commits and of waits for a connection, for samples. */
   readonly commitTimes = new DurationWindow(waitSeconds)
   readonly poolWaits = new DurationWindow(waitSeconds)
   readonly #registry = new Registry()
@@ -53,7 +53,7 @@ export class Metrics {
     )
   }
 
-  /** What this node is, for graphs that compare versions. */
+  /** Reports the version of this node, for graphs that compare versions. */
   version(version: string): void {
     new Gauge({
       name: 'parley_info',
@@ -63,26 +63,26 @@ export class Metrics {
     }).set({ version }, 1)
   }
 
-  /** A group commit with this many commands was started. */
+  /** Counts a group commit, which has started, and its commands. */
   observeCommit(commands: number): void {
     this.#commits.observe(commands)
     this.commits++
     this.commands += commands
   }
 
-  /** Such a commit has ended. */
+  /** Observes the duration of a finished group commit. */
   observeCommitTime(ms: number): void {
     this.#commitSeconds.observe(ms / 1000)
     this.commitTimes.observe(ms / 1000)
   }
 
-  /** A query got a connection for which it had to wait. */
+  /** Observes the time that a query waited for a connection. */
   observePoolWait(ms: number): void {
     this.#poolWaits.observe(ms / 1000)
     this.poolWaits.observe(ms / 1000)
   }
 
-  /** A figure that goes up and down: commands that wait, open sessions. `label` names the keys of an object. */
+  /** A value that rises and falls: waiting commands, open sessions. `label` names the keys of an object. */
   gauge(name: string, help: string, read: Reading, label = 'kind'): void {
     const collect = () => {
       for (const [labels, value] of toSamples(read(), label)) gauge.set(labels, value)
@@ -90,7 +90,10 @@ export class Metrics {
     const gauge: Gauge = new Gauge({ name, help, labelNames: [label], registers: [this.#registry], collect })
   }
 
-  /** A figure that only grows: deliveries by outcome; its name ends in `_total`. `read` gives the totals since the start. */
+  /**
+   * A value that only rises, such as deliveries by outcome; its name ends in `_total`. `read` returns the totals since
+   * the start.
+   */
   counter(name: string, help: string, read: Reading, label = 'kind'): void {
     const collect = () => {
       counter.reset()
@@ -99,17 +102,17 @@ export class Metrics {
     const counter: Counter = new Counter({ name, help, labelNames: [label], registers: [this.#registry], collect })
   }
 
-  /** A figure with several labels that is counted as it happens. */
+  /** A counter with several labels, incremented by the caller. */
   counted(name: string, help: string, labelNames: string[]): Counter {
     return new Counter({ name, help, labelNames, registers: [this.#registry] })
   }
 
-  /** How often something fell between these bounds. */
+  /** A histogram with these bucket bounds. */
   histogram(name: string, help: string, buckets: number[]): Histogram {
     return new Histogram({ name, help, buckets, registers: [this.#registry] })
   }
 
-  /** Everything, in the text format. What is known of process and event loop is watched from the first time on. */
+  /** All metrics in the text format. The process and the event loop are watched from the first call on. */
   async text(): Promise<string> {
     if (!this.#isWatched) {
       this.#isWatched = true

@@ -60,13 +60,13 @@ const security: Record<Auth, object[]> = {
   session: [{ AdminSession: [] }],
 }
 
-/** The OpenAPI 3.1 document of an API, from its routes and their schemas. */
+/** The OpenAPI 3.1 document of an API, made from its routes and their schemas. */
 export function describeApi(routes: readonly Contract[], version: string): object {
   const schemas = new JsonSchemas()
   const paths: Record<string, Record<string, object>> = {}
   const known = new Map<string, string>()
   for (const route of routes) {
-    // To OpenAPI `/apps/{app}` and `/apps/{uid}` are the same path: the first one gives the names.
+    // To OpenAPI, `/apps/{app}` and `/apps/{uid}` are one path; the first gives the names.
     const shape = route.path.replaceAll(/\{\w+\}/g, '{}')
     const path = known.get(shape) ?? route.path
     known.set(shape, path)
@@ -107,7 +107,7 @@ function describePath(route: Contract, path: string, schemas: JsonSchemas): obje
   const own = namesOf(route.path)
   return namesOf(path).map((name, i) => {
     const { description, ...schema } = declared[own[i]!] ?? { type: 'string' }
-    // Read as text, so that what is no id is not found instead of not valid.
+    // Parsed as text, so that a malformed id is not found (404) instead of invalid (422).
     const shown = name === 'id' ? { ...schema, type: 'integer' } : schema
     return { name, in: 'path', required: true, ...(description ? { description } : {}), schema: shown }
   })
@@ -136,7 +136,7 @@ function describeBody(body: z.ZodType, schemas: JsonSchemas): object {
   return { required: !body.safeParse({}).success, content }
 }
 
-/** What no schema says anything about. */
+/** The schema of arbitrary bytes. */
 const bytes = { type: 'string', contentMediaType: 'application/octet-stream' }
 
 function describeForm(part: string): object {
@@ -144,7 +144,10 @@ function describeForm(part: string): object {
   return { required: true, content: { 'multipart/form-data': { schema } } }
 }
 
-/** A file, or the part of it that was asked for, or none where the client has it. */
+/**
+ * The replies of a download: a file, the requested part of it, or no body where the client has it (RFC 9110, sections
+ * 13 and 14).
+ */
 function describeDownload(): Record<string, object> {
   const content = { '*/*': { schema: bytes } }
   return {
@@ -180,7 +183,7 @@ function describeProblems(route: Contract, schemas: JsonSchemas): object {
   return { ...Object.fromEntries(problems), default: { description: 'Any other problem', content } }
 }
 
-/** What the edge itself refuses. */
+/** Refusals of the HTTP server itself. */
 function impliedProblems(route: Contract): Pick<ProblemType, 'status' | 'detail'>[] {
   const implied: Pick<ProblemType, 'status' | 'detail'>[] = []
   const isWrite = route.method !== 'GET'

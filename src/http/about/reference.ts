@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { NotFound } from '../../lib/errors.ts'
 import { reply, route, type Route } from '../route.ts'
 
-/** What the page loads, from the package that makes it; nothing comes from anybody else's server. */
+/** The files that the page loads, from the package `swagger-ui-dist`; nothing comes from another server. */
 const types = new Map([
   ['swagger-ui.css', 'text/css; charset=utf-8'],
   ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
@@ -23,14 +23,14 @@ const page = `<!doctype html>
 </html>
 `
 
-/** In a file of its own, so that the page's policy can forbid scripts within it. */
+/** A separate file, so that the page's policy can forbid inline scripts. */
 const start = `SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none' })
 `
 
-/** Styles are set by the page's own script; everything else has to come from here. */
+/** The page's own script sets styles; everything else must come from this server. */
 const policy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
 
-/** `/api/docs`: the description of the API as a page to read, and to try it from. */
+/** `/api/docs`: an HTML page that shows the API and sends requests to it. */
 export function createReferenceRoutes(): Route[] {
   const require = createRequire(import.meta.url)
   const texts = new Map([['start.js', start]])

@@ -1,7 +1,7 @@
 import { quantileOf } from './duration-window.ts'
 import type { RequestDurations } from './durations.ts'
 
-/** What requests were like since the last look: how many by the class of their status, in all; and how long they took. */
+/** Figures of requests: totals by the class of their status, and durations since the last sample. */
 export interface RequestFigures {
   requests_2xx: number
   requests_3xx: number
@@ -9,12 +9,12 @@ export interface RequestFigures {
   requests_5xx: number
   requests_429: number
   requests_503: number
-  /** Of those since the last look; not a number where there were none. */
+  /** Since the last sample; NaN without requests. */
   request_p50_ms: number
   request_p99_ms: number
 }
 
-/** Looks at the durations of requests now and then. Of a duration it is known between which bounds it was. */
+/** Samples the durations of requests, with bucket precision. */
 export class RequestWindow {
   readonly #requests: RequestDurations
   #last: number[] = []

@@ -14,13 +14,13 @@ interface AboutParts {
   version: string
   health: Health
   metrics: Metrics
-  /** Whoever has it may read the metrics; null for everybody. */
+  /** The bearer token that may read the metrics; null: no token is needed. */
   metricsToken: Secret | null
   /** The routes to describe, beside these. */
   routes: readonly Contract[]
 }
 
-/** What a node says about itself; none of it needs a credential of the API. */
+/** The routes about the node itself; none needs a credential of the API. */
 export function createAboutRoutes({ version, health, metrics, metricsToken, routes }: AboutParts): Route[] {
   let description: Json | undefined
 

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-/** A file that was bundled; its bytes in base64. */
+/** A bundled file, in base64. */
 export interface BundledFile {
   path: string
   base64: string
 }
 
-/** What the page is written for: browsers of the last three years, which have dialogs and `color-mix`. */
+/** The supported browsers: of the last three years, which have dialogs and `color-mix`. */
 const browsers = ['chrome120', 'firefox121', 'safari17.2']
 
 /** Bundles the page for browsers. */

@@ -1,11 +1,13 @@
-/** The name where the page came over TLS: browsers take such a cookie from this very host alone, and send it over TLS alone. */
+/**
+ * The cookie's name over TLS: browsers accept the prefix only from the host itself, and send the cookie over TLS only.
+ */
 const secureName = '__Host-parley'
 const plainName = 'parley'
 
-/** What a cookie holds: 32 bytes in base64url. */
+/** A cookie's value: 32 bytes in base64url. */
 const valueForm = /^[\w-]{43}$/
 
-/** The session's cookie in a Cookie header; null where there is none, or none that could be one of ours. */
+/** The session cookie in a Cookie header; null without one, or with a malformed value. */
 export function readCookie(header: string, isSecure: boolean): string | null {
   const cookies = new Map<string, string>()
   for (const pair of header.split(';')) {
@@ -16,17 +18,17 @@ export function readCookie(header: string, isSecure: boolean): string | null {
   return value !== undefined && valueForm.test(value) ? value : null
 }
 
-/** A Set-Cookie header. The browser forgets it when it is closed, and shows it to no script and to no other site. */
+/** A Set-Cookie header for a session cookie: gone when the browser closes, hidden from scripts and other sites. */
 export function writeCookie(value: string, isSecure: boolean): string {
   return `${nameOf(isSecure)}=${value}; ${attributes(isSecure)}`
 }
 
-/** The same for a cookie that is to be forgotten. */
+/** A Set-Cookie header that deletes the cookie. */
 export function clearCookie(isSecure: boolean): string {
   return `${nameOf(isSecure)}=; ${attributes(isSecure)}; Max-Age=0`
 }
 
 const nameOf = (isSecure: boolean) => (isSecure ? secureName : plainName)
 
-/** The prefix `__Host-` asks for `Path=/`; the server reads the cookie under /admin alone. */
+/** The prefix `__Host-` requires `Path=/`; the server reads the cookie under /admin only. */
 const attributes = (isSecure: boolean) => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`

@@ -17,7 +17,7 @@ export const AddressNotAllowed = problem(
   'Your address is not one that administration is open to.',
 )
 
-/** Principals of cookies, as far as the door needs to know. */
+/** Finds the principals of session cookies. */
 export interface CookieReader {
   find(value: string): Principal | Promise<Principal | null>
 }
@@ -25,36 +25,36 @@ export interface CookieReader {
 interface DoorOptions {
   proxyHeaders: ProxyHeaders
   sessions: CookieReader
-  /** Whether administration is open to an address. */
+  /** True where the address may reach the administration. */
   isAllowed: (address: string) => boolean
 }
 
-/** What a request under /admin was found to be, before it is freed. */
+/** Facts about a request under /admin, read before it is freed. */
 export interface Entry {
-  /** It is for the API: the path of the operation. Null: for what is under /admin itself. */
+  /** The path of an API operation; null for a request to the administration page itself. */
   apiPath: string | null
-  /** The page came over TLS, as the browser sees it. */
+  /** True where the browser loaded the page over TLS. */
   isSecure: boolean
-  /** The browser's name for itself. */
+  /** The User-Agent header. */
   agent: string
-  /** The content codings that the browser takes. */
+  /** The Accept-Encoding header. */
   acceptEncoding: string
-  /** Who calls, at once or after a look into the database. Refuses with 401, 403. */
+  /** The caller, synchronously or after a query. Refuses with 401 or 403. */
   authenticate(auth: Auth): Principal | Promise<Principal>
 }
 
 const apiPrefix = '/admin/api/'
 const safeMethods = new Set(['GET', 'HEAD'])
 
-/** True for all that the door is in front of. */
+/** True for paths behind the door. */
 export function isAdminPath(path: string): boolean {
   return path.startsWith('/admin') && (path.length === 6 || path[6] === '/')
 }
 
 /**
- * In front of everything under /admin, and nothing else: there a cookie says who calls, which browsers send along whoever
- * asks them to. So what asks must be the page itself, which its origin says, and what changes something must in addition
- * carry a header that no page of another origin can set: it would take a preflight, which is refused.
+ * Guards everything under /admin, where a cookie authenticates, which browsers attach to requests of any page. So the
+ * request must come from the page itself, by its origin, and one that changes something must also have a header that
+ * pages of other origins cannot set: it would take a preflight, which is refused.
  */
 export class AdminDoor {
   readonly #options: DoorOptions
@@ -63,7 +63,7 @@ export class AdminDoor {
     this.#options = options
   }
 
-  /** Reads what it needs of a request. Refuses with 403 for addresses that are not allowed, and for preflights. */
+  /** Reads its facts from a request. 403 for addresses that are not allowed, and for preflights. */
   enter(exchange: Exchange): Entry {
     const { proxyHeaders, isAllowed } = this.#options
     if (!isAllowed(proxyHeaders.forwardedAddressOf(exchange) ?? exchange.address)) throw AddressNotAllowed()
@@ -74,7 +74,7 @@ export class AdminDoor {
     const isSafe = safeMethods.has(exchange.method)
     const isMarked = exchange.header('x-parley-admin') === '1'
     const isOwn = origin === ownOrigin || site === 'same-origin'
-    // What a person types into the address bar has no origin; it cannot change anything, and others cannot read it.
+    // An address typed by a user comes without an origin; it changes nothing, and other pages cannot read it.
     const isOther = !isOwn && ((origin !== '' && origin !== ownOrigin) || (site !== '' && site !== 'none'))
     const isSecure = (isOwn && origin !== '' ? origin : ownOrigin).startsWith('https:')
     const cookie = isOther ? null : readCookie(exchange.header('cookie'), isSecure)
@@ -92,7 +92,7 @@ export class AdminDoor {
   }
 
   #authenticate(auth: Auth, cookie: string | null, path: string): Principal | Promise<Principal> {
-    // Under the API's paths everything asks for a session, also what needs no credential elsewhere.
+    // Under the API's paths every operation needs a session, even where it needs no credential elsewhere.
     if (auth === 'none' && !path.startsWith(apiPrefix)) return unauthenticated
     if (cookie === null) throw Unauthorized()
     const principal = this.#options.sessions.find(cookie)

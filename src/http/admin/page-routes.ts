@@ -5,12 +5,12 @@ import { Download } from '../answer/download.ts'
 import { reply, route, type Reply, type Route } from '../route.ts'
 import type { AdminPage, PageFile } from './page.ts'
 
-/** Addresses of views have up to three segments: `/admin/agents/17/runs`. */
+/** Paths of views have up to three segments: `/admin/agents/17/runs`. */
 const viewPaths = ['/admin', '/admin/', '/admin/{view}', '/admin/{view}/{id}', '/admin/{view}/{id}/{part}']
 
 const View = z.object({ view: z.string().optional(), id: z.string().optional(), part: z.string().optional() })
 
-/** The administration page: its files, and the document for whatever address a view has. */
+/** The administration page: its files, and its document under the path of every view. */
 export function createPageRoutes(page: AdminPage): Route[] {
   const views = viewPaths.map(path =>
     route({
@@ -24,7 +24,7 @@ export function createPageRoutes(page: AdminPage): Route[] {
       problems: [NotFound],
       async handle({ params, admin }) {
         const segments = Object.values(params).filter(segment => segment !== undefined)
-        // Names of files, and what is mistyped of the API, lead to no view.
+        // File names and mistyped API paths lead to no view.
         if (segments.some(segment => segment.includes('.')) || ['assets', 'api'].includes(segments[0] ?? ''))
           throw NotFound()
         const depth = path.split('/').length - 2

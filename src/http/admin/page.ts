@@ -7,20 +7,20 @@ import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { BundledFile } from './bundle.ts'
 
-/** The document of the page, beside the source that is bundled for browsers and never imported. */
+/** The page's document, in the folder of the sources that are bundled for browsers. */
 const documentFile = new URL('../../admin/index.html', import.meta.url)
 
-/** What bundles, run in a process of its own: esbuild keeps one, of 30 MB, for as long as the process lives that uses it. */
+/** The bundler, run in a child process: esbuild keeps a process of 30 MB alive as long as its user lives. */
 const bundler = fileURLToPath(new URL('bundle.ts', import.meta.url))
 
-/** Far more than a busy machine needs, for a bundle of a few hundred kilobytes; and none of the secrets of the settings. */
+/** Limits far above what a bundle of a few hundred kilobytes needs; no environment, and so no secrets. */
 const bundling = { timeout: 60_000, maxBuffer: 64 * 1024 * 1024, env: {} }
 
-/** A file of the page, in a form that a browser takes. */
+/** A file of the page in a content coding. */
 export interface PageFile {
   type: string
   etag: string
-  /** Null: as it is. */
+  /** Null: not encoded. */
   encoding: 'br' | 'gzip' | null
   bytes: Buffer
 }
@@ -34,20 +34,19 @@ interface Forms {
 }
 
 /**
- * The administration page, in memory: its document, and the script and styles that are bundled from `src/admin`. That
- * happens with the first request for any of them, in a process beside this one: a node starts no slower for it, and one
- * whose page is never opened does without.
+ * The administration page in memory: its document, and the script and styles bundled from `src/admin`. Bundled on the
+ * first request, in a child process, so that nodes start no slower, and pay nothing if the page is never opened.
  */
 export class AdminPage {
   #files: Promise<ReadonlyMap<string, Forms>> | undefined
 
-  /** The document itself, for addresses with so many slashes after `/admin`, whatever view they name. */
+  /** The document for a path with this many slashes after `/admin`. */
   async document(depth: number, acceptEncoding: string): Promise<PageFile> {
     const files = await this.#load()
     return choose(files.get(documentName(depth))!, acceptEncoding)
   }
 
-  /** Null for what the page does not consist of. */
+  /** A file of the page; null for an unknown name. */
   async asset(name: string, acceptEncoding: string): Promise<PageFile | null> {
     const files = await this.#load()
     const forms = name.endsWith('.html') ? undefined : files.get(name)
@@ -56,7 +55,7 @@ export class AdminPage {
 
   #load(): Promise<ReadonlyMap<string, Forms>> {
     this.#files ??= buildPage().catch((error: unknown) => {
-      // The next request tries again: the process that bundles may have been out of memory.
+      // The next request tries again: the bundling process may have been out of memory.
       this.#files = undefined
       throw error
     })
@@ -72,20 +71,20 @@ async function buildPage(): Promise<ReadonlyMap<string, Forms>> {
   ])
   const bundled = JSON.parse(stdout) as BundledFile[]
   const files = bundled.map(({ path, base64 }) => [basename(path), Buffer.from(base64, 'base64')] as const)
-  const documents = wayToAdmin.map((way, depth) => [documentName(depth), withWay(document, way)] as const)
+  const documents = pathsToAdmin.map((way, depth) => [documentName(depth), withBasePath(document, way)] as const)
   const all = [...documents, ...files]
   return new Map(await Promise.all(all.map(async ([name, bytes]) => [name, await toForms(name, bytes)] as const)))
 }
 
 /**
- * The way from an address with no slash after `/admin`, with one, and so on, to what is beside it: a proxy may serve this
- * server under a path that it does not know.
+ * Relative paths to the page's files from a path with no slash after `/admin`, with one, and so on: a proxy may serve
+ * this server under an unknown prefix.
  */
-const wayToAdmin = ['admin/', '', '../', '../../']
+const pathsToAdmin = ['admin/', '', '../', '../../']
 
 const documentName = (depth: number) => `${depth}.html`
 
-function withWay(document: string, way: string): Buffer {
+function withBasePath(document: string, way: string): Buffer {
   return Buffer.from(document.replaceAll('"assets/', `"${way}assets/`))
 }
 
@@ -95,7 +94,7 @@ const types: Record<string, string> = {
   css: 'text/css; charset=utf-8',
 }
 
-/** Brotli's 9 of 11: a tenth of the time for a twentieth of the bytes. */
+/** Brotli's quality 9 of 11 takes a tenth of the time for a twentieth more bytes. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
 
 async function toForms(name: string, bytes: Uint8Array): Promise<Forms> {
@@ -104,7 +103,7 @@ async function toForms(name: string, bytes: Uint8Array): Promise<Forms> {
   return { type: types[name.split('.').at(-1)!]!, etag, identity: Buffer.from(bytes), br, gzip: gzipped }
 }
 
-/** Another encoding is another representation, so it has an ETag of its own (RFC 9110, 8.8.3.3). */
+/** Each encoding is a representation with an ETag of its own (RFC 9110, section 8.8.3.3). */
 function choose(forms: Forms, acceptEncoding: string): PageFile {
   const { type, etag } = forms
   const encoding = accepts(acceptEncoding, 'br') ? 'br' : accepts(acceptEncoding, 'gzip') ? 'gzip' : null
@@ -112,7 +111,7 @@ function choose(forms: Forms, acceptEncoding: string): PageFile {
   return { type, etag: `"${etag}-${encoding}"`, encoding, bytes: forms[encoding] }
 }
 
-/** Whether a content coding is in Accept-Encoding, and not with a weight of zero. */
+/** True where Accept-Encoding lists the content coding with a weight above zero (RFC 9110, section 12.5.3). */
 function accepts(header: string, coding: string): boolean {
   return header
     .toLowerCase()

@@ -1,6 +1,6 @@
 /**
- * What the page may do: run scripts, load styles, pictures and fonts of this server, and call it. It shows what users wrote,
- * so that it is to be of no use to whoever gets a script into it.
+ * The Content-Security-Policy of the page: scripts, styles, pictures, fonts and requests of this server only. The page
+ * shows what users wrote, so an injected script should gain nothing.
  */
 const contentPolicy = [
   "default-src 'none'",
@@ -27,10 +27,10 @@ const standing = {
 
 const headers = toLines({ ...standing, 'Cache-Control': 'no-store' })
 
-/** Script and styles of the page tell nothing, and are asked for with each opening: a browser may keep them, if it asks. */
+/** The page's files are public and requested with each opening: a browser may cache them if it revalidates. */
 const assetHeaders = toLines({ ...standing, 'Cache-Control': 'no-cache' })
 
-/** Headers of every answer under /admin, refusals included: each `name: value` after a line end. No CORS is among them. */
+/** Headers of every answer under /admin, refusals included, each as `name: value` after a line end. No CORS headers. */
 export function adminHeaders(path: string): string {
   return path.startsWith('/admin/assets/') ? assetHeaders : headers
 }

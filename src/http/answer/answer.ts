@@ -5,13 +5,13 @@ import type { Reply } from '../route.ts'
 
 const appliedNumbers = { 'Preference-Applied': 'scalars=number' }
 
-/** A handler's reply in the form that the caller chose. */
+/** A handler's reply in the representation that the caller chose. */
 export function toAnswer({ status, body, headers }: Reply, { form, isPreferred }: RepresentationChoice): Answer {
   const all = isPreferred ? { ...headers, ...appliedNumbers } : headers
   if (body === undefined || body === null) return { status, headers: all }
   const isText = typeof body === 'string'
   const answer: Answer = { status, headers: all, body: isText ? body : toJson(body, form.scalars) }
-  // A type that the route gives goes before the one that follows from the body.
+  // A Content-Type given by the route overrides that of the body.
   if (headers?.['Content-Type'] === undefined)
     answer.type = isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8'
   return answer

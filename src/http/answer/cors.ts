@@ -1,4 +1,4 @@
-/** Pages of any origin, or of those listed (`https://app.example`). */
+/** Pages of any origin, or of the listed ones (`https://app.example`). */
 export type AllowedOrigins = 'any' | readonly string[]
 
 const exposed = [
@@ -13,11 +13,11 @@ const exposed = [
   'X-Request-Id',
 ].join(', ')
 
-/** Follows the origin in answers to a page that may read them. */
-const allowed = `\r\nAccess-Control-Allow-Credentials: true\r\nAccess-Control-Expose-Headers: ${exposed}`
+/** Follows the value of Access-Control-Allow-Origin. */
+const withOrigin = `\r\nAccess-Control-Allow-Credentials: true\r\nAccess-Control-Expose-Headers: ${exposed}`
 
-/** Headers that a page may send. With credentials allowed, `*` would be taken by its letter. */
-const accepted = [
+/** Headers that a page may send. With credentials, `*` would be taken literally. */
+const requestHeaders = [
   'authorization',
   'content-type',
   'idempotency-key',
@@ -30,37 +30,40 @@ const accepted = [
   'x-weavy-source',
 ].join(', ')
 
-/** What any answer to a request without an allowed origin says: caches must not give it to another origin. */
-const plain = '\r\nVary: Origin'
+/** For requests without an allowed origin: caches must not give the answer to another origin. */
+const withoutOrigin = '\r\nVary: Origin'
 
-/** Headers of an answer to a preflight, beside those that every answer has. */
+/** Headers of the answer to a preflight, beside those of every answer. */
 export const preflightHeaders: Readonly<Record<string, string>> = {
   'Access-Control-Allow-Methods': 'GET, POST, PUT, PATCH, DELETE',
-  'Access-Control-Allow-Headers': accepted,
-  // Chromium keeps no preflight for longer than this.
+  'Access-Control-Allow-Headers': requestHeaders,
+  // The most that Chromium caches a preflight.
   'Access-Control-Max-Age': '7200',
 }
 
 /**
- * Lets web pages of other origins call. Credentials are allowed because browsers send them with media and hub requests;
- * they give no page anything, since nothing here is authenticated by cookies: where that is so, under /admin, this is not used.
+ * Cross-origin resource sharing. Credentials are allowed, because browsers send them with media and hub requests; that
+ * gives a page nothing, because no cookie authenticates here: under /admin, where one does, this is not used.
  */
 export class Cors {
   readonly #allowed: ReadonlySet<string> | null
   #lastOrigin = ''
-  #lastHeaders = plain
+  #lastHeaders = withoutOrigin
 
   constructor(origins: AllowedOrigins) {
     this.#allowed = origins === 'any' ? null : new Set(origins)
   }
 
   /**
-   * For an answer of any kind to a request of this origin ('' where it has none): each `name: value` after a line end.
+   * The CORS headers of any answer to a request of this origin (empty where it has none), each as `name: value` after a
+   * line end.
    */
   headersFor(origin: string): string {
-    // Most requests come from the same page as the one before.
+    // Most requests come from the origin of the request before.
     if (origin === this.#lastOrigin) return this.#lastHeaders
-    this.#lastHeaders = this.#isAllowed(origin) ? `${plain}\r\nAccess-Control-Allow-Origin: ${origin}${allowed}` : plain
+    this.#lastHeaders = this.#isAllowed(origin)
+      ? `${withoutOrigin}\r\nAccess-Control-Allow-Origin: ${origin}${withOrigin}`
+      : withoutOrigin
     this.#lastOrigin = origin
     return this.#lastHeaders
   }

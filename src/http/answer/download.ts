@@ -7,14 +7,17 @@ import type { Reply } from '../route.ts'
 export const RangeNotSatisfiable = problem(416, 'range-not-satisfiable', 'The file has no such range of bytes.')
 
 interface DownloadOptions {
-  /** Null where nobody knows before the end: then there are no ranges. */
+  /** Null where the size is unknown; then there are no ranges. */
   sizeBytes: number | null
-  /** Names the bytes; another ETag, other bytes. With the quotes. */
+  /** The ETag of the bytes, with its quotes; null without one. */
   etag: string | null
   open: (range?: ByteRange) => Promise<Readable> | Readable
 }
 
-/** The body of a reply that goes out as it is read. The edge answers conditions and ranges. */
+/**
+ * The body of a reply that is sent while it is read. The HTTP server handles conditions and ranges (RFC 9110, sections
+ * 13 and 14).
+ */
 export class Download {
   readonly sizeBytes: number | null
   readonly etag: string | null
@@ -27,7 +30,7 @@ export class Download {
   }
 }
 
-/** What a client says about the bytes that it has, or wants. Empty texts where it says nothing. */
+/** A request's conditional and range headers; empty where absent. */
 export interface Conditions {
   range: string
   ifRange: string
@@ -45,8 +48,8 @@ export function readConditions(exchange: Exchange): Conditions {
 }
 
 /**
- * Answers with a download, or the part of it that was asked for. 416 for a range outside it. `onCut` is called where it
- * was begun and cannot be finished.
+ * Answers with a download or the requested range of it; 416 for a range outside it. Calls `onCut` where the answer has
+ * begun and cannot be finished.
  */
 export async function sendDownload(
   exchange: Exchange,
@@ -76,7 +79,7 @@ export async function sendDownload(
   exchange.stream(answer, (await download.open(range ?? undefined)).on('error', onCut), lengthBytes)
 }
 
-/** Null where everything is wanted: no range, several (which may be ignored), or none that can be read. */
+/** Null where everything is wanted: no range, several (which may be ignored), or a malformed one. */
 function toRange(text: string, sizeBytes: number): ByteRange | 'outside' | null {
   const match = /^bytes=(\d*)-(\d*)$/i.exec(text.trim())
   if (match === null || (match[1] === '' && match[2] === '')) return null

@@ -6,15 +6,15 @@ import { reply, type Representation, type Reply } from '../route.ts'
 
 export const eventStreamType = 'text/event-stream'
 
-/** uWebSockets.js, and proxies, take an answer that says nothing for ten seconds for dead. */
+/** The interval of comments: uWebSockets.js, and proxies, end an answer that is silent for ten seconds. */
 const silentMs = 4_000
 
 /** Sends one event: its name, and an object for the JSON writer. */
 type SendEvent = (name: string, data: object) => void
 
 /**
- * A reply that is sent as it is made: server-sent events, as the HTML standard has them. `run` makes them and resolves
- * behind the last one; `signal` aborts when the client is gone. Where it rejects, the connection is cut.
+ * A reply of server-sent events (HTML standard, section 9.2). `run` sends them and resolves after the last one;
+ * `signal` aborts when the client is gone. If it rejects, the connection is closed.
  */
 export function replyWithEvents(
   { scalars }: Representation,

@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts'
 import { isUnavailable } from '../../postgres/unavailable.ts'
 import type { Answer } from '../server/exchange.ts'
 
-/** Where each status is defined: the `type` of its problems. */
+/** The `type` of problems by status: where the status is defined. */
 const types: Record<number, string> = {
   400: 'https://tools.ietf.org/html/rfc7231#section-6.5.1',
   401: 'https://tools.ietf.org/html/rfc7235#section-3.1',
@@ -33,19 +33,19 @@ const types: Record<number, string> = {
 
 const titles: Record<number, string> = { ...STATUS_CODES, 422: 'Validation Failed' }
 
-/** The request in which something was thrown, as far as the log is to know it. */
+/** The facts about a failed request that are logged. */
 interface LoggedRequest {
   request_id: string
   method: string
   path: string
-  /** The client's name for itself. */
+  /** The User-Agent header. */
   source: string
 }
 
 /**
- * Turns anything thrown into an answer. A Problem says what it is, and its cause, if it has one, is logged here; a
- * database, store or process that is away is 503; everything else is a bug, of which the caller gets nothing but the id
- * under which it is logged here.
+ * Turns any error into an answer (RFC 9457). A Problem is written as it is, and its cause, if any, logged; a database,
+ * store or process that is unavailable is a 503; any other error is a bug, of which the caller gets only the id of its
+ * log entry.
  */
 export function toProblemAnswer(error: unknown, request: LoggedRequest, log: Log): Answer {
   if (error instanceof Problem) {
@@ -62,7 +62,7 @@ export function toProblemAnswer(error: unknown, request: LoggedRequest, log: Log
   return describeFault(fault, request, log)
 }
 
-/** The log has the cause, under an id that the caller is told. */
+/** Logs the cause under an id that the caller gets. */
 function describeFault({ status, code, message, facts, cause }: Problem, request: LoggedRequest, log: Log): Answer {
   const trace_id = randomUUID()
   log.error({ trace_id, ...request, error: cause }, 'A request failed')
@@ -87,6 +87,6 @@ function describe({ status, code, message, facts }: Problem, { path, request_id 
   if (typeof allow === 'string') headers['Allow'] = allow
   if (typeof range === 'string') headers['Content-Range'] = range
   if (typeof upgrade === 'string') headers['Upgrade'] = upgrade
-  // Not the JSON writer of responses: names of fields come from requests, and have to be escaped.
+  // Not the JSON writer of responses: field names come from requests, and have to be escaped.
   return { status, type: 'application/problem+json', headers, body: JSON.stringify(members) }
 }

@@ -14,12 +14,12 @@ export const NotUtf8 = problem(400, 'not-utf-8', 'The body is not UTF-8.')
 const jsonTypes = /^(?:application\/(?:json|json-patch\+json|[\w.!#$&^-]+\+json)|text\/json)\s*(?:;|$)/i
 const otherCharset = /;\s*charset\s*=\s*(?!"?utf-?8"?\s*(?:;|$))/i
 
-/** What is too large is read on for a while: a client that is still sending would lose an answer given at once. */
+/** How much of a body that is too large is still read: a client that is sending would lose an immediate answer. */
 export const lingerBytes = 16 * 1024 * 1024
 
 /**
- * uWebSockets.js drops a connection without an answer when less than 160 KiB of a body came in 10 s. A little earlier
- * the client is told.
+ * uWebSockets.js closes a connection without an answer if less than 160 KiB of a body arrive within 10 s. The client
+ * gets an answer a little earlier.
  */
 const stallMs = 8_000
 const stallBytes = 160 * 1024
@@ -29,23 +29,23 @@ const decoder = new TextDecoder('utf-8', { fatal: true })
 interface BodyOptions {
   now: () => number
   limitBytes: number
-  /** What refuses the body if there is any, as soon as it is seen. */
+  /** The refusal of any body, as soon as one is seen; undefined where a body is accepted. */
   unwanted: Problem | undefined
   accept: (text: string) => void
   refuse: (problem: Problem, isComplete: boolean) => void
 }
 
-/** How a body is received. */
+/** The limits of a body. */
 export interface BodyLimits {
-  /** How long a body may take, whatever its size. */
+  /** How long a body may take to arrive, whatever its size. */
   deadlineMs: number
   clock: Clock
   signal: AbortSignal
 }
 
 /**
- * Receives the bodies of one edge: each whole, as text, within its size, and before the deadline. A body that is late
- * is found by one sweep over all that are open, so that none of them needs a timer.
+ * Receives the bodies of a server's requests as text, each within its size and before the deadline. One sweep over all
+ * open bodies finds late ones, so that none needs a timer.
  */
 export class Bodies {
   readonly #open = new Set<IncomingBody>()
@@ -61,8 +61,8 @@ export class Bodies {
   }
 
   /**
-   * Calls `accept` with the text, or `refuse`, unless the client goes away first: during this turn of the event loop if
-   * all of it came with the head. Only before `exchange.detach`. Throws what can be refused by the head alone.
+   * Calls `accept` with the text, or `refuse`, unless the client goes away first; within this call if the whole body
+   * came with the head. Only before `exchange.detach`. Throws what the headers alone can refuse.
    */
   receive(
     exchange: Exchange,
@@ -80,7 +80,7 @@ export class Bodies {
   }
 }
 
-/** True where a body was announced. */
+/** True where the headers announce a body. */
 export function hasBody(exchange: Exchange): boolean {
   const length = exchange.header('content-length')
   if (length !== '') return length !== '0'
@@ -124,7 +124,7 @@ class IncomingBody implements BodyTaker {
     } else if (!isLast) {
       this.#keep(chunk)
     } else if (this.#chunks.length === 0) {
-      // Nearly every body comes in one piece, which is read where it lies.
+      // Nearly every body comes in one piece, which is decoded in place.
       this.#finish(chunk)
     } else {
       this.#finish(Buffer.concat([...this.#chunks, Buffer.from(chunk)]))
@@ -137,7 +137,7 @@ class IncomingBody implements BodyTaker {
     this.#open.delete(this)
   }
 
-  /** Refuses if the body is later than it may be. */
+  /** Refuses the body if it is overdue. */
   expire(deadlineMs: number): void {
     const now = this.#options.now()
     if (now - this.#startedAt > deadlineMs || now - this.#windowAt > stallMs) this.#refuse(BodyTimeout(), false)
@@ -156,7 +156,7 @@ class IncomingBody implements BodyTaker {
     try {
       text = decoder.decode(bytes)
     } catch {
-      // The one thing that can go wrong here.
+      // Decoding fails only on malformed UTF-8.
       return this.#refuse(NotUtf8(), true)
     }
     this.cancel()

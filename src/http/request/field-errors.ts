@@ -4,12 +4,12 @@ import { invalid, type FieldErrors } from '../../lib/errors.ts'
 type Issue = z.core.$ZodIssue
 type RawIssue = z.core.$ZodRawIssue
 
-/** An answer that names this many fields has said enough. */
-const mostFields = 50
+/** The most fields that a refusal names. */
+const fieldLimit = 50
 
 /**
- * What the schema makes of the value. Throws 422 that names the fields, joined by dots, in words for people; `whole`
- * stands for the value itself.
+ * Parses a value by a schema. 422 that names the fields, joined by dots, in words for people; `whole` names the value
+ * itself.
  */
 export function check<Output>(schema: z.ZodType<Output>, value: unknown, whole: string): Output {
   const result = parse(schema, value)
@@ -18,8 +18,8 @@ export function check<Output>(schema: z.ZodType<Output>, value: unknown, whole: 
 }
 
 /**
- * Zod compares the length of whatever has one with what text or a list may have, objects too, and throws where that
- * length is an object that is no number. No such value is right, so what is wrong with it is told without its length.
+ * Zod compares the `length` of any value with the bounds of text or arrays, even an object's, and throws where that is
+ * an object and not a number. No such value is valid, so it is validated without its length.
  */
 function parse<Output>(schema: z.ZodType<Output>, value: unknown) {
   try {
@@ -32,8 +32,8 @@ function parse<Output>(schema: z.ZodType<Output>, value: unknown) {
 }
 
 function withoutLengths(value: unknown): unknown {
-  const isOdd = (key: string, inner: unknown) => key === 'length' && typeof inner === 'object'
-  return JSON.parse(JSON.stringify(value), (key, inner: unknown) => (isOdd(key, inner) ? undefined : inner))
+  const hasOddLength = (key: string, inner: unknown) => key === 'length' && typeof inner === 'object'
+  return JSON.parse(JSON.stringify(value), (key, inner: unknown) => (hasOddLength(key, inner) ? undefined : inner))
 }
 
 function toFieldErrors(issues: readonly Issue[], whole: string): FieldErrors {
@@ -50,11 +50,11 @@ function collect(issue: Issue, base: readonly PropertyKey[], fields: Map<string,
     return
   }
   const name = path.map(String).join('.') || whole
-  if (!fields.has(name) && fields.size >= mostFields) return
+  if (!fields.has(name) && fields.size >= fieldLimit) return
   fields.set(name, (fields.get(name) ?? new Set()).add(issue.message))
 }
 
-/** Of the alternatives, the one that the value came closest to: it has the right type, but not the right value. */
+/** The alternative that the value is closest to: right type, wrong value. */
 function pickBranch(branches: readonly Issue[][]): Issue[] | undefined {
   const isWrongType = ({ code, path }: Issue) =>
     path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')

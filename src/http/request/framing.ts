@@ -6,16 +6,16 @@ export const AmbiguousRequest = problem(
   'The headers do not say clearly where the request ends, or which host it is for.',
 )
 
-/** A request whose headers can be visited: names in lower case, a repeated header once for each line. */
+/** A request whose headers can be visited: names in lower case, a repeated header once per line. */
 interface HeaderLines {
   forEach(visit: (name: string, value: string) => void): void
 }
 
 /**
- * False where a proxy and this server could understand a request differently, because one of them takes the end of its
- * body, or its host, from another line than the other one (RFC 9112, sections 3.2, 6.1 and 6.3): two `Host`, two
- * `Content-Length` or an empty one, or a `Transfer-Encoding` other than a single `chunked`. uWebSockets.js itself refuses
- * lengths that are no number, and both headers together.
+ * False where a proxy and this server might read the request differently, because they take the end of its body, or its
+ * host, from different lines (RFC 9112, sections 3.2, 6.1 and 6.3): two `Host`, two `Content-Length` or an empty one,
+ * or a `Transfer-Encoding` other than a single `chunked`. uWebSockets.js itself refuses lengths that are no number, and
+ * both headers together.
  */
 export function isClearlyFramed(request: HeaderLines): boolean {
   let hosts = 0

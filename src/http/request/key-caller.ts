@@ -1,8 +1,8 @@
 import type { Principal } from '../../auth/principal.ts'
 
 /**
- * A key as the caller of one request: what it changes is written down with where the request came from. The address is
- * asked for only where that is done, as asking costs a tenth of a whole request.
+ * An API key as the principal of one request, with the request's origin for the audit log. The address is read only
+ * where it is needed: that costs a tenth of a whole request.
  */
 export class KeyCaller implements Principal {
   readonly kind = 'key'

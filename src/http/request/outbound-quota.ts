@@ -3,17 +3,17 @@ import { overloaded } from '../../lib/errors.ts'
 import { RateLimit } from './rate-limit.ts'
 
 interface OutboundQuotaOptions {
-  /** Of one caller. */
+  /** The limit of one caller. */
   perMinute: number
-  /** Of all callers together: each holds a connection and waits for another server. */
+  /** The limit of all callers together: each request holds a connection and waits for another server. */
   atOnce: number
   /** Milliseconds. */
   now: () => number
 }
 
 /**
- * Limits requests to other servers that a caller waits for: per minute for each caller, refused with 429 beyond, and at
- * one time for all callers, refused with 503. What is counted is this node's, and is lost with it.
+ * Limits requests to other servers that a caller waits for: per minute for each caller (429 beyond), and concurrently
+ * for all callers (503 beyond). Counts are per node, and lost with the process.
  */
 export class OutboundQuota {
   readonly #rate: RateLimit
@@ -25,7 +25,7 @@ export class OutboundQuota {
     this.#atOnce = atOnce
   }
 
-  /** API keys have no limit of their own. */
+  /** Runs `work` within the limits. API keys have no limit of their own. */
   async run<Result>(by: Principal, work: () => Promise<Result>): Promise<Result> {
     const end = this.begin(by)
     try {
@@ -35,7 +35,7 @@ export class OutboundQuota {
     }
   }
 
-  /** Counts work that ends elsewhere: call the returned function then, once. Refuses as `run` does. */
+  /** Counts work that ends elsewhere; call the returned function once, at its end. Refuses as `run` does. */
   begin(by: Principal): () => void {
     if (by.kind === 'user') this.#rate.take(String(by.user))
     if (this.#running >= this.#atOnce) throw overloaded()

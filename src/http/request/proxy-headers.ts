@@ -1,23 +1,25 @@
-/** As much of a request as is looked at; a header that is absent is empty. */
+/** The headers of a request; an absent one is empty. */
 interface Headers {
   header(name: string): string
 }
 
 interface ProxyHeadersOptions {
-  /** Scheme and host under which this server is known, if that is fixed. */
+  /** The public origin of this server, if it is configured. */
   publicUrl: string | null
   scheme: 'http' | 'https'
-  /** True where a proxy stands in front of this server, which sets X-Forwarded-For, -Proto and -Host. */
+  /** True where a proxy in front of this server sets X-Forwarded-For, -Proto and -Host. */
   isProxied: boolean
 }
 
-/** A host name, IPv4 or bracketed IPv6 address, and perhaps a port: nothing that could end a URL's authority. */
+/**
+ * A host name, IPv4 or bracketed IPv6 address, with an optional port: no character that could end a URL's authority.
+ */
 const hostForm = /^(?:[a-z0-9_][a-z0-9._-]{0,252}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-/** The origin under which a client reaches this server, and the address that it comes from, also behind a proxy. */
+/** Finds the origin under which a client reaches this server, and the client's address, also behind a proxy. */
 export class ProxyHeaders {
   readonly #options: ProxyHeadersOptions
-  /** Where requests lead whose Host header cannot be used. */
+  /** The origin for requests with an unusable Host header. */
   fallback: string
   #lastHost = ''
   #lastOrigin = ''
@@ -33,7 +35,7 @@ export class ProxyHeaders {
     if (publicUrl !== null) return publicUrl
     if (isProxied) return this.#toOrigin(forwardedScheme(request) ?? scheme, forwardedHost(request))
     const host = request.header('host')
-    // Nearly all requests come to the same host.
+    // Nearly all requests name one host.
     if (host === this.#lastHost) return this.#lastOrigin
     this.#lastOrigin = this.#toOrigin(scheme, host)
     this.#lastHost = host
@@ -41,8 +43,8 @@ export class ProxyHeaders {
   }
 
   /**
-   * The origin of a page that this server gave, whatever other pages are said to call it by: that of PUBLIC_URL where the
-   * request came to its host, and otherwise what the request says.
+   * The origin of a page that this server delivers in answer to the request: that of PUBLIC_URL where the request came to
+   * its host, otherwise the origin that the request names.
    */
   ownOriginOf(request: Headers): string {
     const { publicUrl, isProxied, scheme } = this.#options
@@ -52,10 +54,10 @@ export class ProxyHeaders {
     return this.#toOrigin((isProxied ? forwardedScheme(request) : undefined) ?? scheme, host)
   }
 
-  /** The client's address as the proxy saw it; undefined where there is no proxy: then the connection tells. */
+  /** The client's address as the proxy reported it; undefined without a proxy: then the connection has it. */
   forwardedAddressOf(request: Headers): string | undefined {
     if (!this.#options.isProxied) return undefined
-    // The proxy appends what it sees; anything before that was written by the client.
+    // The proxy appends the address that it sees; the client may have written everything before.
     return request.header('x-forwarded-for').split(',').at(-1)?.trim() || undefined
   }
 

@@ -7,8 +7,8 @@ interface Parameter {
 }
 
 /**
- * Reads query strings for one schema: knows its parameters by their name and by its camelCase spelling, collects
- * repeated ones where the schema has an array (elsewhere the last one counts), and leaves out the rest.
+ * Parses query strings for one schema: knows its parameters by name and in camelCase, collects repeated ones where the
+ * schema has an array (elsewhere the last one counts), and ignores unknown ones.
  */
 export class QueryReader {
   readonly #parameters = new Map<string, Parameter>()
@@ -21,7 +21,7 @@ export class QueryReader {
     }
   }
 
-  /** Empty values count as absent. Throws 422 for what cannot be decoded. */
+  /** Empty values count as absent. 422 for malformed percent-encoding. */
   read(query: string): Record<string, string | string[]> {
     const values: Record<string, string | string[]> = {}
     if (query === '') return values
@@ -40,7 +40,7 @@ export class QueryReader {
   }
 }
 
-/** The members of an object schema, also behind `optional`, `refine`, `transform` and the like. */
+/** The members of an object schema, also within `optional`, `refine`, `transform` and the like. */
 function membersOf(schema: z.ZodType): [string, z.ZodType][] {
   const bare = unwrap(schema)
   if (bare.def.type === 'intersection') {
@@ -50,7 +50,7 @@ function membersOf(schema: z.ZodType): [string, z.ZodType][] {
   return Object.entries((bare as Partial<z.ZodObject>).shape ?? {}) as [string, z.ZodType][]
 }
 
-/** What a schema accepts at first, before defaults and transforms. */
+/** The input schema behind defaults and transforms. */
 function unwrap(schema: z.ZodType): z.ZodType {
   const { in: input, innerType } = schema.def as { in?: z.ZodType; innerType?: z.ZodType }
   const inner = input ?? innerType

@@ -2,7 +2,7 @@ import type { Representation } from '../route.ts'
 
 export interface RepresentationChoice {
   form: Representation
-  /** Asked for by Prefer, so that the answer says that it was heard. */
+  /** True where the Prefer header chose it, which the answer then confirms (RFC 7240, section 3). */
   isPreferred: boolean
 }
 
@@ -15,9 +15,8 @@ const plain: RepresentationChoice = {
 }
 
 /**
- * The representation that a request asks for: `prefer` is its Prefer header, `source` the header of the UI kit, which
- * gets numbers, whole items and all that is in them without asking; `out` of the query overrides the items. Absent ones
- * are empty.
+ * The representation that a request asks for: `prefer` is its Prefer header (RFC 7240); `source` the header of the UI
+ * kit, which always gets numbers and whole items; `out` of the query overrides the items. Absent ones are empty.
  */
 export function chooseRepresentation(prefer: string, source: string, query: string): RepresentationChoice {
   if (prefer === '' && source === '' && query === '') return plain

@@ -7,9 +7,9 @@ import { promisify } from 'node:util'
 const readAt = promisify(read)
 
 /**
- * Bytes that arrive faster than they are read, in a nameless temporary file that is gone with the process. Writing
- * blocks, for a tenth of a millisecond at a time into the system's cache: uWebSockets.js hands over all that has
- * arrived within one call, also after it was told to pause.
+ * A buffer in a nameless temporary file, for bytes that arrive faster than they are read; gone with the process. Writes
+ * block, each for a tenth of a millisecond into the system's cache: uWebSockets.js hands over everything that has
+ * arrived within one call, even after a pause.
  */
 export class SpillFile {
   readonly #file: number
@@ -36,7 +36,7 @@ export class SpillFile {
     }
   }
 
-  /** Fills `piece` as far as there is something; how far that was. Not while another read is under way. */
+  /** Reads into `piece` what is available; resolves with the number of bytes. Not during another read. */
   async read(piece: Uint8Array): Promise<number> {
     this.#isReading = true
     try {
@@ -56,7 +56,7 @@ export class SpillFile {
     if (!this.#isReading) closeSync(this.#file)
   }
 
-  /** What was read takes no room on the disk. */
+  /** Truncates the file once everything has been read. */
   #empty(): void {
     ftruncateSync(this.#file, 0)
     this.#writtenBytes = 0

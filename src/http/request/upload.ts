@@ -3,43 +3,42 @@ import { lingerBytes, PayloadTooLarge } from './body.ts'
 import type { Answer, BodyTaker, Exchange } from '../server/exchange.ts'
 import { SpillFile } from './spill-file.ts'
 
-/** What may be waiting for the handler before the client is told to wait as well. A guess. */
-const waitingBytes = 256 * 1024
+/** How much may wait for the handler before the client is paused. A guess. */
+const pauseBytes = 256 * 1024
 
 const pieceBytes = 128 * 1024
 
-/** What waits beyond this goes to a file. */
+/** Beyond this, waiting bytes go to a file. */
 const memoryBytes = 2 * 1024 * 1024
 
-/** The client went away before its body was complete. Nobody is left to be told. */
+/** The client went away before its body was complete, so there is no one to answer. */
 export class ClientGone extends Error {}
 
 /**
- * The raw body of a request, for a handler that reads it piece by piece as it arrives: a slow handler slows the client
- * down. Reading fails with 413 beyond the limit, and when the client goes away. What had arrived already when the client
- * was told to wait is kept in memory up to `memoryBytes`, and beyond that in a file. Where there can be no such file,
- * reading fails with 503.
+ * The raw body of a request, for a handler that reads it piece by piece: a slow handler slows the client down. Reading
+ * fails with 413 beyond the limit, and when the client goes away. Bytes that arrive after the pause are kept in memory
+ * up to `memoryBytes`, and beyond that in a file; 503 where there can be no such file.
  */
 export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   readonly contentType: string
   readonly #exchange: Exchange
-  /** Becomes smaller when nobody wants the rest any more. */
+  /** Lowered when the rest is not wanted any more. */
   #limitBytes: number
   #sizeBytes = 0
   #isComplete = false
-  /** What arrived and was not read, oldest first. */
+  /** Pieces that have arrived and were not read, oldest first. */
   #pieces: Uint8Array[] = []
   #piecesBytes = 0
-  #overflow: SpillFile | null = null
+  #spillFile: SpillFile | null = null
   #failure: Error | null = null
-  /** Why nothing is kept any more, to be told to a client that is still sending. */
+  /** Why nothing more is kept: the answer for a client that is still sending. */
   #refusal: Problem | null = null
   #isUnwanted = false
   #arrival = Promise.withResolvers<void>()
   readonly #free: ArrayBuffer[] = []
   readonly #lent = new WeakSet<ArrayBufferLike>()
 
-  /** Only before `exchange.detach`. Throws what is too large by its own account. */
+  /** Only before `exchange.detach`. 413 where the Content-Length is too large. */
   constructor(exchange: Exchange, limitBytes: number) {
     if (Number(exchange.header('content-length')) > limitBytes) throw PayloadTooLarge()
     this.contentType = exchange.header('content-type')
@@ -53,11 +52,11 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
     this.#isComplete = isLast
     if (this.#sizeBytes > this.#limitBytes) this.#failure ??= PayloadTooLarge()
     else if (!this.#isUnwanted) this.#keep(new Uint8Array(chunk))
-    if (this.#waitingBytes > waitingBytes && !isLast) this.#exchange.pause()
+    if (this.#waitingBytes > pauseBytes && !isLast) this.#exchange.pause()
     this.#arrival.resolve()
   }
 
-  /** To be read once. */
+  /** Can be read once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
     for (;;) {
       const piece = this.#pieces.shift()
@@ -65,9 +64,9 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
         this.#piecesBytes -= piece.length
         this.#makeRoom()
         yield piece
-      } else if (this.#overflow !== null && this.#overflow.sizeBytes > 0 && this.#failure === null) {
+      } else if (this.#spillFile !== null && this.#spillFile.sizeBytes > 0 && this.#failure === null) {
         const memory = this.#lend()
-        const count = await this.#overflow.read(new Uint8Array(memory))
+        const count = await this.#spillFile.read(new Uint8Array(memory))
         this.#makeRoom()
         yield Buffer.from(memory, 0, count)
       } else if (this.#failure !== null || this.#refusal !== null) {
@@ -75,26 +74,26 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
       } else if (this.#isComplete) {
         return
       } else {
-        await this.#news()
+        await this.#waitForData()
       }
     }
   }
 
   /**
-   * Takes back the memory of pieces that nobody will look at again, to be used for what comes next. Without that it is
-   * left to the garbage collector, which lets a large upload take 80 MiB before it looks.
+   * Reuses the memory of pieces that are not needed any more. The garbage collector alone lets a large upload take 80
+   * MiB before it runs.
    */
   recycle(memory: ArrayBufferLike): void {
     if (this.#lent.delete(memory)) this.#free.push(memory as ArrayBuffer)
   }
 
-  /** Reads on for a while before it answers: a client that is still sending reads nothing. */
+  /** Answers after reading on for a while: a client that is still sending would not read the answer. */
   async answer(exchange: Exchange, answer: Answer): Promise<void> {
     this.#drop()
     this.#limitBytes = Math.min(this.#limitBytes, this.#sizeBytes + lingerBytes)
     exchange.resume()
-    while (!this.#isComplete && this.#failure === null) await this.#news()
-    // What is left of the body would be taken for the next request.
+    while (!this.#isComplete && this.#failure === null) await this.#waitForData()
+    // The rest of the body would be read as the next request.
     exchange.isLast ||= !this.#isComplete
     exchange.answer(answer)
   }
@@ -106,16 +105,16 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   }
 
   get #waitingBytes(): number {
-    return this.#piecesBytes + (this.#overflow?.sizeBytes ?? 0)
+    return this.#piecesBytes + (this.#spillFile?.sizeBytes ?? 0)
   }
 
-  /** What is there, and what comes. */
+  /** Drops the pieces that are there, and all later ones. */
   #drop(): void {
     this.#isUnwanted = true
     this.#pieces = []
     this.#piecesBytes = 0
-    this.#overflow?.close()
-    this.#overflow = null
+    this.#spillFile?.close()
+    this.#spillFile = null
   }
 
   #lend(): ArrayBuffer {
@@ -125,22 +124,22 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
   }
 
   /**
-   * Lets the client send on. When all has come the connection stays as it is until the answer: resuming it starts
-   * uWebSockets.js's clock for what is still to come, which would cut it off in the middle of the handler's work.
+   * Resumes the client. After the last piece the connection stays paused until the answer: resuming starts
+   * uWebSockets.js's timeout for more input, which would end it in the middle of the handler's work.
    */
   #makeRoom(): void {
-    if (!this.#isComplete && this.#waitingBytes < waitingBytes) this.#exchange.resume()
+    if (!this.#isComplete && this.#waitingBytes < pauseBytes) this.#exchange.resume()
   }
 
-  async #news(): Promise<void> {
+  async #waitForData(): Promise<void> {
     await this.#arrival.promise
     this.#arrival = Promise.withResolvers()
   }
 
-  /** Copies what arrived, which is gone when this call returns. */
+  /** Copies a chunk, whose memory is reused after this call. */
   #keep(chunk: Uint8Array): void {
-    // What is in the file is older, and is read first.
-    const isBehind = this.#overflow !== null && this.#overflow.sizeBytes > 0
+    // The bytes in the file are older, and are read first.
+    const isBehind = this.#spillFile !== null && this.#spillFile.sizeBytes > 0
     if (isBehind || this.#piecesBytes > memoryBytes) return this.#spill(chunk)
     for (let start = 0; start < chunk.length; start += pieceBytes) {
       const memory = this.#lend()
@@ -152,11 +151,11 @@ export class Upload implements BodyTaker, AsyncIterable<Uint8Array> {
     }
   }
 
-  /** Nobody is above to catch what is thrown: it would end the process. */
+  /** An exception here would have no one to catch it and end the process. */
   #spill(chunk: Uint8Array): void {
     try {
-      this.#overflow ??= new SpillFile()
-      this.#overflow.write(chunk)
+      this.#spillFile ??= new SpillFile()
+      this.#spillFile.write(chunk)
     } catch (cause) {
       this.#refusal = Object.assign(overloaded(), { cause })
       this.#drop()

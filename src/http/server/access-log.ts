@@ -7,15 +7,15 @@ export type AccessLogging = 'off' | 'sampled' | 'all'
 const sampledOneIn = 100
 
 /**
- * Writes a line for each request that has ended. It has the template of the route and not the path, because paths name
- * people, and no query, because queries hold what people look for.
+ * Writes a line for each finished request. It has the route's template instead of the path, because paths name people,
+ * and no query, because queries contain what people search for.
  */
 export class AccessLog {
   readonly #log: Log
   readonly #oneIn: number
   #count = 0
 
-  /** Null where nothing is to be logged, so that a request costs nothing. */
+  /** Null where nothing is logged, so that a request costs nothing. */
   static create(logging: AccessLogging, log: Log): AccessLog | null {
     return logging === 'off' ? null : new AccessLog(log, logging === 'all' ? 1 : sampledOneIn)
   }

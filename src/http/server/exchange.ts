@@ -5,50 +5,50 @@ import type { Span } from '../../lib/tracer.ts'
 import type { RouteDurations } from '../about/durations.ts'
 import { isClearlyFramed } from '../request/framing.ts'
 
-/** Takes the body of a request as it arrives. */
+/** Receives the body of a request. */
 export interface BodyTaker {
-  /** `chunk` belongs to uWebSockets.js and is gone when the call returns. */
+  /** uWebSockets.js reuses the memory of `chunk` after the call. */
   take(chunk: ArrayBuffer, isLast: boolean): void
-  /** Nobody waits for the body any more. */
+  /** The rest of the body will not arrive or is not needed. */
   cancel(): void
 }
 
 export interface Answer {
   status: number
-  /** Content-Type; needed where there is a body. */
+  /** Content-Type; required with a body. */
   type?: string
   headers?: Readonly<Record<string, string>> | undefined
   body?: string | Uint8Array | undefined
-  /** What a HEAD request is told where there is no `body`; null where nobody knows it. */
+  /** The Content-Length of a HEAD response without `body`; null where it is unknown. */
   lengthBytes?: number | null
 }
 
-/** What is served on a port: all there is, all but administration, or administration alone. */
+/** What a port serves: everything, everything but administration, or administration alone. */
 export type PortKind = 'shared' | 'public' | 'admin'
 
 /** The server that an exchange belongs to. */
 export interface ExchangeHost {
-  /** Whether connections end with the next answer on them. */
+  /** True where connections end with their next answer. */
   readonly isEnding: boolean
   /** Called once for each exchange, with the status of the answer, or 499 when the client went away before it. */
   onEnd(exchange: Exchange, status: number): void
 }
 
 /**
- * What uWebSockets.js collects before it calls the system, and what an empty send buffer always has room for. Longer
- * answers are handed over as the client takes them: what uWebSockets.js keeps of an answer is lost when the node stops.
+ * What uWebSockets.js collects before it calls the system, and what an empty send buffer always has room for. A longer
+ * answer is handed over as the client takes it: what uWebSockets.js buffers of it is lost when the node stops.
  */
 const corkBytes = 16 * 1024
 
-/** `422 Unprocessable Entity`: what follows the version in the first line of an answer. */
+/** `422 Unprocessable Entity`: the rest of the status line after the version. */
 const statusLines: Record<number, string> = Object.fromEntries(
   Object.entries(STATUS_CODES).map(([status, text]) => [Number(status), `${status} ${text}`]),
 )
 
 /**
- * One request and its answer; the only place that touches uWebSockets.js's objects. The request may be read until
- * `detach`, which whoever made the exchange calls before uWebSockets.js's handler returns. The answer is given once;
- * when the client has gone away, or was answered before, it is dropped.
+ * One request and its answer; no other file touches uWebSockets.js's request and response. The request can be read
+ * until `detach`, which the creator calls before uWebSockets.js's handler returns. Only the first answer counts, and
+ * none once the client has gone away.
  */
 export class Exchange {
   readonly method: string
@@ -56,17 +56,17 @@ export class Exchange {
   /** Without the question mark; empty if there is none. */
   readonly query: string
   readonly startedAt = performance.now()
-  /** The kind of port that it came in by. */
+  /** The kind of port that it arrived on. */
   readonly port: PortKind
-  /** Headers of every answer, problem or not: each `name: value` after a line end. */
+  /** Headers of every answer, refusals included, each as `name: value` after a line end. */
   standing = ''
-  /** Names the request in logs and answers. */
+  /** The request's id in logs and answers. */
   id = ''
-  /** Where the time it takes is counted, once the route is known. */
+  /** The histogram of its duration, once the route is known. */
   durations: RouteDurations | undefined
   /** Null where requests are not traced. */
   span: Span | null = null
-  /** Ends the connection with the answer, whatever the server does. */
+  /** True: the connection ends with the answer, whatever the server does. */
   isLast = false
   #req: HttpRequest | null
   #res: HttpResponse | null
@@ -83,7 +83,7 @@ export class Exchange {
     this.port = port
     this.method = req.getCaseSensitiveMethod()
     this.path = req.getUrl()
-    // Undefined where there is none, whatever the types say.
+    // Undefined without a query, contrary to the types.
     this.query = req.getQuery() || ''
   }
 
@@ -91,30 +91,30 @@ export class Exchange {
     return this.isLast || this.#host.isEnding
   }
 
-  /** A header of the request, empty if it is absent. `name` in lower case. Only before `detach`. */
+  /** A header of the request, empty if absent. `name` in lower case. Only before `detach`. */
   header(name: string): string {
     if (this.#req === null) throw new Error(`The header ${name} was asked for after the request was freed`)
     return this.#req.getHeader(name)
   }
 
-  /** Whether it is clear where the request ends and which host it is for. Only before `detach`. */
+  /** True where the end of the request and its host are unambiguous; see `isClearlyFramed`. Only before `detach`. */
   get isClearlyFramed(): boolean {
     if (this.#req === null) throw new Error('The headers were asked for after the request was freed')
     return isClearlyFramed(this.#req)
   }
 
-  /** The IP address of the other end of the connection, empty once the exchange is over. */
+  /** The IP address of the peer, empty once the exchange is over. */
   get address(): string {
     return this.#res === null ? '' : toAddress(Buffer.from(this.#res.getRemoteAddress()))
   }
 
-  /** Hands over the body as it comes. Only before `detach`: what arrives before is lost. */
+  /** Receives the body as it arrives. Only before `detach`: earlier chunks are lost. */
   receive(body: BodyTaker): void {
     this.#body = body
     this.#res?.onData((chunk, isLast) => body.take(chunk, isLast))
   }
 
-  /** Keeps the client from sending more of the body. What is on its way still comes. */
+  /** Pauses the client's body. Bytes on their way still arrive. */
   pause(): void {
     this.#isPaused = true
     this.#res?.pause()
@@ -127,20 +127,23 @@ export class Exchange {
     this.#res?.resume()
   }
 
-  /** The request is freed: what was not read from it is gone. */
+  /** Ends access to the request, which uWebSockets.js frees. */
   detach(): void {
     this.#req = null
-    // Also called when the client goes away while a large answer is still on its way; then all is done already.
+    // Also called when the client goes away during a large answer; then there is nothing left to do.
     this.#res?.onAborted(() => {
       if (this.#res !== null) this.#end(499)
     })
   }
 
-  /** Goes out in one write where the client takes it so; the exchange ends when all of it is on its way. */
+  /**
+   * Sends a whole answer, in one write where the client takes it so; the exchange ends when all of it has been handed
+   * over.
+   */
   answer(answer: Answer): void {
     const res = this.#res
     if (res === null || this.#isAnswered) return
-    // Checked before anything is written: half an answer cannot be taken back.
+    // Checked before the first write: half an answer cannot be taken back.
     for (const name in answer.headers) requireSafe(name, answer.headers[name]!)
     this.#isAnswered = true
     let isOver = false
@@ -151,8 +154,8 @@ export class Exchange {
   }
 
   /**
-   * The head at once, then the body as it is read, no faster than the client takes it. Only after `detach`. Where the
-   * source fails, or gives other than `lengthBytes`, the connection is cut: the head cannot be taken back.
+   * Sends the head, then the body as it is read, no faster than the client takes it. Only after `detach`. If the source
+   * fails, or its length differs from `lengthBytes`, the connection is closed: the head cannot be taken back.
    */
   stream(answer: Answer, source: Readable, lengthBytes: number | null): void {
     const res = this.#res
@@ -166,7 +169,7 @@ export class Exchange {
     })
     const send = lengthBytes === null ? sendChunk : sendPart(lengthBytes)
     const write = (chunk: Uint8Array) => {
-      // Gone when the client is, which a callback that is already under way may find.
+      // Null when the client is gone, which a callback that is under way may find.
       if (this.#res === null) return true
       let isSent = false
       res.cork(() => {
@@ -201,7 +204,7 @@ export class Exchange {
   }
 
   #writeHead(res: HttpResponse, { status, type, headers }: Answer): void {
-    // uWebSockets.js writes a status as it is, so the headers go with it: one call, not one for each of them.
+    // uWebSockets.js writes a status as it is, so headers go along: one call instead of one each.
     let head = statusLines[status] ?? String(status)
     if (type !== undefined) head += `\r\nContent-Type: ${type}`
     head += this.standing
@@ -209,12 +212,12 @@ export class Exchange {
     res.writeStatus(head)
   }
 
-  /** False where the client has to take some of it before the rest can be sent. */
+  /** False where the client has to take a part before the rest can be sent. */
   #write(res: HttpResponse, answer: Answer): boolean {
     const { status, body = '' } = answer
     this.#writeHead(res, answer)
     if (this.isLast && this.method === 'HEAD') {
-      // What follows on this connection must not be read, whatever length the answer gives for a body that it lacks.
+      // Nothing after it on this connection must be read, whatever length the answer states for a body that it lacks.
       res.end('', true)
       return true
     }
@@ -223,8 +226,8 @@ export class Exchange {
       res.end(body, this.#endsConnection)
       return true
     }
-    // Without arguments, because with them this version leaves the response open and ends the process. So it is the
-    // client that has to close the connection.
+    // Without arguments, because with them this version leaves the response open and ends the process. So the client
+    // has to close the connection.
     if (this.#endsConnection) res.writeHeader('Connection', 'close')
     const { lengthBytes = Buffer.byteLength(body) } = answer
     if (status !== 204 && status !== 304 && lengthBytes !== null) {
@@ -257,15 +260,15 @@ export class Exchange {
   }
 }
 
-/** What became of a piece of a body: there is room for more, there is none for now, or that was the end of it. */
+/** The state after sending a piece of a body: room for more, none for now, or complete. */
 type Sent = 'more' | 'full' | 'done'
 
-/** Pieces of a body whose length was not told. What finds no room is kept by uWebSockets.js. */
+/** Sends a piece of a body of unknown length. uWebSockets.js buffers what finds no room. */
 function sendChunk(res: HttpResponse, chunk: Uint8Array): Sent {
   return res.write(chunk) ? 'more' : 'full'
 }
 
-/** Pieces of a body of known length. What finds no room is to be sent again. */
+/** Sends pieces of a body of known length. What finds no room has to be sent again. */
 function sendPart(lengthBytes: number) {
   return (res: HttpResponse, chunk: Uint8Array): Sent => {
     const [isSent, isOver] = res.tryEnd(chunk, lengthBytes)
@@ -273,16 +276,16 @@ function sendPart(lengthBytes: number) {
   }
 }
 
-/** A line end in a value would let whoever chose the value write headers, and an answer, of their own. */
+/** A line end in a value would let its author write headers, and a whole answer (response splitting). */
 function requireSafe(name: string, value: string): void {
   if (/[^\P{Cc}\t]/u.test(value)) throw new Error(`The value of the header ${name} has a control character`)
 }
 
-/** 4 or 16 bytes; IPv4 that arrives on an IPv6 socket is written as IPv4. */
+/** Writes an address of 4 or 16 bytes; IPv4-mapped IPv6 becomes IPv4. */
 export function toAddress(bytes: Buffer): string {
   if (bytes.length === 4) return bytes.join('.')
   if (bytes.readBigUInt64BE(0) === 0n && bytes.readUInt32BE(8) === 0xffff) return bytes.subarray(12).join('.')
   const groups = Array.from({ length: 8 }, (_, i) => bytes.readUInt16BE(i * 2).toString(16)).join(':')
-  // The WHATWG URL parser knows how an IPv6 address is shortened.
+  // The WHATWG URL parser knows how to shorten an IPv6 address.
   return new URL(`http://[${groups}]`).hostname.slice(1, -1)
 }

@@ -4,13 +4,13 @@ import { StartFault } from '../../lib/errors.ts'
 
 type Uws = typeof import('uWebSockets.js')
 
-/** An app for HTTP, or for HTTPS with a certificate. Throws a StartFault where the certificate cannot be used. */
+/** Creates an app for HTTP, or for HTTPS with a certificate. StartFault where the certificate cannot be used. */
 export function createApp(uws: Uws, tls: { certFile: string; keyFile: string } | null): TemplatedApp {
   if (tls === null) return uws.App()
   try {
     return uws.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile })
   } catch (cause) {
-    // uWebSockets.js does not say what is wrong with them.
+    // uWebSockets.js does not report what is wrong with them.
     const files = `${tls.certFile} and ${tls.keyFile}`
     throw new StartFault(`${files} cannot be used for HTTPS: both must be readable PEM files, and belong together.`, {
       cause,
@@ -19,12 +19,12 @@ export function createApp(uws: Uws, tls: { certFile: string; keyFile: string } |
 }
 
 /**
- * LIBUS_LISTEN_EXCLUSIVE_PORT. By default uWebSockets.js shares a port with any other program that does: two nodes that
- * were given the same port by mistake would each get some of the requests.
+ * LIBUS_LISTEN_EXCLUSIVE_PORT. By default uWebSockets.js shares a port with other programs that do: two nodes on one
+ * port by mistake would each get some of the requests.
  */
 const exclusive = 1
 
-/** The types leave out that a host and options can be given together. */
+/** The package's types lack the overload with a host and options. */
 type ListenOnHost = (host: string, port: number, options: number, opened: Opened) => void
 type Opened = (socket: us_listen_socket | false) => void
 
@@ -38,13 +38,13 @@ export async function openPort(app: TemplatedApp, port: number, host: string | n
   return socket
 }
 
-/** The port that was opened, where the system chose it. */
+/** The number of an open port, where the system chose it. */
 export function portOf(uws: Uws, socket: us_listen_socket): number {
-  // The types tell listening sockets from others; the function takes both.
+  // The types distinguish listening sockets; the function accepts both.
   return uws.us_socket_local_port(socket as unknown as us_socket)
 }
 
-/** uWebSockets.js only says that it failed: Node is asked to open the same port, and why it cannot. */
+/** uWebSockets.js reports only that it failed, so Node tries the port, and reports why. */
 async function explain(port: number, host: string | null): Promise<string> {
   const server = createServer()
   const code = await new Promise<string>(resolve => {

@@ -1,7 +1,10 @@
 import type { Span, Tracer } from '../../lib/tracer.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Begins the span of a request, beneath that of its caller where it names one. Before the request is freed. */
+/**
+ * Begins the span of a request, as a child of the caller's span where the request names one. Call it before the request
+ * is freed.
+ */
 export function startRequestSpan(tracer: Tracer, exchange: Exchange): Span {
   const { method, path, id } = exchange
   return tracer.start(method, {

@@ -32,50 +32,50 @@ import { upgradeOnly } from './upgrade.ts'
 import { loadUws } from './uws.ts'
 
 export interface AdminSettings {
-  /** A port for administration alone; null for the one that everything else is on. */
+  /** A separate port for administration; null: the main port. */
   port: number | null
-  /** The address that this port is opened on; null for all. */
+  /** The address that this port listens on; null: all. */
   host: string | null
-  /** Ranges of addresses that administration is open to; empty for all. */
+  /** Ranges of addresses that may reach administration; empty: all. */
   allow: readonly string[]
 }
 
 export interface HttpServerSettings {
-  /** What `/version` answers. */
+  /** The version that `/version` reports. */
   version: string
-  /** What is under /admin; null for nothing. */
+  /** Settings of everything under /admin; null turns it off. */
   admin: AdminSettings | null
-  /** Which requests are logged. */
+  /** The requests that are logged. */
   accessLogging: AccessLogging
-  /** What `/metrics` asks for; null for nothing. */
+  /** The bearer token of `/metrics`; null: none is needed. */
   metricsToken: Secret | null
-  /** Scheme and host for absolute URLs, without a slash at the end; null takes what each request says. */
+  /** The origin for absolute URLs, without a trailing slash; null: the origin that each request names. */
   publicUrl: string | null
-  /** Certificate chain and private key, PEM files; null serves plain HTTP. */
+  /** Certificate chain and private key as PEM files; null: plain HTTP. */
   tls: { certFile: string; keyFile: string } | null
   corsOrigins: AllowedOrigins
   /** True where a proxy in front of this server sets X-Forwarded-For and X-Forwarded-Proto. */
   isProxied: boolean
-  /** For routes that set no limit of their own. */
+  /** The limit for routes that set none of their own. */
   bodyLimitBytes: number
   /** How long a body may take to arrive. */
   bodyDeadlineMs: number
-  /** Requests of one access token; null for no limit. API keys have none. */
+  /** Requests per minute of one access token; null: no limit. API keys have none. */
   ratePerMinute: number | null
-  /** How long no request may have come before the connections of an edge that closes are ended. */
+  /** How long a closing server must have had no request before it ends its connections. */
   quietMs: number
 }
 
 export interface HttpServerOptions {
   routes: readonly Route[]
-  /** Paths at which others serve WebSockets, over `uws`. */
+  /** Paths of WebSocket endpoints, which others open on `uws`. */
   webSockets?: readonly string[]
   /** Endpoints under /admin, for the administration page alone. */
   adminRoutes: readonly Route[]
-  /** Whose cookies open what is under /admin. */
+  /** Finds the sessions of cookies under /admin. */
   adminSessions: CookieReader
   credentials: Credentials
-  /** Asked whether the database can be reached. */
+  /** For health checks of the database. */
   sql: Sql
   now: () => Date
   settings: HttpServerSettings
@@ -86,33 +86,36 @@ export interface HttpServerOptions {
   clock?: Clock
 }
 
-/** How long an edge waits for a turn without clients before it closes its port: under load, one in a few has none. */
-const calmMs = 500
+/**
+ * How long to wait for a turn of the event loop without clients before the port is closed: under load, one in a few has
+ * none.
+ */
+const idleTurnTimeoutMs = 500
 
-/** How often an edge that closes looks whether its connections have gone: nobody notices such a delay. */
-const lookMs = 20
+/** How often a closing server checks whether its connections are gone: an unnoticeable delay. */
+const checkMs = 20
 
-/** Makes an edge. It listens to nothing before `listen`. */
+/** Creates a server, which does not listen before `listen`. */
 export async function createHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   return new HttpServer(options, await loadUws())
 }
 
 /**
- * The HTTP side of one node, from the socket to the routes' handlers. What can be answered at once is answered within
- * the call that brought the request, without a promise. It ends in three steps: `announceEnd`, `stopListening`, `close`;
- * what was not answered until then is lost, and the clients see a closed connection.
+ * The HTTP side of one node, from the socket to the routes' handlers. An answer that needs no waiting is given within
+ * the call that brought the request, without a promise. Ends in three steps: `announceEnd`, `stopListening`, `close`;
+ * requests that are unanswered by then are lost, and their connections closed.
  */
 export class HttpServer implements ExchangeHost {
-  /** For routes of another kind (WebSockets), to be added before `listen`. */
+  /** For other endpoints (WebSockets), to be added before `listen`. */
   readonly uws: TemplatedApp
-  /** What serves administration on a port of its own, where it has one. */
+  /** The app of administration on a port of its own. */
   readonly #adminUws: TemplatedApp | null
   readonly #adminSettings: AdminSettings | null
   readonly #native: typeof import('uWebSockets.js')
   readonly #cors: Cors
   readonly #proxyHeaders: ProxyHeaders
   readonly #pipeline: RequestPipeline
-  /** For requests that lead to no route: their methods and paths are the clients' inventions. */
+  /** Requests without a route share one histogram: clients could invent any number of methods and paths. */
   readonly #unrouted: RouteDurations
   readonly #stopped = new AbortController()
   readonly #quietMs: number
@@ -124,7 +127,7 @@ export class HttpServer implements ExchangeHost {
   #listening: us_listen_socket[] = []
   #adminUrl: string | null = null
   #connections = 0
-  /** Connections that came or went, and requests: whatever the event loop has to do for clients. */
+  /** Connections that came or went, and requests: all work of the event loop for clients. */
   #arrivals = 0
   #open = 0
   #lastRequestAt = 0
@@ -179,7 +182,7 @@ export class HttpServer implements ExchangeHost {
     })
   }
 
-  /** Resolves with the address for clients on this machine. Rejects with a StartFault that says why it cannot. */
+  /** Resolves with the URL for clients on this machine. Rejects with a StartFault. */
   async listen(port: number, host: string | null): Promise<string> {
     const serve = (uws: TemplatedApp, kind: PortKind) =>
       uws.any('/*', (res, req) => this.#accept(res, req, exchange => this.#pipeline.begin(exchange), kind))
@@ -198,69 +201,69 @@ export class HttpServer implements ExchangeHost {
     return this.#proxyHeaders.fallback
   }
 
-  /** Answers a request that came to one of the `webSockets` with the problem that an error stands for. */
+  /** Answers a request to one of the `webSockets` with the problem for an error. */
   refuse(res: HttpResponse, req: HttpRequest, error: unknown): void {
     this.#accept(res, req, exchange => this.#pipeline.refuse(exchange, error))
   }
 
-  /** Scheme and host under which the client of a request to one of the `webSockets` reaches this server. */
+  /** The origin under which the client of a request to one of the `webSockets` reaches this server. */
   originOf(req: HttpRequest): string {
     return this.#proxyHeaders.originOf({ header: name => req.getHeader(name) })
   }
 
-  /** The IP address of that client. */
+  /** The IP address of the client of a request to one of the `webSockets`. */
   ipOf(res: HttpResponse, req: HttpRequest): string {
     const forwarded = this.#proxyHeaders.forwardedAddressOf({ header: name => req.getHeader(name) })
     return forwarded ?? toAddress(Buffer.from(res.getRemoteAddress()))
   }
 
-  /** The address for clients on this machine; without its port before `listen`. */
+  /** The URL for clients on this machine; without its port before `listen`. */
   get url(): string {
     return this.#proxyHeaders.fallback
   }
 
-  /** The administration page for browsers on this machine; null where there is none, and before `listen`. */
+  /** The URL of the administration page on this machine; null where it is turned off, and before `listen`. */
   get adminUrl(): string | null {
     return this.#adminUrl
   }
 
-  /** Requests that have begun and are not answered. */
+  /** The number of unanswered requests. */
   get open(): number {
     return this.#open
   }
 
-  /** True once it does not listen any more. Before, a balancer would only connect again. */
+  /** True once it has stopped listening. Before, a load balancer would only reconnect. */
   get isEnding(): boolean {
     return this.#isEnding
   }
 
   /**
-   * From now on `/status` and `/ready` say that this node is about to end, so that balancers choose others. Everything is
-   * served as before.
+   * Lets `/status` and `/ready` report the coming end, so that load balancers choose other nodes. Everything is still
+   * served.
    */
   announceEnd(): void {
     this.#isDraining = true
   }
 
   /**
-   * Lets in who has reached this machine by now, and nobody after that. Requests on connections that are open are served,
+   * Accepts the connections that have reached this machine, and none after. Requests on open connections are served,
    * and each answer ends its connection.
    */
   async stopListening(): Promise<void> {
     this.announceEnd()
     const listening = this.#listening
     this.#listening = []
-    if (listening.length > 0) await this.#calmTurn()
+    if (listening.length > 0) await this.#idleTurn()
     for (const socket of listening) this.#native.us_listen_socket_close(socket)
     this.#isEnding = true
   }
 
   /**
-   * Resolves in a turn of the event loop in which nothing came from clients. Connections that the system has made and this
-   * process has not accepted are reset when the port is closed: then there are none, but for those of the last moment.
+   * Resolves in a turn of the event loop without work for clients. Closing the port resets connections that the system
+   * has made and this process has not accepted; in such a turn there are only those of the last moment.
    */
-  async #calmTurn(): Promise<void> {
-    const endsAt = performance.now() + calmMs
+  async #idleTurn(): Promise<void> {
+    const endsAt = performance.now() + idleTurnTimeoutMs
     let calmTurns = 0
     while (calmTurns < 2 && performance.now() < endsAt) {
       const arrivals = this.#arrivals
@@ -269,7 +272,7 @@ export class HttpServer implements ExchangeHost {
     }
   }
 
-  /** Lets open requests, and those that still come, finish for at most `deadlineMs`, and ends all connections. */
+  /** Lets open and further requests finish for at most `deadlineMs`, and ends all connections. */
   async close(deadlineMs: number): Promise<void> {
     await this.stopListening()
     this.#stopped.abort()
@@ -279,9 +282,9 @@ export class HttpServer implements ExchangeHost {
   }
 
   /**
-   * Resolves when no connection is left, when no request was open for a quiet moment, or at the deadline. The moment is for
-   * clients that keep connections: a request that crosses the end of its connection is lost, so only those end that have
-   * not been used for a while.
+   * Resolves when no connection is left, when no request was open for `quietMs`, or at the deadline. The quiet time is
+   * for clients that keep connections: a request that crosses the end of its connection is lost, so only connections
+   * end that have been idle.
    */
   async #finish(deadlineMs: number): Promise<void> {
     const endsAt = performance.now() + deadlineMs
@@ -289,14 +292,14 @@ export class HttpServer implements ExchangeHost {
     while (performance.now() < endsAt && quietTurns < 3) {
       const quietAt = this.#lastRequestAt + this.#quietMs
       const waitMs = this.#open > 0 ? endsAt - performance.now() : Math.min(quietAt, endsAt) - performance.now()
-      if (this.#connections > 0 && waitMs > 0) await this.#pause(Math.min(waitMs, lookMs))
+      if (this.#connections > 0 && waitMs > 0) await this.#pause(Math.min(waitMs, checkMs))
       else await nextTurn()
       const isQuiet = this.#connections === 0 || (this.#open === 0 && performance.now() >= quietAt)
       quietTurns = isQuiet ? quietTurns + 1 : 0
     }
   }
 
-  /** Until the last open request ends, for a moment at most. */
+  /** Waits until the last open request ends, at most `pauseMs`. */
   async #pause(pauseMs: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const cancel = systemClock.after(pauseMs, resolve)
@@ -319,7 +322,7 @@ export class HttpServer implements ExchangeHost {
         : this.#cors.headersFor(exchange.header('origin'))
       exchange.standing = `${standing}\r\nX-Request-Id: ${exchange.id}`
       if (exchange.isClearlyFramed) begin(exchange)
-      else void this.#refuseForGood(exchange, AmbiguousRequest())
+      else void this.#refuseAndClose(exchange, AmbiguousRequest())
     } catch (error) {
       this.#pipeline.refuse(exchange, error)
     }
@@ -327,10 +330,10 @@ export class HttpServer implements ExchangeHost {
   }
 
   /**
-   * Ends the connection with the answer. That is given in a later turn: while a request is unanswered uWebSockets.js cuts
-   * a connection on which another one follows, and what came with this one may be what a client smuggles past a proxy.
+   * Ends the connection with the answer, in a later turn: during an unanswered request uWebSockets.js closes a
+   * connection on which another request follows, which may be one that a client smuggles past a proxy.
    */
-  async #refuseForGood(exchange: Exchange, problem: Problem): Promise<void> {
+  async #refuseAndClose(exchange: Exchange, problem: Problem): Promise<void> {
     exchange.isLast = true
     await nextTurn()
     this.#pipeline.refuse(exchange, problem)

@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto'
-import { withContent } from '../../http/request/once.ts'
+import { withContent } from '../../http/request/idempotency.ts'
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
