@@ -1,4 +1,4 @@
-/** What the log can say. Names are in the past tense, as those of events; they do not change. */
+/** The actions of the audit log, in the past tense like events; they never change. */
 export const auditActions = [
   'key_created',
   'key_updated',

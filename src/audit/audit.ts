@@ -4,7 +4,7 @@ import type { Batch } from '../postgres/batch.ts'
 import type { AuditAction } from './actions.ts'
 import { insertAudit, type NewAuditRow } from './store.ts'
 
-/** What was done to what. Never texts that people wrote, secrets or tokens; see `differences`. */
+/** An action and its target. Never contains users' texts, secrets or tokens; see `differences`. */
 export interface AuditEntry {
   action: AuditAction
   target?: { type: string; id: number | null; name?: string | null | undefined }
@@ -12,22 +12,22 @@ export interface AuditEntry {
   after?: Record<string, unknown>
 }
 
-/** A command at work, of an app or of none. */
+/** The command being decided, of an app or global. */
 interface Auditable {
   readonly by: Principal
   readonly now: Date
   write<Row extends object>(batch: Batch<Row>, row: Row): void
 }
 
-/** Names are there to find entries by. */
-const longestName = 256
+/** Names serve to find entries. */
+const nameLimit = 256
 
-/** Writes down what a key did, or the server on its own, with the commit of it. What users do is in the event log. */
+/** Records an action of an API key or of the server in the command's commit. Actions of users are in the event log. */
 export function audit(work: Auditable, entry: AuditEntry): void {
   if (work.by.kind === 'key') work.write(insertAudit, toAuditRow(work.by, work.now, entry))
 }
 
-/** The same for what the server does again and again, such as emptying the trash: it is not written down. */
+/** Records an action of an API key; the server's own regular work, such as emptying the trash, is not recorded. */
 export function auditByKey(work: Auditable, entry: AuditEntry): void {
   if (work.by.credential !== '') audit(work, entry)
 }
@@ -42,7 +42,7 @@ export function toAuditRow(by: Principal, at: Date, { action, target, before, af
     action,
     target_type: target?.type ?? null,
     target_id: target?.id ?? null,
-    target_name: target?.name?.slice(0, longestName) ?? null,
+    target_name: target?.name?.slice(0, nameLimit) ?? null,
     before: before ?? null,
     after: after ?? null,
     request_id: by.request ?? null,
@@ -52,8 +52,8 @@ export function toAuditRow(by: Principal, at: Date, { action, target, before, af
 const withheld = '[changed]'
 
 /**
- * What differs between a row and what it becomes, as `before` and `after` of an entry; null where nothing does. Only the
- * fields that are `shown` are told: of others it is said that they changed.
+ * The differences between a row and its new values, as `before` and `after` of an entry; null without any. Values
+ * appear for `shown` fields only; others are just named.
  */
 export function differences<Row extends object>(
   before: Row,

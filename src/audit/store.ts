@@ -2,11 +2,11 @@ import { batch, writeRows } from '../postgres/batch.ts'
 import type { Page } from '../api/page.ts'
 import type { Db, Fragment } from '../postgres/sql.ts'
 
-/** An entry on its way into the log. */
+/** An entry to insert. */
 export interface NewAuditRow {
   at: Date
   actor_kind: 'key' | 'server' | 'nobody'
-  /** The hash of the key, in base64; empty where there is none. */
+  /** The hash of the key in base64; empty without one. */
   credential: string
   session_id: number | null
   ip: string | null
@@ -19,7 +19,7 @@ export interface NewAuditRow {
   request_id: string | null
 }
 
-/** Writes entries with the change that they are about. The key is looked up by api_keys_hash_key. */
+/** Inserts entries in the commit of the change. Finds keys by api_keys_hash_key. */
 export const insertAudit = batch<NewAuditRow>({
   name: 'insert_audit',
   columns: {
@@ -51,7 +51,7 @@ export function insertAuditRow(db: Db, row: NewAuditRow): Promise<void> {
 export interface AuditRow extends Omit<NewAuditRow, 'credential'> {
   id: number
   key_id: number | null
-  /** What the key is called now. */
+  /** The current name of the key. */
   key_name: string | null
 }
 
@@ -67,7 +67,7 @@ export interface AuditFilter {
   until?: Date | undefined
 }
 
-/** One page of the log. Served by audit_id, and by audit_action, audit_target and audit_key where these are asked for. */
+/** One page of the log. Served by audit_id, and by audit_action, audit_target and audit_key for these filters. */
 export function listAudit(
   db: Db,
   filter: AuditFilter,
@@ -78,7 +78,7 @@ export function listAudit(
     order by a.id ${descending ? db`desc` : db``} limit ${take} offset ${skip}`
 }
 
-/** Entries older than one of them, newest first: for walking over all. Served as listAudit. */
+/** Entries older than `id`, newest first, to walk through all. Served as listAudit. */
 export function listAuditBefore(db: Db, filter: AuditFilter, id: number, limit: number): Promise<AuditRow[]> {
   return db<AuditRow[]>`
     ${select(db)} where ${matches(db, filter)} and a.id < ${id} order by a.id desc limit ${limit}`

@@ -52,7 +52,7 @@ async function runBackup({ args, config, teardown, progress }: CommandParts): Pr
   const file = path === '-' ? null : toFile(path!)
   const { url, bytes } = await openDeployment({ config, log: createLog('warn'), teardown })
   const draft = `${file}.part`
-  // Hashes of tokens and passwords are in it, and what people wrote to each other.
+  // It contains hashes of tokens and passwords, and what users wrote.
   const target = file === null ? process.stdout : createWriteStream(draft, { mode: 0o600, flush: true })
   if (file !== null) teardown.add('unfinished backup', () => rmSync(draft, { force: true }))
   const archive = new ArchiveWriter(target)
@@ -121,7 +121,7 @@ async function runKeys({ args, config, teardown }: CommandParts): Promise<void> 
   else for (const key of await keys.list()) process.stdout.write(`${describeKey(key)}\n`)
 }
 
-/** Where a backup goes: into a folder, under a name that sorts by time. What is there already is not written over. */
+/** The file of a backup: in a folder, a name that sorts by time. StartFault where it exists. */
 function toFile(path: string): string {
   const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
   const time = new Date().toISOString().slice(0, 19).replaceAll(':', '-')

@@ -11,7 +11,7 @@ import { prepareDatabase } from '../postgres/database.ts'
 import { readPostmaster, toUrl } from '../postgres/embedded/cluster.ts'
 import { lockDirectory } from '../postgres/embedded/lock.ts'
 
-/** What a deployment keeps, for a command beside its nodes. */
+/** The stores of a deployment, for a command beside its nodes. */
 export interface Deployment {
   url: string
   bytes: Bytes
@@ -23,12 +23,12 @@ interface OpenParts {
   teardown: Teardown
 }
 
-/** Connections of a command, and some for the superuser's. */
+/** Connections of a command, including some of the superuser. */
 const connections = 10
 
 /**
- * Opens the database and the files that a node with this configuration would use: of a running node, or of none, for
- * which an embedded PostgreSQL is started and, by the teardown, stopped. StartFault where there is no database yet.
+ * Opens the database and the files that a node with this configuration uses. If no node runs, starts the embedded
+ * PostgreSQL, which the teardown stops. StartFault where there is no database yet.
  */
 export async function openDeployment(parts: OpenParts): Promise<Deployment> {
   const { config } = parts
@@ -44,7 +44,10 @@ export async function openDeployment(parts: OpenParts): Promise<Deployment> {
   return { url, bytes: await openBytes(toBytesSettings(config)) }
 }
 
-/** The same, where there may be no database yet: an embedded one is made. StartFault where a node uses its directory. */
+/**
+ * Opens a deployment as `openDeployment`, and creates an embedded database where there is none. StartFault where a node
+ * uses the data directory.
+ */
 export async function openNew({ config, log, teardown }: OpenParts): Promise<Deployment> {
   const url = await prepareDatabase({
     url: config.databaseUrl,
@@ -67,7 +70,7 @@ function isLocked(dataDir: string): boolean {
   }
 }
 
-/** The embedded PostgreSQL that a running node has started. */
+/** The URL of a running node's embedded PostgreSQL. */
 function findRunning(cluster: string): string {
   const postmaster = readPostmaster(cluster)
   if (postmaster?.isReady) return toUrl(cluster, postmaster)

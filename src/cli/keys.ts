@@ -11,10 +11,13 @@ import { migrate } from '../postgres/migrate.ts'
 import { toPage } from '../api/page.ts'
 import { openSql, type Sql } from '../postgres/sql.ts'
 
-/** Keys that are listed at most, those in use first. */
+/** The most keys in a list; active ones come first. */
 const listLimit = 100
 
-/** API keys of a deployment for an operator who has none, by the commands of the API and with their entries in the audit log. */
+/**
+ * Manages the API keys of a deployment for an operator without a key, by the API's own commands and with entries in the
+ * audit log.
+ */
 export class KeyOffice {
   readonly #sql: Sql
   readonly #globalCommands: GlobalCommands
@@ -24,7 +27,7 @@ export class KeyOffice {
     this.#globalCommands = new GlobalCommands(sql, new SharedLog(sql), () => new Date())
   }
 
-  /** Brings the schema up to date, as the start of a node does. */
+  /** Migrates the schema, as the start of a node does. */
   static async open(url: string, log: Log): Promise<KeyOffice> {
     const sql = openSql({ url, connections: 2, statementTimeoutMs: 30_000, applicationName: 'parley admin' })
     try {
@@ -37,7 +40,7 @@ export class KeyOffice {
     }
   }
 
-  /** The key, which is known to nobody else and not kept. */
+  /** Creates a key and returns it; only its hash is stored. */
   async create(name: string, days: number | null): Promise<string> {
     const { key, hash, prefix } = newApiKey()
     const expiresAt = days === null ? null : new Date(Date.now() + days * 86_400_000)
@@ -50,7 +53,7 @@ export class KeyOffice {
     return listKeys(this.#sql, { q: undefined, isRevoked: undefined }, page)
   }
 
-  /** Nodes that are running refuse it within two seconds. StartFault for one that there is not, and for the last one. */
+  /** Revokes a key; running nodes refuse it within two seconds. StartFault for an unknown key, and for the last one. */
   async revoke(id: number): Promise<void> {
     try {
       await this.#globalCommands.run(revokeKey, server, { id, isForced: true })
@@ -64,7 +67,7 @@ export class KeyOffice {
   }
 }
 
-/** A line for people: what tells the key from others, and whether it is valid. */
+/** A line for people that identifies the key and shows whether it is valid. */
 export function describeKey({ id, name, prefix, created_at, expires_at, revoked_at, last_used_at }: KeyRow): string {
   const day = (time: Date) => time.toISOString().slice(0, 10)
   const state =

@@ -1,8 +1,8 @@
-/** How often what goes on is shown: on a terminal in one line, elsewhere (a log of a timer's) in a line each time. */
+/** How often progress is shown: on a terminal in place, elsewhere (such as a timer's log) in a new line. */
 const terminalMs = 500
 const logMs = 10_000
 
-/** Tells the operator on standard error what is being done, how much of it there was, and how fast it goes. */
+/** Shows the operator on standard error what is being done, how much, and how fast. */
 export class Progress {
   readonly #isTerminal = process.stderr.isTTY
   readonly #startedAt = Date.now()
@@ -10,7 +10,7 @@ export class Progress {
   #bytes = 0
   #hasLine = false
 
-  /** So many bytes of `what` more. */
+  /** Counts further bytes of `what`. */
   add(what: string, bytes: number): void {
     this.#bytes += bytes
     if (Date.now() - this.#shownAt < (this.#isTerminal ? terminalMs : logMs)) return
@@ -21,7 +21,7 @@ export class Progress {
     this.#hasLine = this.#isTerminal
   }
 
-  /** Something that stays to be read. */
+  /** Prints a line that remains. */
   say(line: string): void {
     process.stderr.write(`${this.#hasLine ? '\r\x1b[K' : ''}${line}\n`)
     this.#hasLine = false

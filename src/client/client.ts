@@ -4,13 +4,15 @@ import type { AgentDelta, AgentRun, Incoming, PersonalFrame, RealtimeEvent, Typi
 import { Connection, type SocketType } from './connection.ts'
 
 export interface ClientOptions {
-  /** Address of the server, such as `https://chat.example`. */
+  /** The URL of the server, such as `https://chat.example`. */
   url: string
-  /** Gives an access token; with `isRefused`, another one than before, because that one is not valid any more. */
+  /** Returns an access token; with `isRefused` a new one, because the last one is not valid any more. */
   token: (isRefused: boolean) => string | Promise<string>
-  /** Told of what concerns the user, whichever app it is. It has no history: after `connected`, ask over HTTP. */
+  /**
+   * Called with frames that concern the user, whichever app. They have no history: after `connected`, ask over HTTP.
+   */
   personal?: (frame: PersonalFrame) => void
-  /** `connected` after each welcome; `waiting` when the connection was lost and will be made again. */
+  /** `connected` after each welcome; `waiting` when the connection was lost and will be restored. */
   status?: (status: Status) => void
   /** Default: the global WebSocket, which browsers and Node 22 have. */
   WebSocket?: SocketType
@@ -19,26 +21,29 @@ export interface ClientOptions {
 export type Status =
   | { state: 'connected'; user: number }
   | { state: 'waiting'; delayMs: number }
-  /** Nothing more will come: it was closed here, or the server does not want this client. */
+  /** Final: closed by `close`, or refused by the server. */
   | { state: 'closed'; code: number | null }
 
 export interface Listener {
-  /** Every event exactly once, in order. A listener that throws gets the next one all the same. */
+  /** Called with every event exactly once, in order. A listener that throws still gets the next one. */
   event: (event: RealtimeEvent) => void
   typing?: (typing: Typing) => void
-  /** An agent is at work: what it does, again every 5 seconds, and how it ended. The answer comes as an event before. */
+  /** Called while an agent works, every 5 seconds, and when it has ended, after the event with its answer. */
   run?: (run: AgentRun) => void
-  /** An agent writes: what was added, and the draft so far. An empty draft is to be hidden until the next. */
+  /**
+   * Called while an agent writes: the added text, and the draft so far. An empty draft is to be hidden until the next
+   * call.
+   */
   delta?: (run: number, text: string, whole: string) => void
-  /** The history that was missed is gone: load the app over HTTP. What follows comes as events. */
+  /** The missed history is gone: load the app over HTTP. Later events follow. */
   reset?: (rev: number) => void
-  /** The subscription is over: the right to it was lost, the app has gone, or it has never been there (`not-found`). */
+  /** The subscription has ended: access was lost, the app was deleted, or it never existed (`not-found`). */
   ended?: (reason: string) => void
 }
 
-/** One app that is listened to. */
+/** A subscription to one app. */
 export interface Subscription {
-  /** The last rev that was heard of: with it as `after`, a later subscription goes on from here. */
+  /** The rev of the last event: pass it as `after` to continue from there. */
   readonly rev: number | undefined
   end(): void
 }
@@ -47,25 +52,28 @@ interface Entry {
   readonly app: number
   readonly listener: Listener
   rev: number | undefined
-  /** The last request for the app, and whether it was answered: what comes until then is for who listened before. */
+  /**
+   * The last subscribe request, and whether it was answered: frames before the answer belong to the earlier
+   * subscription.
+   */
   request: number
   isAnswered: boolean
   readonly drafts: Drafts
 }
 
-/** A fresh token is fetched this long before the old one ends. */
+/** How long before its expiry a token is renewed. */
 const renewalMs = 60_000
 
-/** Tokens are not asked for more often, also where each one that is given is about to end. */
-const leastMs = 1_000
+/** The least pause between requests for a token, even where each one is about to expire. */
+const tokenPauseMs = 1_000
 
-/** The longest time that timers can be set to. */
-const longestTimerMs = 2 ** 31 - 1
+/** The longest delay of a timer. */
+const timerLimitMs = 2 ** 31 - 1
 
 /**
- * Hears what happens, across lost connections: it connects again by itself, with growing random pauses, goes on in
- * every app after the last event it has heard, and renews its token before it ends. It lives until `close`, or until
- * the server refuses it for good; what it has heard is lost with it, unless `rev` is kept.
+ * Receives events across lost connections: reconnects with growing random pauses, resumes every app after the last
+ * event received, and renews its token in time. Lives until `close`, or until the server refuses it for good; its
+ * position is lost with it, unless the caller keeps `rev`.
  */
 export class RealtimeClient {
   readonly #options: ClientOptions
@@ -84,7 +92,9 @@ export class RealtimeClient {
     void this.#connect()
   }
 
-  /** Listens to an app, by its id: with `after` from behind that rev, else from now on. One listener an app; a second replaces it. */
+  /**
+   * Subscribes to an app by its id: after the rev `after`, or from now on. One listener per app; a second replaces it.
+   */
   subscribe(id: number | string, listener: Listener, after?: number): Subscription {
     const app = toAppId(id)
     const entry: Entry = { app, listener, rev: after, request: 0, isAnswered: false, drafts: new Drafts() }
@@ -102,7 +112,7 @@ export class RealtimeClient {
     }
   }
 
-  /** Ends the connection for good. */
+  /** Closes the connection for good. */
   close(): void {
     this.#finish(null)
   }
@@ -114,7 +124,7 @@ export class RealtimeClient {
       this.#connection = this.#open(token)
       this.#isRefused = false
     } catch {
-      // Whoever gives out tokens is away, or answered with what can be none; they are asked again after a pause.
+      // The source of tokens failed or returned an invalid one; it is asked again after a pause.
       this.#lose(1006)
     }
   }
@@ -124,10 +134,10 @@ export class RealtimeClient {
     return new Connection({
       url: `${url.replace(/^http/, 'ws').replace(/\/$/, '')}/api/realtime`,
       token,
-      // An upgrade that is refused looks like a broken network; after a hello the server says what was wrong.
+      // A refused upgrade looks like a network failure; after a hello frame the server gives the reason.
       saysHello: this.#failures > 0,
       Socket: WebSocket,
-      onFrame: frame => this.#hear(frame),
+      onFrame: frame => this.#onFrame(frame),
       onClose: code => this.#lose(code),
     })
   }
@@ -137,7 +147,7 @@ export class RealtimeClient {
     this.#connection = null
     clearTimeout(this.#renewal)
     if (finalCodes.includes(code)) return this.#finish(code)
-    // Until there is another token, whatever else goes wrong meanwhile.
+    // Until there is another token, whatever else fails meanwhile.
     if (code === codes.unauthorized) this.#isRefused = true
     const delayMs = toDelayMs(code, this.#failures, Math.random)
     this.#failures++
@@ -165,12 +175,12 @@ export class RealtimeClient {
     this.#connection?.send({ type: 'subscribe', app_id: app, after, request_id, agents })
   }
 
-  #hear(frame: Incoming): void {
+  #onFrame(frame: Incoming): void {
     switch (frame.type) {
       case 'welcome':
         return this.#start(frame.user_id, frame.expires_in * 1_000)
       case 'event':
-        return this.#tell(frame)
+        return this.#deliver(frame)
       case 'typing':
         return this.#entries.get(frame.app_id)?.listener.typing?.(frame)
       case 'agent_run':
@@ -195,10 +205,10 @@ export class RealtimeClient {
 
   #start(user: number, leftMs: number): void {
     clearTimeout(this.#renewal)
-    // Of a short life half is used, so that there is time to try again.
-    const afterMs = Math.max(leftMs - renewalMs, leftMs / 2, leastMs)
-    if (afterMs < longestTimerMs) this.#renewal = setTimeout(() => void this.#renew(), afterMs)
-    // A renewed token is welcomed as well; everything goes on as it was.
+    // A short-lived token is renewed after half of its life, so that there is time for another attempt.
+    const afterMs = Math.max(leftMs - renewalMs, leftMs / 2, tokenPauseMs)
+    if (afterMs < timerLimitMs) this.#renewal = setTimeout(() => void this.#renew(), afterMs)
+    // A renewed token is welcomed too; nothing else changes.
     if (this.#isWelcome) return
     this.#isWelcome = true
     this.#failures = 0
@@ -217,14 +227,14 @@ export class RealtimeClient {
     }
   }
 
-  #tell(event: RealtimeEvent): void {
+  #deliver(event: RealtimeEvent): void {
     const entry = this.#answered(event.app_id)
     if (entry?.rev === undefined || event.rev <= entry.rev) return
     entry.rev = event.rev
     try {
       entry.listener.event(event)
     } catch (error) {
-      // The listener's fault; nobody else is to miss anything because of it.
+      // An error of one listener must not affect the others.
       setTimeout(() => {
         throw error
       })
@@ -262,20 +272,23 @@ export class RealtimeClient {
     entry.listener.ended?.(reason)
   }
 
-  /** Whom an answer is for; nobody where it is about a request that another one has followed. */
+  /** The subscription that an answer is for; undefined where a later request has replaced it. */
   #asked({ app_id, request_id }: { app_id?: number; request_id?: number }): Entry | undefined {
     const entry = app_id === undefined ? undefined : this.#entries.get(app_id)
     return entry?.request === request_id ? entry : undefined
   }
 
-  /** Whom anything else is for; nobody where it was on its way when the subscription ended, or began anew. */
+  /**
+   * The subscription that any other frame is for; undefined where it was sent before the subscription ended or
+   * restarted.
+   */
   #answered(app: number): Entry | undefined {
     const entry = this.#entries.get(app)
     return entry?.isAnswered === true ? entry : undefined
   }
 }
 
-/** HTTP answers with ids as strings of digits. A uid is none: only the server knows whose it is. */
+/** HTTP writes ids as strings of digits. A uid is not accepted: only the server could resolve it. */
 function toAppId(id: number | string): number {
   const app = Number(id)
   if (Number.isSafeInteger(app) && app > 0) return app

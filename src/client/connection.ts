@@ -1,6 +1,6 @@
 import type { Incoming } from './events.ts'
 
-/** As much of a WebSocket as is used: that of browsers and Node, or another with the same members. */
+/** The used part of the WebSocket interface. */
 export interface Socket {
   binaryType: string
   send(text: string): void
@@ -16,7 +16,10 @@ export type SocketType = new (url: string, protocols: string[]) => Socket
 export interface ConnectionOptions {
   url: string
   token: string
-  /** True to say the token after connecting: the server then says what is wrong with it, which browsers else hide. */
+  /**
+   * True to send the token in a frame after connecting: the server then gives the reason of a refusal, which browsers
+   * hide for upgrades.
+   */
   saysHello: boolean
   Socket: SocketType
   onFrame: (frame: Incoming) => void
@@ -24,16 +27,16 @@ export interface ConnectionOptions {
   onClose: (code: number) => void
 }
 
-/** A connection that was silent for this long is asked whether it is there. */
+/** A connection that is silent for this long is pinged. */
 const silentMs = 20_000
 
 /** How long the server may take to open a connection or to answer. */
-const patienceMs = 10_000
+const answerTimeoutMs = 10_000
 
-/** The code for a connection that broke without saying why. */
+/** The close code of a connection that was lost (RFC 6455, section 7.4.1). */
 const broken = 1006
 
-/** One connection. It notices by itself when the other side has gone; then it ends, and is of no use any more. */
+/** One connection. Detects when the other side is gone, and then ends for good. */
 export class Connection {
   readonly #options: ConnectionOptions
   readonly #socket: Socket
@@ -50,10 +53,10 @@ export class Connection {
     })
     this.#socket.addEventListener('message', ({ data }) => this.#onMessage(String(data)))
     this.#socket.addEventListener('close', ({ code }) => this.#end(code))
-    // Whatever it was, the close event follows.
+    // The close event follows in any case.
     this.#socket.addEventListener('error', () => {})
     this.#isAsked = true
-    this.#wait(patienceMs)
+    this.#wait(answerTimeoutMs)
   }
 
   send(frame: object): void {
@@ -80,7 +83,7 @@ export class Connection {
     this.#timer = setTimeout(() => this.#onSilence(), ms)
   }
 
-  /** Nothing came for a while: ask once, then give up. */
+  /** Pings after a silence, then gives up. */
   #onSilence(): void {
     if (this.#isAsked) {
       this.#socket.close()
@@ -88,7 +91,7 @@ export class Connection {
     }
     this.#isAsked = true
     this.send({ type: 'ping' })
-    this.#wait(patienceMs)
+    this.#wait(answerTimeoutMs)
   }
 
   #end(code: number): void {

@@ -1,15 +1,15 @@
-/** The first pause after a connection was lost; it doubles with each attempt that fails. */
+/** The pause after a lost connection; it doubles with each failed attempt. */
 const firstMs = 500
 
 const longestMs = 30_000
 
-/** After a restart of the server all of its clients come back; they are to spread over this time. */
+/** After a restart of the server all its clients reconnect, spread over this time. */
 const restartMs = 5_000
 
-/** Where the server says that there is too much of something, coming back soon would be more of it. */
+/** Where the server reports an exceeded limit, reconnecting sooner would make it worse. */
 const leastWhenTooMuchMs = 5_000
 
-/** Close codes of the server that a client acts on. */
+/** Close codes of the server that the client acts on. */
 export const codes = {
   restarting: 1012,
   malformed: 4400,
@@ -19,12 +19,12 @@ export const codes = {
   tooMany: 4429,
 } as const
 
-/** After these a client stays away: connecting again would lead to the same, or is not wanted. */
+/** After these the client does not reconnect: it would fail again, or is not wanted. */
 export const finalCodes: readonly number[] = [codes.malformed, codes.forbidden, codes.ended]
 
 /**
- * How long to wait before connecting again. All of it is random, so that clients that were cut together do not come
- * back together. `failures` counts attempts without a welcome; a connection that worked is first resumed at once.
+ * The pause before the next attempt, random, so that clients that were cut together do not reconnect together.
+ * `failures` counts attempts without a welcome; a connection that worked is first resumed at once.
  */
 export function toDelayMs(code: number, failures: number, random: () => number): number {
   if (code === codes.restarting && failures === 0) return random() * restartMs

@@ -1,25 +1,25 @@
 import type { AgentDelta } from './events.ts'
 
-/** Runs whose drafts are kept: of one whose end was missed the draft stays, until others take its place. A guess. */
-const mostDrafts = 100
+/** The most drafts kept: where the end of a run was missed, its draft stays until later ones replace it. A guess. */
+const draftLimit = 100
 
-/** A draft so far. `next` is the number of the delta that continues it; null where one was missed. */
+/** A draft so far. `next` is the number of the next delta; null where one was missed. */
 interface Draft {
   next: number | null
   text: string
 }
 
-/** What agents have written of answers that are not yet items, put together from deltas. */
+/** Assembles the drafts of agents' answers from deltas. */
 export class Drafts {
   readonly #drafts = new Map<number, Draft>()
 
-  /** The draft with this delta; null where it has nothing to show for it, and '' where it is to be hidden. */
+  /** Adds a delta and returns the draft; null where it is incomplete, '' where it is to be hidden. */
   add({ run_id, n, text }: AgentDelta): string | null {
     const draft = n === 0 ? { next: 0, text: '' } : (this.#drafts.get(run_id) ?? { next: null, text: '' })
     this.#drafts.delete(run_id)
     this.#drafts.set(run_id, draft)
     for (const run of this.#drafts.keys()) {
-      if (this.#drafts.size <= mostDrafts) break
+      if (this.#drafts.size <= draftLimit) break
       this.#drafts.delete(run)
     }
     if (draft.next === n) {
@@ -37,7 +37,7 @@ export class Drafts {
     this.#drafts.delete(run)
   }
 
-  /** After a lost connection nothing goes on. Gives the runs whose drafts are to be hidden. */
+  /** Drops all drafts after a lost connection; returns the runs whose drafts are to be hidden. */
   clear(): number[] {
     const shown = Array.from(this.#drafts).flatMap(([run, { text }]) => (text === '' ? [] : run))
     this.#drafts.clear()

@@ -1,4 +1,4 @@
-/** Who did something. */
+/** The actor of an event. */
 export interface Actor {
   id: number
   uid?: string
@@ -14,7 +14,7 @@ export interface AppRef {
   type: string
 }
 
-/** A message, post or comment, whole. Members without a value are left out. */
+/** A whole message, post or comment. Members without a value are absent. */
 export interface Content {
   id: number
   app: AppRef
@@ -31,7 +31,7 @@ export interface Content {
   [member: string]: unknown
 }
 
-/** What went to the trash, as it is told later. */
+/** An item in the trash, in later events. */
 export interface Trashed {
   id: number
   app: AppRef
@@ -39,7 +39,7 @@ export interface Trashed {
   is_trashed: true
 }
 
-/** A file, whole. Members without a value are left out. */
+/** A whole file. Members without a value are absent. */
 export interface SharedFile {
   id: number
   app: AppRef
@@ -80,7 +80,7 @@ interface Voted {
   option: { id: number; text: string; votes: { count: number } }
 }
 
-/** What each event says beside who did it and when. More kinds of events may come; they are to be ignored. */
+/** The members of each event beside actor and time. Further kinds of events may be added; ignore them. */
 export interface EventMembers {
   app_created: { app: AppRef }
   app_updated: { app: AppRef }
@@ -114,7 +114,7 @@ interface EventHead {
   type: 'event'
   id: number
   app_id: number
-  /** Its place in the history of the app. */
+  /** The event's rev in the history of the app. */
   rev: number
   prev: number
   actor: Actor
@@ -123,7 +123,7 @@ interface EventHead {
 
 type TypedEvent = { [Name in keyof EventMembers]: EventHead & { event: Name } & EventMembers[Name] }[keyof EventMembers]
 
-/** Something that happened in an app: `event` says what, and which members there are. */
+/** An event of an app: `event` names its kind, which determines its members. */
 export type RealtimeEvent = TypedEvent
 
 export interface Typing {
@@ -133,20 +133,20 @@ export interface Typing {
   is_typing: boolean
 }
 
-/** An agent at work on an answer. It has no history, and may be lost. */
+/** The state of an agent's work on an answer. It has no history, and may be lost. */
 export interface AgentRun {
   id: number
   state: 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled' | 'merged' | 'expired'
   agent: Actor
-  /** What it answers. */
+  /** The item that it answers. */
   item: ItemRef
-  /** What that is about. */
+  /** The parent of that item. */
   parent?: { type: 'post' | 'file'; id: number }
   /** The tool that is being called. */
   tool?: string
-  /** What was written so far does not count. */
+  /** The text so far is void. */
   restarted?: true
-  /** The answer, or why there is none. */
+  /** The answer or error reply. */
   reply?: ItemRef
   error?: string
 }
@@ -156,24 +156,24 @@ interface ItemRef {
   id: number
 }
 
-/** Text that an agent has written, which becomes an item when it is whole. */
+/** Text of an agent's unfinished answer. */
 export interface AgentDelta {
   type: 'agent_delta'
   app_id: number
   run_id: number
-  /** 0 begins the draft anew. */
+  /** 0 restarts the draft. */
   n: number
   text: string
 }
 
-/** What concerns the user, without a subscription. */
+/** Frames that concern the user, without a subscription. */
 export type PersonalFrame =
   | { type: 'app_added' | 'app_removed'; app_id: number }
   | { type: 'unread'; app_id: number; is_unread: boolean; last_id?: number; marked_id?: number }
   | { type: 'notification_created' | 'notification_updated'; notification: { id: number; [member: string]: unknown } }
   | { type: 'notifications_marked' }
 
-/** Everything that the server says. */
+/** All frames of the server. */
 export type Incoming =
   | RealtimeEvent
   | Typing

@@ -11,7 +11,7 @@ import { providersSettings } from './settings/providers.ts'
 import { serverSettings } from './settings/server.ts'
 import { storageSettings } from './settings/storage.ts'
 
-/** Every setting there is, in the order of the README's table. */
+/** All settings, in the order of the README's table. */
 export const settings = {
   ...serverSettings,
   ...storageSettings,
@@ -24,20 +24,20 @@ export const settings = {
 type Settings = typeof settings
 type ValueOf<Kind> = Kind extends Setting<infer Value> ? Value : never
 export type Config = { readonly [Key in keyof Settings]: ValueOf<Settings[Key]> } & {
-  /** The settings that were given, by the names of their variables, and where. */
+  /** Where each given setting comes from, by the name of its variable. */
   readonly sources: ReadonlyMap<string, 'env' | '.env'>
 }
 
 /**
- * The checked settings from an environment, frozen. Throws a StartFault that names all that is wrong at once.
- * Values are repeated in no message: some are secret. `file` is the part of the environment that came from `.env`.
+ * Reads and checks the settings of an environment; frozen. StartFault that names all faults at once, without values,
+ * because some are secret. `file` is the part of the environment from `.env`.
  */
 export function readConfig(environment: NodeJS.ProcessEnv, file: NodeJS.ProcessEnv = {}): Config {
   const faults: string[] = []
   const sources = new Map<string, 'env' | '.env'>()
   const values: Record<string, unknown> = { sources }
   for (const [key, { name, default: fallback, schema }] of Object.entries(settings) as [string, Setting<unknown>][]) {
-    // `PORT=` in a file means the same as leaving the line out.
+    // `PORT=` in a file means the same as no line.
     const given = environment[name] || fallback
     if (environment[name]) sources.set(name, environment[name] === file[name] ? '.env' : 'env')
     const result = given === null ? { success: true as const, data: null } : schema.safeParse(given)
@@ -58,7 +58,7 @@ export function readConfig(environment: NodeJS.ProcessEnv, file: NodeJS.ProcessE
   return config
 }
 
-/** The process's environment, over what the file `.env` of the working directory says, if there is one. */
+/** The process's environment, which overrides the file `.env` of the working directory. */
 export function readEnvironment(file = readEnvironmentFile()): NodeJS.ProcessEnv {
   return { ...file, ...process.env }
 }
@@ -67,7 +67,7 @@ export function readEnvironmentFile(): NodeJS.ProcessEnv {
   return existsSync('.env') ? parseEnv(readFileSync('.env', 'utf8')) : {}
 }
 
-/** Every setting with its value, for people who may see all but secrets. */
+/** All settings and their values, without secrets, for administrators. */
 export function describeSettings(config: Config): SettingInfo[] {
   return (Object.entries(settings) as [keyof Settings, Setting<unknown>][]).map(([key, setting]) => ({
     name: setting.name,

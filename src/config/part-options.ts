@@ -13,7 +13,7 @@ import type { RunSettings } from '../resources/agents/runs/start.ts'
 import type { DeliverySettings } from '../resources/webhooks/delivery.ts'
 import type { BytesSettings } from '../bytes/bytes-open.ts'
 
-// What each part is told of the configuration, in the part's own words and units.
+// The options of each part, derived from the configuration, in the part's own words and units.
 
 export function toRealtimeSettings(config: Config): RealtimeSettings {
   return {
@@ -71,7 +71,7 @@ export function toRunSettings(config: Config): RunSettings {
   }
 }
 
-/** Null where none is to be made. */
+/** Null where there is to be no assistant. */
 export function toAssistantSettings(config: Config): AssistantSettings | null {
   const { assistantProvider: provider, assistantUid: uid, assistantName: name, assistantModel: model } = config
   return provider === null ? null : { uid, name, provider, model, instructions: config.assistantInstructions }
@@ -126,7 +126,7 @@ export function toProviderSettings(config: Config): ProviderSettings {
   }
 }
 
-/** Null where nothing is traced. */
+/** Null where tracing is off. */
 export function toTraceSettings(config: Config): TraceSettings | null {
   const { otlpEndpoint: endpoint, otlpHeaders: headers, otelServiceName: serviceName, otelRatio: ratio } = config
   return endpoint === null ? null : { endpoint, headers, serviceName, ratio }

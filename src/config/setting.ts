@@ -5,10 +5,10 @@ import type { LogLevel } from '../lib/log.ts'
 import { Secret } from '../lib/secret.ts'
 import { readHosts } from '../postgres/driver/hosts.ts'
 
-/** One setting: an environment variable, what it may be, and what it is for. */
+/** A setting: an environment variable, its valid values, and its purpose. */
 export interface Setting<Value> {
   name: string
-  /** What is used when the variable is absent or empty; null where absence means something by itself. */
+  /** The value where the variable is absent or empty; null where absence has a meaning of its own. */
   default: string | null
   meaning: string
   schema: z.ZodType<Value, string>
@@ -72,7 +72,7 @@ export const origins = list.refine(
   'must be origins like https://app.example, with nothing after them, separated by commas',
 )
 
-/** Not by `URL.origin`, which is null for the schemes of apps, as in capacitor://localhost. */
+/** Not by `URL.origin`, which is null for the schemes of apps, such as capacitor://localhost. */
 function isOrigin(text: string): boolean {
   const url = URL.parse(text)
   return url !== null && url.host !== '' && text === `${url.protocol}//${url.host}`
@@ -88,7 +88,7 @@ export const logLevel = z.enum(
   'must be debug, info, warn or error',
 )
 
-/** Repeats none of them in its message. */
+/** Error messages do not repeat the keys. */
 export const secretKeys = list
   .refine(keys => keys.every(isKey), 'must be keys of 32 bytes in base64, separated by commas')
   .transform(keys => keys.map(key => new Secret(key)))
@@ -97,10 +97,10 @@ function isKey(text: string): boolean {
   return /^[A-Za-z0-9+/]{43}=$/.test(text)
 }
 
-/** Goes into a header. */
+/** Used in a header. */
 export const key = secret(text.regex(/^[!-~]+$/, 'must have no spaces'))
 
-/** Something can be put behind it. */
+/** A URL that can be extended. */
 export const plainUrl = url(/^https?$/, 'must be an http or https URL')
   .regex(/^\w+:\/\/[^/?#@]+(\/[^?#]*)?$/, 'must have no credentials, query or fragment')
   .transform(value => value.replace(/\/+$/, ''))

@@ -6,21 +6,21 @@ import { servePages } from './pages.ts'
 import { openDesk } from './desk.ts'
 import { seed, signIn } from './workspace.ts'
 
-/** Where the pages are, unless PAGE_PORT says otherwise. */
+/** The port of the pages, unless PAGE_PORT is set. */
 const defaultPagePort = 8081
 
 if (import.meta.main) {
   await runAsProcess(async () => {
-    // A new key at each start: nobody but the pages needs it.
+    // A new key at each start: only the pages need it.
     const key = `wys_${randomBytes(24).toString('base64url')}`
     const environment = readEnvironment()
     const config = readConfig({
       HOST: '127.0.0.1',
       DATA_DIR: '.data/demo',
       LOG_LEVEL: 'warn',
-      // What the kit expects of a server; it says so in the console otherwise.
+      // The kit expects a version, and complains in the console without it.
       VERSION: '32.2.0',
-      // It answers without any network.
+      // It answers without a network.
       ASSISTANT_PROVIDER: 'builtin',
       ...environment,
       API_KEY: key,

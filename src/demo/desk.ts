@@ -1,6 +1,6 @@
 import { ask, type Access } from './workspace.ts'
 
-/** What it is asked first. The model `script` does what such lines say, so that no network is needed. */
+/** The first question. The model `script` follows such orders, so no network is needed. */
 const question = [
   'Please book the garden room for our meeting.',
   'say I can do that.',
@@ -8,8 +8,8 @@ const question = [
 ].join('\n')
 
 /**
- * Makes an agent, the front desk, that asks whether it may book a room. The assistant gets the tool as well, for where it
- * is set to a real model. `person` has asked the desk already; its answer waits for their approval.
+ * Makes an agent, the front desk, that asks for approval to book a room. The assistant gets the tool too, for real
+ * models. `person` has asked the desk already, and its answer waits for their approval.
  */
 export async function openDesk(access: Access, person: Access, pages: string): Promise<void> {
   const call = (method: string, path: string, body?: object) => ask(access, method, path, body)
@@ -17,7 +17,7 @@ export async function openDesk(access: Access, person: Access, pages: string): P
   if (isThere === null) {
     await call('POST', '/api/agents', { uid: 'desk', name: 'Front desk', provider: 'builtin', model: 'script' })
   }
-  // The address may be another one than at the last start.
+  // The port may differ from the last start.
   const server = { name: 'desk', url: `${pages}/tools`, description: 'Books rooms', approval_mode: 'always' }
   for (const agent of ['desk', 'assistant']) await call('PUT', `/api/agents/${agent}/mcp/desk`, server)
   if (isThere !== null) return

@@ -8,12 +8,12 @@ import { createTools } from './tools.ts'
 import { ask } from './workspace.ts'
 
 export interface PagesOptions {
-  /** Address of the server whose API the pages use. */
+  /** The URL of the server whose API the pages use. */
   server: string
   key: string
-  /** 0 takes any that is free. */
+  /** 0: any free port. */
   port: number
-  /** Ids of those who are shown side by side. */
+  /** The ids of the users who are shown side by side. */
   people: number[]
 }
 
@@ -30,8 +30,8 @@ const types: Readonly<Record<string, string>> = {
 }
 
 /**
- * The host application of the demo, on this machine alone: pages with the UI kit's components, the kit itself from
- * node_modules, the tokens, which it gives to whoever asks, and a tool server for agents. Nothing here is for production.
+ * The host application of the demo, on the loopback interface: pages with the UI kit, the kit from node_modules, access
+ * tokens for any caller, and a tool server for agents. Not for production.
  */
 export async function servePages({ server, key, port, people }: PagesOptions): Promise<Pages> {
   const kit = dirname(createRequire(import.meta.url).resolve('@weavy/uikit-web'))
@@ -50,7 +50,7 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
       return
     }
     const found = folders.find(({ prefix }) => pathname.startsWith(prefix))
-    // `normalize` takes out every `..` that could lead out of the folder.
+    // `normalize` removes every `..` that could leave the folder.
     const path = found && join(found.folder, normalize(`/${pathname.slice(found.prefix.length)}`))
     if (path === undefined || !existsSync(path)) return void response.writeHead(404).end()
     response.writeHead(200, {
@@ -61,7 +61,7 @@ export async function servePages({ server, key, port, people }: PagesOptions): P
   }
 
   const web = await listen(port, answer)
-  // An origin each: the kit keeps what it has read in the storage of its origin, and two people would share it.
+  // An origin for each user: the kit caches in its origin's storage, which two users would share.
   const others = await Promise.all(people.slice(1).map(() => listen(0, answer)))
   const panes = people.map((user, i) => `${addressOf([web, ...others][i]!)}/person?user=${user}&view=messenger`)
   return {

@@ -4,10 +4,10 @@ export interface Access {
   key: string
 }
 
-// What the API answers is read by the demo as it comes; its own tests hold it to its description.
+// The demo trusts the API's answers, which the API's own tests check.
 type Answer = Record<string, unknown> & { id: number; access_token: string }
 
-/** One call of the API, with numbers as numbers. Rejects with what the API says where it refuses. */
+/** Calls the API, with numbers as numbers. Rejects with the message of a refusal. */
 export async function ask({ url, key }: Access, method: string, path: string, body?: object): Promise<Answer> {
   const isForm = body instanceof FormData
   const response = await fetch(url + path, {
@@ -27,8 +27,8 @@ export async function ask({ url, key }: Access, method: string, path: string, bo
 const names = { ada: 'Ada Park', ben: 'Ben Ruiz', cleo: 'Cleo Tran' }
 
 /**
- * Fills an empty workspace: people, a room with unread messages, a private chat, a feed with a poll, files. Returns the
- * ids of the people. What is there already is left as it is.
+ * Fills an empty workspace: users, a room with unread messages, a private chat, a feed with a poll, files. Returns the
+ * ids of the users. Existing data is left unchanged.
  */
 export async function seed(access: Access): Promise<number[]> {
   const ids: number[] = []
@@ -87,7 +87,7 @@ async function fill({ ada, ben, cleo, ids, lobby }: Workspace): Promise<void> {
   await ask(ada, 'POST', `/api/apps/${book.id}/comments`, { text: 'Please sign here.' })
 }
 
-/** Acts as one of the people. */
+/** The credential of one of the users. */
 export async function signIn({ url, key }: Access, id: number): Promise<Access> {
   return { url, key: (await ask({ url, key }, 'POST', `/api/users/${id}/tokens`)).access_token }
 }

@@ -1,6 +1,9 @@
 import { statfs } from 'node:fs/promises'
 
-/** Bytes of the disk that a folder lies on, and how many of them a process may still write; undefined where nothing says so. */
+/**
+ * The size in bytes of a folder's disk, and how much of it a process may still write; undefined where the system does
+ * not say.
+ */
 export async function readDisk(folder: string): Promise<{ size: number; free: number } | undefined> {
   try {
     const { bsize, blocks, bavail } = await statfs(folder)

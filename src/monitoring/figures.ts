@@ -1,7 +1,7 @@
 /**
- * What charts are drawn of. Of a counter a sample is how much it grew in the minute; of a gauge what it was at the end of
- * it. Over several nodes and minutes, counters are added up; gauges are added up over nodes and averaged over time, and of
- * those that are `worst` the largest counts.
+ * The figures of charts. A sample of a counter is its growth within the minute; of a gauge its value at the end. Over
+ * several nodes and minutes, counters are summed; gauges are summed over nodes and averaged over time, and for `worst`
+ * ones the maximum counts.
  */
 export const figures = {
   requests_2xx: 'counter',
@@ -52,8 +52,8 @@ export const figures = {
 export type FigureName = keyof typeof figures
 export const figureNames = Object.keys(figures) as [FigureName, ...FigureName[]]
 
-/** What a node knows of itself; the size of the database is asked of the database. */
+/** The figures that a node knows itself; the size of the database comes from the database. */
 export type NodeFigureName = Exclude<FigureName, 'database_bytes'>
 
-/** Reads the figures of a node, as they are: of counters the total since its start. NaN stands for what is not known. */
+/** Reads the current figures of a node: counters since its start; NaN for unknown values. */
 export type ReadFigures = () => Record<NodeFigureName, number>

@@ -7,38 +7,38 @@ import * as nodes from './node-store.ts'
 import type { JobRow, NodeFigures, NodeRow } from './node-store.ts'
 import * as samples from './sample-store.ts'
 
-/** How often a node says how it is. */
+/** How often a node reports its state. */
 const beatMs = 10_000
 
-/** A node that was not heard of for so long has gone, or cannot reach PostgreSQL: three beats. */
+/** A node that has not reported for three beats is gone, or cannot reach PostgreSQL. */
 const aliveSeconds = 30
 
 const sampleMs = 60_000
 
-/** Days for which samples are kept: a week, and the same day of the week before to compare with. */
+/** Days for which samples are kept: a week, and the day a week before for comparison. */
 const sampleDays = 8
 
-/** How long the event loop is watched for its lag at each beat. */
+/** How long the event loop's lag is measured at each beat. */
 const lagProbeMs = 50
 
 interface MonitorParts {
-  /** The name of this node among the others. */
+  /** The id of this node. */
   id: string
   sql: Sql
   version: string
-  /** What charts are drawn of, and how the node is. */
+  /** Reads the node's figures. */
   read: ReadFigures
   beat: () => Promise<Omit<NodeFigures, 'lag_ms'>>
   clock: Clock
 }
 
 /**
- * What a node says of itself in the database, and reads of the others: so it works without any other service. One row every
- * ten seconds, and an insert a minute; nothing is counted that is not counted anyway. If the process dies, its row says
- * when it was heard of last, and goes after a day.
+ * Reports this node's state in the database and reads the other nodes', without a further service. Writes one row every
+ * ten seconds and one insert per minute. If the process dies, its row shows when it last reported, and is removed after
+ * a day.
  */
 export class Monitor {
-  /** This node, among the others. */
+  /** The id of this node. */
   readonly id: string
   readonly #parts: MonitorParts
   readonly #startedAt: Date
@@ -52,7 +52,7 @@ export class Monitor {
     this.#startedAt = new Date(parts.clock.now())
   }
 
-  /** How late the event loop was at the last beat. */
+  /** The event loop's lag at the last beat. */
   get lagMs(): number {
     return this.#lagMs
   }
@@ -79,7 +79,7 @@ export class Monitor {
     })
   }
 
-  /** From now on the others know of this node. */
+  /** Registers this node. */
   async arrive(): Promise<void> {
     await this.#save()
   }
@@ -95,7 +95,7 @@ export class Monitor {
     await nodes.saveNode(sql, { id: this.id, host: hostname(), version, started_at: this.#startedAt, figures })
   }
 
-  /** Stores how much each figure grew since the last sample, or what it is. */
+  /** Stores a sample: the growth of each counter since the last one, and the value of each gauge. */
   async sample(): Promise<void> {
     const { sql, read, clock } = this.#parts
     const now = read()
@@ -104,7 +104,7 @@ export class Monitor {
     const values = new Map<string, number>()
     for (const name of Object.keys(now) as NodeFigureName[]) {
       const value = figures[name] === 'counter' ? now[name] - (last?.[name] ?? 0) : now[name]
-      // What is not known yet.
+      // NaN: not known yet.
       if (Number.isFinite(value)) values.set(name, value)
     }
     const minute = new Date(Math.floor(clock.now() / sampleMs) * sampleMs)
@@ -112,26 +112,26 @@ export class Monitor {
     await nodes.saveJobs(sql, this.id, [...this.#jobs.values()])
   }
 
-  /** The nodes that run, this one first of all up to date. */
+  /** The running nodes; this one first, up to date. */
   async listNodes(): Promise<NodeRow[]> {
     await this.beat()
     return nodes.listNodes(this.#parts.sql, aliveSeconds)
   }
 
-  /** The ids of the nodes that run beside this one. */
+  /** The ids of the other running nodes. */
   async otherNodes(): Promise<string[]> {
     const ids = (await nodes.listNodes(this.#parts.sql, aliveSeconds)).map(({ id }) => id)
     return ids.filter(id => id !== this.id)
   }
 
-  /** What nodes do again and again: of this one as it is, of others as of a minute ago. */
+  /** The jobs of the nodes: of this one up to date, of others as of a minute ago. */
   async listJobs(): Promise<(JobRow & { node: string })[]> {
     const others = (await nodes.listNodes(this.#parts.sql, aliveSeconds)).filter(({ id }) => id !== this.id)
     const all = [{ id: this.id, jobs: [...this.#jobs.values()] }, ...others]
     return all.flatMap(({ id, jobs }) => jobs.map(job => ({ ...job, node: id })))
   }
 
-  /** This node has gone. */
+  /** Removes this node. */
   async leave(): Promise<void> {
     await nodes.removeNode(this.#parts.sql, this.id)
   }

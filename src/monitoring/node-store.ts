@@ -1,20 +1,20 @@
 import type { Db } from '../postgres/sql.ts'
 
-/** How a node is. */
+/** The state of a node. */
 export interface NodeFigures {
-  /** Realtime connections. */
+  /** Realtime sessions. */
   sessions: number
-  /** Commands that wait. */
+  /** Waiting commands. */
   waiting: number
-  /** How late the event loop was when it was looked at. */
+  /** The event loop's lag when it was measured. */
   lag_ms: number
   /** Memory, in bytes. */
   rss: number
-  /** Bytes of the disk that DATA_DIR lies on, and how many of them are free; absent where the system does not say. */
+  /** The disk of DATA_DIR: bytes in all and free; absent where the system does not say. */
   disk?: { size: number; free: number } | undefined
 }
 
-/** A node as it said of itself. */
+/** A node by its own report. */
 export interface NodeRow {
   id: string
   host: string
@@ -25,14 +25,14 @@ export interface NodeRow {
   jobs: JobRow[]
 }
 
-/** The last turn of something that a node does again and again. */
+/** The last run of a job. */
 export interface JobRow {
   name: string
   period_ms: number
   last_run_at: string
   duration_ms: number
   runs: number
-  /** Removed or changed by the last turn; null where it does not count them. */
+  /** Rows that the last run changed or removed; null where it does not count them. */
   rows: number | null
   error: string | null
 }
@@ -52,7 +52,7 @@ export async function saveJobs(db: Db, id: string, jobs: JobRow[]): Promise<void
   await db`update nodes set jobs = ${JSON.stringify(jobs)}::text::jsonb where id = ${id}`
 }
 
-/** Those that were heard of within so many seconds, longest running first. */
+/** The nodes that have reported within this many seconds, longest running first. */
 export function listNodes(db: Db, seconds: number): Promise<NodeRow[]> {
   return db<NodeRow[]>`
     select id, host, version, started_at, seen_at, figures, jobs from nodes
@@ -63,7 +63,7 @@ export async function removeNode(db: Db, id: string): Promise<void> {
   await db`delete from nodes where id = ${id}`
 }
 
-/** Removes the nodes that were not heard of for a day. */
+/** Removes nodes that have not reported for a day. */
 export async function removeLostNodes(db: Db): Promise<void> {
   await db`delete from nodes where seen_at < now() - interval '1 day'`
 }

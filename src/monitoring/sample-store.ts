@@ -4,8 +4,8 @@ import { figures, type FigureName } from './figures.ts'
 const counters = Object.entries(figures).flatMap(([name, kind]) => (kind === 'counter' ? [name] : []))
 
 /**
- * Writes the figures of one minute, and the size of the database, all in one statement. What was counted is added to what
- * the minute has already.
+ * Writes the figures of one minute, and the size of the database, in one statement. Counters are added to the minute's
+ * values.
  */
 export async function insertSamples(db: Db, node: string, minute: Date, values: Map<string, number>): Promise<void> {
   const rows = Array.from(values, ([name, value]) => ({ name, value }))
@@ -25,11 +25,11 @@ interface SeriesRequest {
   from: Date
   to: Date
   stepSeconds: number
-  /** Only of this node. */
+  /** Restricts the series to this node. */
   node: string | undefined
 }
 
-/** Values of steps that have any, in the order of time; see `figures`. Served by samples_pkey. */
+/** The values of steps that have any, in order of time; see `figures`. Served by samples_pkey. */
 export function listSeries(
   db: Db,
   { name, from, to, stepSeconds, node }: SeriesRequest,
@@ -47,7 +47,7 @@ export function listSeries(
     group by at order by at`
 }
 
-/** Removes samples from before then. Served by samples_minute. */
+/** Removes samples before a time. Served by samples_minute. */
 export async function removeSamples(db: Db, before: Date): Promise<void> {
   await db`delete from samples where minute < ${before}`
 }

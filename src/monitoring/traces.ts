@@ -29,13 +29,13 @@ export interface TraceSettings {
   /** Sent with each request, as `name=value` pairs. */
   headers: Secret | null
   serviceName: string
-  /** The share of traces that are kept, of those that begin here. */
+  /** The share of traces that begin here and are kept. */
   ratio: number
 }
 
 interface TracesParts extends TraceSettings {
   version: string
-  /** The id of this node among all. */
+  /** The id of this node. */
   node: string
   log: Log
 }
@@ -43,8 +43,8 @@ interface TracesParts extends TraceSettings {
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, internal: SpanKind.INTERNAL }
 
 /**
- * Sends spans to an OpenTelemetry collector by OTLP over HTTP. This file is imported only where that is configured. Spans
- * wait in memory, 2,048 at most, and are lost where the collector does not take them; the log says so once.
+ * Sends spans to an OpenTelemetry collector by OTLP over HTTP. Imported only where that is configured. Up to 2,048
+ * spans wait in memory, and are lost where the collector does not accept them; that is logged once.
  */
 export class Traces implements Tracer {
   readonly #provider: TracerProvider
@@ -86,7 +86,7 @@ export class Traces implements Tracer {
     return this.#active.getStore() ?? null
   }
 
-  /** Sends what waits, and nothing after it. */
+  /** Sends the waiting spans; later ones are dropped. */
   async close(): Promise<void> {
     await this.#provider.shutdown()
   }
@@ -133,7 +133,7 @@ class TracedSpan implements Span {
 
 const traceparentForm = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(?:-|$)/
 
-/** What the header says of the span that a request comes from; undefined for what W3C Trace Context would ignore. */
+/** Parses a `traceparent` header; undefined for one that W3C Trace Context ignores. */
 function readTraceparent(header: string): SpanContext | undefined {
   const [, traceId, spanId, flags] = traceparentForm.exec(header) ?? []
   if (traceId === undefined) return undefined
@@ -141,7 +141,10 @@ function readTraceparent(header: string): SpanContext | undefined {
   return { traceId, spanId: spanId!, traceFlags, isRemote: true }
 }
 
-/** `name=value` pairs, separated by commas, values percent-encoded, as OpenTelemetry has them. */
+/**
+ * Parses `name=value` pairs as OpenTelemetry's OTEL_EXPORTER_OTLP_HEADERS has them: comma-separated, values
+ * percent-encoded.
+ */
 function toHeaders(headers: Secret | null): Record<string, string> {
   const pairs = (headers?.reveal() ?? '').split(',').flatMap(pair => {
     const at = pair.indexOf('=')
@@ -150,7 +153,7 @@ function toHeaders(headers: Secret | null): Record<string, string> {
   return Object.fromEntries(pairs)
 }
 
-/** The same exporter, which logs once that it fails, and once that it succeeds again. */
+/** Wraps an exporter, and logs once when it begins to fail and once when it succeeds again. */
 function watched(exporter: SpanExporter, log: Log): SpanExporter {
   let hasFailed = false
   return {

@@ -17,20 +17,20 @@ interface Target {
   host: string
   port: number
   agent: Agent
-  /** What its /ready said last: one that is about to stop, or does not answer, gets nothing that another can have. */
+  /** Its last /ready: a node that is stopping or does not answer gets no request that another can take. */
   isReady: boolean
 }
 
-/** How often nodes are asked whether they are ready. A node that stops at once is noticed by its first refused connection. */
-const lookMs = 500
+/** The interval of readiness checks. A node that stops abruptly is noticed by its first refused connection. */
+const checkMs = 500
 
-/** Belong to one connection (RFC 9110, section 7.6.1), and the length is found out anew. */
+/** Hop-by-hop headers (RFC 9110, section 7.6.1), and the length, which is computed again. */
 const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'])
 
 /**
- * A small HTTP and WebSocket balancer, for trying several nodes on one machine. All requests that name an app in their path
- * go to one node, as long as it is there, so that the app is in one node's memory; all others take turns. A request that
- * found no connection goes to the next node; one that was sent is never sent again.
+ * A small HTTP and WebSocket load balancer, for several nodes on one machine. All requests that name an app in their
+ * path go to one node while it is there, so that the app is in one node's memory; others are distributed in turn. A
+ * request that found no connection goes to the next node; one that was sent is never repeated.
  */
 export class Balancer {
   readonly #targets = new Map<string, Target>()
@@ -47,15 +47,18 @@ export class Balancer {
     })
   }
 
-  /** Resolves with the address, on this machine only. */
+  /** Resolves with the URL, on the loopback interface. */
   async listen(port: number): Promise<string> {
     this.#server.listen(port, '127.0.0.1')
     await once(this.#server, 'listening')
-    this.#looking = setInterval(() => this.#look(), lookMs)
+    this.#looking = setInterval(() => this.#look(), checkMs)
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** From now on `name` is at `url`. Apps keep to the name: a node that comes back at another address gets its own again. */
+  /**
+   * Sets the URL of the node `name`. Apps are assigned to names: a node that returns with another URL gets its apps
+   * again.
+   */
   add(name: string, url: string): void {
     this.remove(name)
     const { hostname: host, port } = new URL(url)
@@ -80,7 +83,7 @@ export class Balancer {
     const app = /^\/api\/apps\/([^/?]+)/.exec(url)?.[1]
     const all = [...this.#targets.values()]
     const turn = this.#turn++ % Math.max(all.length, 1)
-    // Rendezvous hashing: where a node goes, only its own apps move, and they spread over all others.
+    // Rendezvous hashing: when a node goes, only its apps move, spread over all others.
     const ordered =
       app === undefined
         ? [...all.slice(turn), ...all.slice(0, turn)]
@@ -145,7 +148,7 @@ export class Balancer {
   #look(): void {
     for (const target of this.#targets.values()) {
       const { host, port } = target
-      const asked = request({ host, port, path: '/ready', timeout: lookMs }, reply => {
+      const asked = request({ host, port, path: '/ready', timeout: checkMs }, reply => {
         target.isReady = reply.statusCode === 200
         reply.resume()
       })

@@ -11,13 +11,13 @@ import { Balancer } from './balancer.ts'
 import { NodeProcess } from './node-process.ts'
 import { startLocalRedis } from './redis.ts'
 
-/** More would only wait for each other on one machine. */
-const mostNodes = 16
+/** On one machine, more would only wait for each other. */
+const nodeLimit = 16
 
 /** A node's own connections, beside those for reading: more than it opens. */
 const otherConnections = 10
 
-/** Starts everything, in order: PostgreSQL and Redis unless the settings name some, the nodes, the balancer. */
+/** Starts PostgreSQL and Redis unless the settings name them, then the nodes and the balancer. */
 async function startCluster(count: number) {
   const environment = readEnvironment()
   const config = readConfig({ PORT: '8080', DATA_DIR: '.data/cluster', LOG_LEVEL: 'warn', ...environment })
@@ -79,7 +79,7 @@ async function startCluster(count: number) {
       teardown.add(name, () => node.stop())
       return node
     })
-    // The first one migrates the database; the others would wait for it.
+    // The first node migrates the database, for which the others would wait.
     for (const node of nodes) await node.start()
     say(
       [
@@ -105,8 +105,8 @@ function say(text: string): void {
 
 function readCount(text: string | undefined): number {
   const count = Number(text ?? 3)
-  if (Number.isInteger(count) && count >= 1 && count <= mostNodes) return count
-  throw new StartFault(`How many nodes? A number from 1 to ${mostNodes}, as in: npm run cluster -- 3`)
+  if (Number.isInteger(count) && count >= 1 && count <= nodeLimit) return count
+  throw new StartFault(`How many nodes? A number from 1 to ${nodeLimit}, as in: npm run cluster -- 3`)
 }
 
 if (import.meta.main) {

@@ -6,21 +6,21 @@ import { endChild } from './redis.ts'
 
 const main = join(import.meta.dirname, '../main.ts')
 
-/** Before a node that ended by itself is started anew: one that cannot start must not keep the machine busy. */
+/** The pause before a failed node is restarted: one that cannot start must not keep the machine busy. */
 const restartPauseMs = 1_000
 
 interface NodeProcessOptions {
   name: string
   environment: NodeJS.ProcessEnv
-  /** Called whenever it listens, with its address. */
+  /** Called with its URL whenever it listens. */
   onReady: (url: string) => void
-  /** Called when it has ended though nobody told it to: it is started anew. */
+  /** Called when it has ended unexpectedly; it is restarted. */
   onLost: (outcome: string) => void
 }
 
 /**
- * One node as a process of its own, started anew when it ends, so that `kill -9` can be tried. Its log lines go to the
- * standard error of this process, with its name before them. Ended by `stop`.
+ * A node in a child process, restarted when it ends, so that `kill -9` can be tried. Its log lines go to this process's
+ * standard error, prefixed with its name. Ended by `stop`.
  */
 export class NodeProcess {
   readonly #options: NodeProcessOptions
@@ -74,7 +74,7 @@ export class NodeProcess {
 
   async #restart(): Promise<void> {
     await delay(restartPauseMs)
-    // Why it could not start, it has said itself.
+    // It has logged itself why it could not start.
     if (!this.#isStopping) await this.start().catch(() => this.#restart())
   }
 }

@@ -5,23 +5,23 @@ import { join } from 'node:path'
 
 const conf = join(import.meta.dirname, '../../redis.conf')
 
-/** A Redis or Valkey of this machine, run for as long as this process. */
+/** A local Redis or Valkey, run for as long as this process. */
 export interface LocalRedis {
   url: string
   stop(): Promise<void>
 }
 
-/** Starts the Redis or Valkey that is installed on this machine, on a free port; null where there is none. */
+/** Starts an installed Redis or Valkey on a free port; null where none is installed. */
 export async function startLocalRedis(): Promise<LocalRedis | null> {
   const program = ['redis-server', 'valkey-server'].find(name => spawnSync(name, ['--version']).status === 0)
   if (program === undefined) return null
   const port = await findFreePort()
-  // A process group of its own: Ctrl-C is for the launcher alone, which ends the nodes first.
+  // A process group of its own, so that Ctrl-C reaches the launcher alone, which ends the nodes first.
   const child = spawn(program, [conf, '--port', `${port}`], { stdio: 'ignore', detached: true })
   return { url: `redis://127.0.0.1:${port}`, stop: () => endChild(child) }
 }
 
-/** Tells a child process to end, and resolves when it has. */
+/** Ends a child process; resolves when it has ended. */
 export async function endChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { ArgumentChecker } from '../../src/agents/tools/arguments/checker.ts'
-import { RememberedServers } from '../../src/agents/tools/mcp/remembered.ts'
+import { ToolServerCache } from '../../src/agents/tools/mcp/server-cache.ts'
 import type { ToolServerDefinition } from '../../src/agents/tools/mcp/server.ts'
 import { openToolbox, type ToolboxParts } from '../../src/agents/tools/toolbox.ts'
 import { ipCheck } from '../../src/egress/ip-policy.ts'
@@ -75,15 +75,15 @@ describe('every generation of servers', () => {
 
   test('how a server was reached is remembered, and forgotten where it does not work any more', async () => {
     await using server = await serveLegacyTools([{ name: 'look', inputSchema: noArguments }], () => said('Found'))
-    const remembered = new RememberedServers()
-    await (await open(server, {}, { remembered })).close()
+    const cache = new ToolServerCache()
+    await (await open(server, {}, { cache })).close()
     const before = server.requests.length
-    await (await open(server, {}, { remembered })).close()
+    await (await open(server, {}, { cache })).close()
     const second = server.methods.slice(before)
     await using newer = await serveTools({ look: { ...getOrder } })
     server.handler = newer.handler
 
-    await using box = await open(server, {}, { remembered })
+    await using box = await open(server, {}, { cache })
 
     expect(second).not.toContain('server/discover')
     expect(box.unavailable).toEqual([])
@@ -173,13 +173,13 @@ describe('what is offered', () => {
       })
     }
     await using server = await startToolServer(serve)
-    const remembered = new RememberedServers()
+    const cache = new ToolServerCache()
     const lists = () => server.methods.filter(method => method === 'tools/list').length
 
-    for (let run = 0; run < 2; run++) await (await open(server, {}, { remembered })).close()
+    for (let run = 0; run < 2; run++) await (await open(server, {}, { cache })).close()
     const without = lists()
     ttlMs = 60_000
-    for (let run = 0; run < 3; run++) await (await open(server, {}, { remembered })).close()
+    for (let run = 0; run < 3; run++) await (await open(server, {}, { cache })).close()
 
     expect([without, lists()]).toEqual([2, 3])
   })
@@ -358,7 +358,7 @@ async function open(
   const of = { agent: { id: 9, uid: 'helper' }, asker: { id: 7, uid: null }, app: { id: 12, uid: null } }
   const all: ToolboxParts = {
     egress: new Egress({ isAllowed: ipCheck({ allowsPrivate: true }) }),
-    remembered: new RememberedServers(),
+    cache: new ToolServerCache(),
     checker,
     version: '1.2.3',
     secret: null,

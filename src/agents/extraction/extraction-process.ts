@@ -7,11 +7,11 @@ import { brokeDown, type Extracted, type ExtractionOrder } from './format.ts'
 /** Processor time for one document. */
 const taskMs = 20_000
 
-/** What the thread may hold, and the process with bytes: 200 MiB of those may be an archive, unpacked. */
+/** The memory limits of the thread, and of the process with bytes: 200 MiB of these may be an unpacked archive. */
 const memoryMb = 256
 const processLimitBytes = 640 * 1024 * 1024
 
-/** How often is looked how much memory the process takes: streams of a PDF may unpack to any size. */
+/** How often the memory of the process is checked: streams of a PDF may unpack to any size. */
 const watchMs = 50
 
 const file = new URL('./extraction-thread.ts', import.meta.url)
@@ -23,7 +23,7 @@ const thread = new Thread<ExtractionOrder, Extracted>({
   log: createLog('error'),
 })
 
-// Documents can wait; whoever writes and reads messages should not.
+// Documents can wait; messages should not.
 setPriority(10)
 takeOrders(extract)
 

@@ -9,7 +9,7 @@ import { readXlsx } from './office/xlsx.ts'
 import { readPdf } from './pdf.ts'
 import { readPlain } from './plain.ts'
 
-// What the thread of the extraction process runs.
+// The thread of the extraction process.
 takeTasks(extract)
 
 const readers: Record<ExtractionOrder['format'], (bytes: Uint8Array) => ExtractedPart[] | Promise<ExtractedPart[]>> = {
@@ -27,7 +27,7 @@ async function extract({ source, format }: ExtractionOrder): Promise<Extracted> 
     const bytes = new Uint8Array(typeof source === 'string' ? await readDocument(source) : source)
     return { state: 'done', parts: await readers[format](bytes) }
   } catch (error) {
-    // Anything else is a fault of a reader that this document brought out; what the reader says of it helps nobody.
+    // Any other error is a fault of a reader that this document triggers; its message would help no one.
     return { state: 'failed', reason: error instanceof Unreadable ? error.message : 'It could not be read.' }
   }
 }

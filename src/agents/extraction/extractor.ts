@@ -6,9 +6,9 @@ import { brokeDown, formatOf, Unreadable, type Extracted, type ExtractionOrder }
 const program = new URL('./extraction-process.ts', import.meta.url)
 
 /**
- * Takes the text out of documents, one at a time, in a process of its own that ends where a document takes too much time or
- * memory: any bytes may be thrown at it. What is not a document's fault, such as that no process can be started, rejects
- * with anything but Unreadable.
+ * Extracts text from documents, one at a time, in a child process that ends where a document takes too much time or
+ * memory. Safe for hostile bytes. Rejects with Unreadable for the fault of a document, and with other errors where no
+ * process could be started and the like.
  */
 export class Extractor implements Extraction {
   readonly #process = new IsolatedProcess<ExtractionOrder, Extracted>(program)
@@ -31,7 +31,7 @@ export class Extractor implements Extraction {
     return extracted.parts
   }
 
-  /** Those who wait for a text are told that there is none. */
+  /** Ends the process; waiting documents get no text. */
   stop(): void {
     this.#queue.clear()
     this.#process.stop()

@@ -1,7 +1,7 @@
 import { textExtensions } from '../../media/text-files.ts'
 import type { ExtractedPart } from './extraction.ts'
 
-/** What text can be taken out of. `text` is whatever is meant to be read as it is, CSV and code included. */
+/** The formats that text can be extracted from. `text` is any readable text, including CSV and code. */
 export type TextFormat = 'text' | 'html' | 'pdf' | 'docx' | 'xlsx' | 'pptx'
 
 export interface ExtractionOrder {
@@ -10,16 +10,16 @@ export interface ExtractionOrder {
   source: Uint8Array | string
 }
 
-/** The text of a document, or why there is none, in words for whoever put the document there. */
+/** The text of a document, or the reason why there is none, in words for its uploader. */
 export type Extracted = { state: 'done'; parts: ExtractedPart[] } | { state: 'failed'; reason: string }
 
-/** Refuses a document for what it is: nothing else would come of trying again. */
+/** The document itself cannot be read: trying again is of no use. */
 export class Unreadable extends Error {}
 
-/** What is read of one document; larger ones are not looked at. */
+/** Larger documents are not read. */
 export const documentLimitBytes = 20 * 1024 * 1024
 
-/** Characters that are taken out of one document; the rest is left out. Twice what is ever kept of it. */
+/** Characters that are extracted from one document; the rest is left out. Twice what is ever stored. */
 export const textLimit = 12_000_000
 
 export const brokeDown: Extracted = {
@@ -47,7 +47,10 @@ const mediaTypes = new Map<string, TextFormat>([
   ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'pptx'],
 ])
 
-/** How a file is read, going by its name, or by its media type where the name has no extension; null where it is not. */
+/**
+ * The format of a file by its name, or by its media type where the name has no extension; null where it is not
+ * readable.
+ */
 export function formatOf({ name, media_type }: { name: string; media_type: string }): TextFormat | null {
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase()
   if (extension !== undefined) return formats.get(extension) ?? null

@@ -4,10 +4,10 @@ import { decodeText } from './plain.ts'
 import { feed, guardDepth } from './markup.ts'
 import { Sections } from './sections.ts'
 
-/** What is not read by people. */
+/** Elements without readable text. */
 const silent = new Set(['script', 'style', 'noscript', 'template', 'iframe', 'object', 'svg', 'math', 'select'])
 
-/** What begins on a line of its own. */
+/** Elements that begin a line. */
 const blocks = new Set(
   (
     'address article aside blockquote body dd details div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 ' +

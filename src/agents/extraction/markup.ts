@@ -1,13 +1,13 @@
 import type { Parser } from 'htmlparser2'
 import { Unreadable } from './format.ts'
 
-/** Elements inside each other. Real pages and documents have a few dozen; the parser walks through all that are open. */
+/** The most nested elements. Real pages and documents have a few dozen; the parser walks through all open ones. */
 const depthLimit = 2_000
 
-/** Characters that are parsed at once: between them is looked whether there is enough. */
+/** Characters that are parsed between two checks whether there is enough. */
 const pieceLength = 65_536
 
-/** Counts the elements that are open, and refuses what is nested to do harm. */
+/** Counts open elements, and throws Unreadable beyond the limit. */
 export function guardDepth() {
   let depth = 0
   return {
@@ -20,7 +20,7 @@ export function guardDepth() {
   }
 }
 
-/** Parses a text, or as much of it as is needed. */
+/** Parses a text until `isEnough`. */
 export function feed(parser: Parser, text: string, isEnough: () => boolean): void {
   for (let at = 0; at < text.length && !isEnough(); at += pieceLength) parser.write(text.slice(at, at + pieceLength))
   parser.end()

@@ -3,10 +3,10 @@ import type { ExtractedPart } from './extraction.ts'
 import { Unreadable } from './format.ts'
 import { Sections } from './sections.ts'
 
-/** The text of each page, in the order in which it was written. Scanned pages have none. */
+/** The text of each page, in the order of the file. Scanned pages have none. */
 export async function readPdf(bytes: Uint8Array): Promise<ExtractedPart[]> {
   const document = await getDocumentProxy(bytes, {
-    // Fonts are for drawing.
+    // Fonts are needed for drawing only.
     useSystemFonts: false,
     disableFontFace: true,
     verbosity: 0,

@@ -12,7 +12,7 @@ export function decodeText(bytes: Uint8Array): string {
 
 export function readPlain(bytes: Uint8Array): ExtractedPart[] {
   const text = decodeText(bytes)
-  // No text has any, whatever its name says.
+  // No text contains NUL, whatever its name says.
   if (text.includes('\0')) throw new Unreadable('It is no text.')
   const sections = new Sections()
   sections.add(text)

@@ -1,13 +1,13 @@
 import type { ExtractedPart } from './extraction.ts'
 import { textLimit } from './format.ts'
 
-/** Gathers the text of a document, part by part, until there is enough. */
+/** Collects the text of a document, part by part, up to the limit. */
 export class Sections {
   readonly list: ExtractedPart[] = []
   #pieces: string[] = []
   #left = textLimit
 
-  /** Nothing more is kept. */
+  /** True once the limit is reached. */
   get isFull(): boolean {
     return this.#left <= 0
   }
@@ -18,7 +18,7 @@ export class Sections {
     this.#left -= text.length
   }
 
-  /** What was added since the last end is one part. Parts without text are left out. */
+  /** Ends a part: the text added since the last end. Parts without text are left out. */
   end(place: string | null): void {
     const text = tidy(this.#pieces.join(''))
     this.#pieces = []
@@ -26,7 +26,7 @@ export class Sections {
   }
 }
 
-/** PostgreSQL refuses NUL. Runs of blank lines, and spaces before the end of a line, say nothing. */
+/** Removes NUL, which PostgreSQL refuses, and meaningless runs of blank lines and trailing spaces. */
 function tidy(text: string): string {
   return text
     .replaceAll('\0', '')

@@ -6,8 +6,8 @@ import { failedMidway, unreadable } from './wire/failure.ts'
 import { count, readFields, record, text } from './wire/fields.ts'
 import { parseJson, type Vendor } from './wire/vendor.ts'
 
-/** Searches in one answer: what Anthropic's documentation gives as an example. */
-const mostSearches = 5
+/** The most searches of one answer: the example in Anthropic's documentation. */
+const searchLimit = 5
 
 const retryableErrors = new Set(['overloaded_error', 'api_error', 'rate_limit_error', 'timeout_error'])
 
@@ -41,13 +41,13 @@ type Block = Record<string, unknown>
 
 interface AnthropicOptions {
   vendor: Vendor
-  /** Longest answer where an agent says nothing of it: the API asks for a number. */
+  /** The answer limit of agents without one: the API requires a number. */
   maxTokens: number
 }
 
 /**
- * Anthropic's Messages API. A step's body is the array of content blocks, thinking with its signatures and what the
- * vendor's own search found included: they go back as they came.
+ * Anthropic's Messages API. A step's body is the array of content blocks, including thinking with its signatures and
+ * the vendor's own searches, which have to be sent back unchanged.
  */
 export class Anthropic implements Provider {
   readonly #vendor: Vendor
@@ -78,7 +78,7 @@ function toBody(request: ModelRequest, maxTokens: number): object {
     description,
     input_schema: parameters,
   }))
-  if (webSearch) declared.push({ type: 'web_search_20250305', name: 'web_search', max_uses: mostSearches })
+  if (webSearch) declared.push({ type: 'web_search_20250305', name: 'web_search', max_uses: searchLimit })
   return {
     model,
     max_tokens: request.maxTokens ?? maxTokens,
@@ -94,11 +94,11 @@ function toMessages({ turns, mayCall }: ModelRequest): object[] {
   const messages: { role: 'user' | 'assistant'; content: unknown[] }[] = []
   const add = (role: 'user' | 'assistant', content: unknown[]) => {
     const last = messages.at(-1)
-    // What is said after results stands in their message, behind them: roles take turns.
+    // Roles alternate, so text after results goes into their message.
     if (last?.role === role) last.content.push(...content)
     else messages.push({ role, content })
   }
-  // Without tools, the API refuses calls of earlier steps and their results: they are told in words.
+  // Without tools, the API refuses calls of earlier steps and their results: these become text.
   for (const turn of toOwnTurns(mayCall === false ? null : 'anthropic', turns)) {
     if (turn.role === 'user') add('user', turn.parts.map(toContent))
     else if (turn.role === 'agent') add('assistant', [{ type: 'text', text: turn.text }])
@@ -108,7 +108,7 @@ function toMessages({ turns, mayCall }: ModelRequest): object[] {
   return messages
 }
 
-/** The stored blocks. The API writes empty texts at times, and refuses to read them. */
+/** The stored blocks without empty texts, which the API sometimes writes but refuses to read. */
 function toReplay(body: unknown): unknown[] {
   if (!Array.isArray(body)) throw new Error('A stored step of anthropic is not an array of blocks')
   return (body as Block[]).filter(({ type, text }) => type !== 'text' || text !== '')
@@ -190,7 +190,7 @@ class Message {
   #finish(index: number): void {
     const block = this.#blocks.get(index)
     const input = this.#inputs.get(index)
-    // What is no object cannot be sent back; the call itself has the text as it came, and is answered with its fault.
+    // Input that is no object cannot be sent back; the call keeps the text, and its result names the fault.
     if (block !== undefined && input !== undefined) block.input = parseArguments(input) ?? {}
   }
 
@@ -202,7 +202,7 @@ class Message {
     })
   }
 
-  /** Numbers are totals; a later record may have only some of them. */
+  /** Counts are totals; a later record may have only some of them. */
   #count(usage: unknown): ModelEvent {
     const { success, data } = Usage.safeParse(usage)
     if (success) this.#usage = { ...this.#usage, ...withoutGaps(data) }

@@ -1,22 +1,22 @@
-/** Bytes of JSON that a model may write for one call. */
+/** The most bytes of JSON that a model may write for one call. */
 const limitBytes = 1024 * 1024
 
-/** Objects and arrays within each other: written in lines that are indented, what is deeper grows by its square. */
-const deepest = 100
+/** The most nested objects and arrays: indented lines of deeper ones would grow with the square of their depth. */
+const depthLimit = 100
 
 /**
- * The arguments that a model wrote for a call; null where they are no JSON object, more than 1 MiB, or nested more than
- * 100 deep. Members named `__proto__`, at any depth, are dropped: copied in the usual ways they would become the prototype
- * of the copy. So is what no database stores: NUL characters, and halves of surrogate pairs.
+ * Parses the arguments that a model wrote for a call; null where they are no JSON object, more than 1 MiB, or nested
+ * more than 100 deep. Drops members named `__proto__`, which the usual ways of copying would turn into a prototype, and
+ * NUL characters and halves of surrogate pairs, which no database stores.
  */
 export function parseArguments(text: string): Record<string, unknown> | null {
   if (Buffer.byteLength(text) > limitBytes) return null
   if (text.trim() === '') return {}
   try {
     const value: unknown = JSON.parse(text, clean)
-    return isObject(value) && isWithin(value, deepest) ? value : null
+    return isObject(value) && isWithin(value, depthLimit) ? value : null
   } catch {
-    // Not JSON, or nested so deeply that it cannot be walked: the model is told either way.
+    // Malformed, or too deep to walk: the model gets one error for both.
     return null
   }
 }

@@ -1,6 +1,9 @@
 import type { Provider } from './provider.ts'
 
-/** What all providers have in common: tools that may not be called are not offered, and text is such as can be stored. */
+/**
+ * Wraps a provider with the rules of all providers: it gets no tools that may not be called, and its text can be
+ * stored.
+ */
 export function checked(provider: Provider): Provider {
   return {
     async *answer(request, signal) {

@@ -43,8 +43,8 @@ const StreamEvent = z.object({
 type StreamEvent = z.infer<typeof StreamEvent>
 
 /**
- * Google's Gemini API. A step's body is all parts in their order, each as it came: a `thoughtSignature` must return on
- * the part that it came with, even where that has no text.
+ * Google's Gemini API. A step's body is all parts in order, unchanged: a `thoughtSignature` must return on its own
+ * part, even one without text.
  */
 export class Gemini implements Provider {
   readonly #vendor: Vendor
@@ -81,7 +81,7 @@ function toBody({ system, turns, tools, webSearch, maxTokens }: ModelRequest): o
     description,
     parametersJsonSchema: parameters,
   }))
-  // This endpoint takes no functions beside its own search.
+  // This endpoint accepts no functions beside its own search.
   const search = webSearch && tools.length === 0
   return {
     systemInstruction: { parts: [{ text: system }] },
@@ -133,7 +133,7 @@ function toPart(part: UserPart): object {
   return { inlineData: { mimeType: part.type, data: part.image.toString('base64') } }
 }
 
-/** A call that came without an id is answered without one; then their order counts. */
+/** The result of a call; one for a call without an id has none, and their order counts. */
 function toResponse(result: CallResult, call: Part | undefined): object {
   const id = call?.functionCall?.id
   const text = toResultText(result)
@@ -144,7 +144,7 @@ function toResponse(result: CallResult, call: Part | undefined): object {
 /** One answer while it arrives. */
 class Content {
   readonly #vendor: string
-  /** Names of tools by those that the vendor knows. */
+  /** The vendor's names of tools → ours. */
   readonly #names: Map<string, string>
   readonly #callsBefore: number
   readonly #parts: unknown[] = []

@@ -4,7 +4,7 @@ import { ProviderFailed, type ModelEvent, type ModelRequest, type Provider } fro
 import { readFields, text } from './wire/fields.ts'
 import type { Vendor, VendorAnswer } from './wire/vendor.ts'
 
-/** Characters of a question: what the specification of agents allows. */
+/** The most characters of a question, by the specification of agents. */
 const queryLimit = 8_000
 
 const Answer = z.object({
@@ -17,8 +17,8 @@ const Answer = z.object({
 })
 
 /**
- * kapa.ai, which has instructions and knowledge of its own: it gets the question and what was sent with it, and keeps
- * the conversation as a thread. The agent's model is the project. Not streamed.
+ * kapa.ai, which has its own instructions and knowledge: it gets the question with its attachments, and keeps the
+ * conversation as a thread. The agent's model is the project. Not streamed.
  */
 export class Kapa implements Provider {
   readonly #vendor: Vendor
@@ -44,7 +44,7 @@ export class Kapa implements Provider {
     try {
       return await this.#post(`/query/v1/threads/${encodeURIComponent(request.thread)}/chat/`, body, signal)
     } catch (error) {
-      // The thread is gone, or belongs to the project that the agent had before.
+      // The thread is gone, or belongs to the agent's earlier project.
       if (error instanceof ProviderFailed && error.status === 404) return this.#post(begin, body, signal)
       throw error
     }

@@ -1,16 +1,16 @@
 import type { ModelRequest } from './provider.ts'
 
-/** What was given with a question: a file, a blob of its context, a passage of knowledge. */
+/** Data given with a question: a file, a blob of its context, a passage of knowledge. */
 export interface Material {
   kind: string
-  /** Of a passage: the number to cite. */
+  /** The number to cite, for a passage. */
   n: string | undefined
   content: string
-  /** All of it, with what it is marked by. */
+  /** The whole element, tags included. */
   text: string
 }
 
-/** The `<data …>` elements that stand before the question, in their order. What the question itself says is none. */
+/** The `<data …>` elements before the question, in order; not ones within the question itself. */
 export function listMaterial({ turns, question }: Pick<ModelRequest, 'turns' | 'question'>): Material[] {
   for (const turn of turns.toReversed()) {
     if (turn.role !== 'user') continue

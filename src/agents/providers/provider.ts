@@ -1,42 +1,42 @@
 import type { Tool } from '../tools/tool.ts'
 
 /**
- * A vendor of language models, or whatever speaks its protocol. Stateless: a request holds all that the model is to
- * know, so that a run can be continued by another node.
+ * A vendor of language models, or a server with its protocol. Stateless: a request holds all that the model needs, so
+ * another node can continue a run.
  */
 export interface Provider {
   /**
-   * Asks the model and gives what it answers as it comes; ends after one `end`. Throws ProviderFailed where the vendor
-   * refuses, breaks off, says nothing for 60 s, or sends what cannot be read; the consumer may ask once
-   * more where `isRetryable`. Aborting the signal closes the connection.
+   * Asks the model and yields its answer as it comes; ends after one `end`. Throws ProviderFailed where the vendor
+   * refuses, breaks off, is silent for 60 s, or sends an unreadable answer; the consumer may ask once more where
+   * `isRetryable`. Aborting the signal closes the connection.
    */
   answer(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
 }
 
 export interface ModelRequest {
   model: string
-  /** The agent's name: what works without a model introduces itself by it. */
+  /** The agent's name. */
   agent: string
   system: string
   /** The first is the user's; the last is the user's, or holds the results of the step before it. */
   turns: Turn[]
   /**
-   * The text of the trigger alone, with mentions as `@Name` and without its author's name before it, as it stands near
-   * the end of the user's last turn: for providers that take a question instead of a conversation.
+   * The trigger's text alone, with mentions as `@Name` and without its author's name, as near the end of the user's
+   * last turn: for providers that take a question instead of a conversation.
    */
   question: string
-  /** Where the provider keeps conversations itself: what its last `end` in this conversation called it. */
+  /** For providers that keep conversations: the `thread` of the last `end` in this conversation. */
   thread: string | null
   tools: readonly Tool[]
-  /** False: the model is to answer with what it has. It is asked without tools. */
+  /** False: the model must answer now; it gets no tools. */
   mayCall?: false
   webSearch: boolean
   /** Longest answer in tokens; null: the provider's default. */
   maxTokens: number | null
-  /** Who asks, and where: opaque and always the same for the same. base64url HMAC-SHA-256, 32 characters. */
+  /** The asker and the conversation, opaque and stable: base64url HMAC-SHA-256, 32 characters. */
   person: string
   conversation: string
-  /** How often this request was made before and failed, within this claim of the run. */
+  /** The number of failed attempts of this request within the run's current claim. */
   attempt: number
 }
 
@@ -44,11 +44,11 @@ export type UserPart = { text: string } | { image: Buffer; type: string }
 
 export type Turn =
   | { role: 'user'; parts: UserPart[] }
-  /** What the agent answered earlier. */
+  /** An earlier answer of the agent. */
   | { role: 'agent'; text: string }
-  /** An earlier answer to this very request, verbatim: the `body` of its `end`. Of another provider, its text counts. */
+  /** An earlier step of this answer: the `body` of its `end`, verbatim. For another provider, its text counts. */
   | { role: 'step'; provider: string; body: unknown; text: string; calls: Call[] }
-  /** What the calls of the step before came to, in its order. */
+  /** The results of the calls of the step before, in its order. */
   | { role: 'results'; results: CallResult[] }
 
 export interface CallResult {
@@ -67,14 +67,14 @@ export type ModelEvent =
   | { type: 'usage'; in: number; out: number; cached: number }
   | {
       type: 'end'
-      /** `pause`: the vendor wants to be asked again with this step appended. */
+      /** `pause`: the vendor wants another request with this step appended. */
       reason: 'stop' | 'calls' | 'length' | 'filtered' | 'pause'
       calls: Call[]
-      /** JSON that the vendor must get back in the next request; nobody else looks into it. */
+      /** JSON to be returned to the vendor in the next request; opaque to all others. */
       body: unknown
-      /** What the vendor calls the request, for its support. */
+      /** The vendor's id of the request, for its support. */
       requestId?: string
-      /** To be kept for the next request of this conversation. */
+      /** To be passed with the next request of this conversation. */
       thread?: string
     }
 
@@ -82,11 +82,11 @@ export type ModelEvent =
 export interface Call {
   id: string
   name: string
-  /** JSON text, perhaps invalid. */
+  /** JSON text, possibly malformed. */
   arguments: string
 }
 
-/** What of a failure people may know: see the table of error replies. */
+/** The public reason of a failure: see the table of error replies. */
 export type FailureCode = 'provider_not_configured' | 'provider_error' | 'timeout' | 'content_filtered' | 'too_long'
 
 interface Failure {
@@ -94,12 +94,12 @@ interface Failure {
   /** HTTP status of the vendor's answer; null where there was none. */
   status: number | null
   isRetryable: boolean
-  /** What the vendor asks to wait; null: nothing. */
+  /** The pause that the vendor asks for; null without one. */
   retryAfterMs?: number | null
   cause?: unknown
 }
 
-/** A vendor did not answer. The message is for logs alone: at most 300 characters, and no keys in it. */
+/** A vendor did not answer. The message is for logs only: at most 300 characters, without keys. */
 export class ProviderFailed extends Error {
   readonly code: FailureCode
   readonly status: number | null
@@ -119,9 +119,9 @@ export class ProviderFailed extends Error {
 export interface Providers {
   /** Undefined where the provider is unknown or not configured. */
   find(provider: string): ConfiguredProvider | undefined
-  /** Every provider there is. `host` is where it is reached, null for what works here. Never a key. */
+  /** All providers. `host` is null for the built-in one. Never contains a key. */
   list(): { id: string; is_configured: boolean; host: string | null }[]
-  /** Replaces the keys of all providers in a text that goes to a log or to an owner. */
+  /** Removes the keys of all providers from a text for a log or an owner. */
   conceal(text: string): string
 }
 
@@ -129,6 +129,6 @@ export interface ConfiguredProvider {
   provider: Provider
   /** Images may be sent. */
   takesImages: boolean
-  /** Tools may be offered; a provider that takes none gets no passages of knowledge either. */
+  /** Tools may be offered; without tools a provider gets no passages of knowledge either. */
   takesTools: boolean
 }

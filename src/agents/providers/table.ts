@@ -27,9 +27,9 @@ export interface ProviderSettings {
   openai: VendorSettings & { form: 'auto' | 'responses' | 'chat'; images: 'auto' | 'true' | 'false' }
   gemini: VendorSettings
   kapa: VendorSettings
-  /** `url` null: answers without any model. `model` null: the agent's own. */
+  /** `url` null: answers without a model. `model` null: the agent's own. */
   builtin: { url: string | null; key: Secret | null; model: string | null }
-  /** Longest answer in tokens where an agent has no limit and the vendor asks for one. */
+  /** The token limit of an answer where the agent has none and the vendor requires one. */
   maxTokens: number
 }
 
@@ -44,10 +44,10 @@ interface Entry extends ConfiguredProvider {
   host: string | null
 }
 
-/** The providers that a node has, as its settings say. */
+/** The providers that the settings configure. */
 export function openProviders(settings: ProviderSettings, parts: Parts): Providers {
   const conceal = concealing(settings)
-  // Addresses come from the operator, so model servers beside this one may be reached.
+  // The operator configures these URLs, so model servers beside this one may be reached.
   const client = new Egress({ isAllowed: ipCheck({ allowsPrivate: true }) })
   const connect: Connect = (id, url, headers) => new Vendor({ id, url, headers, client, conceal })
   const entries: Record<string, Entry> = {

@@ -1,9 +1,9 @@
 import type { CallResult, Turn, UserPart } from './provider.ts'
 
 /**
- * The turns as one provider can send them, or as none in particular (null) would: of a step that another provider made, its text stays, and what its calls
- * came to becomes material of the user, because no vendor takes results of calls that it does not know of. Neighbours
- * of one role are joined, empty ones are left out.
+ * The turns in a form for one provider, or (null) for none. A step of another provider becomes its text, and its
+ * results material of the user, because no vendor accepts results of unknown calls. Consecutive turns of one role are
+ * joined, empty ones left out.
  */
 export function toOwnTurns(provider: string | null, turns: readonly Turn[]): Turn[] {
   const own: Turn[] = []
@@ -40,7 +40,7 @@ function isEmpty(turn: Turn): boolean {
   return turn.role === 'user' && turn.parts.every(part => 'text' in part && part.text.trim() === '')
 }
 
-/** How many calls the steps so far have made. */
+/** The number of calls in the steps so far. */
 export function countCalls(turns: readonly Turn[]): number {
   return turns.reduce((sum, turn) => sum + (turn.role === 'step' ? turn.calls.length : 0), 0)
 }

@@ -1,10 +1,10 @@
 /** Web sources named at the end of an answer. */
-const mostSources = 5
+const sourceLimit = 5
 
-/** As much as a message can hold, with room for what is added to it. */
-const longest = 65_000
+/** The most characters of an answer: a message's limit, with room for additions. */
+const lengthLimit = 65_000
 
-/** A model's text as people are to read it: without its thoughts, its own name before it, and blank space around it. */
+/** A model's text for readers: without its thoughts, its own name in front, and surrounding blank space. */
 export function cleanText(text: string, agentName: string): string {
   let clean = text.trim()
   for (;;) {
@@ -15,13 +15,13 @@ export function cleanText(text: string, agentName: string): string {
   }
 }
 
-/** The text with the web pages that it rests on, each once. */
+/** The text followed by its web sources, each once. */
 export function withSources(text: string, sources: readonly { url: string; title: string }[]): string {
   const shown = new Map<string, string>()
   for (const { url, title } of sources) {
     const parsed = URL.parse(url)
     if (parsed === null || !/^https?:$/.test(parsed.protocol) || shown.has(parsed.href)) continue
-    if (shown.size < mostSources) shown.set(parsed.href, toLabel(title) || parsed.host)
+    if (shown.size < sourceLimit) shown.set(parsed.href, toLabel(title) || parsed.host)
   }
   if (shown.size === 0) return text
   const links = Array.from(shown, ([url, label]) => `[${label}](<${url}>)`)
@@ -37,8 +37,8 @@ function toLabel(title: string): string {
 
 /** The text cut at the end of a line, and whether it was. */
 export function cutText(text: string): { text: string; isCut: boolean } {
-  if (text.length <= longest) return { text, isCut: false }
-  const head = text.slice(0, longest)
+  if (text.length <= lengthLimit) return { text, isCut: false }
+  const head = text.slice(0, lengthLimit)
   const end = head.lastIndexOf('\n')
   return { text: `${(end > 0 ? head.slice(0, end) : head).trimEnd().toWellFormed()}\n…`, isCut: true }
 }
@@ -50,10 +50,10 @@ interface Cited {
 }
 
 /**
- * Follows `[n]` to the passages that were given, and writes 1, 2, … instead, one for each file in the order in which they
- * are first cited. `files[n - 1]` is the file of passage n.
+ * Resolves `[n]` to the given passages, and renumbers the citations from 1, one number per file in the order of first
+ * citation. `files[n - 1]` is the file of passage n.
  */
-export function settleCitations(text: string, files: readonly number[]): Cited {
+export function resolveCitations(text: string, files: readonly number[]): Cited {
   const cited: number[] = []
   const rewritten = text.replace(/\[(\d{1,4})\](?![([:])/g, (whole, digits: string) => {
     const file = files[Number(digits) - 1]

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Tracer } from '../../lib/tracer.ts'
 import { ProviderFailed, type ModelRequest, type Turn } from '../providers/provider.ts'
-import { cleanText, cutText, settleCitations, withSources } from './answer-text.ts'
+import { cleanText, cutText, resolveCitations, withSources } from './answer-text.ts'
 import { askModel, type ModelAnswer, type Usage } from './ask-model.ts'
 import { callTools, listQuestions, type Round } from './call-tools.ts'
 import type { Answer, Approval, Briefing, Question, RunChange } from './host.ts'
@@ -10,13 +10,13 @@ import type { Journal } from './journal.ts'
 import { RunEnds } from './run.ts'
 import type { ModelBody, StepRow } from './steps.ts'
 
-/** Requests after which the model has to answer with what it has. As the API says. */
-const mostRounds = 8
+/** Requests after which the model has to answer without further tools. A rule of the API. */
+const roundLimit = 8
 
 const noMoreCalls = 'No more tools can be called. Answer with what you have.'
 
-/** Files that an answer without citations names, because it searched them. */
-const mostSearched = 5
+/** The most files named by an answer without citations, because they were searched. */
+const searchedLimit = 5
 
 export interface AnsweringParts {
   /** Null where runs are not traced. */
@@ -24,11 +24,11 @@ export interface AnsweringParts {
   clock: Clock
   log: Log
   count: AnsweringCounts
-  /** Texts are taken out of what goes to the log. */
+  /** Removes keys from texts for the log. */
   conceal: (text: string) => string
 }
 
-/** What is counted for the metrics. */
+/** Counts for the metrics. */
 export interface AnsweringCounts {
   tokens(provider: string, usage: Usage): void
   providerError(provider: string, code: string): void
@@ -36,7 +36,7 @@ export interface AnsweringCounts {
   call(kind: string, outcome: string): void
 }
 
-/** What is at hand of an answer while it is made; what a person keeps who cancels it. */
+/** The state of an unfinished answer, which is posted if the asker cancels and keeps it. */
 export interface Progress {
   text: string
   agentName: string
@@ -44,31 +44,31 @@ export interface Progress {
 
 /** A question that is being answered. */
 export interface Work extends AnsweringParts {
-  /** Names it to tools, and in the log. */
+  /** The run's id, for tools and the log. */
   id: string
   journal: Journal
   signal: AbortSignal
   progress: Progress
-  /** What it begins with. */
+  /** Reads what the run begins with. */
   brief(): Promise<Briefing>
-  /** What has become of the questions that were asked so far. */
+  /** The state of the questions asked so far. */
   approvals(): Promise<Approval[]>
-  /** Asks a person whether a call may be made. */
+  /** Asks a user to approve a call. */
   ask(question: Question): Promise<void>
   onChange(change: RunChange): void
-  /** Text of the model, as it comes. `isFirst` begins a step. */
+  /** A piece of the model's text. `isFirst` begins a step. */
   onText(text: string, isFirst: boolean): void
 }
 
 export type Outcome =
   | { state: 'answered'; answer: Pick<Answer, 'text' | 'finish' | 'files'>; requestId: string | null }
-  /** A person has to approve calls. */
+  /** Calls wait for a user's approval. */
   | { state: 'waiting' }
 
 /**
- * Does everything that an answer needs: reads the context, asks the model, calls its tools, again and again. Each step is
- * stored when it has ended, and stored steps are not repeated, so that any node can go on where another one was killed.
- * Throws RunEnds with the error to tell, and RunLost.
+ * Makes an answer: reads the context, asks the model and calls its tools, repeatedly. Each step is stored when it ends,
+ * and stored steps are not repeated, so another node can continue after a crash. Throws RunEnds with the error to
+ * report, and RunLost.
  */
 export async function answer(work: Work): Promise<Outcome> {
   const briefing = await work.brief()
@@ -86,13 +86,13 @@ export async function answer(work: Work): Promise<Outcome> {
   }
 }
 
-/** What a run has come to so far. */
+/** The state of a run's conversation with the model. */
 interface Thread {
   turns: Turn[]
   steps: StepRow[]
   next: number
   rounds: number
-  /** Text of the steps that the vendor paused in. */
+  /** The text of steps in which the vendor paused. */
   paused: string
   sources: ModelBody['sources']
   passages: number[]
@@ -131,9 +131,9 @@ async function converse(work: Work, briefing: Briefing): Promise<Outcome> {
   }
 }
 
-const mayCall = ({ rounds }: Thread) => rounds < mostRounds
+const mayCall = ({ rounds }: Thread) => rounds < roundLimit
 
-/** The stored step where there is one, else what the model answers now. */
+/** Returns the stored step, or asks the model. */
 async function nextModelStep(
   work: Work,
   briefing: Briefing,
@@ -217,7 +217,7 @@ async function ask(work: Work, briefing: Briefing, request: Omit<ModelRequest, '
   }
 }
 
-/** The vendor's own words go to the log alone. */
+/** The vendor's own words go to the log only. */
 function logFailure({ id, log, conceal, count }: Work, { providerId }: Briefing, failure: ProviderFailed): void {
   const { status, code } = failure
   count.providerError(providerId, code)
@@ -226,7 +226,7 @@ function logFailure({ id, log, conceal, count }: Work, { providerId }: Briefing,
   else log.warn(facts, 'A provider did not answer')
 }
 
-/** Makes the calls of a step and adds their results. False where a person has to approve some first. */
+/** Makes the calls of a step and adds their results. False where a user has to approve some first. */
 async function callAll(work: Work, briefing: Briefing, thread: Thread, body: ModelBody): Promise<boolean> {
   const { id, journal, signal, count } = work
   const first = thread.next
@@ -263,10 +263,10 @@ function finish(
   { text, reason }: ModelBody,
 ): Pick<Answer, 'text' | 'finish' | 'files'> {
   const clean = cleanText(paused + text, agentName)
-  // A model that only thought, or only introduced itself, has said nothing.
+  // A model that only thought, or only introduced itself, has given no answer.
   if (clean === '') throw new RunEnds('failed', 'provider_error', true)
-  const cited = settleCitations(clean, passages)
-  const files = cited.files.length > 0 ? cited.files : searched.slice(0, mostSearched)
+  const cited = resolveCitations(clean, passages)
+  const files = cited.files.length > 0 ? cited.files : searched.slice(0, searchedLimit)
   const cut = cutText(withSources(cited.text, sources))
   return { text: cut.text, finish: cut.isCut || reason === 'length' ? 'length' : null, files }
 }

@@ -9,7 +9,7 @@ import {
   type Turn,
 } from '../providers/provider.ts'
 
-/** What a model answered to one request. */
+/** A model's answer to one request. */
 export interface ModelAnswer {
   text: string
   reason: Extract<ModelEvent, { type: 'end' }>['reason']
@@ -18,7 +18,7 @@ export interface ModelAnswer {
   sources: { url: string; title: string }[]
   usage: Usage
   requestId: string | null
-  /** What a provider that keeps conversations itself calls this one. */
+  /** The id of the conversation at a provider that keeps conversations. */
   thread: string | null
 }
 
@@ -37,22 +37,22 @@ interface Asking {
   clock: Clock
   signal: AbortSignal
   onText: (text: string) => void
-  /** The request is made again: what was written so far does not count. */
+  /** Called before another attempt: the text so far is void. */
   onRestart: (failure: ProviderFailed, usage: Usage) => void
 }
 
-/** A vendor that wants more time than this has to do without us. */
-const mostPatienceMs = 20_000
+/** A longer pause asked for by the vendor ends the attempts. */
+const pauseLimitMs = 20_000
 
-/** Statuses that a vendor may answer because of the images. */
+/** Statuses by which a vendor may refuse images. */
 const imageStatuses = new Set([400, 404, 413, 422])
 
-/** What a provider may have answered at most: beyond it something runs away. */
+/** The most text of an answer; more means that something runs away. */
 const textLimit = 16 * 1024 * 1024
 
 /**
- * Asks a model, and once more where that may help: after what passes, and without images where these may have been the
- * matter. Throws ProviderFailed.
+ * Asks a model, and once more where that may help: after a temporary failure, and without images where these may be the
+ * cause. Throws ProviderFailed.
  */
 export async function askModel(asking: Asking): Promise<ModelAnswer> {
   let { request } = asking
@@ -127,7 +127,7 @@ async function askOnce({ configured, request, signal, onText, usage }: AskingOnc
 
 interface AskingOnce extends Omit<Asking, 'request' | 'onRestart'> {
   request: ModelRequest
-  /** Filled in as it comes: what is paid for is counted, whatever becomes of it. */
+  /** Updated while the answer arrives: used tokens count, whatever the outcome. */
   usage: Usage
 }
 
@@ -137,7 +137,7 @@ function failed(message: string): ProviderFailed {
   return new ProviderFailed(message, { code: 'provider_error', status: null, isRetryable: true })
 }
 
-/** What a provider throws beside what it promises is a connection that broke. */
+/** Any other error of a provider is a broken connection. */
 function toFailure(error: unknown): ProviderFailed {
   if (error instanceof ProviderFailed) return error
   const message = error instanceof Error ? error.message.slice(0, 300) : 'The vendor could not be asked'
@@ -145,10 +145,10 @@ function toFailure(error: unknown): ProviderFailed {
 }
 
 function isWorthAnother({ isRetryable, retryAfterMs }: ProviderFailed): boolean {
-  return isRetryable && (retryAfterMs ?? 0) <= mostPatienceMs
+  return isRetryable && (retryAfterMs ?? 0) <= pauseLimitMs
 }
 
-/** Null where there are none. */
+/** Null where the request has no images. */
 function withoutImages(request: Omit<ModelRequest, 'attempt'>): Omit<ModelRequest, 'attempt'> | null {
   let hasImages = false
   const turns = request.turns.map((turn): Turn => {

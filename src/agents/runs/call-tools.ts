@@ -5,39 +5,39 @@ import type { Approval, Question } from './host.ts'
 import type { Journal } from './journal.ts'
 import { toResult, type CallBody, type StepRow } from './steps.ts'
 
-/** Calls of one round; the surplus is told so. As the API says. */
-const mostCalls = 16
+/** The most calls of one round; further ones get an error. A rule of the API. */
+const callLimit = 16
 
-/** Calls of one round that a person may be asked about. */
-const mostQuestions = 4
+/** The most calls of one round that need approval. */
+const questionLimit = 4
 
-/** Calls under way at a time. */
+/** Concurrent calls. */
 const atOnce = 4
 
 const tooMany = 'There were too many calls in one round. Call again what is still needed.'
 const isLost = 'The call was sent, but its result was lost. Do not repeat it without asking.'
 
 export interface Round {
-  /** Names the run to tools. */
+  /** The run's id, for tools. */
   run: string
   journal: Journal
   toolbox: Toolbox
-  /** What the model wrote with the calls. */
+  /** The model's text beside the calls. */
   text: string
   calls: readonly Call[]
-  /** The step of the first call; the others follow. */
+  /** The number of the first call's step; the others follow. */
   first: number
-  /** What is stored of these calls already. */
+  /** The stored steps of these calls. */
   stored: ReadonlyMap<number, StepRow>
   approvals: readonly Approval[]
-  /** Files of the passages that the model was given so far; those of this round's results are added. */
+  /** Files of all passages given to the model so far; this round's are appended. */
   passages: number[]
   signal: AbortSignal
   onCall: (tool: string, isBegun: boolean) => void
   onEnd: (kind: string, outcome: string) => void
 }
 
-/** One call, understood. */
+/** A call with its tool and parsed arguments. */
 interface Planned {
   call: Call
   step: number
@@ -45,11 +45,11 @@ interface Planned {
   args: Record<string, unknown> | null
 }
 
-/** What a person has to be asked before any call of the round is made; none: the round can begin. */
+/** The calls that need approval before any call of the round is made; none: the round can begin. */
 export function listQuestions(round: Round): Question[] {
   return plan(round)
     .filter(planned => needsApproval(planned, round))
-    .slice(0, mostQuestions)
+    .slice(0, questionLimit)
     .filter(({ step }) => round.approvals.every(approval => approval.step !== step))
     .map(({ step, tool, args }) => {
       const { server, tool: name, binding } = tool!.approval!
@@ -58,21 +58,21 @@ export function listQuestions(round: Round): Question[] {
 }
 
 /**
- * Makes the calls of a round that were not made before, some at a time, and gives the results in the order of the calls.
- * Rejects with RunLost, or when the signal aborts.
+ * Makes the calls of a round that have no stored result, some concurrently, and returns all results in order. Rejects
+ * with RunLost, or when the signal aborts.
  */
 export async function callTools(round: Round): Promise<CallResult[]> {
   const planned = plan(round)
-  const asked = planned.filter(one => needsApproval(one, round)).slice(mostQuestions)
+  const asked = planned.filter(one => needsApproval(one, round)).slice(questionLimit)
   const bodies = Array.from<CallBody>({ length: planned.length })
   const make = async (place: number) => {
     const one = planned[place]!
-    const isSurplus = place >= mostCalls || asked.includes(one)
-    const body = isSurplus ? { arguments: null, result: tooMany, isError: true } : await settle(one, round)
+    const isSurplus = place >= callLimit || asked.includes(one)
+    const body = isSurplus ? { arguments: null, result: tooMany, isError: true } : await resolveCall(one, round)
     bodies[place] = body
     round.passages.push(...(body.files ?? []))
   }
-  // Searches follow each other: the passages of each are numbered behind those of the one before.
+  // Searches run one after the other: each numbers its passages after those before it.
   const searches = [...planned.keys()].filter(place => planned[place]!.call.name === searchToolName)
   const others = [...planned.keys()].filter(place => planned[place]!.call.name !== searchToolName)
   const work = async (...places: number[][]) => {
@@ -81,7 +81,7 @@ export async function callTools(round: Round): Promise<CallResult[]> {
     }
   }
   const first = work(searches, others)
-  // All come to their end: a call that goes on behind a run that has failed would write into the next claim of it.
+  // Waits for all: a call that outlived a failed run would write into the run's next claim.
   const ended = await Promise.allSettled([first, ...Array.from({ length: atOnce - 1 }, () => work(others))])
   for (const result of ended) if (result.status === 'rejected') throw result.reason
   return planned.map(({ call }, place) => toResult(call, bodies[place]!))
@@ -96,13 +96,13 @@ function plan({ calls, first, toolbox }: Round): Planned[] {
   }))
 }
 
-/** Once it was asked about, a call is bound to the answer, whatever its tool asks for now. */
+/** Once asked, a call stays bound to the decision, whatever its tool requires now. */
 function needsApproval({ tool, args, step }: Planned, { approvals, first }: Round): boolean {
-  if (step - first >= mostCalls) return false
+  if (step - first >= callLimit) return false
   return approvals.some(approval => approval.step === step) || (args !== null && (tool?.approval ?? null) !== null)
 }
 
-async function settle(planned: Planned, round: Round): Promise<CallBody> {
+async function resolveCall(planned: Planned, round: Round): Promise<CallBody> {
   const stored = round.stored.get(planned.step)
   if (stored !== undefined && stored.outcome !== null) return stored.body as CallBody
   const approval = round.approvals.find(({ step }) => step === planned.step)
@@ -144,7 +144,7 @@ function refusalOf(approval: Approval, tool: BoundTool, args: Record<string, unk
   return now === undefined || now.equals(binding) ? null : 'The tool was changed since the call was approved.'
 }
 
-/** Files a result that no call was made for now. */
+/** Stores a result for which no call was made. */
 async function file(
   body: CallBody,
   outcome: 'error' | 'unknown',

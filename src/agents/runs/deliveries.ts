@@ -1,8 +1,8 @@
-/** What webhooks with the trigger `agents` are told. */
+/** The actions of webhooks with the trigger `agents`. */
 export type RunAction = 'run_done' | 'run_failed' | 'approval_requested' | 'approval_decided'
 
-/** An approval as a delivery keeps it. Never with its arguments. */
-export interface ToldApproval {
+/** An approval in a delivery, without its arguments. */
+export interface DeliveredApproval {
   id: number
   server: string
   tool: string
@@ -11,9 +11,9 @@ export interface ToldApproval {
 }
 
 /**
- * A statement that queues deliveries to the webhooks that want to know of runs, within the statement that makes them true:
- * each is queued once, whichever node it is. `source` is a query of `action`, `actor_id`, `run` and `approval` (jsonb, as
- * `runJson` and `approvalJson` write them) and `at`. All deliveries of one of its rows share a number.
+ * SQL that queues deliveries to webhooks within the statement that causes them, so each is queued once. `source` is a
+ * query of `action`, `actor_id`, `run` and `approval` (jsonb, as `runJson` and `approvalJson` write them) and `at`. All
+ * deliveries for one row share a number.
  */
 export function queueRunDeliveries(source: string): string {
   return `
@@ -34,7 +34,7 @@ export function runJson(run: string): string {
     (select jsonb_agg(p.id order by p.step) from agent_approvals p where p.run_id = ${run}.id), '[]'))`
 }
 
-/** A row of `agent_approvals`, or of what becomes one; `state` is SQL. */
+/** A row of `agent_approvals`, existing or new; `state` is SQL. */
 export function approvalJson(approval: string, state: string): string {
   const members = ['id', 'server', 'tool', 'created_at'].map(name => `'${name}', ${approval}.${name}`)
   return `jsonb_build_object(${members.join(', ')}, 'state', ${state})`

@@ -3,7 +3,7 @@ import type { Toolbox } from '../tools/tool.ts'
 import type { Finish, ItemType, RunError, RunRow } from './run.ts'
 import type { Lease } from './store.ts'
 
-/** All that a run begins with, read anew by each node that goes on with it. */
+/** What a run begins with, read anew by each node that continues it. */
 export interface Briefing {
   agentName: string
   providerId: string
@@ -16,47 +16,47 @@ export interface Briefing {
   turns: Turn[]
   /** The trigger's text alone. */
   question: string
-  /** What a provider that keeps conversations itself calls this one. */
+  /** The id of the conversation at a provider that keeps conversations. */
   thread: string | null
   toolbox: Toolbox
-  /** Files of the passages that the question came with, in the order of their numbers. */
+  /** Files of the passages that came with the question, by passage number. */
   passages: number[]
   /** Opaque ids for providers. */
   person: string
   conversation: string
 }
 
-/** Where something was posted. */
+/** The item that a run posted. */
 export interface Reply {
   type: ItemType
   id: number
 }
 
-/** What an answer is made of. */
+/** The content of an answer. */
 export interface Answer {
   state: 'done' | 'failed' | 'cancelled'
   /** Markdown; for an error reply null. */
   text: string | null
   error: RunError | null
   finish: Finish | null
-  /** Files that it cites, in that order. */
+  /** The cited files, in order. */
   files: number[]
   busyMs: number
 }
 
-/** A call that a person has to approve. */
+/** A call that a user has to approve. */
 export interface Question {
-  /** The step that the call is going to be. */
+  /** The step number of the call. */
   step: number
   server: string
   tool: string
   arguments: Record<string, unknown>
   binding: Buffer
-  /** What the model wrote before it. */
+  /** The model's text before the call. */
   preamble: string
 }
 
-/** What became of a call that needs approval. */
+/** The decision on a call that needs approval. */
 export interface Approval {
   id: number
   step: number
@@ -64,41 +64,41 @@ export interface Approval {
   arguments: Record<string, unknown>
   binding: Buffer
   note: string | null
-  /** Who decided, for the model. */
+  /** Who decided, in words for the model. */
   decider: string | null
 }
 
-/** What runs need of the apps that agents answer in. */
+/** The apps in which agents answer, as runs need them. */
 export interface RunHost {
   /**
-   * Reads what a run begins with, at the time that it begins. Throws RunEnds where it is not to be answered any more:
-   * its trigger, its app, its asker or its agent is gone, or may not be here.
+   * Reads what a run begins with. Throws RunEnds where it must not be answered any more: its trigger, app, asker or
+   * agent is gone or has no access.
    */
   brief(run: RunRow, signal: AbortSignal): Promise<Briefing>
-  /** Throws RunEnds where the run must not go on, though it has begun. */
+  /** Throws RunEnds where a running run must stop. */
   check(run: RunRow): Promise<void>
   /**
-   * Posts the answer or error reply of a run, and ends the run by the same commit: once, whatever is killed. Throws
-   * RunLost where this node does not have the run any more, RunEnds where the agent may not write any more.
+   * Posts the answer or error reply of a run, and ends the run in the same commit: exactly once, whatever crashes.
+   * Throws RunLost where this node has lost the run, RunEnds where the agent may not write any more.
    */
   post(run: RunRow, lease: Lease, answer: Answer): Promise<Reply>
-  /** Posts the question whether a call may be made, once for each step. Throws as `post`. */
+  /** Posts the question for approval of a call, once per step. Throws as `post`. */
   ask(run: RunRow, lease: Lease, question: Question): Promise<void>
-  /** What has become of the questions of a run. */
+  /** The decisions on the questions of a run. */
   approvals(run: RunRow): Promise<Approval[]>
-  /** Says that the agent is at work on an answer. */
+  /** Shows that the agent is typing. */
   type(run: Pick<RunRow, 'app_id' | 'agent_id'>): void
 }
 
-/** Told of what a run does while it is under way: nothing depends on it. */
+/** Observes runs; nothing depends on it. */
 export interface RunWatcher {
-  /** A state was entered, or a tool is being called; `isRestarted`: what was written so far does not count. */
+  /** The run entered a state or calls a tool; `isRestarted`: the text so far is void. */
   onChange(run: RunRow, change: RunChange): void
-  /** The run waits for its turn, said again every few seconds. */
+  /** The run waits for its turn; repeated every few seconds. */
   onWaiting(run: RunRow): void
-  /** Text of the model, as it comes. `isFirst` begins a step. */
+  /** A piece of the model's text. `isFirst` begins a step. */
   onText(run: RunRow, text: string, isFirst: boolean): void
-  /** This node works on the run no more, however that came. */
+  /** This node has stopped working on the run, for whatever reason. */
   onLeave(run: RunRow): void
 }
 

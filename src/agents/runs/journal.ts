@@ -8,25 +8,25 @@ import type { BegunCall, EndedCall, ModelStep, StepRow } from './steps.ts'
 import { recordFirstText, recordModel, saveThread, type Lease } from './store.ts'
 
 /**
- * Where what is done to answer is written down, before anything follows from it. Its methods reject with RunLost where the
- * run is not this node's any more.
+ * Records the steps of a run before anything follows from them. Methods reject with RunLost where the run is not this
+ * node's any more.
  */
 export interface Journal {
-  /** What was written before, by any node, in its order. */
+  /** The recorded steps, of any node, in order. */
   steps(): Promise<StepRow[]>
-  /** What answers. */
+  /** Records the provider and model. */
   model(provider: string, model: string): Promise<void>
-  /** Text has begun to come. Nothing depends on it. */
+  /** Records when the first text arrived; best effort. */
   firstText(): void
-  /** A request came to nothing, and has its price. Nothing depends on it. */
+  /** Counts the tokens of a failed request; best effort. */
   wasted(usage: Usage): void
-  /** A model answered: before any of its calls is made. */
+  /** Records a model's answer, before any of its calls is made. */
   answered(step: ModelStep): Promise<void>
-  /** A call is about to be made. */
+  /** Records that a call is about to be made. */
   called(call: BegunCall): Promise<void>
-  /** What a call came to. */
+  /** Records the result of a call. */
   ended(call: EndedCall): Promise<void>
-  /** What a provider that keeps conversations itself calls this one. */
+  /** Records the id of the conversation at a provider that keeps conversations. */
   thread(thread: string): Promise<void>
 }
 
@@ -38,7 +38,7 @@ interface StoredJournalOptions {
   log: Log
 }
 
-/** A run's journal in the database, for any node to go on with. Keeps the counts of the run up to date, for its log line. */
+/** A run's journal in the database, for any node to continue from. Maintains the run's counts for its log line. */
 export class StoredJournal implements Journal {
   readonly #sql: Sql
   readonly #run: RunRow
@@ -66,7 +66,7 @@ export class StoredJournal implements Journal {
   firstText(): void {
     if (this.#run.first_text_at !== null) return
     this.#run.first_text_at = new Date(this.#clock.now())
-    // A lost lease is noticed elsewhere.
+    // Leases notices a lost lease.
     recordFirstText(this.#sql, this.#lease).catch((error: unknown) =>
       this.#log.debug({ error }, 'The first text was not noted'),
     )

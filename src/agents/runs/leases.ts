@@ -4,12 +4,12 @@ import type { Sql } from '../../postgres/sql.ts'
 import { RunLost } from './run.ts'
 import { leaseSeconds, renewLeases, type Renewed } from './store.ts'
 
-/** A third of a lease: two renewals may fail before it is over. */
+/** A third of a lease: two renewals may fail before it expires. */
 const renewMs = 5_000
 
 /** A lease of this node. */
 interface Held {
-  /** By this node's clock, and a little before PostgreSQL thinks so. */
+  /** Expiry by this node's clock, a little before PostgreSQL's. */
   untilMs: number
   end: (reason: RunLost, found: Renewed | null) => void
 }
@@ -22,17 +22,15 @@ interface LeasesOptions {
   nowMs: () => number
 }
 
-/**
- * Leases renewed by one statement. A thousand at once held up the commits of everybody else for 100 ms and more.
- */
-const atOnce = 50
+/** Leases renewed by one statement. A thousand at once delayed all commits by 100 ms and more. */
+const batchSize = 50
 
-/** A margin for the way of the statement that took the lease. */
+/** Allows for the time of the statement that took the lease. */
 const marginMs = 1_000
 
 /**
- * Keeps the leases of the runs that this node works on, and ends the work on those that it has lost: because a person has
- * cancelled the run, because it was deleted, or because the database could not be reached for as long as a lease lasts.
+ * Renews the leases of this node's runs, and aborts work on runs that it has lost: cancelled, deleted, or because the
+ * database was unreachable for as long as a lease lasts.
  */
 export class Leases {
   readonly #options: LeasesOptions
@@ -44,12 +42,12 @@ export class Leases {
     this.#options = options
   }
 
-  /** Runs that are kept. */
+  /** The runs with a lease. */
   get runs(): number[] {
     return [...this.#held.keys()]
   }
 
-  /** Keeps a run that was claimed at `claimedMs` until `drop`. `end` is called once, when it is lost. */
+  /** Renews the lease of a run that was claimed at `claimedMs`, until `drop`. Calls `end` once if the lease is lost. */
   keep(run: number, claimedMs: number, end: Held['end']): void {
     this.#held.set(run, { untilMs: claimedMs + leaseSeconds * 1000 - marginMs, end })
     this.#time()
@@ -59,9 +57,9 @@ export class Leases {
     this.#held.delete(run)
   }
 
-  /** Renews the leases of runs of this node, all unless it is said. Asks at once: something may have happened to them. */
+  /** Renews the leases of some or all runs, now: they may have been cancelled. */
   async renew(runs = this.runs): Promise<void> {
-    for (let at = 0; at < runs.length; at += atOnce) await this.#renew(runs.slice(at, at + atOnce))
+    for (let at = 0; at < runs.length; at += batchSize) await this.#renew(runs.slice(at, at + batchSize))
   }
 
   async #renew(runs: number[]): Promise<void> {

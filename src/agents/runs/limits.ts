@@ -1,27 +1,27 @@
 import type { Db } from '../../postgres/sql.ts'
 import type { RunError, RunRow } from './run.ts'
 
-/** What runs may cost; 0: no limit. */
+/** The limits of runs; 0: none. */
 export interface RunLimits {
-  /** Runs begun in a minute by one asker, and in one app. */
+  /** Runs begun within a minute by one asker, and in one app. */
   perUser: number
   perApp: number
   /** Tokens of one agent in a UTC day. */
   tokensPerDay: number
 }
 
-/** A run that may not go on; `isTold`: the first of several that may not. */
+/** A refused run; `isTold`: it is the first of several, and gets an error reply. */
 export interface OverLimit {
   error: Extract<RunError, 'rate_limited' | 'budget_exceeded'>
   isTold: boolean
 }
 
 /**
- * What limit a run that has just begun is over, counted in what all nodes began; null where it may go on. A run that was
- * refused does not count. Served by agent_runs_asker, agent_runs_app_began and agent_runs_agent.
+ * The limit that a new run exceeds, counting the runs of all nodes; null where it may proceed. Refused runs do not
+ * count. Served by agent_runs_asker, agent_runs_app_began and agent_runs_agent.
  */
 export async function findOverLimit(db: Db, run: RunRow, limits: RunLimits): Promise<OverLimit | null> {
-  // What goes on after a crash or an approval has been let in before.
+  // A run that continues after a crash or an approval was admitted before.
   if (run.provider !== null) return null
   const { perUser, perApp, tokensPerDay } = limits
   if (perUser > 0 || perApp > 0) {

@@ -2,7 +2,7 @@ export type RunState = 'queued' | 'running' | 'waiting' | 'done' | 'failed' | 'c
 
 export type ItemType = 'message' | 'post' | 'comment'
 
-/** Why a run failed, as people and programs are told: see docs/agents.md. */
+/** The public reason why a run failed: see docs/agents.md. */
 export type RunError =
   | 'provider_not_configured'
   | 'provider_error'
@@ -14,7 +14,7 @@ export type RunError =
   | 'too_long'
   | 'no_access'
 
-/** Why an answer is not what the model would have written to its end. */
+/** Why an answer is incomplete. */
 export type Finish = 'length' | 'cancelled'
 
 /** A row of `agent_runs`: one agent's work on one item, its trigger. */
@@ -53,10 +53,10 @@ export interface RunRow {
   busy_ms: number
 }
 
-/** The run is another node's, or nobody's: whatever this node does for it is to stop, and nothing more is written. */
+/** The run belongs to another node or to none: all work on it must stop, and nothing more be written. */
 export class RunLost extends Error {}
 
-/** The run comes to an end without an answer: quietly, or where `isTold` with an error reply. */
+/** The run ends without an answer: silently, or with an error reply where `isTold`. */
 export class RunEnds extends Error {
   readonly state: 'failed' | 'cancelled'
   readonly error: RunError | null

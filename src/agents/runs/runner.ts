@@ -12,9 +12,9 @@ import * as store from './store.ts'
 export interface RunnerSettings {
   /** False: this node works on no runs. */
   isOn: boolean
-  /** Runs that this node works on at a time. */
+  /** Concurrent runs of this node. */
   atOnce: number
-  /** Time of a run, waiting for approval apart. */
+  /** The time limit of a run, without its waits for approval. */
   runMs: number
   limits: RunLimits
 }
@@ -24,9 +24,9 @@ export interface RunnerOptions extends AnsweringParts {
   host: RunHost
   watcher: RunWatcher
   settings: RunnerSettings
-  /** By a clock that never goes back. */
+  /** A monotonic clock. */
   nowMs: () => number
-  /** Told of each end, for metrics. */
+  /** Called at each end, for metrics. */
   onEnd: (run: RunRow, end: EndedRun) => void
   onLeaseLost: () => void
 }
@@ -37,19 +37,19 @@ export interface EndedRun {
   requestId: string | null
 }
 
-/** A run is given up after this many lost leases: one that kills its node must not kill all. */
-const mostAttempts = 5
+/** A run is given up after this many lost leases, because it may crash its nodes. */
+const attemptLimit = 5
 
-/** After a bug or a fault of the database, before any node tries again. A guess. */
+/** The pause after a bug or a database error, before any node tries again. A guess. */
 const faultPauseMs = 2_000
 
-/** The agent is seen to type this often; clients show it for five seconds. */
+/** How often the typing indicator is repeated; clients show it for five seconds. */
 const typingMs = 2_000
 
-/** Waiting runs that are shown: their conversations have agents that type. A guess, far above what people look at. */
-const mostShown = 200
+/** The most waiting runs whose agents are shown typing. A guess, far above what users look at. */
+const shownLimit = 200
 
-/** Whether the run may still be answered is asked this often. */
+/** How often a run is checked for whether it may still be answered. */
 const checkMs = 5_000
 
 /** A run being worked on. */
@@ -62,16 +62,15 @@ interface Active {
   done: Promise<void>
 }
 
-/** Why the work on a run was broken off by this node. */
+/** This node has aborted the run. */
 class OutOfTime extends Error {}
 class Draining extends Error {}
 
 /**
- * Works on the runs of agents: claims what is due, up to as many as this node may, and answers. Made by main, woken by
- * what this node commits and by other nodes (`wake`), and by a look once a second for what nobody told of. It cannot be
- * too busy: what is to be answered waits in the database.
+ * Works on agents' runs: claims due ones, up to the node's limit, and answers. Woken by this node's commits and other
+ * nodes (`wake`), and once a second by `look`. It cannot be overloaded: runs wait in the database.
  *
- * If the process dies, another node, or this one when it is back, goes on with its runs when their leases are over.
+ * If the process dies, another node, or this one after its restart, continues its runs when their leases have expired.
  */
 export class Runner {
   readonly #options: RunnerOptions
@@ -89,49 +88,49 @@ export class Runner {
     this.#leases = new Leases({ sql, node: this.#node, clock, log, nowMs })
   }
 
-  /** Runs that this node works on. */
+  /** The number of runs that this node works on. */
   get size(): number {
     return this.#active.size
   }
 
-  /** There may be something to begin. */
+  /** Looks for runs to begin. */
   wake(): void {
     if (!this.#options.settings.isOn || this.#isStopping) return
     this.#isAwake = true
     this.#claiming ??= this.#claim().finally(() => {
       this.#claiming = null
-      // Woken after its last look, and before anybody could know that it was the last.
+      // Woken since its last look, while it was about to stop.
       if (this.#isAwake) this.wake()
     })
   }
 
-  /** Something may have happened to these runs, such as that a person has cancelled them. Never rejects. */
+  /** Checks runs that may have been cancelled. Never rejects. */
   async review(runs: readonly number[]): Promise<void> {
     const own = runs.filter(run => this.#active.has(run))
     if (own.length > 0) await this.#leases.renew(own)
   }
 
-  /** The same for the runs of an app. */
+  /** Checks the runs of an app, as `review`. */
   async reviewApp(app: number): Promise<void> {
     await this.review(Array.from(this.#active.values()).flatMap(({ run }) => (run.app_id === app ? [run.id] : [])))
   }
 
-  /** Takes note of what happened without a word, and wakes. For a look once a second. */
-  async look(): Promise<void> {
-    for (const run of await store.expireRuns(this.#options.sql)) this.tellEnded(run)
+  /** Finds changes that were not announced, and wakes; call it once a second. */
+  async poll(): Promise<void> {
+    for (const run of await store.expireRuns(this.#options.sql)) this.reportEnd(run)
     await this.#merge()
     await this.#showWaiting()
     this.wake()
   }
 
-  /** Tells watchers and figures of a run that has ended while no node worked on it. */
-  tellEnded(run: RunRow): void {
-    this.#tell(run, { state: run.state, error: null, requestId: null })
+  /** Reports a run that has ended while no node worked on it. */
+  reportEnd(run: RunRow): void {
+    this.#notifyWatchers(run, { state: run.state, error: null, requestId: null })
   }
 
   /**
-   * Claims nothing more, and resolves when what is under way has ended. What has not ended within most of the deadline
-   * is put back for another node.
+   * Claims no more runs, and resolves when the current ones have ended. Runs that last longer than most of the deadline
+   * are released to other nodes.
    */
   async stop(deadlineMs: number): Promise<void> {
     this.#isStopping = true
@@ -158,22 +157,22 @@ export class Runner {
         }
       }
     } catch (error) {
-      // What waits stays where it is: the next look finds it.
+      // Waiting runs stay in the database: the next look finds them.
       this.#isAwake = false
       log.warn({ error }, 'Runs could not be claimed')
     }
   }
 
   async #merge(): Promise<void> {
-    for (const run of await store.mergeSurplus(this.#options.sql)) this.tellEnded(run)
+    for (const run of await store.mergeSurplus(this.#options.sql)) this.reportEnd(run)
   }
 
-  /** An agent is seen to type for those who wait for their turn, too. */
+  /** Shows agents of waiting runs as typing, too. */
   async #showWaiting(): Promise<void> {
     const { sql, nowMs, settings, host, watcher } = this.#options
     if (!settings.isOn || nowMs() - this.#shownAtMs < typingMs) return
     this.#shownAtMs = nowMs()
-    for (const run of await store.listWaiting(sql, typingMs / 1000, mostShown)) {
+    for (const run of await store.listWaiting(sql, typingMs / 1000, shownLimit)) {
       host.type(run)
       watcher.onWaiting(run)
     }
@@ -215,9 +214,11 @@ export class Runner {
       watcher.onChange(run, { state: 'running' })
       await this.#answerTraced(active)
     } catch (error) {
-      await this.#settle(active, aborting.signal.aborted ? aborting.signal.reason : error).catch((bug: unknown) => {
-        log.warn({ run: run.id, error: bug }, 'A run could not be ended; its lease runs out')
-      })
+      await this.#endUnanswered(active, aborting.signal.aborted ? aborting.signal.reason : error).catch(
+        (bug: unknown) => {
+          log.warn({ run: run.id, error: bug }, 'A run could not be ended; its lease runs out')
+        },
+      )
     } finally {
       for (const cancel of timers) cancel()
       watcher.onLeave(run)
@@ -249,7 +250,7 @@ export class Runner {
   async #answer(active: Active): Promise<void> {
     const { run, lease } = active
     const { sql, settings } = this.#options
-    if (run.attempts >= mostAttempts) throw new RunEnds('failed', 'interrupted', true)
+    if (run.attempts >= attemptLimit) throw new RunEnds('failed', 'interrupted', true)
     const over = await findOverLimit(sql, run, settings.limits)
     if (over !== null) throw new RunEnds('failed', over.error, over.isTold)
     const outcome = await this.#converse(active)
@@ -278,7 +279,7 @@ export class Runner {
   }
 
   /** Ends a run that was not answered. */
-  async #settle(active: Active, reason: unknown): Promise<void> {
+  async #endUnanswered(active: Active, reason: unknown): Promise<void> {
     const { run, lease } = active
     const { sql, log } = this.#options
     if (reason instanceof RunLost) return await this.#endCancelled(active)
@@ -297,10 +298,11 @@ export class Runner {
       } catch (refusal) {
         if (refusal instanceof RunLost) return await this.#endCancelled(active)
         if (!(refusal instanceof RunEnds)) throw refusal
-        // Nobody can be told there: the agent may not write, or there is nobody.
+        // The agent may not write there, or there is no one to tell.
       }
     }
-    if (await store.endQuietly(sql, lease, { state, error, busyMs })) this.#tell(run, { state, error, requestId: null })
+    if (await store.endQuietly(sql, lease, { state, error, busyMs }))
+      this.#notifyWatchers(run, { state, error, requestId: null })
   }
 
   async #post(active: Active, answer: Omit<Answer, 'busyMs'>, requestId: string | null): Promise<void> {
@@ -308,27 +310,27 @@ export class Runner {
     try {
       const reply = await this.#options.host.post(run, lease, { ...answer, busyMs: this.#busyMs(active) })
       const { state, error } = answer
-      this.#tell(run, { state, error, requestId }, reply)
+      this.#notifyWatchers(run, { state, error, requestId }, reply)
     } catch (error) {
       if (!(error instanceof RunEnds) || answer.state !== 'done') throw error
       const { state, error: code } = error
       const busyMs = this.#busyMs(active)
       const isEnded = await store.endQuietly(this.#options.sql, lease, { state, error: code, busyMs })
-      if (isEnded) this.#tell(run, { state, error: code, requestId: null })
+      if (isEnded) this.#notifyWatchers(run, { state, error: code, requestId: null })
     }
   }
 
-  /** Of a run that was lost: whether a person has cancelled it, and wants what was written. */
+  /** Handles a lost run: where a user has cancelled it and keeps the text, posts that. */
   async #endCancelled(active: Active): Promise<void> {
     const { run, progress } = active
     const found = await store.findRun(this.#options.sql, run.id)
     if (found?.state !== 'cancelled') return
-    if (found.keeps_text && progress.text.trim() !== '') return await this.#keep(active)
-    this.#tell(run, { state: 'cancelled', error: null, requestId: null })
+    if (found.keeps_text && progress.text.trim() !== '') return await this.#postDraft(active)
+    this.#notifyWatchers(run, { state: 'cancelled', error: null, requestId: null })
   }
 
-  /** Posts what was written when the run was cancelled. */
-  async #keep(active: Active): Promise<void> {
+  /** Posts the text of a cancelled run. */
+  async #postDraft(active: Active): Promise<void> {
     const { run, lease, progress } = active
     const { host, log } = this.#options
     try {
@@ -340,7 +342,7 @@ export class Runner {
         files: [],
         busyMs: this.#busyMs(active),
       })
-      this.#tell(run, { state: 'cancelled', error: null, requestId: null }, reply)
+      this.#notifyWatchers(run, { state: 'cancelled', error: null, requestId: null }, reply)
     } catch (error) {
       log.warn({ run: run.id, error }, 'What a cancelled run had written could not be kept')
     }
@@ -358,7 +360,7 @@ export class Runner {
     return Math.round(this.#options.nowMs() - beganMs)
   }
 
-  #tell(run: RunRow, end: EndedRun, reply?: Reply): void {
+  #notifyWatchers(run: RunRow, end: EndedRun, reply?: Reply): void {
     const { watcher, onEnd } = this.#options
     watcher.onChange(run, { state: end.state, ...(reply && { reply }), error: end.error })
     onEnd(run, end)
@@ -378,7 +380,7 @@ function repeat(clock: RunnerOptions['clock'], periodMs: number, run: () => void
   return () => cancel()
 }
 
-/** The line at the end of a run: what it came to and cost, and nothing that was said. */
+/** Logs a finished run: its outcome and cost, without any content. */
 export function logEnd(log: Log, run: RunRow, { state, error, requestId, ms }: EndedRun & { ms: number }): void {
   const { id, agent_id: agent, app_id: app, provider, model, attempts, rounds, calls, tokens_in, tokens_out } = run
   const facts = { run: id, agent, app, provider, model, attempts, rounds, calls, tokens_in, tokens_out }

@@ -8,7 +8,7 @@ import type { Lease } from './store.ts'
 export type CallKind = 'function' | 'mcp' | 'search'
 export type StepKind = 'model' | CallKind
 
-/** What is kept of a model's answer: what its provider must get back, and what of it the run goes on with. */
+/** The stored answer of a model: the provider's body, and what the run continues with. */
 export interface ModelBody {
   provider: string
   blocks: unknown
@@ -18,7 +18,7 @@ export interface ModelBody {
   sources: { url: string; title: string }[]
 }
 
-/** What is kept of a call. Result and the rest are there when it has ended. */
+/** A stored call; result and the rest are set when it has ended. */
 export interface CallBody {
   arguments: unknown
   result?: string
@@ -40,7 +40,7 @@ export interface StepRow {
   ended_at: Date | null
 }
 
-/** An answer of a model, on its way into the journal. */
+/** A model's answer to be stored. */
 export interface ModelStep {
   n: number
   body: ModelBody
@@ -68,7 +68,7 @@ export function listSteps(sql: Sql, run: number): Promise<StepRow[]> {
     select n, kind, name, call_id, body, outcome, began_at, ended_at from agent_steps where run_id = ${run} order by n`
 }
 
-/** Files what a model answered, before any of its calls is made. Throws RunLost. */
+/** Stores a model's answer before any of its calls is made. Throws RunLost. */
 export async function insertModelStep(
   sql: Sql,
   { run, node }: Lease,
@@ -86,14 +86,14 @@ export async function insertModelStep(
   if (count === 0) throw new RunLost()
 }
 
-/** Counts the tokens of a request that came to nothing. */
+/** Counts the tokens of a failed request. */
 export async function addUsage(sql: Sql, { run }: Lease, usage: Usage): Promise<void> {
   await sql`
     update agent_runs set tokens_in = tokens_in + ${usage.in}, tokens_out = tokens_out + ${usage.out},
       tokens_cached = tokens_cached + ${usage.cached} where id = ${run}`
 }
 
-/** Files that a call is about to be made, so that a node that comes after knows of it. Throws RunLost. */
+/** Records a call that is about to be made, for the node that continues after a crash. Throws RunLost. */
 export async function insertCallStep(
   sql: Sql,
   { run, node }: Lease,
@@ -110,7 +110,7 @@ export async function insertCallStep(
   if (count === 0) throw new RunLost()
 }
 
-/** Files what a call came to. Throws RunLost. */
+/** Stores the result of a call. Throws RunLost. */
 export async function endCallStep(sql: Sql, { run, node }: Lease, { n, body, outcome }: EndedCall): Promise<void> {
   const { count } = await sql`
     update agent_steps s set body = ${JSON.stringify(body)}::text::json, outcome = ${outcome}, ended_at = now()
@@ -119,7 +119,7 @@ export async function endCallStep(sql: Sql, { run, node }: Lease, { n, body, out
   if (count === 0) throw new RunLost()
 }
 
-/** Empties the steps of runs that end: what was said stays where it was said. */
+/** Deletes the content of steps of runs that end; the posted answer remains. */
 export const emptySteps = batch<{ run_id: number }>({
   name: 'empty_agent_steps',
   columns: { run_id: 'bigint' },
@@ -127,7 +127,7 @@ export const emptySteps = batch<{ run_id: number }>({
   sql: rows => `update agent_steps s set body = null from ${rows} r where s.run_id = r.run_id`,
 })
 
-/** Empties what is left of runs that ended in other ways, `limit` at most; how many there were. */
+/** Deletes the content of steps of runs that ended otherwise, of `limit` at most; returns how many. */
 export async function emptyEnded(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
     update agent_steps set body = null where (run_id, n) in (

@@ -3,19 +3,19 @@ import type { Db } from '../../postgres/sql.ts'
 import { queueRunDeliveries, runJson } from './deliveries.ts'
 import { RunLost, type Finish, type ItemType, type RunError, type RunRow, type RunState } from './run.ts'
 
-/** How long a node has a run that it does not renew. As the specification of runs says. */
+/** The length of a lease that is not renewed, by the specification of runs. */
 export const leaseSeconds = 15
 
-/** Runs of one agent in one app at a time, over all nodes. A guess: what a room of people can read. */
-const mostAtOnce = 4
+/** Concurrent runs of one agent in one app, on all nodes. A guess: what the members of a room can read. */
+const runningLimit = 4
 
-/** Runs of one conversation that may wait; of more, the oldest are answered together with a later one. A guess. */
-const mostWaiting = 3
+/** Waiting runs of one conversation; beyond it, the oldest are merged into later ones. A guess. */
+const waitingLimit = 3
 
-/** Within this time of its trigger a run has to begin. */
-const patienceMinutes = 60
+/** A run that has not begun within this time of its trigger expires. */
+const expiryMinutes = 60
 
-/** A run to be made, by the commit of its trigger. */
+/** A run to insert with the commit of its trigger. */
 export type NewRun = Pick<
   RunRow,
   | 'agent_id'
@@ -55,7 +55,7 @@ interface ItemGone {
   at: Date
 }
 
-/** Cancels what is open about items that are not to be seen any more. Served by agent_runs_item. */
+/** Cancels the open runs of items that are not visible any more. Served by agent_runs_item. */
 export const cancelRunsOfItems = batch<ItemGone>({
   name: 'cancel_agent_runs_of_items',
   columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
@@ -66,7 +66,7 @@ export const cancelRunsOfItems = batch<ItemGone>({
     where a.item_id = r.item_id and a.item_type = r.item_type and a.state in ('queued', 'running', 'waiting')`,
 })
 
-/** The same for everything in apps. Served by agent_runs_open. */
+/** Cancels the open runs in apps. Served by agent_runs_open. */
 export const cancelRunsOfApps = batch<{ app_id: number; at: Date }>({
   name: 'cancel_agent_runs_of_apps',
   columns: { app_id: 'bigint', at: 'timestamptz' },
@@ -76,14 +76,14 @@ export const cancelRunsOfApps = batch<{ app_id: number; at: Date }>({
     from ${rows} r where a.app_id = r.app_id and a.state in ('queued', 'running', 'waiting')`,
 })
 
-/** The same for an agent that is not to answer any more. Served by agent_runs_open. */
+/** Cancels the open runs of an agent. Served by agent_runs_open. */
 export async function cancelRunsOfAgent(db: Db, agent: number, at: Date): Promise<void> {
   await db`
     update agent_runs set state = 'cancelled', ended_at = ${at}, leased_by = null, leased_until = null
     where agent_id = ${agent} and state in ('queued', 'running', 'waiting')`
 }
 
-/** How a run ended, written by the commit of its reply. */
+/** The end of a run, written by the commit of its reply. */
 export interface RunEnd {
   id: number
   state: RunState
@@ -117,8 +117,8 @@ export const endRuns = batch<RunEnd>({
     from ${rows} r where a.id = r.id`,
 })
 
-/** Tells webhooks of them. The statement that ends them sees them as they were before. */
-export const tellEnds = batch<RunEnd>({
+/** Queues webhook deliveries for ended runs. Runs in the statement that ends them, and sees the runs as before. */
+export const queueEndDeliveries = batch<RunEnd>({
   name: 'tell_agent_run_ends',
   columns: runEnd,
   sql: rows =>
@@ -128,16 +128,16 @@ export const tellEnds = batch<RunEnd>({
       from ${rows} r join agent_runs a on a.id = r.id where r.state in ('done', 'failed')`),
 })
 
-/** Who works on a run: everything that is written for it is written only while that is so. */
+/** The node that works on a run; writes for the run require that it still does. */
 export interface Lease {
   run: number
   node: string
 }
 
 /**
- * Leases the run that has waited longest and may begin, or go on because the node that had it is gone; null where there
- * is none. One of a conversation at a time, in the order of their triggers. Two nodes at once may bring an agent in an app
- * to one more than it may have: harmless. Served by agent_runs_due, agent_runs_conversation, agent_runs_running.
+ * Leases the run that has waited longest and may begin, or continue because its node is gone; null without one. One of
+ * a conversation at a time, in the order of their triggers. Two concurrent nodes may exceed an agent's limit in an app
+ * by one: harmless. Served by agent_runs_due, agent_runs_conversation, agent_runs_running.
  */
 export async function claimRun(db: Db, node: string): Promise<RunRow | null> {
   const [row] = await db<RunRow[]>`
@@ -155,7 +155,7 @@ export async function claimRun(db: Db, node: string): Promise<RunRow | null> {
         and (
           select count(*) from agent_runs o
           where o.agent_id = c.agent_id and o.app_id = c.app_id and o.state = 'running' and o.leased_until > now()
-        ) < ${mostAtOnce}
+        ) < ${runningLimit}
       order by c.due_at, c.id
       for update of c skip locked limit 1)
     returning r.*`
@@ -163,8 +163,8 @@ export async function claimRun(db: Db, node: string): Promise<RunRow | null> {
 }
 
 /**
- * Of each conversation with more waiting than may, ends the oldest as merged: their triggers are in the history of those
- * that are answered. What has begun before, and goes on, does not count. Gives those that it ended.
+ * Ends the oldest waiting runs of conversations above the limit as merged: later runs have their triggers in the
+ * history. Runs that have begun do not count. Returns the ended runs.
  */
 export function mergeSurplus(db: Db): Promise<RunRow[]> {
   return db<RunRow[]>`
@@ -173,20 +173,20 @@ export function mergeSurplus(db: Db): Promise<RunRow[]> {
       select id, row_number() over (partition by conversation order by id desc) as place
       from agent_runs where state = 'queued' and began_at is null
     ) q
-    where r.id = q.id and q.place > ${mostWaiting} and r.state = 'queued' and r.began_at is null
+    where r.id = q.id and q.place > ${waitingLimit} and r.state = 'queued' and r.began_at is null
     returning r.*`
 }
 
-/** Ends what could not begin in time, and gives it. */
+/** Ends runs that did not begin in time; returns them. */
 export function expireRuns(db: Db): Promise<RunRow[]> {
   return db<RunRow[]>`
     update agent_runs set state = 'expired', ended_at = now()
     where state = 'queued' and began_at is null
-      and greatest(created_at, due_at) < now() - make_interval(mins => ${patienceMinutes})
+      and greatest(created_at, due_at) < now() - make_interval(mins => ${expiryMinutes})
     returning *`
 }
 
-/** Runs that could have begun a while ago and wait for their turn, `limit` at most. Served by agent_runs_due. */
+/** Runs that have waited for a while for their turn, `limit` at most. Served by agent_runs_due. */
 export function listWaiting(db: Db, seconds: number, limit: number): Promise<RunRow[]> {
   return db<RunRow[]>`
     select * from agent_runs
@@ -203,7 +203,7 @@ export interface Renewed {
   keeps_text: boolean
 }
 
-/** Extends the leases of a node, and says of each run whether it still has it. What was deleted is missing. */
+/** Extends the leases of a node; tells for each run whether the node still holds it. Deleted runs are missing. */
 export function renewLeases(db: Db, node: string, runs: number[]): Promise<Renewed[]> {
   return db<Renewed[]>`
     with renewed as (
@@ -214,7 +214,7 @@ export function renewLeases(db: Db, node: string, runs: number[]): Promise<Renew
     from agent_runs r where r.id = any(${runs}::bigint[])`
 }
 
-/** Puts a run back for any node to go on with, after `delayMs`; `isFault` counts like a lost lease. */
+/** Releases a run to any node, after `delayMs`; `isFault` counts like a lost lease. */
 export async function releaseRun(
   db: Db,
   { run, node }: Lease,
@@ -226,7 +226,7 @@ export async function releaseRun(
     where id = ${run} and leased_by = ${node} and state = 'running'`
 }
 
-/** Leaves a run to those who have to approve its calls: it holds no lease, and its conversation goes on. Throws RunLost. */
+/** Suspends a run until its calls are approved: it holds no lease, and its conversation continues. Throws RunLost. */
 export async function pauseRun(db: Db, { run, node }: Lease, busyMs: number): Promise<void> {
   const { count } = await db`
     update agent_runs set state = 'waiting', leased_by = null, leased_until = null, busy_ms = busy_ms + ${busyMs}
@@ -234,10 +234,10 @@ export async function pauseRun(db: Db, { run, node }: Lease, busyMs: number): Pr
   if (count === 0) throw new RunLost()
 }
 
-/** A condition: some run has not ended. Served by agent_runs_open. */
+/** A condition: a run is open. Served by agent_runs_open. */
 export const isAnyOpen = `exists (select from agent_runs where state in ('queued', 'running', 'waiting'))`
 
-/** Queues the runs whose last question was answered; how many there were. */
+/** Queues the runs whose last question was decided; returns how many. */
 export async function resumeRuns(db: Db): Promise<number> {
   const { count } = await db`
     update agent_runs r set state = 'queued', due_at = now()
@@ -246,7 +246,7 @@ export async function resumeRuns(db: Db): Promise<number> {
   return count
 }
 
-/** Ends a run without a reply. False where this node does not have it any more. */
+/** Ends a run without a reply. False where this node has lost it. */
 export async function endQuietly(
   db: Db,
   { run, node }: Lease,
@@ -267,7 +267,7 @@ export async function endQuietly(
   return row!.count > 0
 }
 
-/** Notes what answers. Throws RunLost. */
+/** Records the provider and model. Throws RunLost. */
 export async function recordModel(db: Db, lease: Lease, provider: string, model: string): Promise<void> {
   const { count } = await db`
     update agent_runs set provider = ${provider}, model = ${model}
@@ -275,7 +275,7 @@ export async function recordModel(db: Db, lease: Lease, provider: string, model:
   if (count === 0) throw new RunLost()
 }
 
-/** Notes that text has begun to come. */
+/** Records when the first text arrived. */
 export async function recordFirstText(db: Db, { run, node }: Lease): Promise<void> {
   await db`
     update agent_runs set first_text_at = now()
@@ -283,8 +283,8 @@ export async function recordFirstText(db: Db, { run, node }: Lease): Promise<voi
 }
 
 /**
- * The state of a run, locked until the transaction ends: what is committed with it is committed by its only holder.
- * Throws RunLost where that is not this node.
+ * The run, locked until the transaction ends, so that only its holder commits with it. Throws RunLost where this node
+ * is not the holder.
  */
 export async function lockRun(db: Db, { run, node }: Lease): Promise<RunRow> {
   const [row] = await db<RunRow[]>`
@@ -293,7 +293,7 @@ export async function lockRun(db: Db, { run, node }: Lease): Promise<RunRow> {
   return row
 }
 
-/** The same for a run that a person has cancelled who wants what was written, as long as that was not posted. */
+/** The run, locked as by `lockRun`, where a user has cancelled it and keeps its text, which was not posted yet. */
 export async function lockKept(db: Db, { run }: Lease): Promise<RunRow> {
   const [row] = await db<RunRow[]>`
     select * from agent_runs
@@ -307,7 +307,7 @@ export async function findRun(db: Db, run: number): Promise<RunRow | null> {
   return row ?? null
 }
 
-/** Removes runs that ended before a time, `limit` at most; how many there were. Served by agent_runs_ended. */
+/** Removes runs that ended before a time, `limit` at most; returns how many. Served by agent_runs_ended. */
 export async function removeEnded(db: Db, before: Date, limit: number): Promise<number> {
   const { count } = await db`
     delete from agent_runs where id in (
@@ -315,7 +315,7 @@ export async function removeEnded(db: Db, before: Date, limit: number): Promise<
   return count
 }
 
-/** What a provider that keeps conversations itself calls this one; null where it knows none. */
+/** The id of the conversation at a provider that keeps conversations; null where there is none. */
 export async function findThread(
   db: Db,
   { agent_id, conversation }: Pick<RunRow, 'agent_id' | 'conversation'>,

@@ -1,19 +1,19 @@
 import { EgressFailed } from '../../egress/egress-failed.ts'
 import type { ToolResult } from './tool.ts'
 
-/** What a model is told of one call. */
+/** The most bytes of one result for the model. */
 export const resultLimitBytes = 64 * 1024
 
 export function toResult(text: string): ToolResult {
   return { text: cutText(text), isError: false }
 }
 
-/** The model may say what went wrong, or try otherwise; the run goes on. */
+/** An error for the model, which may report it or try otherwise; the run continues. */
 export function toError(text: string): ToolResult {
   return { text: cutText(text), isError: true }
 }
 
-/** The beginning of a text, without half a character at its end. */
+/** The beginning of a text, cut between characters. */
 export function cutText(text: string, limitBytes = resultLimitBytes): string {
   if (text.length * 3 <= limitBytes) return text
   const bytes = Buffer.from(text)
@@ -24,7 +24,7 @@ export function cutText(text: string, limitBytes = resultLimitBytes): string {
   return bytes.toString('utf8', 0, end)
 }
 
-/** Why there was no answer, in words that name no address: the model may repeat them to whoever asked. */
+/** The reason why there was no answer, without addresses: the model may repeat it to users. */
 export function reasonOf(error: unknown): string {
   const failure = error instanceof EgressFailed ? error : error instanceof Error ? error.cause : null
   if (!(failure instanceof EgressFailed)) return 'It could not be reached.'

@@ -1,4 +1,4 @@
-/** A tool as the model is told of it. */
+/** A tool as the model sees it. */
 export interface Tool {
   /** Letters, digits, `_` and `-`, at most 64. */
   name: string
@@ -11,15 +11,15 @@ export interface Tool {
 export const searchToolName = 'search_files'
 
 /**
- * The tools of one run: functions of the agent, tools of its tool servers, the search in its knowledge. Opened when a
- * run is begun or continued, closed when this node is done with it. Configuration is read once, when it is opened.
+ * The tools of one run: the agent's functions, the tools of its tool servers, the search in its knowledge. Opened when
+ * a run begins or continues, closed when this node is done with it. The configuration is read once, when it is opened.
  */
 export interface Toolbox {
-  /** In the order in which the model is told of them; at most 128, functions first. */
+  /** In the order for the model; at most 128, functions first. */
   readonly tools: readonly Tool[]
-  /** Names of tool servers that could not be reached: they cost the run their tools and not its life. */
+  /** Names of tool servers that could not be reached; the run continues without their tools. */
   readonly unavailable: readonly string[]
-  /** By the name that the model uses. */
+  /** Finds a tool by its name for the model. */
   find(name: string): BoundTool | undefined
   /** Ends the connections to tool servers. Never rejects; safe to call twice. */
   close(): Promise<void>
@@ -28,37 +28,37 @@ export interface Toolbox {
 /** A tool with what is needed to call it. */
 export interface BoundTool {
   readonly kind: 'function' | 'mcp' | 'search'
-  /** True where a call whose result was lost may be made again: it changes nothing, or the same as before. */
+  /** True where a call with a lost result may be repeated: it changes nothing, or nothing more. */
   readonly isRepeatable: boolean
-  /** Null where it is called without asking. */
+  /** Null where calls need no approval. */
   readonly approval: ApprovalRule | null
   /**
-   * Calls it. Resolves with an error result for whatever goes wrong: invalid arguments, refused addresses, timeouts,
-   * statuses from 400. Rejects only when the signal aborts. Bounded in time and size by itself.
+   * Calls the tool. Resolves with an error result for any failure: invalid arguments, refused addresses, timeouts,
+   * statuses from 400. Rejects only when the signal aborts. Bounded in time and size.
    */
   call(args: Record<string, unknown>, context: CallContext): Promise<ToolResult>
 }
 
-/** A person has to approve each call. */
+/** Requires a user's approval for each call. */
 export interface ApprovalRule {
-  /** The tool server and the tool by their own names. */
+  /** The tool server and the tool, by their own names. */
   readonly server: string
   readonly tool: string
-  /** SHA-256 of URL, tool and arguments: it is different where any of them has changed since it was approved. */
+  /** SHA-256 of URL, tool and arguments, which changes if any of them does after the approval. */
   binding(args: Record<string, unknown>): Buffer
 }
 
 export interface CallContext {
   run: string
-  /** The place of the call among the steps of its run: `<run>-<step>` names it for good. */
+  /** The number of the call among the steps of its run: `<run>-<step>` is unique. */
   step: number
-  /** Passages of knowledge that the model was given in this run before; further ones are numbered from the next. */
+  /** The number of passages given to the model in this run before; further ones are numbered from the next. */
   passages: number
   signal: AbortSignal
 }
 
 export interface ToolResult {
-  /** What the model is told, at most 64 KiB. */
+  /** The text for the model, at most 64 KiB. */
   text: string
   isError: boolean
   images?: { image: Buffer; type: string }[]
@@ -69,13 +69,13 @@ export interface ToolResult {
 export interface ToolboxRequest {
   agent: { id: number; uid: string | null }
   asker: { id: number; uid: string | null }
-  /** Null where an agent is asked in no app. */
+  /** Null where an agent is asked outside of apps. */
   app: { id: number; uid: string | null } | null
 }
 
 /**
  * Opens the tools of an agent. Takes at most 10 s, whatever tool servers do; rejects only when the signal aborts or the
- * database cannot be reached.
+ * database is unavailable.
  */
 export type OpenToolbox = (request: ToolboxRequest, signal: AbortSignal) => Promise<Toolbox>
 
@@ -83,13 +83,15 @@ export type OpenToolbox = (request: ToolboxRequest, signal: AbortSignal) => Prom
 export interface Passage {
   file: number
   name: string
-  /** Where in the file, as in `page 3`; null where it has no such places. */
+  /** The position in the file, such as `page 3`; null where it has none. */
   place: string | null
   text: string
 }
 
 /** The files that an agent may search. */
 export interface Knowledge {
-  /** The best passages for a question or some words, best first: at most 8, at most 2 of a file. None: no knowledge. */
+  /**
+   * The best passages for a question or some words, best first: at most 8, at most 2 per file. Empty without knowledge.
+   */
   search(agent: number, query: string): Promise<Passage[]>
 }

@@ -10,7 +10,7 @@ import { toModelName } from './mcp/names.ts'
 import { isAllowed, type ToolServerDefinition } from './mcp/server.ts'
 import type { BoundTool, Tool, Toolbox, ToolboxRequest } from './tool.ts'
 
-/** Tools in one request to a model: what vendors take. */
+/** The most tools in one request to a model: the vendors' limit. */
 const toolLimit = 128
 
 export interface ToolboxParts extends Omit<FunctionParts, 'egress'>, Omit<ConnectionParts, 'egress'> {
@@ -21,11 +21,11 @@ export interface ToolboxParts extends Omit<FunctionParts, 'egress'>, Omit<Connec
 export interface ConfiguredTools {
   functions: readonly FunctionDefinition[]
   servers: readonly ToolServerDefinition[]
-  /** Tools of this server's own, which come first. */
+  /** This server's own tools, which come first. */
   own: readonly { tool: Tool; bound: BoundTool }[]
 }
 
-/** Opens the tools that an agent is configured with. A server that cannot be reached within 10 s costs the run its tools. */
+/** Opens the tools of an agent's configuration. A server that cannot be reached within 10 s is skipped. */
 export async function openToolbox(
   { functions, servers, own }: ConfiguredTools,
   request: ToolboxRequest,
@@ -83,7 +83,7 @@ async function list(
   }
 }
 
-/** Tools under the names that the model uses, each once. */
+/** Collects tools by their names for the model, each once. */
 class Contents {
   readonly tools: Tool[] = []
   readonly #bound = new Map<string, BoundTool>()

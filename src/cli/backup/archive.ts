@@ -5,16 +5,16 @@ import tar from 'tar-stream'
 import { z } from 'zod'
 import { StartFault } from '../../lib/errors.ts'
 
-// A backup is a tar file, so that other programs can look into it: `parley.json` first, then files/, tables/, and
-// `end.json` last, which holds a digest of everything before it. A file without its end was cut short.
+// A backup is a tar file, so that other programs can inspect it: `parley.json` first, then files/ and tables/, and
+// `end.json` last, which holds a digest of everything before it. A file without that end is truncated.
 
 export const manifestName = 'parley.json'
 const endName = 'end.json'
 
-/** Raised when an older version of Parley could not read what a newer one writes. */
+/** Raised when older versions of Parley cannot read what a newer one writes. */
 export const formatVersion = 1
 
-/** Metadata is small; a larger entry of that name was not written by this program. */
+/** Metadata is small; a larger entry was not written by this program. */
 const metadataLimitBytes = 16 * 1024 * 1024
 
 const End = z.object({ digest: z.string() })
@@ -22,16 +22,16 @@ const End = z.object({ digest: z.string() })
 export interface ArchiveEntry {
   name: string
   size: number
-  /** To be read to its end, or not at all, before the next entry is asked for. */
+  /** To be read completely, or not at all, before the next entry. */
   content: AsyncIterable<Uint8Array>
 }
 
-/** Writes a backup to a stream, one entry after the other, and holds none of them in memory whole. */
+/** Writes a backup to a stream, entry by entry, without holding a whole entry in memory. */
 export class ArchiveWriter {
   readonly #pack = tar.pack()
   readonly #hash = createHash('sha256')
   readonly #written: Promise<void>
-  /** Rejects where the target fails, such as a full disk: an entry that waits for it would wait for ever. */
+  /** Rejects where the target fails, such as a full disk, for which a waiting entry would wait for ever. */
   readonly #failed: Promise<never>
 
   constructor(target: Writable) {
@@ -40,10 +40,10 @@ export class ArchiveWriter {
     this.#failed.catch(() => {})
   }
 
-  /** Adds an entry of exactly `size` bytes. Rejects where the content has more or less. */
+  /** Adds an entry of exactly `size` bytes. Rejects where the content is longer or shorter. */
   async add(name: string, size: number, content: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void> {
     const finished = Promise.withResolvers<void>()
-    // tar-stream's streams speak as Node's do; its types do not say so.
+    // tar-stream's streams have the interface of Node's, contrary to their types.
     const entry = this.#pack.entry({ name, size, mode: 0o600 }, error => {
       if (error) finished.reject(error)
       else finished.resolve()
@@ -63,22 +63,22 @@ export class ArchiveWriter {
     await this.add(name, text.length, [text])
   }
 
-  /** Writes the end. Resolves when the target has taken everything. */
+  /** Writes the end. Resolves when the target has accepted everything. */
   async finish(): Promise<void> {
     await this.addJson(endName, { digest: this.#hash.copy().digest('hex') })
     this.#pack.finalize()
     await this.#written
   }
 
-  /** Gives the target up; what it has got so far is no backup. */
+  /** Destroys the target; its content so far is no backup. */
   abort(error: Error): void {
     this.#pack.destroy(error)
   }
 }
 
 /**
- * The entries of a backup, in their order, without the last one, against which everything is checked. Throws a StartFault
- * where the source is no backup, was cut short or was changed: then nothing that was read may be believed.
+ * Yields the entries of a backup in order, without `end.json`, against which all are checked. Throws a StartFault where
+ * the source is no backup, is truncated or was changed: then nothing that was read may be trusted.
  */
 export async function* readArchive(source: Readable): AsyncGenerator<ArchiveEntry> {
   const hash = createHash('sha256')
@@ -118,7 +118,7 @@ export async function* readArchive(source: Readable): AsyncGenerator<ArchiveEntr
   if (!isWhole) throw cutShort()
 }
 
-/** The JSON of a metadata entry, unchecked. */
+/** The JSON of a metadata entry, not validated. */
 export async function readJson({ name, size, content }: ArchiveEntry): Promise<unknown> {
   if (size > metadataLimitBytes) throw noBackup()
   const pieces: Uint8Array[] = []

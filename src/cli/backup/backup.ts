@@ -25,11 +25,11 @@ export interface BackedUp extends SavedFiles {
 }
 
 /**
- * Writes what a deployment holds to an archive while its nodes go on: the database as it is at one moment, and the files
- * that it knows at that moment. What was acknowledged before the backup began is in it.
+ * Writes a deployment to an archive while its nodes run: the database at one moment, and the files that it knows then.
+ * Everything acknowledged before the backup began is in it.
  *
- * The moment is a snapshot of one transaction. Like that of pg_dump it keeps VACUUM from removing what it sees, and a
- * migration waits for it. Bytes that are deleted meanwhile are kept until it has ended.
+ * The moment is the snapshot of one transaction. As with pg_dump, VACUUM keeps what the snapshot sees, and migrations
+ * wait for it. Deleted files are kept until it has ended.
  */
 export async function backUp({ url, bytes, archive, version, progress }: BackupParts): Promise<BackedUp> {
   const sql = openConnection({ url, statementTimeoutMs: 60_000, applicationName: 'parley admin' })
@@ -38,18 +38,18 @@ export async function backUp({ url, bytes, archive, version, progress }: BackupP
     if (!present.some(({ name }) => name === 'migrations')) {
       throw new StartFault('There is nothing to back up: no Parley has been started on this database.')
     }
-    // Before the snapshot: what it sees is not removed from now on.
+    // Before the snapshot, so that files it sees are not removed from now on.
     await holdLooseBytes(sql)
     return await sql.begin('isolation level repeatable read read only', async tx => {
       await tx.unsafe('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
-      // The snapshot is taken by the first query after this one, so that no table changes its form between it and its turn.
+      // The next query takes the snapshot; the locks keep tables from changing their form until their turn.
       await tx.unsafe(`lock table ${present.map(({ name }) => quoted(name)).join(', ')} in access share mode`)
       const tables = await listTables(tx)
       await archive.addJson(manifestName, await describe(tx, tables, version, bytes !== null))
       const files = bytes === null ? { count: 0, missing: [] } : await saveFiles(tx, bytes, archive, progress)
       let rows = 0
       for (const table of tables) rows += await saveTable(tx, table, archive, progress)
-      // Sequences belong to no snapshot. Read last, they are past everything that was saved.
+      // Sequences are not part of a snapshot. Read last, they are beyond everything that was saved.
       await archive.addJson(sequencesName, await listSequences(tx))
       await archive.finish()
       return { ...files, rows }

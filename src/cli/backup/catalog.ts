@@ -1,8 +1,8 @@
 import type { Db } from '../../postgres/sql.ts'
 import type { Sequences, Table } from './manifest.ts'
 
-// What there is in the schema, as PostgreSQL's own catalog says it: a new table or column is in the next backup without
-// a line of code. What belongs to an extension is not ours.
+// Reads the schema from PostgreSQL's catalog, so that backups contain new tables and columns without a change here.
+// Objects of extensions are left out.
 
 /** Every table with its stored columns, and the partitions of those that have any. */
 export async function listTables(db: Db): Promise<Table[]> {
@@ -20,7 +20,7 @@ export async function listTables(db: Db): Promise<Table[]> {
     order by c.relname`
 }
 
-/** What is in the schema already, by name: nothing, where a backup may be restored. */
+/** The names of all tables and sequences; empty where a backup may be restored. */
 export async function listRelations(db: Db): Promise<string[]> {
   const rows = await db<{ name: string }[]>`
     select c.relname::text as name from pg_class c
@@ -30,7 +30,7 @@ export async function listRelations(db: Db): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** Where each sequence stands; null for one that has not been drawn from. */
+/** The value of each sequence; null for an unused one. */
 export async function listSequences(db: Db): Promise<Sequences> {
   return db<Sequences>`
     select sequencename::text as name, last_value from pg_sequences

@@ -7,10 +7,10 @@ import type { ArchiveEntry, ArchiveWriter } from './archive.ts'
 
 const folder = 'files/'
 
-/** Blobs that are asked of the database at once. */
+/** Blobs per query. */
 const pageSize = 500
 
-/** Small files are read and written several at a time, because a store answers each of them with a delay. Guesses. */
+/** Files up to this size are read and written concurrently, because a store answers each with a delay. Guesses. */
 const smallBytes = 1024 * 1024
 const atOnce = 8
 
@@ -22,11 +22,11 @@ interface StoredBlob {
 
 export interface SavedFiles {
   count: number
-  /** Keys of known files that have no bytes. */
+  /** Keys of known files without bytes. */
   missing: string[]
 }
 
-/** At most so many missing files are named; more would fill the memory of a deployment that has lost all of them. */
+/** The most missing files that are named; where all are lost, the names would fill the memory. */
 const namedLimit = 1000
 
 /** Adds the bytes of every blob that the transaction sees. */
@@ -45,7 +45,7 @@ export async function saveFiles(db: Db, bytes: Bytes, archive: ArchiveWriter, pr
   const ahead: { blob: StoredBlob; small: Promise<Buffer | null> }[] = []
   for await (const blob of storedBlobs(db)) {
     const small = blob.size <= smallBytes ? readWhole(bytes, blob.key) : Promise.resolve(null)
-    // It is awaited in its turn; without this, a failure before that would end the process as unhandled.
+    // Awaited later; an earlier failure would otherwise end the process as unhandled.
     small.catch(() => {})
     ahead.push({ blob, small })
     if (ahead.length < atOnce) continue
@@ -56,12 +56,12 @@ export async function saveFiles(db: Db, bytes: Bytes, archive: ArchiveWriter, pr
   return saved
 }
 
-/** The key of the bytes that an entry holds; null for other entries. */
+/** The storage key of an entry's bytes; null for other entries. */
 export function fileOf({ name }: ArchiveEntry): string | null {
   return /^files\/([\w-][\w.-]{3,})$/.exec(name)?.[1] ?? null
 }
 
-/** Puts files where a deployment keeps them. */
+/** Stores files of a backup in a deployment. */
 export class FileLoader {
   readonly #bytes: Bytes
   readonly #progress: Progress
@@ -86,7 +86,7 @@ export class FileLoader {
       .catch(error => (this.#failure ??= error))
   }
 
-  /** Resolves when everything that was added is kept. */
+  /** Resolves when all files are stored. */
   async finish(): Promise<void> {
     await this.#queue.onIdle()
     this.#throwFailure()

@@ -2,24 +2,24 @@ import { z } from 'zod'
 import { StartFault } from '../../lib/errors.ts'
 import { formatVersion } from './archive.ts'
 
-/** A name in the database: it stands in SQL. Quoted, any would do; ours are plain. */
+/** A name in the database, to be used in SQL. Quoted, any name would do; ours are plain. */
 const Name = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/)
 
 const Partition = z.object({
   name: Name,
-  /** As PostgreSQL shows it: `FOR VALUES FROM ('2026-11-23 00:00:00+00') TO (…)`. */
+  /** As PostgreSQL writes it: `FOR VALUES FROM ('2026-11-23 00:00:00+00') TO (…)`. */
   bounds: z.string().regex(/^FOR VALUES FROM \('[0-9 :+-]+'\) TO \('[0-9 :+-]+'\)$/),
 })
 
 export const Table = z.object({
   name: Name,
-  /** Those that are stored and not generated. */
+  /** Stored columns, without generated ones. */
   columns: z.array(Name),
   partitions: z.array(Partition),
 })
 export type Table = z.infer<typeof Table>
 
-/** The first entry of a backup: what is in it, and what it was made by. */
+/** The first entry of a backup: its contents, and the version that made it. */
 export const Manifest = z.object({
   format: z.literal(formatVersion),
   version: z.string(),
@@ -31,7 +31,7 @@ export const Manifest = z.object({
 })
 export type Manifest = z.infer<typeof Manifest>
 
-/** Where each sequence stands; its name, as all other names, is checked before it stands in SQL. */
+/** The value of each sequence; names are validated, because they are used in SQL. */
 export const Sequences = z.array(z.object({ name: Name, last_value: z.number().int().nullable() }))
 export type Sequences = z.infer<typeof Sequences>
 

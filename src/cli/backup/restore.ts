@@ -14,9 +14,9 @@ import { readManifest, Sequences, type Manifest, type Table } from './manifest.t
 import { quoted, TableLoader, tableOf } from './tables.ts'
 
 /**
- * How far sequences are moved on: ids and revs that were given out between the backup and the loss of what it replaces
- * are known to clients and to other servers, and must not come to mean something else. A guess: a hundred days at 100
- * writes a second; of the numbers up to 2^53 there are enough for nine million such steps.
+ * How far sequences are advanced: ids and revs issued between the backup and the loss of its original are known to
+ * clients and other servers, and must not get another meaning. A guess: a hundred days at 100 writes per second; 2^53
+ * allows nine million such steps.
  */
 const gap = 1_000_000_000
 
@@ -24,7 +24,7 @@ interface RestoreParts {
   url: string
   bytes: Bytes
   source: Readable
-  /** Whether ids and revs may have been given out after the backup, as in all cases but a move with the nodes stopped. */
+  /** True where ids and revs may have been issued after the backup: always, unless the nodes were stopped before. */
   hasLost: boolean
   progress: Progress
 }
@@ -35,9 +35,9 @@ export interface Restored {
 }
 
 /**
- * Loads a backup into an empty deployment. The database is loaded in one transaction, so that it stays empty where the
- * backup is damaged or this process dies; then the same can be done again. Its schema is that of the backup; a node that
- * starts on it applies the migrations that are newer.
+ * Loads a backup into an empty deployment, the database in one transaction: it stays empty where the backup is damaged
+ * or this process dies, so the command can be repeated. The schema is that of the backup; the next node to start
+ * applies newer migrations.
  */
 export async function restore({ url, bytes, source, hasLost, progress }: RestoreParts): Promise<Restored> {
   const sql = openConnection({ url, statementTimeoutMs: 60_000, applicationName: 'parley admin' })
@@ -67,7 +67,7 @@ export async function restore({ url, bytes, source, hasLost, progress }: Restore
 interface LoadParts {
   sql: Sql
   manifest: Manifest
-  /** The first entry that is no file. */
+  /** The first entry that is not a file. */
   next: IteratorResult<ArchiveEntry>
   entries: AsyncIterator<ArchiveEntry>
   hasLost: boolean
@@ -106,7 +106,7 @@ async function load({ sql, manifest, next, entries, hasLost, progress }: LoadPar
   })
 }
 
-/** Every migration of the backup is to be among those of this version, as it is. */
+/** StartFault unless each migration of the backup is among this version's, unchanged. */
 function requireKnown({ migrations, version }: Manifest): void {
   const own = listOwnMigrations()
   const unknown = migrations.filter(({ name, digest }) => own.get(name) !== digest).map(({ name }) => name)
@@ -128,9 +128,9 @@ async function requireEmpty(sql: Sql): Promise<void> {
 }
 
 /**
- * Empties the tables of what migrations put there, makes the partitions, and puts triggers and foreign keys off: counters
- * come with the backup, and a table may come before what it refers to. What is returned puts them back, which checks
- * every row.
+ * Empties tables of rows made by migrations, creates partitions, and disables triggers and foreign keys: counters come
+ * with the backup, and a table may precede the ones that it refers to. The returned function enables them again, which
+ * checks every row.
  */
 async function prepareTables(tx: Tx, tables: Table[]): Promise<() => Promise<void>> {
   const all = tables.map(({ name }) => quoted(name)).join(', ')
@@ -138,7 +138,7 @@ async function prepareTables(tx: Tx, tables: Table[]): Promise<() => Promise<voi
   for (const { name, constraint } of keys) {
     await tx.unsafe(`alter table ${quoted(name)} drop constraint ${quoted(constraint)}`)
   }
-  // Before anything else: a trigger keeps the audit log from being emptied.
+  // First of all, because a trigger keeps the audit log from being emptied.
   for (const { name } of tables) await tx.unsafe(`alter table ${quoted(name)} disable trigger user`)
   await tx.unsafe(`truncate ${all}`)
   for (const { name, partitions } of tables) {

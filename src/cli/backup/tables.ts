@@ -12,17 +12,20 @@ import type { Table } from './manifest.ts'
 const compress = promisify(gzip)
 
 /**
- * Rows are written in portions of this size, because the entries of a tar file begin with their length: it bounds what a
- * table of any size has in memory. A guess: enough for the compression to find what repeats.
+ * The size of an entry: tar needs it in advance, so this bounds the memory that a table of any size takes. A guess:
+ * enough for compression to find repetitions.
  */
 const portionBytes = 4 * 1024 * 1024
 
-/** Of the nine levels, the one that keeps up with PostgreSQL on one core. */
+/** The one of nine levels that keeps up with PostgreSQL on one core. */
 const compression = { level: 1 }
 
 const folder = 'tables/'
 
-/** Adds all rows of a table that the transaction sees, in PostgreSQL's text form, which any version reads; how many there were. */
+/**
+ * Adds all rows of a table that the transaction sees, in PostgreSQL's text format, which any version reads; returns how
+ * many.
+ */
 export async function saveTable(tx: Tx, table: Table, archive: ArchiveWriter, progress: Progress): Promise<number> {
   const rows = await tx
     .unsafe(`copy (select ${table.columns.map(quoted).join(', ')} from ${quoted(table.name)}) to stdout`)
@@ -39,7 +42,7 @@ export async function saveTable(tx: Tx, table: Table, archive: ArchiveWriter, pr
     portion = []
     size = 0
   }
-  // PostgreSQL sends each row as a message of its own.
+  // PostgreSQL sends each row as a message.
   for await (const row of rows as AsyncIterable<Uint8Array>) {
     portion.push(row)
     size += row.length
@@ -50,12 +53,12 @@ export async function saveTable(tx: Tx, table: Table, archive: ArchiveWriter, pr
   return count
 }
 
-/** The table that an entry has rows of; null for other entries. */
+/** The table of an entry's rows; null for other entries. */
 export function tableOf({ name }: ArchiveEntry): string | null {
   return /^tables\/([a-z0-9_]+)\/\d+\.copy\.gz$/.exec(name)?.[1] ?? null
 }
 
-/** Copies entries into the tables that they come from, which follow each other: a table has one COPY for all of its entries. */
+/** Copies entries into their tables, whose entries are consecutive: one COPY for each table. */
 export class TableLoader {
   readonly #tx: Tx
   readonly #tables: Map<string, Table>
@@ -86,7 +89,7 @@ export class TableLoader {
     }
   }
 
-  /** Ends the COPY that is under way: all of its rows are in the table. */
+  /** Ends the current COPY: all rows are in the table. */
   async finish(): Promise<void> {
     const current = this.#current
     if (current === null) return
@@ -100,7 +103,7 @@ export class TableLoader {
     this.#current = null
   }
 
-  /** Takes back what the COPY that is under way has done: before, the connection takes no other statement. */
+  /** Aborts the current COPY, without which the connection accepts no other statement. */
   abort(error: Error): void {
     this.#current?.target.destroy(error)
   }

@@ -6,14 +6,14 @@ import { openConnection, type Sql, type Tx } from '../../postgres/sql.ts'
 import type { Progress } from '../progress.ts'
 import { counters, type Counter } from './counters.ts'
 
-/** Rows that are named for each counter; the others are counted. */
+/** The most rows that are named for each counter. */
 const namedRows = 5
 
-/** Files that are asked for at once, and of the database. */
+/** Concurrent queries of file sizes, and blobs per query. */
 const filesAtOnce = 8
 const pageSize = 500
 
-/** A guess: a backend notices the end of its connection at once, unless it is in the middle of a statement. */
+/** A guess: a backend notices the end of its connection immediately, unless it is within a statement. */
 const closingMs = 2_000
 
 interface CheckParts {
@@ -25,16 +25,16 @@ interface CheckParts {
 }
 
 export interface Checked {
-  /** Counters of rows that are not what they should be. */
+  /** Counters that differ from their rows. */
   wrong: number
   repaired: number
-  /** Files whose bytes are missing, or are not as many as they should be. */
+  /** Files whose bytes are missing or incomplete. */
   missing: number
 }
 
 /**
- * Compares what is derived with what it is derived from, in one snapshot, and says each difference. With `repairs`, what
- * is derived is set to what it should be: only while no node runs, because nodes have it in memory as well.
+ * Compares derived values with their sources in one snapshot, and reports each difference. With `repairs`, corrects the
+ * derived values: only while no node runs, because nodes hold them in memory too.
  */
 export async function check({ url, bytes, repairs, progress }: CheckParts): Promise<Checked> {
   const sql = openConnection({ url, statementTimeoutMs: 60_000, applicationName: 'parley admin' })
@@ -80,7 +80,7 @@ async function repair(tx: Tx, { table, column, actual, where = 'true' }: Counter
   return count
 }
 
-/** How many files are not there as they should be. Nothing but a backup brings them back. */
+/** The number of missing or incomplete files, which only a backup can bring back. */
 async function checkFiles(tx: Tx, bytes: Bytes, progress: Progress): Promise<number> {
   let missing = 0
   for (let after = 0; ;) {
@@ -101,7 +101,7 @@ async function checkFiles(tx: Tx, bytes: Bytes, progress: Progress): Promise<num
   }
 }
 
-/** A node that has just ended may have connections that PostgreSQL has not noticed the end of. */
+/** StartFault while a node is connected. PostgreSQL may not have noticed yet that a node has ended. */
 async function requireStopped(sql: Sql): Promise<void> {
   const deadline = Date.now() + closingMs
   while ((await countNodes(sql)) > 0) {

@@ -1,38 +1,38 @@
-/** A column that is kept beside what it counts, and what it should be. */
+/** A column with a derived value, and the expression of the correct value. */
 export interface Counter {
   table: string
-  /** What names a row. */
+  /** The column that identifies a row. */
   key: string
   column: string
-  /** The value by the rows that it is derived from, as an expression on `t`, a row of the table. */
+  /** The correct value as an expression on `t`, a row of the table. */
   actual: string
-  /** Which rows are looked at. Default: all. */
+  /** The rows to check. Default: all. */
   where?: string
 }
 
-// Each counter is moved by the very commit that moves what it counts, so in one snapshot there is no difference to wait
-// for. What counts things that are gone (how many items an app ever had) follows from nothing that is kept.
+// Each counter is changed by the commit that changes what it counts, so within a snapshot it must be correct. Counters
+// of deleted things (the number of items that an app ever had) cannot be derived.
 
 const items = ['messages', 'posts', 'comments']
 
-/** Items made directly in an app, whatever its type holds. */
+/** Items made directly in an app, whatever its type. */
 const made = (condition: string) => `(
   select count(*) from (
     ${items.map(table => `select trashed_at from ${table} where app_id = t.id and parent_id is null`).join(' union all ')}
     union all select trashed_at from files where app_id = t.id and parent_id is null
   ) made where ${condition})`
 
-/** Deleted apps are being cleared away, row by row. */
+/** Deleted apps are being removed row by row. */
 const isKept = 't.deleted_at is null'
 
 const chats = `${isKept} and t.type in ('agent_chat', 'chat', 'chat_room', 'private_chat')`
 
-/** The newest visible message of an app, by anybody but `author`. */
+/** The newest visible message of an app that is not by `author`. */
 const newest = (column: string, author = '') => `(
   select m.${column} from messages m where m.app_id = t.id and m.parent_id is null and m.trashed_at is null ${author}
   order by m.app_id desc, m.id desc limit 1)`
 
-/** Items of a block: from its first up to the first of the next one, of one app or parent. */
+/** Items of a block: from its first up to the first of the next block of one app or parent. */
 const inBlock = (condition: string) => `(
   select count(*) from (
     ${items.map(table => `select app_id, parent_id, id, trashed_at, updated_at from ${table} where app_id = t.app_id`).join(' union all ')}
@@ -51,7 +51,7 @@ const ofItem = (table: string): Counter[] => [
 const stars = '(select count(*) from stars x where x.entity_id = t.id)'
 const comments = '(select count(*) from comments x where x.parent_id = t.id and x.trashed_at is null)'
 
-/** Comments on posts and files that are there and not in the trash. */
+/** Visible comments on visible posts and files. */
 const shownComments = `(
   select count(*) from comments c
   where c.app_id = t.app_id and c.parent_id is not null and c.trashed_at is null and (
@@ -73,7 +73,7 @@ export const counters: Counter[] = [
   },
   { table: 'apps', key: 'id', column: 'item_count', actual: made('trashed_at is null'), where: isKept },
   { table: 'apps', key: 'id', column: 'trashed_count', actual: made('trashed_at is not null'), where: isKept },
-  // Whether an app is unread follows from these three and from the markers of its members.
+  // Whether an app is unread depends on these three and the markers of its members.
   { table: 'apps', key: 'id', column: 'last_id', actual: newest('id'), where: chats },
   { table: 'apps', key: 'id', column: 'last_by', actual: newest('created_by'), where: chats },
   {
@@ -83,7 +83,7 @@ export const counters: Counter[] = [
     actual: newest('id', `and m.created_by <> ${newest('created_by')}`),
     where: chats,
   },
-  // A marker past everything that its app has would hide what comes next.
+  // A marker beyond all items of its app would hide future ones.
   ...['marked_id', 'archived_id', 'hidden_id'].map(column => ({
     table: 'members',
     key: 'app_id',
@@ -103,7 +103,7 @@ export const counters: Counter[] = [
     table: 'user_counts',
     key: 'part',
     column: 'count',
-    // The parts add up to it; the first is what the others leave.
+    // The parts sum to it; the first is the remainder.
     actual: '((select count(*) from users where id >= 1) - (select sum(o.count) from user_counts o where o.part <> 0))',
     where: 't.part = 0',
   },

@@ -26,7 +26,7 @@ export const operationSettings = {
     'METRICS_TOKEN',
     null,
     secret(text.regex(/^[\w.~+/=-]{16,256}$/, 'must have at least 16 characters, without spaces')),
-    'Bearer token that /metrics asks for; without it, whoever reaches the port may read it',
+    'Bearer token that /metrics asks for; without it, they are public',
   ),
   otlpEndpoint: setting(
     'OTEL_EXPORTER_OTLP_ENDPOINT',
@@ -51,7 +51,7 @@ export const operationSettings = {
     'ACCESS_LOG',
     'off',
     z.enum(['off', 'sampled', 'all'] satisfies AccessLogging[], 'must be off, sampled or all'),
-    'Whether requests are logged: all, or those that fail with 5xx and one in a hundred of the others',
+    'Whether requests are logged: all, or failures (5xx) and one in a hundred of the others',
   ),
   logLevel: setting('LOG_LEVEL', 'info', logLevel, 'The least level that is logged: debug, info, warn, error'),
   version: setting('VERSION', '32.1.0', text.regex(/^\d+\.\d+\.\d+/, 'must look like 1.2.3'), 'What /version answers'),

@@ -26,7 +26,7 @@ export const serverSettings = {
     'UPSERTS_JOIN',
     'true',
     yesOrNo,
-    'Whether whoever upserts the uid of an app that was made by upsert becomes a member of it',
+    'Whether a caller who upserts the uid of an app that was made by upsert becomes a member of it',
   ),
   hasAdmin: setting('ADMIN', 'true', yesOrNo, 'Whether there is the administration page, and what it calls, at /admin'),
   adminPort: setting(

@@ -1,7 +1,7 @@
 import { ArgumentChecker } from '../../agents/tools/arguments/checker.ts'
 import { listMs, ToolServerConnection } from '../../agents/tools/mcp/connection.ts'
 import { failureOf } from '../../agents/tools/mcp/failure.ts'
-import { RememberedServers } from '../../agents/tools/mcp/remembered.ts'
+import { ToolServerCache } from '../../agents/tools/mcp/server-cache.ts'
 import { openToolbox, type ToolboxParts } from '../../agents/tools/toolbox.ts'
 import type { Knowledge, Toolbox, ToolboxRequest } from '../../agents/tools/tool.ts'
 import { ipCheck } from '../../egress/ip-policy.ts'
@@ -58,7 +58,7 @@ export class AgentTools {
     this.#parts = {
       egress: new Egress({ isAllowed: ipCheck({ allowsPrivate: true, allow, deny }) }),
       checker: new ArgumentChecker(log),
-      remembered: new RememberedServers(),
+      cache: new ToolServerCache(),
       version,
       secret,
       now,

@@ -4,7 +4,7 @@ import { Unreadable } from '../format.ts'
 /** Office files have a few dozen entries; large presentations some hundreds. */
 const entryLimit = 2_000
 
-/** Of all entries together, as the archive says. What unpacks to more than it says is cut there. */
+/** The limit of all entries together, by the archive's own sizes. An entry that unpacks to more is cut there. */
 const unpackedLimitBytes = 200 * 1024 * 1024
 
 /** The entries of an office file. */
@@ -12,7 +12,7 @@ export class Archive {
   readonly #bytes: Uint8Array
   readonly names: ReadonlySet<string>
 
-  /** Unpacks nothing. Throws Unreadable for what is no archive, or one that was made to do harm. */
+  /** Reads the directory without unpacking. Throws Unreadable where it is no archive, or a hostile one. */
   constructor(bytes: Uint8Array) {
     this.#bytes = bytes
     const names = new Set<string>()
@@ -23,7 +23,7 @@ export class Archive {
       unpackedBytes += originalSize
       if (entries > entryLimit) throw new Unreadable(`It has more than ${entryLimit} entries.`)
       if (unpackedBytes > unpackedLimitBytes) throw new Unreadable('It unpacks to more than 200 MiB.')
-      // Two entries of one name: which one programs read is up to them.
+      // Programs differ in which of two entries with one name they read.
       if (names.has(name)) throw new Unreadable('It has an entry twice.')
       names.add(name)
       return false

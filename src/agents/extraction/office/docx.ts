@@ -17,7 +17,7 @@ export function readDocx(bytes: Uint8Array): ExtractedPart[] {
 
 function readPart(xml: string, sections: Sections): void {
   let isText = false
-  // What older programs show instead of what stands before it: the text would be there twice.
+  // Fallbacks for older programs repeat the text before them.
   let fallbacks = 0
   let cells = 0
   readXml(xml, {

@@ -6,10 +6,10 @@ import { readXml } from './xml.ts'
 
 const workbook = 'xl/workbook.xml'
 
-/** Empty cells that are kept between two others of a row: a row may begin in the first column and end in the last. */
+/** The most empty cells kept in a gap of a row: a row may begin in the first column and end in the last. */
 const gapLimit = 32
 
-/** The cells of each sheet, joined by tabs, rows on lines of their own. Of formulas what they last came to. */
+/** The cells of each sheet, joined by tabs, one row per line. Formulas give their last value. */
 export function readXlsx(bytes: Uint8Array): ExtractedPart[] {
   const archive = new Archive(bytes)
   const relations = readRelations(archive, workbook)
@@ -30,12 +30,12 @@ export function readXlsx(bytes: Uint8Array): ExtractedPart[] {
   return sections.list
 }
 
-/** Texts that cells refer to by number. */
+/** The shared strings, to which cells refer by number. */
 function readShared(archive: Archive): string[] {
   const texts: string[] = []
   let pieces: string[] = []
   let isText = false
-  // How a text is pronounced stands beside it.
+  // Phonetic hints repeat the text.
   let isPhonetic = false
   readXml(archive.read('xl/sharedStrings.xml') ?? '', {
     open(name) {

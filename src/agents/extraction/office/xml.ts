@@ -1,7 +1,7 @@
 import { Parser } from 'htmlparser2'
 import { feed, guardDepth } from '../markup.ts'
 
-/** What is done at the beginning and end of each element, and with text; names are without their namespace's prefix. */
+/** Callbacks for the beginning and end of each element, and for text; names are without their namespace's prefix. */
 export interface XmlReader {
   open?: (name: string, attributes: Record<string, string>) => void
   text?: (text: string) => void
@@ -9,10 +9,7 @@ export interface XmlReader {
   isEnough?: () => boolean
 }
 
-/**
- * Reads XML element by element and keeps nothing of it. Entities beyond those of XML itself stay as they are written, so
- * none can grow.
- */
+/** Parses XML as a stream. Entities other than XML's own are not expanded, so none can grow. */
 export function readXml(xml: string, { open, text, close, isEnough = () => false }: XmlReader): void {
   const guard = guardDepth()
   const parser = new Parser(

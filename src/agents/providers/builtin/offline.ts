@@ -1,7 +1,7 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { listMaterial } from '../material.ts'
 import type { ModelEvent, ModelRequest, Provider } from '../provider.ts'
-import { obey } from './script.ts'
+import { follow } from './script.ts'
 
 /** Characters of a question that are repeated. */
 const quotedCharacters = 1_000
@@ -11,9 +11,9 @@ const passagesShown = 3
 const passageCharacters = 300
 
 /**
- * Answers without any model and network: what an agent is asked comes back (`echo`), passages of its knowledge are
- * quoted (`search`), or the question is a list of orders (`script`). The agent's model is the mode; any other one is
- * `echo`. The same request always gets the same answer.
+ * Answers without a model or network: repeats the question (`echo`), quotes passages of the agent's knowledge
+ * (`search`), or follows the orders in the question (`script`). The agent's model is the mode; unknown ones mean
+ * `echo`. Deterministic.
  */
 export class Offline implements Provider {
   readonly #clock: Clock
@@ -24,7 +24,7 @@ export class Offline implements Provider {
 
   async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
     if (request.model === 'script') {
-      yield* obey(request, { clock: this.#clock, signal })
+      yield* follow(request, { clock: this.#clock, signal })
       return
     }
     yield { type: 'text', text: request.model === 'search' ? quotePassages(request) : echo(request) }
@@ -33,7 +33,7 @@ export class Offline implements Provider {
 }
 
 function echo({ agent, question }: ModelRequest): string {
-  // Cut between characters: a half of a pair would be none.
+  // Cut between characters: half of a surrogate pair is no text.
   const asked = question.slice(0, quotedCharacters).replace(/[\uD800-\uDBFF]$/, '')
   return `${agent} works without a language model here. You asked:\n\n${quote(asked)}`
 }

@@ -12,20 +12,20 @@ export type Order =
   | Call
   /** `say <text>` */
   | { name: 'say'; text: string }
-  /** `system`, `history`, `context` or `tools`: what a model would have been given. */
+  /** `system`, `history`, `context` or `tools`: a part of what a model would get. */
   | { name: 'show'; what: 'system' | 'history' | 'context' | 'tools' }
   /** `wait <seconds>`, at most 60. */
   | { name: 'wait'; seconds: number }
-  /** `fail provider_error`, `fail timeout`, `fail content_filtered`; `fail once`: only where it is asked the first time. */
+  /** `fail provider_error`, `fail timeout`, `fail content_filtered`; `fail once`: only at the first attempt. */
   | { name: 'fail'; how: string }
   /** `tokens <in> <out>` */
   | { name: 'tokens'; in: number; out: number }
 
-/** The orders of a question, one a line, parted behind each run of calls. The last round has none. */
+/** The orders of a question, one per line, divided after each run of calls. The last round has no calls. */
 export function toRounds({ question, agent }: Pick<ModelRequest, 'question' | 'agent'>): Order[][] {
   const rounds: Order[][] = [[]]
   for (const line of question.split('\n')) {
-    // In rooms an order begins with the mention that makes the agent answer at all.
+    // In rooms, an order begins with the mention that triggers the agent.
     const mention = `@${agent} `
     const order = toOrder(line.startsWith(mention) ? line.slice(mention.length) : line)
     if (order === undefined) continue

@@ -1,7 +1,7 @@
 import { listMaterial } from '../material.ts'
 import type { ModelRequest, Turn } from '../provider.ts'
 
-/** A part of what a model would have been given, as a block of code. */
+/** A part of what a model would get, as a block of code. */
 export function reveal(what: 'system' | 'history' | 'context' | 'tools', request: ModelRequest): string {
   return fence(
     {
@@ -16,7 +16,7 @@ export function reveal(what: 'system' | 'history' | 'context' | 'tools', request
   )
 }
 
-/** A block of code, whatever stands in it: its fence is longer than any inside. */
+/** A block of code around any text: its fence is longer than any inside. */
 export function fence(text: string): string {
   const inside = [...text.matchAll(/`{3,}/g)].map(([run]) => run.length)
   const ticks = '`'.repeat(Math.max(3, ...inside.map(length => length + 1)))

@@ -6,10 +6,10 @@ import { fence, reveal } from './reveal.ts'
 const failures = new Set<string>(['provider_error', 'timeout', 'content_filtered'] satisfies FailureCode[])
 
 /**
- * Obeys the lines of the question, as orders.ts lists them. Of each request one round is obeyed: all up to the next calls,
- * which end it. What they came to is shown at the beginning of the next. Without tools, calls are passed over.
+ * Follows the orders in the question (see orders.ts), one round per request: all up to the next calls, which end it.
+ * Their results are shown at the beginning of the next. Without tools, calls are skipped.
  */
-export async function* obey(
+export async function* follow(
   request: ModelRequest,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
 ): AsyncGenerator<ModelEvent, void> {

@@ -37,37 +37,37 @@ const Chunk = z.object({
   error: z.unknown().optional(),
 })
 
-/** A call as it goes back: with all that the server put beside its name and arguments. */
+/** A call, with all members that the server put beside its name and arguments, to be sent back. */
 interface PendingCall {
   id: string
   type: 'function'
   function: { name: string; arguments: string }
 }
 
-/** One answer while it arrives, or as a whole. */
+/** One answer, streamed or whole. */
 export class ChatAnswer {
   readonly #vendor: string
   readonly #callsBefore: number
   readonly #calls: PendingCall[] = []
-  /** Of calls that come in pieces. */
+  /** Calls that arrive in pieces, by index. */
   readonly #byIndex = new Map<number, PendingCall>()
   #text = ''
   #isRefused = false
   #isDone = false
   #finish: string | undefined
 
-  /** `calls`: how many there were in the steps before, so that ids that are made up are new. */
+  /** `calls`: the number of calls in earlier steps, so that generated ids are unique. */
   constructor(vendor: string, calls: number) {
     this.#vendor = vendor
     this.#callsBefore = calls
   }
 
-  /** A reason was given, or the end was said: an answer without either was cut. */
+  /** True where a finish reason or the end of the stream has arrived; otherwise the answer was cut. */
   get isComplete(): boolean {
     return this.#isDone || this.#finish !== undefined
   }
 
-  /** The server said that nothing follows. */
+  /** Handles the end of the stream. */
   done(): void {
     this.#isDone = true
   }
@@ -82,7 +82,7 @@ export class ChatAnswer {
     yield { type: 'usage', in: prompt_tokens, out: completion_tokens, cached: details?.cached_tokens ?? 0 }
   }
 
-  /** Of a server that does not stream, although it was asked to. */
+  /** Reads the answer of a server that does not stream although it was asked to. */
   *readWhole(json: unknown): Generator<ModelEvent, void> {
     yield* this.read(json)
     this.done()
@@ -94,7 +94,7 @@ export class ChatAnswer {
     if (this.#isRefused || this.#finish === 'content_filter')
       return { type: 'end', reason: 'filtered', calls: [], body }
     if (this.#finish === 'length') return { type: 'end', reason: 'length', calls: [], body }
-    // Whatever reason is given: several servers say that they stopped.
+    // Whatever the reason: several servers report `stop`.
     return { type: 'end', reason: hasCalls ? 'calls' : 'stop', calls: this.#calls.map(toCall), body }
   }
 
@@ -111,7 +111,7 @@ export class ChatAnswer {
   #addCall({ index, ...call }: z.infer<typeof ToolCall>): void {
     const written = toText(call.function?.arguments)
     const pending = index === undefined ? undefined : this.#byIndex.get(index)
-    // Without an index each call is whole; under the index of another one it is a new one if it has a new id.
+    // Without an index each call is whole; a new id under a known index is a new call.
     if (pending !== undefined && (!call.id || call.id === pending.id)) {
       pending.function.arguments += written
       pending.function.name ||= call.function?.name ?? ''

@@ -13,21 +13,21 @@ import { countCalls, toOwnTurns, toResultText } from '../turns.ts'
 import { unreadable } from '../wire/failure.ts'
 import { parseJson, type Vendor, type VendorAnswer } from '../wire/vendor.ts'
 
-/** What servers say that do not know the members of newer ones. */
+/** Errors of servers that do not know the newer members. */
 const unknownMember = /stream_options|include_usage|tools?\b/i
 
 interface ChatOptions {
   vendor: Vendor
-  /** The vendor is OpenAI itself, which has another name for the limit of tokens. */
+  /** True for OpenAI itself, which has another name for the token limit. */
   isOpenAi: boolean
-  /** Asked instead of the agent's own model. */
+  /** Overrides the agent's model. */
   model?: string | null
   log: Log
 }
 
 /**
- * OpenAI's Chat Completions, as Ollama, vLLM, LM Studio, llama.cpp and many more speak it, each a little differently. A
- * step's body is the assistant's message, with whatever a server put beside its calls.
+ * OpenAI's Chat Completions API, as Ollama, vLLM, LM Studio, llama.cpp and many others implement it with small
+ * differences. A step's body is the assistant's message, with all members of its calls.
  */
 export class OpenAiChat implements Provider {
   readonly #options: ChatOptions
@@ -70,7 +70,7 @@ export class OpenAiChat implements Provider {
       const isRefused = error instanceof ProviderFailed && error.status === 400 && unknownMember.test(error.message)
       if (!isRefused) throw error
       const answer = await post(false)
-      // It was the options, then: this server is not asked for them again.
+      // The options were the cause: this server is not sent them again.
       this.#takesStreamOptions = false
       return answer
     }
@@ -106,7 +106,7 @@ function toMessages(turn: Turn): object[] {
   return [turn.body as object]
 }
 
-/** Text where that is all there is: some servers take nothing else. */
+/** Plain text where there is nothing else: some servers accept nothing else. */
 function toContent(parts: UserPart[]): string | object[] {
   const texts = parts.flatMap(part => ('text' in part ? [part.text] : []))
   if (texts.length === parts.length) return texts.join('\n\n')

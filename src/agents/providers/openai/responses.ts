@@ -32,13 +32,13 @@ type Item = { [name: string]: unknown }
 
 interface ResponsesOptions {
   vendor: Vendor
-  /** The vendor is OpenAI itself, which takes members that servers of other makes may refuse. */
+  /** True for OpenAI itself, which accepts members that other servers may refuse. */
   isOpenAi: boolean
 }
 
 /**
- * OpenAI's Responses API. Nothing is kept at the vendor, so a step's body is all that the model put out, reasoning in
- * its encrypted form included, and goes back as it came.
+ * OpenAI's Responses API. Nothing is stored at the vendor, so a step's body is the model's whole output, including
+ * encrypted reasoning, to be sent back unchanged.
  */
 export class OpenAiResponses implements Provider {
   readonly #vendor: Vendor
@@ -128,9 +128,9 @@ function toEnd(
   { type, response }: StreamEvent,
   { items, isRefused }: { items: Item[]; isRefused: boolean },
 ): ModelEvent & { type: 'end' } {
-  // Some servers of other makes give the items as they come, and none at the end.
+  // Some other servers send the items as they come, and none at the end.
   const output = response?.output?.length ? response.output : items
-  // Nothing is stored at the vendor: reasoning that is only named would be asked for there.
+  // Nothing is stored at the vendor, so reasoning without content would be looked for there in vain.
   const body = output.filter(item => item.type !== 'reasoning' || typeof item.encrypted_content === 'string')
   const calls = body.filter(item => item.type === 'function_call').map(toCall)
   if (isRefused) return { type: 'end', reason: 'filtered', calls: [], body }

@@ -1,19 +1,19 @@
 import { EgressFailed } from '../../../egress/egress-failed.ts'
 import { ProviderFailed } from '../provider.ts'
 
-/** Of a vendor's error, this much is passed on to logs: enough to see what is wrong, and little of what people wrote. */
+/** The most characters of a vendor's error in logs: enough to see the cause, with little of what users wrote. */
 const shownCharacters = 300
 
-/** Nobody waits longer for a second try: an answer is due within two minutes. */
-const longestWaitMs = 20_000
+/** The longest pause before a second attempt: an answer is due within two minutes. */
+const waitLimitMs = 20_000
 
 const retryableStatuses = new Set([408, 409, 425, 429])
 
-/** Vendors have no status for a question that is too long, so it shows in the words. */
+/** Vendors have no status for a question that is too long; only the message says it. */
 const tooLong =
   /context_length_exceeded|prompt is too long|maximum context length|exceeds the maximum number of tokens/i
 
-/** An answer that says no: its status, its headers, and the beginning of its body with no key in it. */
+/** A refusal: its status, its headers, and the beginning of its body without keys. */
 export interface Refusal {
   status: number
   headers: Record<string, string>
@@ -22,14 +22,14 @@ export interface Refusal {
   requestId?: string | undefined
 }
 
-/** What a vendor's refusal means. Vendors write errors in forms of their own, of which the codes and waits are found. */
+/** The meaning of a vendor's refusal, from the error codes and pauses in the vendor's own format. */
 export function toFailure(vendor: string, { status, headers, text, requestId = '' }: Refusal): ProviderFailed {
   const error = readError(text)
   const retryAfterMs = waitOf(headers) ?? error.retryAfterMs
   const isRetryable =
     (retryableStatuses.has(status) || status >= 500) &&
     !error.codes.includes('insufficient_quota') &&
-    (retryAfterMs ?? 0) <= longestWaitMs
+    (retryAfterMs ?? 0) <= waitLimitMs
   const message = `${vendor} answered ${status} ${requestId}: ${text}`.slice(0, shownCharacters)
   if (status === 401 || status === 403) {
     return new ProviderFailed(message, { code: 'provider_not_configured', status, isRetryable: false })
@@ -40,7 +40,7 @@ export function toFailure(vendor: string, { status, headers, text, requestId = '
   return new ProviderFailed(message, { code: 'provider_error', status, isRetryable, retryAfterMs })
 }
 
-/** What it means that there was no complete answer. */
+/** The meaning of an incomplete answer. */
 export function toBrokenFailure(vendor: string, cause: EgressFailed): ProviderFailed {
   const isRetryable = ['name', 'connection', 'idle'].includes(cause.fault)
   const code = cause.fault === 'deadline' ? 'timeout' : 'provider_error'
@@ -52,12 +52,12 @@ export function toBrokenFailure(vendor: string, cause: EgressFailed): ProviderFa
   })
 }
 
-/** What came is no answer in the vendor's protocol, or breaks off: the next one may be better. */
+/** An answer that is not in the vendor's protocol, or breaks off; another attempt may succeed. */
 export function unreadable(vendor: string, why: string): ProviderFailed {
   return new ProviderFailed(`${vendor}: ${why}`, { code: 'provider_error', status: null, isRetryable: true })
 }
 
-/** An error that came in the middle of an answer. */
+/** An error in the middle of an answer. */
 export function failedMidway(vendor: string, code: string, isRetryable: boolean): ProviderFailed {
   const message = `${vendor} broke off: ${code}`.slice(0, shownCharacters)
   return new ProviderFailed(message, {
@@ -73,16 +73,16 @@ function readError(text: string): { codes: string[]; retryAfterMs: number | null
   try {
     body = JSON.parse(text)
   } catch {
-    // A proxy's page, or an error that was cut: its status says enough.
+    // A proxy's page, or a truncated error: the status has to do.
     return nothing
   }
-  // Gemini's form is an array where a whole answer was asked for.
+  // Gemini sends an array where a whole answer was asked for.
   const error = member(Array.isArray(body) ? body[0] : body, 'error')
   const codes = ['code', 'type', 'status'].map(name => member(error, name)).filter(value => typeof value === 'string')
   return { codes, retryAfterMs: retryDelayOf(member(error, 'details')) }
 }
 
-/** Of Gemini: `"retryDelay": "12s"` in one of the details. */
+/** Gemini's `"retryDelay": "12s"`, in one of the details. */
 function retryDelayOf(details: unknown): number | null {
   if (!Array.isArray(details)) return null
   const delay = details.map(detail => member(detail, 'retryDelay')).find(value => typeof value === 'string')
@@ -90,7 +90,7 @@ function retryDelayOf(details: unknown): number | null {
   return Number.isNaN(seconds) ? null : Math.ceil(seconds * 1000)
 }
 
-/** Of `Retry-After` (RFC 9110, 10.2.3): seconds, or a date, which counts from the answer's own. */
+/** The seconds of `Retry-After` (RFC 9110, section 10.2.3): a number, or a date, relative to the answer's own. */
 function waitOf({ 'retry-after': wait, date }: Record<string, string>): number | null {
   if (wait === undefined) return null
   if (/^\d{1,9}$/.test(wait.trim())) return Number(wait) * 1000

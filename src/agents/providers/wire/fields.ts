@@ -9,7 +9,7 @@ export const count = z.number().int().nonnegative().optional().catch(undefined)
 /** An object of the given members; undefined for anything else. */
 export const record = <Shape extends z.ZodRawShape>(shape: Shape) => z.object(shape).optional().catch(undefined)
 
-/** What of an answer's record is known. Throws ProviderFailed where it is no JSON object. */
+/** The known members of a record. Throws ProviderFailed where it is no JSON object. */
 export function readFields<Schema extends z.ZodType>(vendor: string, schema: Schema, json: unknown): z.infer<Schema> {
   const result = schema.safeParse(json)
   if (result.success) return result.data

@@ -1,12 +1,12 @@
 import { createParser } from 'eventsource-parser'
 import { ProviderFailed } from '../provider.ts'
 
-/** Characters of one record. The largest real ones are images that a model has drawn, or a whole answer at its end. */
+/** The most characters of a record. The largest real ones are pictures, or a whole answer at its end. */
 const recordLimit = 4 * 1024 * 1024
 
 /**
- * The data of each server-sent event, however the bytes are cut. Events without data, comments and other fields are
- * passed over, and so is a last event without a blank line behind it. Throws ProviderFailed for a record over 4 MiB.
+ * The data of each server-sent event, in whatever pieces the bytes arrive. Skips events without data, comments, other
+ * fields, and a last event without a blank line after it. Throws ProviderFailed for a record over 4 MiB.
  */
 export async function* readRecords(vendor: string, body: AsyncIterable<Buffer>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder()
@@ -15,7 +15,7 @@ export async function* readRecords(vendor: string, body: AsyncIterable<Buffer>):
   const parser = createParser({
     maxBufferSize: recordLimit,
     onEvent: ({ data }) => {
-      // One whose end came with the bytes that went over the limit was never held back.
+      // A record that ends in the chunk that exceeds the limit was never buffered.
       isTooLong ||= data.length > recordLimit
       ready.push(data)
     },

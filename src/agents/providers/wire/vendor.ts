@@ -4,16 +4,16 @@ import type { OpenAnswer } from '../../../egress/open-answer.ts'
 import { toBrokenFailure, toFailure, unreadable } from './failure.ts'
 import { readRecords } from './records.ts'
 
-/** No byte for so long, and the connection counts as cut. */
+/** A connection that is silent for this long counts as cut. */
 const silenceMs = 60_000
 
-/** Runs end much earlier and stop their request; this only keeps a forgotten connection from staying for ever. */
+/** Runs end much earlier and abort their request; this closes connections that were forgotten. */
 const deadlineMs = 3_600_000
 
-/** Bytes of a whole answer, with everything around its text. */
+/** The most bytes of an answer, with everything around its text. */
 const answerLimitBytes = 16 * 1024 * 1024
 
-/** Bytes of an error to read: what is told of waits and codes stands in them. */
+/** The most bytes read of an error; codes and pauses are within. */
 const errorLimitBytes = 65_536
 
 export interface VendorOptions {
@@ -24,14 +24,14 @@ export interface VendorOptions {
   /** Sent with every request; holds the key. */
   headers: Record<string, string>
   client: Pick<Egress, 'open'>
-  /** Replaces keys in what a vendor says of an error. */
+  /** Removes keys from a vendor's error. */
   conceal: (text: string) => string
 }
 
-/** One vendor's HTTP API: requests are JSON by POST, and what goes wrong is a ProviderFailed. */
+/** One vendor's HTTP API: JSON by POST; every failure is a ProviderFailed. */
 export class Vendor {
   readonly id: string
-  /** Where it is reached. */
+  /** The host of the API. */
   readonly host: string
   readonly #options: VendorOptions
 
@@ -41,7 +41,7 @@ export class Vendor {
     this.#options = options
   }
 
-  /** Resolves with an answer of status 2xx as it begins. */
+  /** Resolves with a 2xx answer once its head has arrived. */
   async post(path: string, body: object, signal: AbortSignal, accept = 'text/event-stream'): Promise<VendorAnswer> {
     const { url, headers, client } = this.#options
     const request = {
@@ -71,7 +71,7 @@ export class Vendor {
   }
 }
 
-/** An answer that said yes. Its body is read once, in one of two forms. */
+/** A 2xx answer. Its body can be read once, in one of two forms. */
 export class VendorAnswer {
   readonly #vendor: string
   readonly #answer: OpenAnswer
@@ -83,7 +83,7 @@ export class VendorAnswer {
     this.#toFailure = toFailure
   }
 
-  /** What the vendor calls this request. */
+  /** The vendor's id of this request. */
   get requestId(): string | undefined {
     return requestIdOf(this.#answer.headers)
   }
@@ -135,7 +135,7 @@ async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
       if (sizeBytes >= errorLimitBytes) break
     }
   } catch {
-    // The status has been said: what is missing of the reasons changes nothing.
+    // The status is known; the rest of the error would add nothing.
   }
   return Buffer.concat(chunks).subarray(0, errorLimitBytes).toString()
 }

@@ -7,13 +7,13 @@ export interface CheckTask {
   args: Record<string, unknown>
 }
 
-/** What is wrong with arguments, in words for the model; none: they are right. `schema`: that is what is wrong. */
+/** The faults of arguments in words for the model; empty: valid. `schema`: the schema itself is faulty. */
 export interface Checked {
   isSchemaValid: boolean
   faults: string[]
 }
 
-/** Processor time for one check: compiling a schema of 32 KiB takes some 20 ms, its patterns may take for ever. */
+/** The processor time of one check: compiling a schema of 32 KiB takes some 20 ms, its patterns may take for ever. */
 const taskMs = 100
 
 /** Checks that may wait on this node: 16 runs with 16 calls each. */
@@ -22,8 +22,8 @@ const waitingLimit = 256
 const file = new URL('./checking-thread.ts', import.meta.url)
 
 /**
- * Checks arguments against the schema that an owner gave, on a thread of its own: neither a schema that takes long to be
- * compiled nor a pattern that takes long to be matched holds up anything else.
+ * Validates arguments by the owner's JSON Schema on a thread of its own, so that neither a schema that compiles slowly
+ * nor a pattern that matches slowly holds up anything else.
  */
 export class ArgumentChecker {
   readonly #thread: Thread<CheckTask, Checked>
@@ -32,7 +32,7 @@ export class ArgumentChecker {
     this.#thread = new Thread({ file, taskMs, waitingLimit, memoryMb: 128, log })
   }
 
-  /** What is wrong, in words for the model; null where nothing is. Never rejects. */
+  /** The faults in words for the model; null where the arguments are valid. Never rejects. */
   async faultsOf(schema: object, args: Record<string, unknown>): Promise<string | null> {
     const outcome = await this.#thread.run({ schema: JSON.stringify(schema), args })
     if (outcome.state === 'turned away') return 'The arguments could not be checked now. Try again later.'

@@ -3,15 +3,15 @@ import { LRUCache } from 'lru-cache'
 import { takeTasks } from '../../../lib/process/thread.ts'
 import type { Checked, CheckTask } from './checker.ts'
 
-/** Schemas that are kept compiled; the longest unused go first. A guess. */
+/** The most compiled schemas kept; the least recently used are evicted first. A guess. */
 const keptSchemas = 500
 
-/** Faults that the model is told of at once. */
+/** The most faults reported at once. */
 const faultLimit = 20
 
 const compiled = new LRUCache<string, ValidateFunction>({ max: keptSchemas })
 
-// What the thread of the argument checker runs.
+// The thread of the argument checker.
 takeTasks(check)
 
 function check({ schema, args }: CheckTask): Checked {
@@ -25,7 +25,10 @@ function check({ schema, args }: CheckTask): Checked {
   return { isSchemaValid: true, faults: isRight ? [] : (validate.errors ?? []).slice(0, faultLimit).map(toFault) }
 }
 
-/** An instance for each schema: an `$id` may be used by several. Without a way to load any, references to others fail. */
+/**
+ * A separate instance for each schema, because several may use one `$id`. Nothing is loaded, so references to other
+ * schemas fail.
+ */
 function compile(text: string): ValidateFunction {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true, logger: false })
   const { $schema: _, ...schema } = JSON.parse(text) as Record<string, unknown>

@@ -2,7 +2,7 @@ import type { Answer } from '../../../egress/exchange.ts'
 import { cutText } from '../result.ts'
 import type { ToolResult } from '../tool.ts'
 
-/** What the model is told of an answer: its status, and its body as far as it is text. */
+/** The tool result of an answer: its status, and its body as far as it is text. */
 export function toAnswerResult({ status, headers, body, isCut }: Answer): ToolResult {
   const isRedirect = status >= 300 && status < 400
   const text = isRedirect ? '(redirects are not followed)' : bodyOf(headers, body, isCut)
@@ -21,7 +21,7 @@ function bodyOf(headers: Record<string, string>, body: Buffer, isCut: boolean): 
   return /[/+]json$/.test(type) ? compact(text) : text
 }
 
-/** It is the other side's word, and stands in a line of ours. */
+/** Chosen by the other server, but part of our text. */
 const toName = (type: string) => (/^[\w.+/-]{1,100}$/.test(type) ? type : 'an unknown type')
 
 function decode(type: string | undefined, body: Buffer): string {
@@ -34,7 +34,7 @@ function decode(type: string | undefined, body: Buffer): string {
   }
 }
 
-/** Without the spaces that cost tokens; what is cut, or no JSON, stays as it is. */
+/** JSON without its white space, which costs tokens; other or truncated text is unchanged. */
 function compact(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text))

@@ -8,14 +8,14 @@ import { noParameters, type FunctionDefinition } from './function.ts'
 import { toHeaders } from './headers.ts'
 import { BadArguments, toRequest, type FunctionRequest } from './request.ts'
 
-/** For everything: resolving, connecting, sending, and the last byte of the answer. */
+/** The limit of the whole: resolving, connecting, sending, and the last byte of the answer. */
 const callMs = 10_000
 
 export interface FunctionParts {
   egress: Pick<Egress, 'send'>
   checker: ArgumentChecker
   version: string
-  /** Calls are signed with it; null: they are not. */
+  /** Signs the calls; null: they are not signed. */
   secret: Secret | null
   now: () => Date
 }

@@ -4,7 +4,7 @@ import type { CallContext, ToolboxRequest } from '../tool.ts'
 import type { FunctionMethod } from './function.ts'
 import type { FunctionRequest } from './request.ts'
 
-/** What the client says by itself; anything else would make requests that servers take for attacks. */
+/** Set by the HTTP client; other values would make requests that servers take for attacks. */
 const ofClient = new Set([
   'connection',
   'content-length',
@@ -27,7 +27,7 @@ interface Signed {
   now: Date
 }
 
-/** What goes with a call: what the owner configured, and what the server says, which cannot be overridden. */
+/** The headers of a call: the owner's, and the server's own, which cannot be overridden. */
 export function toHeaders({ method, request, configured, of, call, version, secret, now }: Signed) {
   const id = `${call.run}-${call.step}`
   const own: Record<string, string> = {
@@ -48,7 +48,7 @@ export function toHeaders({ method, request, configured, of, call, version, secr
   return { ...Object.fromEntries(others), ...own }
 }
 
-/** As in Standard Webhooks; without a body, the method and the path are signed instead. */
+/** A signature by Standard Webhooks; without a body, method and path are signed instead. */
 function signatureOf({
   method,
   request,
@@ -60,7 +60,7 @@ function signatureOf({
   return standardHeaders({ id, at: now, body: request.body ?? `${method} ${pathname}${search}` }, [secret.reveal()])
 }
 
-/** Headers hold printable ASCII: what else a uid has is percent-encoded as UTF-8. */
+/** Header values hold printable ASCII: other characters of a uid are percent-encoded as UTF-8. */
 function toVisible(text: string): string {
   return text.toWellFormed().replace(/[^\x20-\x7e]+/g, encodeURIComponent)
 }

@@ -1,6 +1,6 @@
 import type { FunctionDefinition } from './function.ts'
 
-/** Arguments from which no request can be made. The message is for the model. */
+/** Arguments that make no valid request. The message is for the model. */
 export class BadArguments extends Error {}
 
 export interface FunctionRequest {
@@ -9,7 +9,7 @@ export interface FunctionRequest {
   body: Buffer | null
 }
 
-/** A URL without its fragment: what leads to the host, and what follows it. */
+/** A URL without its fragment: up to the host, and the rest. */
 const parts = /^(https?:\/\/[^/?#]+)([^#]*)/i
 const placeholder = /\{([A-Za-z0-9_.$-]{1,64})\}/g
 const dotSegment = /^(?:\.|%2e){1,2}$/i
@@ -28,13 +28,16 @@ export function toRequest(
   if (method !== 'GET' && method !== 'DELETE') {
     return { url: url.href, body: Buffer.from(JSON.stringify(Object.fromEntries(rest))) }
   }
-  // Not by `searchParams`, which would write what the template says anew.
+  // Not by `searchParams`, which would re-encode the template's own query.
   const query = rest.flatMap(([name, value]) => toTexts(value).map(text => `${encode(name)}=${encode(text)}`))
   const search = [url.search.slice(1), ...query].filter(Boolean).join('&')
   return { url: `${url.origin}${url.pathname}${search && `?${search}`}`, body: null }
 }
 
-/** Whatever the arguments are, the request goes to the template's own host, and to as deep a place there. */
+/**
+ * Fills the template. Whatever the arguments are, the request goes to the template's host, and to a path of equal
+ * depth.
+ */
 function fill(template: string, segmentOf: (name: string) => string): URL {
   const [, origin = '', rest = ''] = parts.exec(template) ?? []
   const filled = rest.replace(placeholder, (_, name: string) => segmentOf(name))
@@ -65,7 +68,7 @@ function toSegment(name: string, value: unknown): string {
 
 const encode = (text: string) => encodeURIComponent(text.toWellFormed())
 
-/** An array is a parameter that is repeated. */
+/** An array becomes a repeated parameter. */
 function toTexts(value: unknown): string[] {
   if (value === null || value === undefined) return []
   if (Array.isArray(value)) return value.flatMap(item => (Array.isArray(item) ? [JSON.stringify(item)] : toTexts(item)))

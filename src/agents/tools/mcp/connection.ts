@@ -12,37 +12,37 @@ import type { Egress, OpenRequest } from '../../../egress/egress.ts'
 import type { OpenAnswer } from '../../../egress/open-answer.ts'
 import { toFetch } from '../../../egress/to-fetch.ts'
 import { readListing, type Listing } from './listing.ts'
-import type { RememberedServers, Way } from './remembered.ts'
+import type { ToolServerCache, Route } from './server-cache.ts'
 import type { ServerAddress } from './server.ts'
 
-/** For connecting and listing. */
+/** The limit of connecting and listing. */
 export const listMs = 10_000
 export const callMs = 30_000
 
-/** The longest run, and some more: the stream of a server that speaks HTTP+SSE stays open for as long. */
+/** Longer than any run: the stream of a server with the HTTP+SSE transport stays open for as long. */
 const streamMs = 300_000
 
-/** Bytes of one answer. What a model is told of it is far less, but JSON cannot be read in parts. */
+/** The most bytes of one answer. The model gets far less, but JSON cannot be parsed in part. */
 const answerLimitBytes = 4 * 1024 * 1024
 const streamLimitBytes = 16 * 1024 * 1024
 
-/** Pages of one list. */
+/** The most pages of a list. */
 const pageLimit = 10
 
 export interface ConnectionParts {
   egress: Pick<Egress, 'open'>
-  remembered: RememberedServers
+  cache: ToolServerCache
   version: string
 }
 
 /**
- * A tool server as one run uses it: reached by the newest protocol that both sides speak, when something is first asked of
- * it. Every request goes through the guarded client, with the headers of the configuration.
+ * A tool server as one run uses it, connected on first use with the newest protocol that both sides know. Every request
+ * goes through the guarded client, with the configured headers.
  */
 export class ToolServerConnection {
   readonly #address: ServerAddress
   readonly #parts: ConnectionParts
-  /** Of each call: what ends it when its answer breaks off. The client would wait for another stream to bring it. */
+  /** Aborts a call when its answer breaks off; the client would wait for another stream. */
   readonly #calls = new AsyncLocalStorage<AbortController>()
   #connected: Promise<Connected> | null = null
 
@@ -51,22 +51,22 @@ export class ToolServerConnection {
     this.#parts = parts
   }
 
-  /** All its tools, as it tells them now or, where it allowed that, told them lately. */
+  /** All tools of the server, cached for as long as the server allows. */
   async list(signal: AbortSignal, { isFresh = false } = {}): Promise<Listing> {
-    const { remembered } = this.#parts
-    const kept = isFresh ? undefined : remembered.listingOf(this.#address)
+    const { cache } = this.#parts
+    const kept = isFresh ? undefined : cache.listingOf(this.#address)
     if (kept !== undefined) return kept
     try {
       const { client } = await this.#connect(signal)
-      // Without it, the client would say on the console that there are none.
+      // The client would otherwise warn on the console that there are none.
       const hasTools = client.getServerCapabilities()?.tools !== undefined
       const listing = readListing(
         hasTools ? await client.listTools(undefined, { signal, timeout: listMs }) : { tools: [] },
       )
-      remembered.keepListing(this.#address, listing)
+      cache.keepListing(this.#address, listing)
       return listing
     } catch (error) {
-      remembered.forget(this.#address)
+      cache.forget(this.#address)
       throw error
     }
   }
@@ -102,32 +102,32 @@ export class ToolServerConnection {
   }
 
   async #open(signal: AbortSignal): Promise<Connected> {
-    const { remembered } = this.#parts
-    const way = remembered.wayOf(this.#address)
-    if (way !== undefined) {
-      // It may speak another version by now.
-      const again = await this.#openBy(way.transport, way.prior, signal).catch(() => null)
+    const { cache } = this.#parts
+    const route = cache.routeOf(this.#address)
+    if (route !== undefined) {
+      // The server may have another version by now.
+      const again = await this.#openBy(route.transport, route.prior, signal).catch(() => null)
       if (again !== null) return again
-      remembered.forget(this.#address)
+      cache.forget(this.#address)
       signal.throwIfAborted()
     }
-    const { connected, transport } = await this.#findWay(signal)
-    remembered.keepWay(this.#address, { transport, prior: priorOf(connected.client) })
+    const { connected, transport } = await this.#findRoute(signal)
+    cache.keepRoute(this.#address, { transport, prior: priorOf(connected.client) })
     return connected
   }
 
-  async #findWay(signal: AbortSignal): Promise<{ connected: Connected; transport: Way['transport'] }> {
+  async #findRoute(signal: AbortSignal): Promise<{ connected: Connected; transport: Route['transport'] }> {
     try {
       return { connected: await this.#openBy('http', null, signal), transport: 'http' }
     } catch (error) {
-      // Servers of before 2025 have no POST at this place. Any other refusal says nothing of the transport.
+      // Servers from before 2025 have no POST here. Any other refusal says nothing about the transport.
       const status = statusOf(error)
       if (status !== 404 && status !== 405) throw error
       return { connected: await this.#openBy('sse', { kind: 'legacy' }, signal), transport: 'sse' }
     }
   }
 
-  async #openBy(transport: Way['transport'], prior: PriorDiscovery | null, signal: AbortSignal): Promise<Connected> {
+  async #openBy(transport: Route['transport'], prior: PriorDiscovery | null, signal: AbortSignal): Promise<Connected> {
     const client = new Client(
       { name: 'parley', version: this.#parts.version },
       {
@@ -158,7 +158,7 @@ export class ToolServerConnection {
     const egress = { open: (request: OpenRequest) => this.#openWatched(request) }
     const send = toFetch(egress, { deadlineMs: callMs, idleMs: callMs, limitBytes: answerLimitBytes })
     return new StreamableHTTPClientTransport(new URL(url), {
-      // Nothing is listened to beside answers: servers may offer no stream for that, and this is what they say then.
+      // No stream for unsolicited messages: servers need not offer one, and this is their answer.
       fetch: async (input, init) => (init?.method === 'GET' ? new Response(null, { status: 405 }) : send(input, init)),
       requestInit: { headers: headers ?? {} },
       reconnectionOptions: {
@@ -200,7 +200,7 @@ interface Connected {
   end: () => Promise<void>
 }
 
-/** What a tool answers goes to a model. Schemas of strangers are not compiled and run for it. */
+/** A tool's output goes to a model, so schemas of other servers are not compiled and run for it. */
 const unchecked = {
   getValidator:
     <T>() =>
@@ -212,7 +212,7 @@ function priorOf(client: Client): PriorDiscovery {
   return discover === undefined ? { kind: 'legacy' } : { kind: 'modern', discover }
 }
 
-/** The HTTP status that a server answered with; null where it did not. */
+/** The HTTP status of a server's answer; null without an answer. */
 export function statusOf(error: unknown): number | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof SdkHttpError) return cause.status

@@ -3,10 +3,10 @@ import { EgressFailed } from '../../../egress/egress-failed.ts'
 import { reasonOf } from '../result.ts'
 import { statusOf } from './connection.ts'
 
-/** Characters of what a server says of its own errors. */
+/** The most characters of a server's error message. */
 const messageLength = 300
 
-/** Why a tool server did not do what it was asked, in words that name no address. */
+/** The reason why a tool server failed, without addresses. */
 export function failureOf(error: unknown): string {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof EgressFailed) return reasonOf(cause)

@@ -9,11 +9,11 @@ const descriptionLength = 2_000
 /** The tools of a server that can be offered. */
 export interface Listing {
   tools: { listed: ListedTool; definition: Tool }[]
-  /** How long the server says that this is good for; 0: it is not to be kept. */
+  /** For how long the server allows caching; 0: not at all. */
   ttlMs: number
 }
 
-/** Leaves out what cannot be offered to a model. Tools whose headers are invalid were left out by the client. */
+/** Selects the tools that can be offered to a model. The client has dropped tools with invalid headers. */
 export function readListing(result: ListToolsResult): Listing {
   const { ttlMs } = result as { ttlMs?: unknown }
   const tools = result.tools.slice(0, toolLimit).filter(isOfUse)
@@ -38,7 +38,7 @@ function toListed({ name, title, description, inputSchema, annotations }: Tool):
   }
 }
 
-/** What a call needs to be made. */
+/** The part of the definition that a call needs. */
 function withoutOutput({ outputSchema: _, ...definition }: Tool): Tool {
   return definition
 }

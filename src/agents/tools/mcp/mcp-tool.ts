@@ -42,7 +42,7 @@ function toRule({ name, url }: ToolServerDefinition, tool: string): ApprovalRule
   }
 }
 
-/** Members in one order, so that arguments are the same after they were stored. */
+/** Members in a fixed order, so that arguments are unchanged by storing them. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

@@ -2,11 +2,11 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { cutText } from '../result.ts'
 import type { ToolResult } from '../tool.ts'
 
-/** Images of one result; the rest is named. */
+/** The most images of a result; others are only named. */
 const imageLimit = 5
 const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp'])
 
-/** What the model is told of a call. */
+/** The tool result of a call. */
 export function toToolResult({ content, structuredContent, isError }: CallToolResult): ToolResult {
   const blocks = content ?? []
   const images = blocks.flatMap(toImage).slice(0, imageLimit)

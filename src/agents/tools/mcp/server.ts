@@ -1,24 +1,24 @@
 /** A tool server (Model Context Protocol) that an agent may use. */
 export interface ToolServerDefinition {
-  /** Tells the server from others in the names of tools. */
+  /** Distinguishes servers in the names of tools. */
   name: string
   url: string
-  /** By the server's own names; null: all of them. */
+  /** By the server's own names; null: all. */
   allowed_tools: string[] | null
   approval_mode: 'always' | 'never'
   headers: Record<string, string> | null
 }
 
-/** Who asks a server what, as far as its answers depend on it. */
+/** The server and credentials, as far as its answers depend on them. */
 export type ServerAddress = Pick<ToolServerDefinition, 'url' | 'headers'>
 
-/** A tool as its server tells of it. */
+/** A tool as its server describes it. */
 export interface ListedTool {
   name: string
   title: string | null
   description: string
   inputSchema: object
-  /** A call may be made twice: it changes nothing, or the same as before. */
+  /** A call may be repeated: it changes nothing, or nothing more. */
   isRepeatable: boolean
 }
 

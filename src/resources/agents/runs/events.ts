@@ -1,5 +1,5 @@
 import { event, type EventType } from '../../../engine/event.ts'
-import type { RunAction, ToldApproval } from '../../../agents/runs/deliveries.ts'
+import type { RunAction, DeliveredApproval } from '../../../agents/runs/deliveries.ts'
 import { guids, type Kind } from '../../apps/kinds.ts'
 import { toExpiry } from '../approvals/expiry.ts'
 import type { ListedRun } from './list.ts'
@@ -8,7 +8,7 @@ import { showRun } from './represent.ts'
 /** What a delivery keeps: see queueRunDeliveries. */
 interface ToldRun {
   run: ListedRun
-  approval: ToldApproval | null
+  approval: DeliveredApproval | null
 }
 
 const actions: RunAction[] = ['run_done', 'run_failed', 'approval_requested', 'approval_decided']
@@ -33,6 +33,6 @@ export const runEvents: EventType<ToldRun>[] = actions.map(type =>
   }),
 )
 
-function showToldApproval({ id, server, tool, state, created_at }: ToldApproval) {
+function showToldApproval({ id, server, tool, state, created_at }: DeliveredApproval) {
   return { id, server, tool, state, expires_at: toExpiry(created_at) }
 }

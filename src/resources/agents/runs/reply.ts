@@ -4,7 +4,7 @@ import { loadingCommand, type Work } from '../../../engine/command.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { RunRow } from '../../../agents/runs/run.ts'
 import { emptySteps } from '../../../agents/runs/steps.ts'
-import { endRuns, lockKept, lockRun, tellEnds, type Lease, type RunEnd } from '../../../agents/runs/store.ts'
+import { endRuns, lockKept, lockRun, queueEndDeliveries, type Lease, type RunEnd } from '../../../agents/runs/store.ts'
 import { batch } from '../../../postgres/batch.ts'
 import type { Db } from '../../../postgres/sql.ts'
 import { comment } from '../../comments/kind.ts'
@@ -66,7 +66,7 @@ export const postReply = loadingCommand(
     if (cited.length > 0) item.parts = { ...(item.parts ?? noParts), annotations: cited }
     const ended = { ...end, reply_type: place.type, reply_id: item.id, ended_at: work.now }
     work.write(endRuns, ended)
-    work.write(tellEnds, ended)
+    work.write(queueEndDeliveries, ended)
     if (!keepsSteps) work.write(emptySteps, { run_id: end.id })
     for (const [at, file_id] of files.entries()) {
       work.write(insertAnnotations, { item_type: place.type, item_id: item.id, place: at, file_id })

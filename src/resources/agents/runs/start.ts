@@ -147,7 +147,7 @@ export function startRunner(parts: RunnerParts): Started {
       void runner.review([id])
       bus?.publish(channel, { review: [id] } satisfies RunNews)
       // The node that works on it tells of it itself.
-      if (run.state_before !== 'running') runner.tellEnded(run)
+      if (run.state_before !== 'running') runner.reportEnd(run)
       if (run.state_before === 'waiting') await approvals.settle()
     },
     settle: () => approvals.settle(),
@@ -176,7 +176,7 @@ interface ChoreParts {
 export function runChores({ runner, approvals, counts, sql, settings, past }: ChoreParts): Chore[] {
   const look = async () => {
     await approvals.settle()
-    await runner.look()
+    await runner.poll()
     // Leases run out, and what waits becomes due.
     return false
   }

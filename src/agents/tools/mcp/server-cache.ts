@@ -4,33 +4,33 @@ import type { PriorDiscovery } from '@modelcontextprotocol/client'
 import type { Listing } from './listing.ts'
 import type { ServerAddress } from './server.ts'
 
-/** How a server was reached: by which transport, and what it said of its protocol. */
-export interface Way {
+/** How a server was reached: its transport and protocol version. */
+export interface Route {
   transport: 'http' | 'sse'
   prior: PriorDiscovery
 }
 
-/** How a server is reached seldom changes; asking anew takes one or two requests. */
-const wayMs = 3_600_000
+/** Transports seldom change; finding out takes one or two requests. */
+const routeMs = 3_600_000
 
-/** However long a server says that its list is good for. */
+/** The limit of caching a list, whatever the server allows. */
 const listingMs = 300_000
 
-/** Bytes of ways and of lists that are remembered, about: what was not asked for longest goes first. Guesses. */
-const waysBytes = 4 * 1024 * 1024
+/** Roughly the bytes of cached transports and lists; the least recently used are evicted first. Guesses. */
+const routesBytes = 4 * 1024 * 1024
 const listingsBytes = 32 * 1024 * 1024
 
-/** What this node learned of tool servers, as long as it is good for. */
-export class RememberedServers {
-  readonly #ways = openCache<Way>(waysBytes)
+/** This node's cache of facts about tool servers. */
+export class ToolServerCache {
+  readonly #routes = openCache<Route>(routesBytes)
   readonly #listings = openCache<Listing>(listingsBytes)
 
-  wayOf(address: ServerAddress): Way | undefined {
-    return this.#ways.get(keyOf(address))
+  routeOf(address: ServerAddress): Route | undefined {
+    return this.#routes.get(keyOf(address))
   }
 
-  keepWay(address: ServerAddress, way: Way): void {
-    this.#ways.set(keyOf(address), way, { ttl: wayMs })
+  keepRoute(address: ServerAddress, route: Route): void {
+    this.#routes.set(keyOf(address), route, { ttl: routeMs })
   }
 
   listingOf(address: ServerAddress): Listing | undefined {
@@ -43,12 +43,12 @@ export class RememberedServers {
   }
 
   forget(address: ServerAddress): void {
-    this.#ways.delete(keyOf(address))
+    this.#routes.delete(keyOf(address))
     this.#listings.delete(keyOf(address))
   }
 }
 
-/** Headers are part of it: others may see other tools. */
+/** Includes the headers: other callers may see other tools. */
 function keyOf({ url, headers }: ServerAddress): string {
   return createHash('sha256')
     .update(JSON.stringify([url, headers]))
