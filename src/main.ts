@@ -15,6 +15,7 @@ import { Presence } from './presence/presence.ts'
 import { gossipPresence } from './presence/presence-gossip.ts'
 import { deletedUser, systemUser } from './auth/principal.ts'
 import { Typing } from './engine/typing.ts'
+import { LocalBus } from './cluster/bus-local.ts'
 import { RedisBus } from './cluster/bus-redis.ts'
 import { describeSettings, readConfig, readEnvironment, readEnvironmentFile, type Config } from './config/config.ts'
 import { AdminSessions, forgetSessions } from './resources/admin/sign-in/sessions.ts'
@@ -36,6 +37,7 @@ import { readDisk } from './monitoring/disk.ts'
 import { Monitor } from './monitoring/monitor.ts'
 import type { Traces } from './monitoring/traces.ts'
 import { openProviders } from './agents/providers/table.ts'
+import type { Bus } from './cluster/bus.ts'
 import { openOutside } from './egress/outside.ts'
 import { Realtime } from './realtime/realtime.ts'
 import { path as hubPath } from './realtime/protocols/signalr/endpoint.ts'
@@ -240,11 +242,11 @@ export async function startNode(config: Config): Promise<Node> {
     apps.onCommit(({ events }) => typing.onCommit(events))
 
     // What nodes tell each other. Without Redis they look for it themselves, below.
-    const bus = await connectBus(config, sql, log)
+    const bus = await openBus(config, sql, log)
     let forwarding: Forwarding | null = null
     let onMoved: (listener: MovedListener) => void = () => {}
-    if (bus !== null) {
-      teardown.add('bus', () => bus.close())
+    teardown.add('bus', () => bus.close())
+    if (bus.reachesOtherNodes) {
       metrics.gauge('parley_bus_connected', 'Whether Redis can be used: 1 or 0.', () => (bus.isConnected ? 1 : 0))
       const talking = new AbortController()
       teardown.add('news', () => talking.abort())
@@ -457,7 +459,7 @@ export async function startNode(config: Config): Promise<Node> {
           agent_runs_open: runCounts.open,
           agent_tokens_in: runCounts.totals.input,
           agent_tokens_out: runCounts.totals.output,
-          bus_down: bus === null ? Number.NaN : Number(!bus.isConnected),
+          bus_down: bus.reachesOtherNodes ? Number(!bus.isConnected) : Number.NaN,
           pool_waits: metrics.poolWaits.total,
           pool_wait_p99_ms: metrics.poolWaits.sample().p99Ms,
           replica_reads: replica?.reads ?? 0,
@@ -630,13 +632,8 @@ async function openTraces(config: Config, node: string, log: Log): Promise<Trace
   return new Traces({ ...settings, version: config.version, node, log })
 }
 
-/** Null for a node that has no Redis. */
-async function connectBus(
-  { redisUrl, redisIsCluster: isCluster }: Config,
-  sql: Sql,
-  log: Log,
-): Promise<RedisBus | null> {
-  if (redisUrl === null) return null
+async function openBus({ redisUrl, redisIsCluster: isCluster }: Config, sql: Sql, log: Log): Promise<Bus> {
+  if (redisUrl === null) return new LocalBus()
   return RedisBus.connect({ url: redisUrl.reveal(), isCluster, deployment: await findDeployment(sql), log })
 }
 

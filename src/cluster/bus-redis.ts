@@ -1,9 +1,9 @@
 import { Cluster, Redis } from 'ioredis'
-import { Packr } from 'msgpackr'
 import { systemClock as clock, withTimeout } from '../lib/clock.ts'
 import { StartFault } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Bus } from './bus.ts'
+import { packMessage, unpackMessage } from './message.ts'
 
 interface RedisBusOptions {
   /** redis:// or rediss://; of a Cluster, any of its nodes. */
@@ -34,15 +34,13 @@ const lastWordsMs = 500
 
 type Client = Redis | Cluster
 
-/** Dates and bytes arrive as what they are. Every message stands for itself: a later subscriber has missed some. */
-const packr = new Packr({ useRecords: false, mapsAsObjects: true, int64AsType: 'number' })
-
 /**
  * The bus through Redis or Valkey: one connection that publishes and one that is subscribed. Started by `connect`,
  * ended by `close`. Connections that break come back by themselves, with their subscriptions; what was published
  * meanwhile is lost, and found in the event log a second later.
  */
 export class RedisBus implements Bus {
+  readonly reachesOtherNodes = true
   readonly #publisher: Client
   readonly #subscriber: Client
   readonly #prefix: string
@@ -59,7 +57,7 @@ export class RedisBus implements Bus {
       for (const channel of this.#listeners.keys()) this.#listen(channel)
     })
     subscriber.on('smessageBuffer', (channel: Buffer, bytes: Buffer) =>
-      this.#listeners.get(channel.toString().slice(prefix.length))?.(packr.unpack(bytes)),
+      this.#listeners.get(channel.toString().slice(prefix.length))?.(unpackMessage(bytes)),
     )
   }
 
@@ -82,18 +80,17 @@ export class RedisBus implements Bus {
     return bus
   }
 
-  /** Whether both connections are there. */
   get isConnected(): boolean {
     return this.#publisher.status === 'ready' && this.#subscriber.status === 'ready'
   }
 
   publish(channel: string, message: object): void {
     // Not queued while Redis is away: old news is in the log, and a queue would only grow.
-    this.#sent = this.#publisher.spublish(this.#prefix + channel, packr.pack(message)).catch(() => {})
+    this.#sent = this.#publisher.spublish(this.#prefix + channel, packMessage(message)).catch(() => {})
   }
 
-  subscribe(channel: string, hear: (message: unknown) => void): () => void {
-    this.#listeners.set(channel, hear)
+  subscribe(channel: string, listener: (message: unknown) => void): () => void {
+    this.#listeners.set(channel, listener)
     this.#listen(channel)
     return () => {
       this.#listeners.delete(channel)

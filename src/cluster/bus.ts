@@ -6,10 +6,14 @@
  * their order; between nodes there is none.
  */
 export interface Bus {
+  /** False for a node without Redis: other nodes on its database find by their polls what it does. */
+  readonly reachesOtherNodes: boolean
+  /** Whether messages can travel now. */
+  readonly isConnected: boolean
   /** Sends to every node that has subscribed, this one included. Never throws and never waits: what cannot go is lost. */
   publish(channel: string, message: object): void
-  /** Calls `hear` for later messages. One listener a channel; the returned function ends it. */
-  subscribe(channel: string, hear: (message: unknown) => void): () => void
+  /** Calls `listener` for later messages, never within a call of `publish`. One listener a channel; the returned function ends it. */
+  subscribe(channel: string, listener: (message: unknown) => void): () => void
   /** Resolves soon, when what was published has left; nothing is delivered after it. Safe to call twice. */
   close(): Promise<void>
 }

@@ -15,6 +15,8 @@ function openNodes() {
   const air = { isDead: false, said, clock }
   const start = () => {
     const bus: Bus = {
+      reachesOtherNodes: true,
+      isConnected: true,
       publish(_, message) {
         if (air.isDead) return
         said.push(message)

@@ -3,8 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ListedSession, SessionFilter, SessionPage } from './session-list.ts'
 
 interface SessionDirectoryParts {
-  /** Null where there is only one node. */
-  bus: Bus | null
+  bus: Bus
   /** The id of this node. */
   node: string
   /** The ids of the other running nodes, as far as the database knows. */
@@ -56,7 +55,7 @@ const answersTo = (node: string) => `sessions:${node}`
 
 /**
  * The realtime sessions of all nodes. Each node knows its own, and asks the others over the bus when a user wants to
- * see them. A node that does not answer within half a second is named as missing; without a bus, all others are.
+ * see them. A node that does not answer within half a second is named as missing; without Redis, all others are.
  */
 export class SessionDirectory {
   readonly #parts: SessionDirectoryParts
@@ -70,7 +69,6 @@ export class SessionDirectory {
   /** Answers other nodes from now on, until the returned function is called. */
   start(): () => void {
     const { bus, node } = this.#parts
-    if (bus === null) return () => {}
     const ends = [
       bus.subscribe(questions, question => this.#onQuestion(question as Question)),
       bus.subscribe(answersTo(node), answer => this.#onAnswer(answer as Answer)),
@@ -102,7 +100,7 @@ export class SessionDirectory {
     nodes: string[],
   ): Promise<{ answers: Answer[]; silent: string[] }> {
     const { bus, node, clock } = this.#parts
-    if (bus === null || nodes.length === 0) return { answers: [], silent: nodes }
+    if (!bus.reachesOtherNodes || nodes.length === 0) return { answers: [], silent: nodes }
     const ticket = ++this.#tickets
     const complete = Promise.withResolvers<void>()
     const open = { missing: new Set(nodes), answers: [], onComplete: complete.resolve } satisfies OpenQuestion
@@ -119,7 +117,7 @@ export class SessionDirectory {
     const { bus, node, listHere } = this.#parts
     if (from === node || (to !== undefined && to !== node)) return
     const page = listHere(filter, Math.min(limit, answerLimit))
-    bus!.publish(answersTo(from), { from: node, ticket, ...page } satisfies Answer)
+    bus.publish(answersTo(from), { from: node, ticket, ...page } satisfies Answer)
   }
 
   #onAnswer(answer: Answer): void {

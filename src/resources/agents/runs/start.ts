@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Apps } from '../../../engine/apps.ts'
 import type { GlobalCommands } from '../../../engine/global-commands.ts'
 import type { SharedLog } from '../../../log/shared-log.ts'
@@ -43,7 +44,7 @@ interface RunnerParts {
   readMaterials: ConstructorParameters<typeof AppHost>[0]['readMaterials']
   watcher: RunWatcher
   counts: RunCounts
-  bus: Bus | null
+  bus: Bus
   /** A name of the database that nobody else knows. */
   secret: string
   settings: RunSettings
@@ -81,6 +82,7 @@ export interface AgentControl {
 const channel = 'agent-runs'
 
 interface RunNews {
+  from: string
   /** Runs that may have been cancelled; absent: there may be something to begin. */
   review?: number[]
   /** An app of which runs were written: some may be new, some cancelled. */
@@ -91,6 +93,8 @@ interface RunNews {
 export function startRunner(parts: RunnerParts): Started {
   const { sql, apps, triggers, settings, clock, log, counts, bus, providers } = parts
   const now = () => new Date(clock.now())
+  const node = randomUUID()
+  const tellNodes = (news: Omit<RunNews, 'from'>) => bus.publish(channel, { from: node, ...news } satisfies RunNews)
   const answering = {
     tracer: parts.tracer,
     clock,
@@ -118,7 +122,7 @@ export function startRunner(parts: RunnerParts): Started {
     now,
     onResumed() {
       runner.wake()
-      bus?.publish(channel, {} satisfies RunNews)
+      tellNodes({})
     },
     onDecided: approval => counts.decided(approval.state),
   })
@@ -128,10 +132,11 @@ export function startRunner(parts: RunnerParts): Started {
     void runner.reviewApp(app.id)
     // What it does not come to now, the next look does.
     approvals.settle().catch((error: unknown) => log.warn({ error }, 'Approvals could not be settled'))
-    bus?.publish(channel, { app: app.id } satisfies RunNews)
+    tellNodes({ app: app.id })
   })
-  bus?.subscribe(channel, news => {
-    const { review, app } = news as RunNews
+  bus.subscribe(channel, news => {
+    const { from, review, app } = news as RunNews
+    if (from === node) return
     if (review !== undefined) return void runner.review(review)
     runner.wake()
     if (app !== undefined) void runner.reviewApp(app)
@@ -139,13 +144,13 @@ export function startRunner(parts: RunnerParts): Started {
   const control: AgentControl = {
     wake() {
       runner.wake()
-      bus?.publish(channel, {} satisfies RunNews)
+      tellNodes({})
     },
     async cancel(id, keepsText) {
       const run = await cancelRun(sql, id, keepsText)
       if (run === null) return
       void runner.review([id])
-      bus?.publish(channel, { review: [id] } satisfies RunNews)
+      tellNodes({ review: [id] })
       // The node that works on it tells of it itself.
       if (run.state_before !== 'running') runner.reportEnd(run)
       if (run.state_before === 'waiting') await approvals.settle()

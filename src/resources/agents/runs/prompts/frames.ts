@@ -9,7 +9,7 @@ import { actorOf } from '../../../users/represent.ts'
 
 interface FramesOptions {
   userCache: UserCache
-  bus: Bus | null
+  bus: Bus
   /** Shows a frame to those of this node who want to see it. */
   show: (app: number, frame: Frame) => void
   origin: () => string
@@ -64,7 +64,7 @@ export class RunFrames implements RunWatcher {
     const { bus, show } = this.#options
     this.#subscribed.get(app)?.()
     this.#subscribed.delete(app)
-    if (!isThere || bus === null) return
+    if (!isThere) return
     const hear = (message: unknown) => {
       const { from, frame } = message as Told
       if (from !== this.#node) show(app, frame)
@@ -173,6 +173,6 @@ export class RunFrames implements RunWatcher {
     const { bus, show } = this.#options
     // At once, also while the bus is away, and behind the event that this node has told of before.
     show(app, frame)
-    bus?.publish(channelOf(app), { from: this.#node, frame } satisfies Told)
+    bus.publish(channelOf(app), { from: this.#node, frame } satisfies Told)
   }
 }
