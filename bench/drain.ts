@@ -9,7 +9,7 @@ const gauges = ['parley_mailbox_commands', 'parley_background_waiting']
 const periodMs = 500
 
 /**
- * Server and database use less than this share of a processor when nothing is left to do. Chores that come round each
+ * Server and database use less than this share of a processor when nothing is left to do. Jobs that come round each
  * second took up to 3 % of one before they were looked at.
  */
 const quietShare = 0.06

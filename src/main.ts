@@ -52,23 +52,23 @@ import { Indexer } from './resources/agents/knowledge/indexer.ts'
 import { PassageSearch } from './resources/agents/knowledge/search.ts'
 import { RunCounts } from './resources/agents/runs/counts.ts'
 import { RunFrames } from './resources/agents/runs/prompts/frames.ts'
-import { runChores, startRunner } from './resources/agents/runs/start.ts'
+import { agentRunJobs, startRunner } from './resources/agents/runs/start.ts'
 import { Triggers } from './resources/agents/runs/triggers.ts'
 import { isRemovable } from './resources/apps/kinds.ts'
 import { isListed, isUnread } from './resources/apps/own/unread.ts'
 import { eventTypes as events, forwardedCommands, recent, resources } from './resources/index.ts'
 import { canRead } from './resources/apps/members/access.ts'
-import { notificationChores } from './resources/notifications/chores.ts'
+import { notificationJobs } from './resources/notifications/jobs.ts'
 import { Notifier, toNotifiable } from './resources/notifications/following/consumer.ts'
 import { Feed } from './resources/notifications/following/feed.ts'
 import { anyChange } from './resources/notifications/store.ts'
-import { requireKeys, sealChore } from './resources/seals.ts'
+import { requireKeys, sealJob } from './resources/seals.ts'
 import type { Services } from './resources/route.ts'
 import { followWithSubscriptions } from './resources/subscriptions/automatic.ts'
 import { lookAmong } from './resources/users/lists/online.ts'
 import { actorOf } from './resources/users/represent.ts'
 import { Registrations } from './resources/webhooks/consumer.ts'
-import { deliveryChores, startDelivery } from './resources/webhooks/delivery.ts'
+import { deliveryJobs, startDelivery } from './resources/webhooks/delivery.ts'
 import {
   toAssistantSettings,
   toBytesSettings,
@@ -85,7 +85,8 @@ import { requireFolderOfDatabase } from './bytes/blob-folder.ts'
 import { openBytes } from './bytes/bytes-open.ts'
 import { prepareDatabase } from './postgres/database.ts'
 import { lookAtCommits } from './jobs/commit-look.ts'
-import { earlierTime, keepHouse, prepareEvents, storageChores, type Chore } from './jobs/housekeeping.ts'
+import { earlierTime, prepareEvents, storageJobs } from './jobs/storage-jobs.ts'
+import { startJobs, type Job } from './jobs/jobs.ts'
 import { migrate } from './postgres/migrate.ts'
 import { Previews } from './media/previews.ts'
 import { Renditions } from './media/renditions.ts'
@@ -395,11 +396,11 @@ export async function startNode(config: Config): Promise<Node> {
     // What comes round again and again.
     const housekeeping = new AbortController()
     const past = () => earlierTime(sql, now())
-    const deliveries = deliveryChores({ deliverer, globalCommands, sql, past, log })
-    const runs = runChores({ runner, approvals, counts: runCounts, sql, settings: runSettings, past })
-    const choreParts = { sql, apps, bytes, trashDays: config.trashDays, past }
-    const ofResources = resources.flatMap(({ chores }) => chores?.(choreParts) ?? [])
-    const notifications = notificationChores({
+    const deliveries = deliveryJobs({ deliverer, globalCommands, sql, past, log })
+    const runs = agentRunJobs({ runner, approvals, counts: runCounts, sql, settings: runSettings, past })
+    const jobParts = { sql, apps, bytes, trashDays: config.trashDays, past }
+    const ofResources = resources.flatMap(({ jobs }) => jobs?.(jobParts) ?? [])
+    const notifications = notificationJobs({
       notifier,
       apps,
       sql,
@@ -407,14 +408,14 @@ export async function startNode(config: Config): Promise<Node> {
       past,
       observeTerms: waiting => (termsWaiting = waiting),
     })
-    const chores = [
-      ...storageChores(sql, { eventDays: config.eventDays, auditDays: config.auditDays }, now),
+    const jobs = [
+      ...storageJobs(sql, { eventDays: config.eventDays, auditDays: config.auditDays }, now),
       ...deliveries,
       ...notifications,
-      ...indexer.chores,
+      ...indexer.jobs,
       ...runs,
       ...ofResources,
-      sealChore({ sql, vault }),
+      sealJob({ sql, vault }),
       { name: 'forget sessions of administration', periodMs: 600_000, run: () => forgetSessions(sql, now()) },
     ]
     const requests = new RequestWindow(metrics.requests)
@@ -474,10 +475,10 @@ export async function startNode(config: Config): Promise<Node> {
       clock,
     })
     teardown.add('node', () => monitor.leave())
-    let choresEnd = async () => {}
+    let jobsEnd = async () => {}
     teardown.add('housekeeping', async () => {
       housekeeping.abort()
-      await choresEnd()
+      await jobsEnd()
     })
 
     const sessionDirectory = new SessionDirectory({
@@ -568,7 +569,7 @@ export async function startNode(config: Config): Promise<Node> {
     const stopAnswering = sessionDirectory.start()
     onMoved(moved => realtime.onAppsChanged(moved))
     await feed.start()
-    const looks: Chore[] = [
+    const looks: Job[] = [
       { name: 'look for users, keys and webhooks', periodMs: 1_000, dueWith: sharedRev, run: () => sharedLog.poll() },
       {
         name: 'look for what other nodes committed',
@@ -586,7 +587,7 @@ export async function startNode(config: Config): Promise<Node> {
       },
       { name: 'look for notifications to be told of', periodMs: 1_000, dueWith: anyChange, run: () => feed.look() },
     ]
-    choresEnd = keepHouse([...chores, ...looks, ...monitor.chores], {
+    jobsEnd = startJobs([...jobs, ...looks, ...monitor.jobs], {
       clock,
       log,
       signal: housekeeping.signal,

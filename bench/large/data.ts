@@ -1,5 +1,5 @@
 import { prepareDatabase } from '../../src/postgres/database.ts'
-import { prepareEvents } from '../../src/jobs/housekeeping.ts'
+import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { Teardown } from '../../src/lib/process/teardown.ts'
 import { migrate } from '../../src/postgres/migrate.ts'

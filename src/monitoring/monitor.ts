@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { Clock } from '../lib/clock.ts'
-import type { Chore, ChoreTurn } from '../jobs/housekeeping.ts'
+import type { Job, JobTurn } from '../jobs/jobs.ts'
 import type { Sql } from '../postgres/sql.ts'
 import { figures, type NodeFigureName, type ReadFigures } from './figures.ts'
 import * as nodes from './node-store.ts'
@@ -57,7 +57,7 @@ export class Monitor {
     return this.#lagMs
   }
 
-  get chores(): Chore[] {
+  get jobs(): Job[] {
     return [
       { name: 'say how this node is', periodMs: beatMs, run: () => this.beat() },
       { name: 'store samples', periodMs: sampleMs, run: () => this.sample() },
@@ -65,8 +65,8 @@ export class Monitor {
     ]
   }
 
-  /** Notes the turn of a chore. */
-  readonly onTurn = ({ name, periodMs, startedAt, durationMs, rows, error }: ChoreTurn): void => {
+  /** Notes the turn of a job. */
+  readonly onTurn = ({ name, periodMs, startedAt, durationMs, rows, error }: JobTurn): void => {
     const runs = (this.#jobs.get(name)?.runs ?? 0) + 1
     this.#jobs.set(name, {
       name,

@@ -1,12 +1,12 @@
 import type { Apps } from '../engine/apps.ts'
 import type { EventType } from '../engine/event.ts'
 import type { Bytes } from '../bytes/bytes.ts'
-import type { Chore } from '../jobs/housekeeping.ts'
+import type { Job } from '../jobs/jobs.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Route } from './route.ts'
 
 /** What background work may touch. */
-export interface ChoreParts {
+export interface JobParts {
   sql: Sql
   apps: Apps
   bytes: Bytes
@@ -22,7 +22,7 @@ export interface Resource {
   /** Endpoints of the administration page alone, under /admin. */
   adminRoutes?: Route[]
   events?: EventType<unknown>[]
-  chores?: (parts: ChoreParts) => Chore[]
+  jobs?: (parts: JobParts) => Job[]
 }
 
 export function resource(declared: Resource): Resource {

@@ -1,6 +1,7 @@
 import { StartFault } from '../lib/errors.ts'
 import type { Vault } from '../lib/vault.ts'
-import { inPortions, type Chore } from '../jobs/housekeeping.ts'
+import { inPortions } from '../jobs/portions.ts'
+import type { Job } from '../jobs/jobs.ts'
 import type { Sql } from '../postgres/sql.ts'
 
 /** Where secrets are kept. The rows have an `id`, which is part of the place that a value is sealed for. */
@@ -28,7 +29,7 @@ export async function requireKeys(sql: Sql, vault: Vault): Promise<void> {
 }
 
 /** Seals what is stored in clear, or sealed with an older key, with the first key. Without keys it does nothing. */
-export function sealChore({ sql, vault }: { sql: Sql; vault: Vault }): Chore {
+export function sealJob({ sql, vault }: { sql: Sql; vault: Vault }): Job {
   const run = async (signal: AbortSignal) => {
     let sealed = 0
     if (!vault.isLocked) return sealed

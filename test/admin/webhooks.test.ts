@@ -4,7 +4,7 @@ import { GlobalCommands } from '../../src/engine/global-commands.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { retryDelayMs } from '../../src/resources/webhooks/delivery/retry.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { deliveryChores } from '../../src/resources/webhooks/delivery.ts'
+import { deliveryJobs } from '../../src/resources/webhooks/delivery.ts'
 import type { Body } from '../support/client.ts'
 import { create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
@@ -251,7 +251,7 @@ test('a webhook with retries that fails for days is disabled and says why; one w
   await sql`update webhooks set failing_since = now() - interval '6 days'`
   const globalCommands = new GlobalCommands(sql, new SharedLog(sql), () => new Date())
   const past = async () => new Date()
-  // Of the chores only one is done, which needs no more.
+  // Of the jobs only one is done, which needs no more.
   const parts = {
     deliverer: null as never,
     registrations: null as never,
@@ -260,9 +260,9 @@ test('a webhook with retries that fails for days is disabled and says why; one w
     past,
     log: createLog('error'),
   }
-  const chore = deliveryChores(parts).find(({ name }) => name === 'disable failing webhooks')!
+  const job = deliveryJobs(parts).find(({ name }) => name === 'disable failing webhooks')!
 
-  await chore.run(new AbortController().signal)
+  await job.run(new AbortController().signal)
 
   const show = async ({ id }: Body) => (await server.admin.get(`/api/webhooks/${id}`)).body
   expect(await show(patient)).toMatchObject({

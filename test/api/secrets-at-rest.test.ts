@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { sign } from '../../src/resources/webhooks/delivery/signature.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { Vault } from '../../src/lib/vault.ts'
-import { sealChore } from '../../src/resources/seals.ts'
+import { sealJob } from '../../src/resources/seals.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startServer, type Server } from '../support/server.ts'
@@ -65,7 +65,7 @@ test('what was stored in clear, or with an older key, is sealed with the first k
 
   for (const order of [[0], [1, 0]]) {
     const vault = new Vault(order.map(place => new Secret(keys[place]!)))
-    await sealChore({ sql: database.sql, vault }).run(new AbortController().signal)
+    await sealJob({ sql: database.sql, vault }).run(new AbortController().signal)
     expect(await dump(database)).not.toMatch(/in-clear/)
   }
 

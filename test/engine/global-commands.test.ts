@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { GlobalCommands, globalCommand } from '../../src/engine/global-commands.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
-import { prepareEvents } from '../../src/jobs/housekeeping.ts'
+import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
 import { sharedLogId } from '../../src/log/events.ts'
 import { createDatabase } from '../support/database.ts'
 import { system } from '../support/rooms.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { usableMs } from '../../src/log/id-pool.ts'
-import { prepareEvents } from '../../src/jobs/housekeeping.ts'
+import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
 import { openSql, type Db } from '../../src/postgres/sql.ts'
 import { ChangedAppsPoller } from '../../src/realtime/unloaded-apps/changed-apps-poller.ts'
 import { createDatabase } from '../support/database.ts'

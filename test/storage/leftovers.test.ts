@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { chores as blobChores } from '../../src/resources/blobs/chores.ts'
-import { idleChores } from '../../src/resources/content/removal/idle.ts'
+import { jobs as blobJobs } from '../../src/resources/blobs/jobs.ts'
+import { idleJobs } from '../../src/resources/content/removal/idle.ts'
 import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
@@ -39,9 +39,9 @@ test('blobs that nothing uses go after a week, with their bytes; used ones stay'
   ]
   const [row] = await sql<{ key: string }[]>`select key from blobs where id = ${idle.id}`
 
-  for (const { run } of blobChores({ sql, bytes, past: daysAhead(6) })) await run(signal)
+  for (const { run } of blobJobs({ sql, bytes, past: daysAhead(6) })) await run(signal)
   const early = await sql`select id from blobs`
-  for (const { run } of blobChores({ sql, bytes, past: daysAhead(8) })) await run(signal)
+  for (const { run } of blobJobs({ sql, bytes, past: daysAhead(8) })) await run(signal)
 
   expect(early).toHaveLength(5)
   expect(await sql`select id from blobs order by id`).toEqual(used.map(id => ({ id })))
@@ -62,14 +62,14 @@ test('an embed that no item has goes after a month, found or described; used and
   await create(ann, `/api/apps/${room}/messages`, { embed_id: used })
   const message = await create(ann, `/api/apps/${room}/messages`, { embed_id: trashed })
   await ann.post(`/api/messages/${message.id}/trash`)
-  const doChores = async (days: number) => {
-    for (const { run } of idleChores('embeds')({ sql, past: daysAhead(days) })) await run(signal)
+  const doJobs = async (days: number) => {
+    for (const { run } of idleJobs('embeds')({ sql, past: daysAhead(days) })) await run(signal)
     return (await sql<{ id: number }[]>`select id from embeds order by id`).map(({ id }) => String(id))
   }
 
-  const early = await doChores(29)
-  await Promise.all([doChores(31), doChores(31)])
-  const late = await doChores(90)
+  const early = await doJobs(29)
+  await Promise.all([doJobs(31), doJobs(31)])
+  const late = await doJobs(90)
   const usedTooLate = await ann.post(`/api/apps/${room}/messages`, { embed_id: idle })
 
   expect(early).toEqual([idle, used, trashed, described])
@@ -88,14 +88,14 @@ test('a meeting that no item has goes after a month; used and trashed ones stay'
   await create(ann, `/api/apps/${feed}/posts`, { meeting_id: used })
   const message = await create(ann, `/api/apps/${room}/messages`, { meeting_id: trashed })
   await ann.post(`/api/messages/${message.id}/trash`)
-  const doChores = async (days: number) => {
-    for (const { run } of idleChores('meetings')({ sql, past: daysAhead(days) })) await run(signal)
+  const doJobs = async (days: number) => {
+    for (const { run } of idleJobs('meetings')({ sql, past: daysAhead(days) })) await run(signal)
     return (await sql<{ id: number }[]>`select id from meetings order by id`).map(({ id }) => String(id))
   }
 
-  const early = await doChores(29)
-  await Promise.all([doChores(31), doChores(31)])
-  const late = await doChores(90)
+  const early = await doJobs(29)
+  await Promise.all([doJobs(31), doJobs(31)])
+  const late = await doJobs(90)
   const usedTooLate = await ann.post(`/api/apps/${room}/messages`, { meeting_id: idle })
 
   expect(early).toEqual([idle, used, trashed])
@@ -123,7 +123,7 @@ test('an embed that somebody puts to use at the last moment stays', async () => 
       select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
     expect(waiting).toHaveLength(1)
   })
-  for (const { run } of idleChores('embeds')({ sql, past: daysAhead(0) })) await run(signal)
+  for (const { run } of idleJobs('embeds')({ sql, past: daysAhead(0) })) await run(signal)
   await blocker`commit`
   blocker.release()
 

@@ -3,7 +3,7 @@ import { updateRolled } from '../../src/resources/notifications/making/store.ts'
 import { listNotifications, orderFields } from '../../src/resources/notifications/lists/pages.ts'
 import type { Draft } from '../../src/resources/notifications/schema.ts'
 import { insertDrafts } from '../../src/resources/notifications/store.ts'
-import { termChore } from '../../src/resources/notifications/following/terms.ts'
+import { termJob } from '../../src/resources/notifications/following/terms.ts'
 import { toPage } from '../../src/api/page.ts'
 import type { Db, Sql, Tx } from '../../src/postgres/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
@@ -44,10 +44,10 @@ const tell = (user: number, link: number | null, text: string, template = '**{0}
 const told = (sql: Sql, drafts: Draft[]) =>
   sql.begin(tx => insertDrafts(tx as unknown as Tx, drafts)) as Promise<number[]>
 
-/** Two turns at most pass until the chore takes what was there before. */
+/** Two turns at most pass until the job takes what was there before. */
 async function keep(sql: Sql): Promise<void> {
-  const chore = termChore({ sql, waiting: () => 0, observe: () => {} })
-  for (let turn = 0; turn < 4; turn++) await chore.run(new AbortController().signal)
+  const job = termJob({ sql, waiting: () => 0, observe: () => {} })
+  for (let turn = 0; turn < 4; turn++) await job.run(new AbortController().signal)
 }
 
 /** All that was told, also while others of the same PostgreSQL are in transactions that began before. */
@@ -176,8 +176,8 @@ test('nothing is kept while many write', async () => {
   await told(sql, [tell(ann, null, 'a quiet hippo')])
   const isKept = async () => (await sql`select from notification_terms where terms @@ 'hippo'`).length === 1
 
-  const chore = termChore({ sql, waiting: () => 100, observe: () => {} })
-  for (let turn = 0; turn < 4; turn++) await chore.run(new AbortController().signal)
+  const job = termJob({ sql, waiting: () => 100, observe: () => {} })
+  for (let turn = 0; turn < 4; turn++) await job.run(new AbortController().signal)
 
   expect(await isKept()).toBe(false)
   await keepAll(sql)

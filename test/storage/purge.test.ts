@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Apps } from '../../src/engine/apps.ts'
-import { chores as appChores } from '../../src/resources/apps/purge/chores.ts'
+import { jobs as appJobs } from '../../src/resources/apps/purge/jobs.ts'
 import { removeContentOf } from '../../src/resources/content/removal/of-apps.ts'
 import { resources } from '../../src/resources/index.ts'
-import type { ChoreParts } from '../../src/resources/resource.ts'
+import type { JobParts } from '../../src/resources/resource.ts'
 import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { openActors } from '../support/actors.ts'
@@ -70,13 +70,13 @@ test('of apps that were deleted nothing is left in any table, and of others ever
   await server.admin.patch(`/api/agents/${bot.id}`, { knowledge: [apps[1], library.id] })
   const filled = await settledCounts(house)
   for (const app of apps) await server.admin.delete(`/api/apps/${app}`)
-  await doChores(house)
+  await doJobs(house)
 
   const kinds = Object.keys(before).filter(isFilled)
   expect(kinds.filter(table => filled[table]! > before[table]!)).toEqual(kinds)
   await server.admin.delete(`/api/apps/${library.id}`)
   await eventually(async () => {
-    await doChores(house)
+    await doJobs(house)
     expect(bound(await count(sql))).toEqual(bound(before))
   })
   expect(await sql`select id from files order by id`).toEqual(kept)
@@ -89,14 +89,14 @@ test('an app that was deleted just now is left until every node has heard of it'
   const { server, sql, ann } = house
   const chat = await appOf(server, 'chat_room', [ann])
   await server.admin.delete(`/api/apps/${chat}`)
-  const doChoresIn = async (seconds: number) => {
+  const doJobsIn = async (seconds: number) => {
     const past = async () => new Date(Date.now() + seconds * 1000)
-    for (const { run } of appChores(removeContentOf, { sql, past })) await run(new AbortController().signal)
+    for (const { run } of appJobs(removeContentOf, { sql, past })) await run(new AbortController().signal)
     return (await sql`select from apps`).length
   }
 
-  expect(await doChoresIn(30)).toBe(1)
-  expect(await doChoresIn(61)).toBe(0)
+  expect(await doJobsIn(30)).toBe(1)
+  expect(await doJobsIn(61)).toBe(0)
 })
 
 test('a post takes all that hangs on it along, and on its comments, and a file does', async () => {
@@ -114,7 +114,7 @@ test('a post takes all that hangs on it along, and on its comments, and a file d
   await server.admin.delete(`/api/files/${file.id}`)
 
   await eventually(async () => {
-    await doChores(house)
+    await doJobs(house)
     expect(bound(await count(sql))).toEqual(bound(before))
   })
 })
@@ -136,7 +136,7 @@ test('an attachment that an edit takes away takes along what hangs on it', async
   await ann.patch(`/api/messages/${message.id}`, { attachments: [] })
 
   await eventually(async () => {
-    await doChores(house)
+    await doJobs(house)
     expect(bound(await count(sql))).toEqual(bound(before))
   })
 })
@@ -152,11 +152,11 @@ test('what a node was removing when it died is removed by another', async () => 
   await dying`begin`
   await dying`delete from messages where id = ${messages[1].id}`
 
-  await doChores(house)
+  await doJobs(house)
   const inBetween = await sql`select (select count(*) from apps) as apps, (select count(*) from messages) as messages`
   await dying`rollback`
   dying.release()
-  await doChores(house)
+  await doJobs(house)
 
   expect(inBetween).toEqual([{ apps: 1, messages: 1 }])
   expect(await sql`select from apps`).toHaveLength(0)
@@ -203,14 +203,14 @@ async function startHouse(): Promise<House> {
   }
 }
 
-/** One turn of the chores that remove what was left, each as if weeks had passed since the last. */
-async function doChores(house: House): Promise<void> {
+/** One turn of the jobs that remove what was left, each as if weeks had passed since the last. */
+async function doJobs(house: House): Promise<void> {
   const { sql, apps, bytes } = house
   house.daysAhead += 60
   const past = async () => new Date(Date.now() + house.daysAhead * dayMs)
-  const parts: ChoreParts = { sql, apps, bytes, trashDays: 0, past }
+  const parts: JobParts = { sql, apps, bytes, trashDays: 0, past }
   const { signal } = new AbortController()
-  for (const { chores } of resources) for (const { run } of chores?.(parts) ?? []) await run(signal)
+  for (const { jobs } of resources) for (const { run } of jobs?.(parts) ?? []) await run(signal)
 }
 
 /** Three apps in which people have done all that they can do. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Scope } from '../../src/resources/content/lists/scope.ts'
 import { contentStore, type OrderField } from '../../src/resources/content/store.ts'
-import { prepareEvents } from '../../src/jobs/housekeeping.ts'
+import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
 import type { Page } from '../../src/api/page.ts'
 import type { Tx } from '../../src/postgres/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import { resources } from '../../src/resources/index.ts'
-import type { Chore } from '../../src/jobs/housekeeping.ts'
+import type { Job } from '../../src/jobs/jobs.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
 import { openActors } from '../support/actors.ts'
@@ -46,8 +46,8 @@ test('what has been in the trash for long enough is deleted like by anybody else
 test('nothing is deleted from the trash unless that is asked for', async () => {
   await using house = await startHouse()
 
-  expect(trashChores(house, 0)).toEqual([])
-  expect(trashChores(house, trashDays)).toHaveLength(4)
+  expect(trashJobs(house, 0)).toEqual([])
+  expect(trashJobs(house, trashDays)).toHaveLength(4)
 })
 
 test('several nodes may empty one trash at the same time', async () => {
@@ -181,12 +181,10 @@ async function age(sql: Sql, item: string): Promise<void> {
 
 async function emptyTrash(house: Pick<House, 'sql' | 'apps'>): Promise<void> {
   const { signal } = new AbortController()
-  for (const { run } of trashChores(house, trashDays)) await run(signal)
+  for (const { run } of trashJobs(house, trashDays)) await run(signal)
 }
 
-function trashChores({ sql, apps }: Pick<House, 'sql' | 'apps'>, days: number): Chore[] {
+function trashJobs({ sql, apps }: Pick<House, 'sql' | 'apps'>, days: number): Job[] {
   const parts = { sql, apps, bytes: new DiskBytes(tmpdir()), trashDays: days, past: async () => new Date() }
-  return resources
-    .flatMap(({ chores }) => chores?.(parts) ?? [])
-    .filter(({ name }) => name.startsWith('empty the trash'))
+  return resources.flatMap(({ jobs }) => jobs?.(parts) ?? []).filter(({ name }) => name.startsWith('empty the trash'))
 }

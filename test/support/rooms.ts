@@ -3,7 +3,7 @@ import type { Apps } from '../../src/engine/apps.ts'
 import { systemUser, type Principal } from '../../src/auth/principal.ts'
 import { parseText } from '../../src/resources/content/text/render.ts'
 import { messageCommands } from '../../src/resources/messages/kind.ts'
-import { prepareEvents } from '../../src/jobs/housekeeping.ts'
+import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
 import { createDatabase, type Database } from './database.ts'
 
 export const system: Principal = { kind: 'key', user: systemUser, credential: '' }

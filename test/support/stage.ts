@@ -14,7 +14,7 @@ import { FanOut } from '../../src/realtime/fan-out.ts'
 import { ClientOrigin } from '../../src/realtime/sessions/client-origins.ts'
 import { findCodec, type Frame } from '../../src/realtime/protocols/protocol.ts'
 import { Session, type Socket } from '../../src/realtime/sessions/session.ts'
-import { prepareEvents } from '../../src/jobs/housekeeping.ts'
+import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
 import { openSql } from '../../src/postgres/sql.ts'
 import { createDatabase } from './database.ts'
 

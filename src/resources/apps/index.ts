@@ -1,7 +1,7 @@
 import { resource } from '../resource.ts'
 import { events } from './events.ts'
 import { ownRoutes } from './own/routes.ts'
-import { chores, type RemoveContent } from './purge/chores.ts'
+import { jobs, type RemoveContent } from './purge/jobs.ts'
 import { routes } from './routes.ts'
 import type { AppMessages } from './show.ts'
 
@@ -15,5 +15,5 @@ export const apps = ({ messages, removeContent }: Later) =>
   resource({
     routes: [...routes(messages), ...ownRoutes(messages)],
     events,
-    chores: parts => chores(removeContent, parts),
+    jobs: parts => jobs(removeContent, parts),
   })

@@ -1,7 +1,7 @@
 import { resource } from '../resource.ts'
-import { chores } from './chores.ts'
+import { jobs } from './jobs.ts'
 import type { IsInSight } from './find.ts'
 import { contentRoutes } from './content/routes.ts'
 import { routes } from './routes.ts'
 
-export const blobs = (isInSight: IsInSight) => resource({ routes: [...routes(isInSight), ...contentRoutes], chores })
+export const blobs = (isInSight: IsInSight) => resource({ routes: [...routes(isInSight), ...contentRoutes], jobs })

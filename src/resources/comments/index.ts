@@ -1,6 +1,6 @@
 import { resource } from '../resource.ts'
-import { chores } from './chores.ts'
+import { jobs } from './jobs.ts'
 import { comment } from './kind.ts'
 import { routes } from './routes.ts'
 
-export const comments = resource({ routes, events: Object.values(comment.events), chores })
+export const comments = resource({ routes, events: Object.values(comment.events), jobs })

@@ -1,5 +1,5 @@
-import { idleChores } from '../content/removal/idle.ts'
+import { idleJobs } from '../content/removal/idle.ts'
 import { resource } from '../resource.ts'
 import { routes } from './routes.ts'
 
-export const embeds = resource({ routes, chores: idleChores('embeds') })
+export const embeds = resource({ routes, jobs: idleJobs('embeds') })

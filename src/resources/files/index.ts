@@ -11,5 +11,5 @@ import { versionRoutes } from './versions/routes.ts'
 export const files = resource({
   routes: [...routes, ...versionRoutes, ...attachmentRoutes, ...contentRoutes, ...starRoutes],
   events,
-  chores: emptyTrash({ table: 'files', remove: deleteFile }),
+  jobs: emptyTrash({ table: 'files', remove: deleteFile }),
 })

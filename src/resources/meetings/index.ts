@@ -1,5 +1,5 @@
-import { idleChores } from '../content/removal/idle.ts'
+import { idleJobs } from '../content/removal/idle.ts'
 import { resource } from '../resource.ts'
 import { routes } from './routes.ts'
 
-export const meetings = resource({ routes, chores: idleChores('meetings') })
+export const meetings = resource({ routes, jobs: idleJobs('meetings') })

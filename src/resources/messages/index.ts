@@ -6,5 +6,5 @@ import { routes } from './routes.ts'
 export const messages = resource({
   routes,
   events: Object.values(message.events),
-  chores: emptyTrash({ table: 'messages', remove: messageCommands.remove }),
+  jobs: emptyTrash({ table: 'messages', remove: messageCommands.remove }),
 })

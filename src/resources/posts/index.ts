@@ -7,5 +7,5 @@ import { subscriptionRoutes } from './subscription-routes.ts'
 export const posts = resource({
   routes: [...routes, ...subscriptionRoutes],
   events: Object.values(post.events),
-  chores: emptyTrash({ table: 'posts', remove: postCommands.remove }),
+  jobs: emptyTrash({ table: 'posts', remove: postCommands.remove }),
 })

@@ -1,4 +1,4 @@
-import { inPortions } from '../../jobs/housekeeping.ts'
+import { inPortions } from '../../jobs/portions.ts'
 import { resource } from '../resource.ts'
 import { accountRoutes, type LeaveApps } from './account-routes.ts'
 import { routes } from './routes.ts'
@@ -7,7 +7,7 @@ import { addedUpAtOnce, addUpDirectoryCounts } from './lists/shown.ts'
 export const users = (leaveApps: LeaveApps) =>
   resource({
     routes: [...routes, ...accountRoutes(leaveApps)],
-    chores: ({ sql }) => [
+    jobs: ({ sql }) => [
       {
         name: 'add up who is in directories',
         periodMs: 10_000,

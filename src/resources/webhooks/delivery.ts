@@ -14,7 +14,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Tracer } from '../../lib/tracer.ts'
 import type { Vault } from '../../lib/vault.ts'
-import type { Chore } from '../../jobs/housekeeping.ts'
+import type { Job } from '../../jobs/jobs.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { disableFailing } from './commands.ts'
 import type { Registrations } from './consumer.ts'
@@ -52,7 +52,7 @@ interface DeliveryParts {
   signal: AbortSignal
 }
 
-/** A deliverer that commits on this node wake. It begins with what earlier nodes left when its chores begin. */
+/** A deliverer that commits on this node wake. It begins with what earlier nodes left when its jobs begin. */
 export function startDelivery({ registrations, settings, ...parts }: DeliveryParts): {
   deliverer: Deliverer
   pings: Pings
@@ -87,7 +87,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
 /** A receiver that was away for so long is not coming back by itself. As in other services: Stripe's has three. */
 const failingDays = 5
 
-interface ChoreParts {
+interface JobParts {
   deliverer: Deliverer
   globalCommands: GlobalCommands
   sql: Sql
@@ -96,7 +96,7 @@ interface ChoreParts {
 }
 
 /** What deliveries need to be done again and again. */
-export function deliveryChores({ deliverer, globalCommands, ...parts }: ChoreParts): Chore[] {
+export function deliveryJobs({ deliverer, globalCommands, ...parts }: JobParts): Job[] {
   const look = async () => {
     await deliverer.poll()
     // What failed is due again by time alone.

@@ -3,7 +3,7 @@ import { Extractor } from '../../../agents/extraction/extractor.ts'
 import { documentLimitBytes, Unreadable } from '../../../agents/extraction/format.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Bytes } from '../../../bytes/bytes.ts'
-import type { Chore } from '../../../jobs/housekeeping.ts'
+import type { Job } from '../../../jobs/jobs.ts'
 import type { Sql, Tx } from '../../../postgres/sql.ts'
 import { findFile } from '../../files/store.ts'
 import { toPassages } from './passages.ts'
@@ -18,7 +18,7 @@ interface IndexerOptions {
 
 /**
  * Keeps what agents search up to their files: finds what was committed since, and reads one file at a time. Any number of
- * nodes may work at once. Made by main, run by its chores. What is to be read is noted in the database: where a node dies
+ * nodes may work at once. Made by main, run by its jobs. What is to be read is noted in the database: where a node dies
  * in a file, another reads it when the lease is over.
  */
 export class Indexer {
@@ -30,7 +30,7 @@ export class Indexer {
     this.#options = options
   }
 
-  get chores(): Chore[] {
+  get jobs(): Job[] {
     const { sql } = this.#options
     return [
       {

@@ -14,7 +14,8 @@ import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Tracer } from '../../../lib/tracer.ts'
-import { inPortions, type Chore } from '../../../jobs/housekeeping.ts'
+import { inPortions } from '../../../jobs/portions.ts'
+import type { Job } from '../../../jobs/jobs.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { removeContext } from '../../items/writing/context-store.ts'
 import { Approvals } from '../approvals/approvals.ts'
@@ -168,7 +169,7 @@ const contextDays = 7
 /** Rows in one delete: few enough that requests do not wait for it. A guess. */
 const batchSize = 500
 
-interface ChoreParts {
+interface JobParts {
   runner: Runner
   approvals: Approvals
   counts: RunCounts
@@ -178,7 +179,7 @@ interface ChoreParts {
 }
 
 /** What runs need to be done again and again. */
-export function runChores({ runner, approvals, counts, sql, settings, past }: ChoreParts): Chore[] {
+export function agentRunJobs({ runner, approvals, counts, sql, settings, past }: JobParts): Job[] {
   const look = async () => {
     await approvals.settle()
     await runner.poll()

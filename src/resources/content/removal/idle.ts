@@ -1,6 +1,7 @@
-import { inPortions, type Chore } from '../../../jobs/housekeeping.ts'
+import { inPortions } from '../../../jobs/portions.ts'
+import type { Job } from '../../../jobs/jobs.ts'
 import type { Db } from '../../../postgres/sql.ts'
-import type { ChoreParts } from '../../resource.ts'
+import type { JobParts } from '../../resource.ts'
 
 /** What an item may have one of → the column that names it. */
 const columns = { embeds: 'embed_id', meetings: 'meeting_id' } as const
@@ -16,8 +17,8 @@ const batchSize = 500
  * Removes embeds or meetings that came to nothing; pictures of embeds go as all blobs do that nothing uses. Several
  * nodes may do it at once.
  */
-export function idleChores(table: Table) {
-  return ({ sql, past }: Pick<ChoreParts, 'sql' | 'past'>): Chore[] => {
+export function idleJobs(table: Table) {
+  return ({ sql, past }: Pick<JobParts, 'sql' | 'past'>): Job[] => {
     const run = async (signal: AbortSignal) => {
       const time = await past()
       const before = new Date(time.getTime() - idleDays * 24 * 3_600_000)

@@ -1,4 +1,4 @@
-import { inPortions } from '../../../jobs/housekeeping.ts'
+import { inPortions } from '../../../jobs/portions.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { removeItems } from './remove.ts'
 

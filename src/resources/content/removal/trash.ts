@@ -2,9 +2,9 @@ import type { Apps } from '../../../engine/apps.ts'
 import type { Command } from '../../../engine/command.ts'
 import { server } from '../../../auth/principal.ts'
 import { NotFound, Problem } from '../../../lib/errors.ts'
-import type { Chore } from '../../../jobs/housekeeping.ts'
+import type { Job } from '../../../jobs/jobs.ts'
 import type { Fragment, Sql } from '../../../postgres/sql.ts'
-import type { ChoreParts } from '../../resource.ts'
+import type { JobParts } from '../../resource.ts'
 import type { ContentTable } from '../store.ts'
 
 /** What is to be deleted for good. */
@@ -30,11 +30,11 @@ interface Trash<Result, Loaded> {
 const batchSize = 100
 
 /**
- * The chore that deletes for good what has been in the trash for long enough, one item after the other, like anybody
+ * The job that deletes for good what has been in the trash for long enough, one item after the other, like anybody
  * else would: everybody is told. What is hidden with its app or parent has its turn when that is back. Where several
  * nodes do it at once, each item is deleted once.
  */
-export function emptyTrash<Result, Loaded>(trash: Trash<Result, Loaded>): (parts: ChoreParts) => Chore[] {
+export function emptyTrash<Result, Loaded>(trash: Trash<Result, Loaded>): (parts: JobParts) => Job[] {
   return ({ sql, apps, trashDays, past }) => {
     if (trashDays === 0) return []
     const run = async (signal: AbortSignal) => {

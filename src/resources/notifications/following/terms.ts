@@ -1,4 +1,5 @@
-import { inPortions, type Chore } from '../../../jobs/housekeeping.ts'
+import { inPortions } from '../../../jobs/portions.ts'
+import type { Job } from '../../../jobs/jobs.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
 import { hasWords } from '../../../postgres/word-search.ts'
@@ -26,14 +27,14 @@ const rememberedMs = 30_000
 /** Searches that are remembered: 2 MB each at most. A guess. */
 const rememberedSearches = 20
 
-/** Notifications in one transaction of the chore. Measured: 20 ms where all of them say something else. */
+/** Notifications in one transaction of the job. Measured: 20 ms where all of them say something else. */
 const portionSize = 1_000
 
 /**
  * A condition on `n`: each word of `q` is the beginning of a word of what the notification says. `user` is null for those
  * of everybody.
  *
- * Those who have many are told by the words that a chore keeps; what is newer than these is looked at itself. Where a
+ * Those who have many are told by the words that a job keeps; what is newer than these is looked at itself. Where a
  * word is in what nearly everybody is told, all of the user's are: 20 µs for each.
  */
 export async function toSaid(db: Db, user: number | null, q: string): Promise<{ isSaid: Fragment }> {
@@ -110,7 +111,7 @@ function addTerms(tx: Tx, said: Fragment): Fragment {
 
 /** Adds those of a notification that says something else by now. */
 export async function keepChanged(tx: Tx, id: number): Promise<void> {
-  // Meanwhile the chore adds nothing: two that add to the same rows could wait for each other.
+  // Meanwhile the job adds nothing: two that add to the same rows could wait for each other.
   await tx`select from notification_terms_cursor for share`
   await addTerms(tx, tx`select id, link_id, template, args from notifications where id = ${id}`)
 }
@@ -125,7 +126,7 @@ const periodMs = 5_000
 /** How long it works in each period: a tenth of one connection's time, whatever is left. A guess. */
 const workMs = 500
 
-interface ChoreParts {
+interface JobParts {
   sql: Sql
   /** Commands that wait for commits now. */
   waiting: () => number
@@ -138,7 +139,7 @@ interface ChoreParts {
  * it. Ids are drawn in order, but committed in any: the cursor moves over those that were drawn before all transactions
  * began that are under way.
  */
-export function termChore({ sql, waiting, observe }: ChoreParts): Chore {
+export function termJob({ sql, waiting, observe }: JobParts): Job {
   const portion = async () =>
     waiting() > busyCommands ? 0 : ((await sql.begin(tx => advance(tx as unknown as Tx))) as number)
   return {

@@ -1,5 +1,5 @@
 import type { Log } from '../../../lib/log.ts'
-import { inPortions } from '../../../jobs/housekeeping.ts'
+import { inPortions } from '../../../jobs/portions.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { listWebhookIds, removeOld, removeOrphans, removeOverflow, removeSurplus } from './store.ts'
 

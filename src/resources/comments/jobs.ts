@@ -1,6 +1,7 @@
-import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
+import { inPortions } from '../../jobs/portions.ts'
+import type { Job } from '../../jobs/jobs.ts'
 import { emptyTrash } from '../content/removal/trash.ts'
-import type { ChoreParts } from '../resource.ts'
+import type { JobParts } from '../resource.ts'
 import { commentCommands } from './kind.ts'
 import { hasVisibleParent, isAnyBereaved, removeBereaved, removeSettled } from '../content/commented.ts'
 
@@ -17,7 +18,7 @@ const emptyCommentTrash = emptyTrash({
  * Removes the comments of posts and files that were deleted, which nobody sees any more, however long it takes; and what
  * has been in the trash for long enough.
  */
-export function chores(parts: ChoreParts): Chore[] {
+export function jobs(parts: JobParts): Job[] {
   const { sql } = parts
   const run = async (signal: AbortSignal) => {
     const removed = await inPortions(batchSize, signal, () => removeBereaved(sql, batchSize))

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { CommitLook } from '../../src/jobs/commit-look.ts'
-import { inPortions, keepHouse, prepareEvents, storageChores, type ChoreTurn } from '../../src/jobs/housekeeping.ts'
+import { inPortions } from '../../src/jobs/portions.ts'
+import { startJobs, type JobTurn } from '../../src/jobs/jobs.ts'
+import { prepareEvents, storageJobs } from '../../src/jobs/storage-jobs.ts'
 import { toForwardedKey } from '../../src/engine/commit/idempotency.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
@@ -15,7 +17,7 @@ test('answers to POST requests are forgotten after a day, however many there are
   await insertAnswers(database.sql, 2500, hoursAgo(25))
   await insertAnswers(database.sql, 3, hoursAgo(23))
 
-  await doChores(database.sql)
+  await doJobs(database.sql)
 
   expect(await database.sql`select count(*) from idempotency`).toMatchObject([{ count: 3 }])
 })
@@ -30,7 +32,7 @@ test('keys of commands that one node asked of another are forgotten after a quar
     await sql`insert into idempotency (key, request, result, created_at) values (${key}, ${key}, '1', ${now})`
   }
 
-  await doChores(sql)
+  await doJobs(sql)
 
   expect((await sql`select key from idempotency order by key desc`).map(({ key }) => key)).toEqual(keys.slice(1))
 })
@@ -41,7 +43,7 @@ test('tokens are forgotten when they have expired', async () => {
   await sql`insert into tokens (hash, user_id, created_at, expires_at) values
     ('\\x01', 0, ${hoursAgo(3)}, ${hoursAgo(2)}), ('\\x02', 0, ${hoursAgo(3)}, ${hoursAgo(-1)})`
 
-  await doChores(sql)
+  await doJobs(sql)
 
   expect(await sql`select hash from tokens`).toMatchObject([{ hash: Buffer.from([2]) }])
 })
@@ -51,7 +53,7 @@ test('the log has room for the days to come, and loses the days that are over', 
   const { sql } = database
   await prepareEvents(sql, hoursAgo(24 * 9))
 
-  await doChores(sql)
+  await doJobs(sql)
 
   expect(await listDays(sql)).toEqual([-7, -6, 0, 1, 2, 3].map(partitionOf))
 })
@@ -63,7 +65,7 @@ test('a node whose clock is a year ahead forgets nothing before its time', async
   await insertAnswers(sql, 3, now)
   await sql`insert into tokens (hash, user_id, created_at, expires_at) values ('\\x01', 0, ${now}, ${hoursAgo(-1)})`
 
-  await doChores(sql, hoursAgo(-24 * 365))
+  await doJobs(sql, hoursAgo(-24 * 365))
 
   expect(await listDays(sql)).toEqual(expect.arrayContaining([0, 1, 2, 3].map(partitionOf)))
   expect(await sql`select count(*) from idempotency`).toMatchObject([{ count: 3 }])
@@ -78,7 +80,7 @@ test('a backup that reads the log for hours keeps days that are over from going,
   await backup`begin`
   await backup`select * from events`
   const rotate = () =>
-    storageChores(sql, { eventDays: 7, auditDays: 365 }, () => now)[0]!.run(new AbortController().signal)
+    storageJobs(sql, { eventDays: 7, auditDays: 365 }, () => now)[0]!.run(new AbortController().signal)
 
   await expect(rotate()).rejects.toThrow('lock timeout')
 
@@ -96,13 +98,13 @@ test('several nodes may keep one house at the same time', async () => {
   await insertAnswers(database.sql, 2500, hoursAgo(25))
   await prepareEvents(database.sql, hoursAgo(24 * 9))
 
-  const nodes = [1, 2, 3, 4].map(() => doChores(database.sql))
+  const nodes = [1, 2, 3, 4].map(() => doJobs(database.sql))
 
   await expect(Promise.all(nodes)).resolves.toBeDefined()
   expect(await database.sql`select count(*) from idempotency`).toMatchObject([{ count: 0 }])
 })
 
-test('a chore that fails is told once and tried again, and the signal ends it', async () => {
+test('a job that fails is told once and tried again, and the signal ends it', async () => {
   const clock = new HandClock()
   const lines: string[] = []
   const log = createLog('info', line => void lines.push(line))
@@ -113,29 +115,29 @@ test('a chore that fails is told once and tried again, and the signal ends it', 
     if (turns < 3) throw new Error('not yet')
   }
 
-  keepHouse([{ name: 'sweep', periodMs: 1000, run }], { clock, log, signal: stopping.signal })
+  startJobs([{ name: 'sweep', periodMs: 1000, run }], { clock, log, signal: stopping.signal })
   for (let i = 0; i < 4; i++) await clock.tick()
   stopping.abort()
   await clock.tick()
 
   expect(turns).toBe(4)
   expect(lines.map(line => JSON.parse(line).message)).toEqual([
-    'A chore failed; it is tried again',
-    'A chore succeeds again',
+    'A job failed; it is tried again',
+    'A job succeeds again',
   ])
 })
 
-test('the turn of a chore says how many rows it changed, where the chore counts them', async () => {
+test('the turn of a job says how many rows it changed, where the job counts them', async () => {
   const clock = new HandClock()
   const stopping = new AbortController()
-  const turns: Pick<ChoreTurn, 'name' | 'rows'>[] = []
-  const chores = [
+  const turns: Pick<JobTurn, 'name' | 'rows'>[] = []
+  const jobs = [
     { name: 'counts', periodMs: 1000, run: async () => 3 },
     { name: 'does not count', periodMs: 1000, run: async () => {} },
   ]
 
-  const onTurn = ({ name, rows }: ChoreTurn) => turns.push({ name, rows })
-  keepHouse(chores, { clock, log: createLog('error'), signal: stopping.signal, onTurn })
+  const onTurn = ({ name, rows }: JobTurn) => turns.push({ name, rows })
+  startJobs(jobs, { clock, log: createLog('error'), signal: stopping.signal, onTurn })
   await clock.tick()
   stopping.abort()
 
@@ -145,7 +147,7 @@ test('the turn of a chore says how many rows it changed, where the chore counts 
   ])
 })
 
-test('a chore that follows commits rests until something is committed and its condition holds, unless it failed or has more to do', async () => {
+test('a job that follows commits rests until something is committed and its condition holds, unless it failed or has more to do', async () => {
   const clock = new HandClock()
   const stopping = new AbortController()
   const outcomes: (() => boolean | void)[] = []
@@ -168,7 +170,7 @@ test('a chore that follows commits rests until something is committed and its co
     throw new Error('away')
   }
 
-  keepHouse([{ name: 'follow', periodMs: 1000, dueWhere: 'true', run }], { clock, log, signal: stopping.signal, look })
+  startJobs([{ name: 'follow', periodMs: 1000, dueWhere: 'true', run }], { clock, log, signal: stopping.signal, look })
 
   expect(await turnsAfter()).toBe(1)
   expect(await turnsAfter()).toBe(0)
@@ -184,7 +186,7 @@ test('a chore that follows commits rests until something is committed and its co
   stopping.abort()
 })
 
-test('a chore that is due with a value rests while the value is the same, whatever is committed, unless PostgreSQL was started anew', async () => {
+test('a job that is due with a value rests while the value is the same, whatever is committed, unless PostgreSQL was started anew', async () => {
   const clock = new HandClock()
   const stopping = new AbortController()
   let found = toLook({})
@@ -196,9 +198,9 @@ test('a chore that is due with a value rests while the value is the same, whatev
     for (let i = 0; i < 3; i++) await clock.tick()
     return turns - before
   }
-  const chores = [{ name: 'follow', periodMs: 1000, dueWith: 'select 7', run }]
+  const jobs = [{ name: 'follow', periodMs: 1000, dueWith: 'select 7', run }]
 
-  keepHouse(chores, { clock, log: createLog('error'), signal: stopping.signal, look: async () => found })
+  startJobs(jobs, { clock, log: createLog('error'), signal: stopping.signal, look: async () => found })
 
   expect(await turnsWith({ values: [7] })).toBe(1)
   expect(await turnsWith({ snapshot: 'two' })).toBe(0)
@@ -224,10 +226,10 @@ test('what only finds commits of other nodes has one turn in ten where there are
     for (let i = 0; i < ticks; i++) await clock.tick()
     return turns - before
   }
-  const chores = [{ name: 'follow', periodMs: 1000, dueWhere: 'true', isOfOthers: true, run }]
+  const jobs = [{ name: 'follow', periodMs: 1000, dueWhere: 'true', isOfOthers: true, run }]
   const log = createLog('error', () => {})
 
-  keepHouse(chores, { clock, log, signal: stopping.signal, look })
+  startJobs(jobs, { clock, log, signal: stopping.signal, look })
 
   expect(await turnsIn(10)).toBe(10)
   expect(await turnsIn(40)).toBe(4)
@@ -243,15 +245,15 @@ test('what only finds commits of other nodes has one turn in ten where there are
   stopping.abort()
 })
 
-test('what follows commits does not begin any more when the chores have been ended', async () => {
+test('what follows commits does not begin any more when the jobs have been ended', async () => {
   const clock = new HandClock()
   const stopping = new AbortController()
   const found = Promise.withResolvers<CommitLook>()
   let turns = 0
   const run = async () => void turns++
-  const chores = [{ name: 'follow', periodMs: 1000, dueWhere: 'true', run }]
+  const jobs = [{ name: 'follow', periodMs: 1000, dueWhere: 'true', run }]
   const log = createLog('error')
-  const ended = keepHouse(chores, { clock, log, signal: stopping.signal, look: () => found.promise })
+  const ended = startJobs(jobs, { clock, log, signal: stopping.signal, look: () => found.promise })
   await clock.tick()
 
   stopping.abort()
@@ -262,7 +264,7 @@ test('what follows commits does not begin any more when the chores have been end
   expect(turns).toBe(0)
 })
 
-test('whoever ends the chores can wait for the one under way, which stops after its portion', async () => {
+test('whoever ends the jobs can wait for the one under way, which stops after its portion', async () => {
   const clock = new HandClock()
   const stopping = new AbortController()
   const portion = Promise.withResolvers<number>()
@@ -274,7 +276,7 @@ test('whoever ends the chores can wait for the one under way, which stops after 
     })
   }
   const log = createLog('error')
-  const ended = keepHouse([{ name: 'sweep', periodMs: 1000, run }], { clock, log, signal: stopping.signal })
+  const ended = startJobs([{ name: 'sweep', periodMs: 1000, run }], { clock, log, signal: stopping.signal })
   await clock.tick()
 
   stopping.abort()
@@ -289,9 +291,9 @@ test('whoever ends the chores can wait for the one under way, which stops after 
   expect(portions).toBe(1)
 })
 
-async function doChores(sql: Sql, at = now): Promise<void> {
+async function doJobs(sql: Sql, at = now): Promise<void> {
   const { signal } = new AbortController()
-  for (const { run } of storageChores(sql, { eventDays: 7, auditDays: 365 }, () => at)) await run(signal)
+  for (const { run } of storageJobs(sql, { eventDays: 7, auditDays: 365 }, () => at)) await run(signal)
 }
 
 function toLook(look: Partial<CommitLook>): CommitLook {

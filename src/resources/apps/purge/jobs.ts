@@ -1,6 +1,7 @@
-import { inPortions, type Chore } from '../../../jobs/housekeeping.ts'
+import { inPortions } from '../../../jobs/portions.ts'
+import type { Job } from '../../../jobs/jobs.ts'
 import type { Sql } from '../../../postgres/sql.ts'
-import type { ChoreParts } from '../../resource.ts'
+import type { JobParts } from '../../resource.ts'
 import * as store from './store.ts'
 
 /** Rows in one delete: few enough that requests do not wait for it. A guess. */
@@ -18,7 +19,7 @@ export type RemoveContent = (sql: Sql, apps: number[], signal: AbortSignal) => P
  * Removes what apps that were deleted have left. Nobody sees any of it, so it does not matter how long it takes; the
  * app's own row goes last, so that what was interrupted is found again. Several nodes may do it at once.
  */
-export function chores(removeContent: RemoveContent, { sql, past }: Pick<ChoreParts, 'sql' | 'past'>): Chore[] {
+export function jobs(removeContent: RemoveContent, { sql, past }: Pick<JobParts, 'sql' | 'past'>): Job[] {
   const run = (signal: AbortSignal) =>
     inPortions(appsAtOnce, signal, async () => {
       const before = new Date((await past()).getTime() - hearingMs)

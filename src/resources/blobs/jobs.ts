@@ -1,6 +1,7 @@
-import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
+import { inPortions } from '../../jobs/portions.ts'
+import type { Job } from '../../jobs/jobs.ts'
 import { Renditions } from '../../media/renditions.ts'
-import type { ChoreParts } from '../resource.ts'
+import type { JobParts } from '../resource.ts'
 import { areLooseBytesHeld, listLooseBytes, removeIdleBlobs, removeLooseBytes } from './store.ts'
 
 const dayMs = 24 * 3_600_000
@@ -17,7 +18,7 @@ const batchSize = 500
 const daysBefore = (time: Date, days: number) => new Date(time.getTime() - days * dayMs)
 
 /** Removes blobs that nothing uses, and bytes that no blob holds. Several nodes may do it at once. */
-export function chores({ sql, bytes, past }: Pick<ChoreParts, 'sql' | 'bytes' | 'past'>): Chore[] {
+export function jobs({ sql, bytes, past }: Pick<JobParts, 'sql' | 'bytes' | 'past'>): Job[] {
   const removeIdle = async (signal: AbortSignal) => {
     const time = await past()
     const before = daysBefore(time, idleDays)

@@ -1,6 +1,7 @@
 import type { Apps } from '../../engine/apps.ts'
 import type { Clock } from '../../lib/clock.ts'
-import { inPortions, type Chore } from '../../jobs/housekeeping.ts'
+import { inPortions } from '../../jobs/portions.ts'
+import type { Job } from '../../jobs/jobs.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { answerAudits, isAnyAudit } from './lists/audits.ts'
 import { isAnyDeparture, removeDeparted } from './lists/departures.ts'
@@ -8,7 +9,7 @@ import { isAnyWaiting } from './following/backlog.ts'
 import type { Notifier } from './following/consumer.ts'
 import { isAnyMark, settleMark } from './lists/marks.ts'
 import { removeOld } from './store.ts'
-import { termChore } from './following/terms.ts'
+import { termJob } from './following/terms.ts'
 
 /** Notifications that are older are removed. */
 const keepDays = 90
@@ -25,7 +26,7 @@ const sweepMs = 3_000
 /** How long notifications are marked in each second: half of one connection's time. A guess. */
 const markingMs = 500
 
-interface ChoreParts {
+interface JobParts {
   notifier: Notifier
   apps: Pick<Apps, 'waitingAnywhere'>
   sql: Sql
@@ -35,7 +36,7 @@ interface ChoreParts {
 }
 
 /** What notifications need to be done again and again. */
-export function notificationChores({ notifier, apps, sql, clock, past, observeTerms }: ChoreParts): Chore[] {
+export function notificationJobs({ notifier, apps, sql, clock, past, observeTerms }: JobParts): Job[] {
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - keepDays * 86_400_000)
     return inPortions(batchSize, signal, () => removeOld(sql, before, batchSize), clock)
@@ -57,6 +58,6 @@ export function notificationChores({ notifier, apps, sql, clock, past, observeTe
     { name: 'look for what follows from commits', periodMs: 1_000, dueWhere: isAnyWaiting, run: () => notifier.look() },
     { name: 'look for what stopped nodes have left', periodMs: sweepMs, dueWhere: 'true', run: () => notifier.sweep() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
-    termChore({ sql, waiting: () => apps.waitingAnywhere, observe: observeTerms }),
+    termJob({ sql, waiting: () => apps.waitingAnywhere, observe: observeTerms }),
   ]
 }
