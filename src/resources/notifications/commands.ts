@@ -6,7 +6,7 @@ import { queueCreated, queueMarked, queueUpdated } from './following/outbox.ts'
 import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './schema.ts'
 import * as store from './store.ts'
 
-/** Marks one of the caller's notifications as read or unread. 404 for what is somebody else's. */
+/** Marks one of the caller's notifications as read or unread. 404 where it is another user's. */
 export const markNotification = globalCommand(
   'markNotification',
   async (work: GlobalWork, { id, isUnread }: { id: number; isUnread: boolean }): Promise<NotificationRow> => {
@@ -20,7 +20,7 @@ export const markNotification = globalCommand(
   },
 )
 
-/** Marks the caller's unread notifications as read: all, or those of an app or directory, up to one or to the last. */
+/** Marks the caller's unread notifications as read: all, or those of an app or directory; up to one, or all. */
 export const markNotifications = globalCommand(
   'markNotifications',
   async (work: GlobalWork, scope: Omit<Marking, 'user'>): Promise<void> => {
@@ -30,8 +30,8 @@ export const markNotifications = globalCommand(
 )
 
 /**
- * Stores what somebody is to know, and tells of it. 422 where the user, or what it leads to, has just been deleted, or is
- * hidden with what it is about.
+ * Stores a notification and sends it. 422 where the user, or the item that it leads to, has just been deleted or
+ * hidden.
  */
 export const createNotification = globalCommand(
   'createNotification',
@@ -46,14 +46,14 @@ export const createNotification = globalCommand(
   },
 )
 
-/** The commands that people are to be told of. */
+/** The commands whose changes are sent to users. */
 export const telling: ReadonlySet<GlobalCommand<never, unknown>> = new Set([
   markNotification,
   markNotifications,
   createNotification,
 ])
 
-/** Removes a notification: the caller's own, with an API key anybody's. Nobody is told. */
+/** Removes a notification: the caller's own; any with an API key. Nothing is sent. */
 export const removeNotification = globalCommand('removeNotification', async (work: GlobalWork, id: number) => {
   const { sql, by } = work
   const row = await store.findNotification(sql, id, by.kind === 'key' ? null : by.user)

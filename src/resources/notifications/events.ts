@@ -3,7 +3,7 @@ import { showAppRef } from '../apps/represent.ts'
 import { namesOf, redactNotification } from './represent.ts'
 import type { NotificationRow } from './schema.ts'
 
-/** What webhooks are told of notifications. They are no part of an app's history: nothing of them is replayed. */
+/** Events of notifications for webhooks. They belong to no app's history, so they are never replayed. */
 const change = (type: string) =>
   event<NotificationRow>({
     type,
@@ -15,7 +15,7 @@ const change = (type: string) =>
       body && { notification: redactNotification({ ...body, args: [] }, { userCache, origin }) },
   })
 
-/** Several were marked as read at once; `facts.app_id` where these were those of one app. */
+/** Several notifications were marked as read; `facts.app_id` is set where all are of one app. */
 const marked = event<null>({
   type: 'notifications_marked',
   entity: 'notification',

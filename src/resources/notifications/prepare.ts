@@ -10,7 +10,10 @@ import { findLink, findUser } from './store.ts'
 type Request = Pick<Services, 'sql' | 'apps' | 'userCache' | 'now'> &
   Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
-/** What the body of a new notification names, looked up. 422 for nobody, agents, and links that lead nowhere. */
+/**
+ * Resolves the references in the body of a new notification. 422 for unknown users, agents, and links that lead
+ * nowhere.
+ */
 export async function toDraft(body: z.output<typeof NewNotification>, request: Request): Promise<Draft> {
   const { sql, by, now } = request
   const user = await findUser(sql, body.user)

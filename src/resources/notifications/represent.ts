@@ -11,21 +11,21 @@ interface Viewer {
   origin: string
 }
 
-/** What notifications made through the API are called. */
+/** The type of notifications made through the API. */
 export const custom = 'custom'
 
-/** Everybody whom a notification names. */
+/** All users whom a notification names. */
 export function namesOf({ user_id, actor_ids, rolled }: NotificationRow): number[] {
   return [user_id, ...(rolled?.authors.slice(0, 2) ?? [actor_ids[0] ?? 0])]
 }
 
-/** The notification as its recipient sees it. Whom it names must be in memory. */
+/** The notification as its recipient sees it. The users whom it names must be in memory. */
 export function showNotification(row: NotificationRow, viewer: Viewer) {
   const { template, args } = say(row, viewer.userCache)
   return { ...showFrame(row, viewer), template, args, ...fill(template, args) }
 }
 
-/** The same without what was written: receivers fetch that with a token of the recipient. */
+/** The notification without its text, which receivers of webhooks fetch with a token of the recipient. */
 export function redactNotification(row: NotificationRow, viewer: Viewer) {
   return { ...showFrame(row, viewer), template: row.action === custom ? null : say(row, viewer.userCache).template }
 }

@@ -12,7 +12,7 @@ export type NotificationType = (typeof types)[number]
 const linkTypes = ['app', 'file', 'message', 'comment', 'post'] as const
 export type LinkType = (typeof linkTypes)[number]
 
-/** What realtime sessions and webhooks are told of. */
+/** The changes that are sent to realtime sessions and webhooks. */
 export type Change = 'notification_created' | 'notification_updated' | 'notifications_marked'
 
 export const NotificationPath = z.object({ id: z.string() })
@@ -103,11 +103,11 @@ export interface Draft {
   parent_id: number | null
   metadata: Record<string, unknown> | null
   created_at: Date
-  /** The first message that it stands for, where messages roll up in it; null for others. */
+  /** The first message that a rolled-up notification stands for; null for other notifications. */
   from_id: number | null
 }
 
-/** A row of `notifications`, with what its link says of the app. */
+/** A row of `notifications`, with columns of the app that it leads to. */
 export interface NotificationRow extends Draft {
   id: number
   is_unread: boolean
@@ -117,6 +117,6 @@ export interface NotificationRow extends Draft {
   app_uid: string | null
   app_name: string | null
   app_type: string | null
-  /** What it stands for now, where messages roll up in it and some are left. */
+  /** The messages that a rolled-up notification stands for now, if any are left. */
   rolled?: Rolled | undefined
 }

@@ -30,7 +30,7 @@ const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_name' |
       from_id: 'bigint',
     },
     uniform: ['type', 'action', 'template', 'link_type', 'parent_type', 'parent_id', 'metadata', 'is_unread', 'change'],
-    // Whoever was deleted since is left out, and who has just marked an earlier one of the app as unread.
+    // Skips users who have been deleted, or have just marked an earlier notification of the app as unread.
     sql: rows => `
     insert into notifications (id, user_id, app_id, type, action, actor_ids, template, args, link_type, link_id,
       parent_type, parent_id, metadata, is_unread, created_at, changed_id, change, from_id)
@@ -42,8 +42,8 @@ const insertNotifications = batch<Omit<NotificationRow, 'app_uid' | 'app_name' |
 )
 
 /**
- * Stores notifications of any number of people in one statement; their ids, in the same order. Like everything that
- * draws numbers of changes, it has the transaction given its own number first: the feed asks which of them are open.
+ * Inserts notifications of any number of users in one statement; returns their ids in order. Like all statements that
+ * draw change numbers, it assigns the transaction's id first: the feed checks which of these transactions are open.
  */
 export async function insertDrafts(tx: Tx, drafts: Draft[]): Promise<number[]> {
   if (drafts.length === 0) return []
@@ -65,12 +65,12 @@ export async function insertDrafts(tx: Tx, drafts: Draft[]): Promise<number[]> {
   return numbers.map(({ id }) => id)
 }
 
-/** Those with these ids, whatever has become of what they are about. */
+/** Notifications by id, whatever has become of their subjects. */
 export async function listByIds(db: Db, ids: number[]): Promise<NotificationRow[]> {
   return withRolled(db, await db<NotificationRow[]>`${selectFrom(db)} where n.id = any(${ids}::bigint[]) order by n.id`)
 }
 
-/** One that is shown to a user; to anybody where that is null. */
+/** A notification that is visible to a user; `user` null: to any user. */
 export async function findNotification(db: Db, id: number, user: number | null): Promise<NotificationRow | null> {
   const rows = await db<NotificationRow[]>`
     ${selectFrom(db)}
@@ -79,14 +79,14 @@ export async function findNotification(db: Db, id: number, user: number | null):
   return row ?? null
 }
 
-/** Those of users who were deleted are nobody's, though they may be there for a while. */
+/** Notifications of deleted users belong to no one, though they may exist for a while. */
 function isOf(db: Db, user: number | null): Fragment {
   return user === null ? db`exists (select from users u where u.id = n.user_id)` : db`n.user_id = ${user}`
 }
 
 /**
- * Marks one as read or unread. Where messages roll up in it, it stands for what there is until it is read; unread again,
- * it stands for what follows as well, and takes the place of the one that was made meanwhile.
+ * Marks a notification as read or unread. A rolled-up one stands for the messages up to when it is read; unread again,
+ * it stands for later ones too, and replaces the notification made meanwhile.
  */
 export async function updateUnread(tx: Tx, id: number, isUnread: boolean): Promise<void> {
   if (isUnread) {
@@ -108,7 +108,7 @@ export async function removeNotification(db: Db, id: number): Promise<void> {
   await db`delete from notifications where id = ${id}`
 }
 
-/** Removes up to `limit` that are older; how many there were. Served by notifications_age. */
+/** Removes up to `limit` older notifications; returns how many. Served by notifications_age. */
 export async function removeOld(db: Db, before: Date, limit: number): Promise<number> {
   const { count } = await db`
     delete from notifications where id in (
@@ -117,10 +117,10 @@ export async function removeOld(db: Db, before: Date, limit: number): Promise<nu
   return count
 }
 
-/** What changed for whom. */
+/** A change of a user's notification. */
 export type ChangeKey = Pick<NotificationRow, 'id' | 'user_id' | 'changed_id'>
 
-/** What changed for some users since then, in the order of the changes. Served by notifications_changed. */
+/** The changes for some users after a number, in order. Served by notifications_changed. */
 export function listChanges(db: Db, users: number[], after: number, limit: number): Promise<ChangeKey[]> {
   return db<ChangeKey[]>`
     select id, user_id, changed_id from notifications
@@ -128,7 +128,7 @@ export function listChanges(db: Db, users: number[], after: number, limit: numbe
     order by changed_id, id limit ${limit}`
 }
 
-/** A query that comes to something else once there is a change, committed or not. */
+/** A query whose result differs after a change, committed or not. */
 export const anyChange = 'select last_value from notification_changes'
 
 export async function findNewestChange(db: Db): Promise<number> {
@@ -138,7 +138,7 @@ export async function findNewestChange(db: Db): Promise<number> {
   return row!.id
 }
 
-/** As they are by marks, and with what those stand for in which messages roll up. */
+/** Applies marks, and adds the messages of rolled-up notifications. */
 async function withRolled(db: Db, all: NotificationRow[]): Promise<NotificationRow[]> {
   const unread = all.flatMap(({ id, is_unread }) => (is_unread ? [id] : []))
   const marked = unread.length === 0 ? new Set() : await listMarked(db, unread)
@@ -161,7 +161,7 @@ interface Link {
 
 const tables = { message: 'messages', post: 'posts', comment: 'comments', file: 'files' } as const
 
-/** Where something is that a notification may lead to; null where there is nothing, or it is in the trash. */
+/** The place of a notification's subject; null where it does not exist or is in the trash. */
 export async function findLink(db: Db, type: 'app' | keyof typeof tables, id: number): Promise<Link | null> {
   if (type === 'app') {
     const [app] = await db<Link[]>`
@@ -183,8 +183,8 @@ export async function findUser(db: Db, ref: string): Promise<{ id: number; is_ag
 }
 
 /**
- * True where what a notification leads to is there; then so until the transaction ends. Whatever deletes it later finds
- * the notification. The app's commands wait meanwhile.
+ * True where a notification's subject exists, which then holds until the transaction ends: a later deletion finds the
+ * notification. The app's commands wait meanwhile.
  */
 export async function holdLink(tx: Tx, { app_id, link_type, link_id }: Draft): Promise<boolean> {
   if (link_type === null || link_id === null || app_id === null) return true

@@ -1,9 +1,9 @@
 import { parseText, settleMentions } from '../content/text/render.ts'
 
-/** As much of a text as a notification quotes. */
+/** Characters that a notification quotes of a text. */
 const snippetLength = 100
 
-/** The beginning of a plain text, in one line and without half of a character. */
+/** The beginning of a plain text in one line, cut between characters. */
 export function toSnippet(plain: string | null): string {
   const line = (plain ?? '')
     .slice(0, snippetLength * 4)
@@ -21,20 +21,20 @@ interface Rendered {
 let lastText = ''
 let last: Rendered | null = null
 
-/** Fills a template. What is filled in is text: it cannot bring Markdown, links or mentions along. */
+/** Fills a template with texts, escaped so that they add no Markdown, links or mentions. */
 export function fill(template: string, args: string[]): Rendered {
   const text = template.replace(/\{(\d)\}/g, (hole, place) => {
     const arg = args[Number(place)]
     return arg === undefined ? hole : escape(arg)
   })
-  // A whole room is told the same, one after the other.
+  // A whole room gets equal texts, one after the other.
   if (last !== null && text === lastText) return last
   const { html, plain } = settleMentions(parseText(text), () => false)
   lastText = text
   return (last = { text, html: html ?? '', plain: plain ?? '' })
 }
 
-/** What Markdown reads anywhere in a line, and what makes addresses of a text: `https://`, `www.` and `@` behind a name. */
+/** Markdown anywhere in a line, and parts of a text that become links: `https://`, `www.`, and `@` after a name. */
 const markup = /[\\`*_[\]<>&~|]|:(?=\/\/)|(?<=www)\.|(?<=\S)@/gi
 
 function escape(arg: string): string {

@@ -7,7 +7,7 @@ export interface Notifiable {
   rev: number
 }
 
-/** Notes that apps have events to look at one by one; of one flush, only the newest of each app. */
+/** Records apps with events that must be processed one by one; of one flush, the newest event of each app. */
 export const saveNotifiable = batch<Notifiable>({
   name: 'save_notifiable',
   columns: { app_id: 'bigint', rev: 'bigint' },
@@ -17,7 +17,7 @@ export const saveNotifiable = batch<Notifiable>({
     on conflict (app_id) do update set rev = excluded.rev`,
 })
 
-/** Up to where everything that follows from events is done, in every app; at `at` no event behind it was made yet. */
+/** Every event up to `rev` has been processed, in every app; no event after it is older than `at`. */
 export interface Position {
   rev: number
   at: Date
@@ -28,12 +28,12 @@ export async function findPosition(db: Db): Promise<Position> {
   return row!
 }
 
-/** Never moves it back: several nodes may do it at once. */
+/** Advances the position, never backwards: several nodes may do it at once. */
 export async function movePosition(db: Db, { rev, at }: Position): Promise<void> {
   await db`update followed_position set rev = ${rev}, at = ${at} where rev < ${rev}`
 }
 
-/** An app with events that nothing was done about yet: the first of them. */
+/** An app with unprocessed events, and the first of them. */
 export interface Unfollowed {
   app_id: number
   rev: number
@@ -41,9 +41,9 @@ export interface Unfollowed {
 }
 
 /**
- * The apps with events of some types behind the position that their cursors have not passed, those first that have waited
- * for longest. Served by events_rev; the time keeps it from looking into the partitions of other days, and is longer than
- * any clocks differ.
+ * The apps with events of some types after the position that their cursors have not passed, longest waiting first.
+ * Served by events_rev; the condition on time excludes the partitions of other days, and exceeds any difference between
+ * clocks.
  */
 export function listUnfollowed(db: Db, { rev, at }: Position, types: string[], limit: number): Promise<Unfollowed[]> {
   return db<Unfollowed[]>`
@@ -59,13 +59,13 @@ export function listUnfollowed(db: Db, { rev, at }: Position, types: string[], l
 }
 
 /**
- * A condition: apps have events that were noted, or messages that may have been unread for long enough, now or at some time.
- * Served by notification_cursors_due.
+ * A condition: apps have recorded events, or messages that may have been unread for long enough, now or later. Served
+ * by notification_cursors_due.
  */
 export const isAnyWaiting = `exists (select from notifiable)
   or exists (select from notification_cursors where due_at is not null)`
 
-/** Apps with events that were noted, and apps with messages that may have been unread for long enough. */
+/** Apps with recorded events, and apps with messages that may have been unread for long enough. */
 export async function findWaiting(db: Db, now: Date, limit: number): Promise<{ noted: number[]; due: number[] }> {
   const rows = await db<{ app_id: number; is_noted: boolean }[]>`
     (select app_id, true as is_noted from notifiable limit ${limit})
@@ -77,20 +77,20 @@ export async function findWaiting(db: Db, now: Date, limit: number): Promise<{ n
   return { noted: noted!, due: due! }
 }
 
-/** How far an app's events have been worked through. */
+/** How far an app's events have been processed. */
 export interface Cursor {
   app_id: number
   rev: number
-  /** Of the event after `rev`, everybody up to this id was told; 0 where nobody was. */
+  /** Of the event after `rev`, all recipients up to this id have been notified; 0 for none. */
   told_to: number
-  /** When to look for people with unread messages; null while there are no new ones. */
+  /** When to look for users with unread messages; null while there are no new messages. */
   due_at: Date | null
-  /** Up to this message that was done, and of a crowd up to this person for the messages after it. */
+  /** Unread messages were processed up to this one, and for later ones, of a large app, up to this user. */
   rolled_id: number
   rolled_to: number
 }
 
-/** The cursors of those apps that are there and that no other node works on, locked; made where there was none. */
+/** Locks the cursors of existing apps that no other node works on; creates missing ones. */
 export function lockCursors(tx: Tx, apps: number[]): Promise<Cursor[]> {
   return tx<Cursor[]>`
     with added as (
@@ -110,27 +110,28 @@ export function lockCursors(tx: Tx, apps: number[]): Promise<Cursor[]> {
       order by app_id for update skip locked) known`
 }
 
-/** What comes next in an app: its oldest events behind the cursor, summed up. */
+/** A summary of an app's oldest events after the cursor. */
 export interface Upcoming {
   app_id: number
-  /** The rev of the last of these events; that of the cursor where there are none. */
+  /** The rev of the last of these events; the cursor's where there are none. */
   rev: number
   events: number
-  /** How many of them have to be looked at one by one. */
+  /** The number of events that must be processed one by one. */
   telling: number
   first_at: Date | null
-  /** When the first of the new messages was made, and the ids of all. */
+  /** When the first of the new messages was created, and the ids of all. */
   message_at: Date | null
   messages: number[]
-  /** Who has read up to which message, and at which rev. */
+  /** Users with their read position, and the rev at which they reached it. */
   readers: number[]
   reached: number[]
   reached_revs: number[]
 }
 
 /**
- * Up to which message the actor of an event has read: by a marker, by writing it, or by removing all so far. 0 where the
- * event says nothing of that, null where it has to be looked at by itself, because it may tell somebody, or undo that.
+ * The message up to which the actor of an event has read: by a marker, by writing, or by removing all messages. 0 where
+ * the event says nothing about it; null where the event must be processed by itself, because it may notify users or
+ * undo that.
  */
 function toReached(db: Db, telling: readonly string[]): Fragment {
   return db`case
@@ -141,7 +142,7 @@ function toReached(db: Db, telling: readonly string[]): Fragment {
     else 0 end`
 }
 
-/** The next events of each app, `most` at most. Served as listEvents. */
+/** The next events of each app, at most `most` each. Served as listEvents. */
 export function listUpcoming(
   tx: Tx,
   cursors: Cursor[],
@@ -166,7 +167,7 @@ export function listUpcoming(
     group by c.app_id, c.rev`
 }
 
-/** The events among these that have to be looked at one by one, oldest first. */
+/** The events among these that must be processed one by one, oldest first. */
 export function listTelling(
   tx: Tx,
   parts: { cursor: Cursor; upcoming: Upcoming }[],
@@ -198,9 +199,9 @@ export async function moveCursors(tx: Tx, cursors: Cursor[]): Promise<void> {
 }
 
 /**
- * Nothing is left of what was seen. An event that was committed meanwhile has moved rev, so its app's row stays, and so
- * does one that a commit holds: to wait for it, with rows in hand that others wait for, would be a deadlock. Commits that
- * come meanwhile wait for this, but not for the disk: what a crash brings back is found to be done.
+ * Removes records of processed events. An event that was committed meanwhile has moved rev, so its app's row stays; so
+ * does a locked one, because waiting for it while holding other rows would be a deadlock. Does not wait for the disk:
+ * after a crash, restored records are found to be processed.
  */
 export async function removeNotifiable(sql: Sql, seen: Notifiable[]): Promise<void> {
   const apps = seen.map(({ app_id }) => app_id)
@@ -217,7 +218,7 @@ export async function removeNotifiable(sql: Sql, seen: Notifiable[]): Promise<vo
   )
 }
 
-/** Of apps that are gone nothing is to be told: which of these are. What was told goes with their content. */
+/** Deletes the cursors of deleted apps; returns their ids. Notifications are removed with their content. */
 export async function forgetGone(db: Db, apps: number[]): Promise<number[]> {
   const rows = await db<{ id: number }[]>`
     with gone as materialized (

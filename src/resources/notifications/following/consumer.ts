@@ -17,17 +17,17 @@ import { WholeLooks } from '../rolled/whole-looks.ts'
 
 const nothing: Write[] = []
 
-/** The events that something follows from: also those by which what was told is read. */
+/** The events that need processing, including those that mark notifications as read. */
 export const notifying: ReadonlySet<string> = new Set([...telling, 'app_marked', 'settings_changed'])
 
-/** The row that a commit writes where one of its events is to be looked at by itself; see Follower. */
+/** The row that a commit writes for an event that must be processed by itself; see SameCommitProjection. */
 export function toNotifiable(event: AppEvent): Write[] {
   const { type, app_id, entity_id, rev } = event
   if (type === 'member_added') return [{ batch: auditMember as Write['batch'], row: { app_id, user_id: entity_id } }]
   return isTelling(event) ? [{ batch: backlog.saveNotifiable as Write['batch'], row: { app_id, rev } }] : nothing
 }
 
-/** True of events of which people may be told at once, or are no longer told: nearly none of those of a chat. */
+/** True for events that may notify users at once, or undo that: hardly any of a chat's. */
 function isTelling({ type, facts }: AppEvent): boolean {
   return type === 'message_created' ? facts?.mentioned !== undefined : isToldOf.has(type)
 }
@@ -39,56 +39,55 @@ export interface NotifierParts {
   apps: Apps
   userCache: UserCache
   events: EventTypes
-  /** How long a message has to be unread before its readers are told. */
+  /** How long a message has to be unread before its readers are notified. */
   patienceMs: number
-  /** Called when something was committed that people are to be told of. */
+  /** Called after a commit with notifications to send. */
   told: () => void
   clock: Clock
   log: Log
 }
 
-/** Apps in one transaction. A guess. */
+/** The most apps in one transaction. A guess. */
 const appLimit = 100
 
-/** Apps that this node remembers to look at. The rest is found in the database when these are done. */
+/** The most apps that this node remembers to process. Others are found in the database later. */
 const awakeLimit = 1_000
 
-/** Nothing was to be done, or other nodes do it. */
+/** Nothing was done: there was nothing to do, or other nodes do it. */
 const idle: FollowedUp = { cursors: [], more: [], isFull: false, hasTold: false, telling: 0, told: 0, lateMs: 0 }
 
 /**
- * Does what follows from commits in the background: notifications, and the terms that items are found by. Sending to a
- * room of 500 costs the sender nothing, and what follows from many messages in many rooms costs little more than what
- * follows from one, because it is gathered for a while.
+ * Processes events after their commit, in the background: makes notifications, and the terms by which items are found.
+ * Posting to a room of 500 costs the author nothing, and many messages in many rooms cost little more than one, because
+ * they are gathered for a while.
  *
- * A transaction takes the events of many apps after their cursors, and moves the cursors with what follows: each event
- * counts exactly once, crash or not. An app's events are committed in the order of their revs, because each commit moves
- * the rev of its row to a larger one, so no cursor ever passes one that is still to come.
+ * A transaction reads the events of many apps after their cursors, and moves the cursors together with its writes: each
+ * event counts exactly once, crash or not. An app's events are committed in the order of their revs, because each
+ * commit raises the rev of the app's row, so no cursor passes an event that is still to come.
  *
- * Each node does what follows from its own commits. What a node leaves undone that stops or is killed, others find:
- * mentions and their likes within a second, because their commit notes the app in a row of its own, and messages and read
- * markers some seconds later, among the events behind a position of the whole deployment that is moved later. So
- * nothing is written for them beside the event.
+ * Each node processes its own commits. What a stopped or killed node leaves behind, others find: mentions and reactions
+ * within a second, because their commit records the app in a row of its own; messages and read markers some seconds
+ * later, among the events after a position of the whole deployment. So these cost no further write.
  *
- * Made by main, woken by what this node hears of, by `look` about once a second, and by `sweep`. Any number of nodes may
- * work at once: the locked cursor gives an app to one of them. It cannot be too busy, what is to be done waits in the
- * database; `stop` waits for the transaction that is running.
+ * Woken by this node's commits, by `look` about once a second, and by `sweep`. Any number of nodes may run at once: a
+ * locked cursor assigns an app to one of them. It cannot be overloaded, because events wait in the database; `stop`
+ * waits for the running transaction.
  */
 export class Notifier {
   readonly #parts: NotifierParts
   readonly #watermark: Watermark
   readonly #awake = new Set<number>()
-  /** Apps that may be noted in the database. */
+  /** Apps that may be recorded in the database. */
   readonly #noted = new Set<number>()
-  /** There is room for no more apps in memory: others have to be found again. */
+  /** Memory has no room for more apps: others must be found again. */
   #hasOverflown = false
-  /** Of something that waits people are to hear soon. */
+  /** An event that waits is to be sent soon. */
   #isUrgent = false
   readonly #others = new Others()
   readonly #wholeLooks: WholeLooks
   #running: Promise<void> | null = null
   #isStopped = false
-  /** Apps in the transaction that is running, and how long the oldest event of the last one had waited. */
+  /** The apps of the running transaction, and the age of the last one's oldest event. */
   #underWay = 0
   #lateMs = 0
   #hurry = () => {}
@@ -104,12 +103,12 @@ export class Notifier {
     })
   }
 
-  /** Apps that this node knows to have events from which something is still to follow. */
+  /** The number of apps that this node knows to have unprocessed events. */
   get waiting(): number {
     return this.#awake.size + this.#underWay
   }
 
-  /** How long the oldest of these events has waited, as of the last transaction; 0 where none waits. */
+  /** The age of the oldest unprocessed event at the last transaction; 0 for none. */
   get lagSeconds(): number {
     return this.waiting === 0 ? 0 : this.#lateMs / 1000
   }
@@ -131,8 +130,8 @@ export class Notifier {
   }
 
   /**
-   * Finds what other nodes noted, or left behind, and where messages may have been unread for long enough. False, because
-   * that is so later for some, though nothing is committed until then.
+   * Finds apps recorded or left behind by other nodes, and messages that may have been unread for long enough. False
+   * where some will be only later, without a further commit.
    */
   async look(): Promise<boolean> {
     const { sql, clock } = this.#parts
@@ -143,8 +142,8 @@ export class Notifier {
   }
 
   /**
-   * Finds apps in which anything is left to do, and moves the position up to the first of it. Called every few seconds. True
-   * where nothing is left, and the position is that of the newest event.
+   * Finds apps with unprocessed events, and moves the position up to the first of them. Called every few seconds. True
+   * where none is left, and the position is that of the newest event.
    */
   async sweep(): Promise<boolean> {
     const { sql, clock } = this.#parts
@@ -161,7 +160,7 @@ export class Notifier {
     return Math.max(rev, position.rev) >= newest
   }
 
-  /** Takes up what was left when the last node stopped. Never rejects. */
+  /** Resumes what was left when the last node stopped. Never rejects. */
   async start(): Promise<void> {
     try {
       await this.sweep()
@@ -201,7 +200,7 @@ export class Notifier {
     this.#running = null
   }
 
-  /** One transaction for some apps. What is left undone where it fails is found by the next look or sweep. */
+  /** One transaction for some apps. After a failure, the next look or sweep finds them again. */
   async #followUp(apps: number[]): Promise<FollowedUp> {
     try {
       const done = await this.#commit(apps)
@@ -224,14 +223,14 @@ export class Notifier {
     const noted = finished.filter(({ app_id }) => this.#noted.delete(app_id))
     if (noted.length > 0) await backlog.removeNotifiable(sql, noted)
     if (there.size === apps.length) return done
-    // There was no room for some, other nodes work on some, and some are gone.
+    // Apps without room, on other nodes, or deleted.
     const others = apps.filter(app => !there.has(app))
     const gone = new Set(done.isFull ? [] : await backlog.forgetGone(sql, others))
     for (const app of gone) this.#noted.delete(app)
     return { ...done, more: [...done.more, ...others.filter(app => !gone.has(app))] }
   }
 
-  /** Waits while more comes that can be done at once. */
+  /** Waits for more events to process together. */
   async #gather(): Promise<void> {
     const { clock } = this.#parts
     await new Promise<void>(resolve => {

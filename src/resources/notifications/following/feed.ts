@@ -9,7 +9,7 @@ import { namesOf, showNotification } from '../represent.ts'
 import type { NotificationRow } from '../schema.ts'
 import { findNewestChange, listByIds, listChanges, type ChangeKey } from '../store.ts'
 
-/** A frame for a user's personal sessions. */
+/** A frame for the sessions of one user. */
 interface Told {
   readonly type: string
   readonly [member: string]: unknown
@@ -19,35 +19,34 @@ export interface FeedParts {
   sql: Sql
   globalCommands: Pick<GlobalCommands, 'onCommit'>
   userCache: UserCache
-  /** Ids of the users with a session on this node. */
+  /** The ids of the users with a session on this node. */
   here: () => Iterable<number>
-  /** `change` is the number of what happened. */
+  /** Sends a frame to a user's sessions; `change` is the number of the change. */
   tell: (user: number, frame: Told, change: number) => void
   origin: () => string
-  /** A clock that is never set. */
+  /** A monotonic clock. */
   nowMs: () => number
   log: Log
 }
 
-/** Changes in one query; a look repeats what others have seen, so it reads no more than their keys. */
+/** Changes per query; a look repeats what others have read, so it reads only their keys. */
 const lookLimit = 5_000
 
-/** Notifications that are read at once, and those that are told before others have their turn. Guesses. */
+/** Notifications read at once, and notifications sent before the event loop is yielded. Guesses. */
 const portion = { read: 96, told: 16 }
 
 /**
- * Tells the sessions on this node what became of their users' notifications, whichever node did it: at once after
- * what this node did (`wake`), otherwise within the period of `look`. It has no history: what a client missed while
- * it was away it finds in its list. A change may be committed after one with a larger number, so a look begins where
- * no transaction was open any more at the last one. Nothing is lost if the process dies; memory is bounded by what
- * changes in a minute.
+ * Sends the sessions of this node the changes of their users' notifications, made on any node: immediately after this
+ * node's commits (`wake`), otherwise by `look`. It has no history: a client that was away reads its list. A change may
+ * be committed after one with a larger number, so a look begins where no transaction was open at the last one. Nothing
+ * is lost if the process dies; memory is bounded by the changes of a minute.
  */
 export class Feed {
   readonly #parts: FeedParts
-  /** Everything up to here was read at least once. */
+  /** Changes up to this number were read at least once. */
   #newest: number | null = null
   readonly #watermark: Watermark
-  /** The changes that were told, and their numbers. */
+  /** Changes that were sent, and their numbers. */
   readonly #told = new Map<string, number>()
   #reading: Promise<void> | null = null
   #isAwake = false
@@ -62,12 +61,12 @@ export class Feed {
     })
   }
 
-  /** Takes what there is as told. Call once, before anybody can have a session. */
+  /** Counts existing changes as sent. Call once, before there are sessions. */
   async start(): Promise<void> {
     await this.look()
   }
 
-  /** Something was committed on this node. Never rejects. */
+  /** Sends this node's latest changes. Never rejects. */
   wake(): void {
     if (this.#isStopped) return
     this.#isAwake = true
@@ -76,7 +75,7 @@ export class Feed {
     })
   }
 
-  /** Finds what other nodes did, and what was committed late. False while some of it may still be to come. */
+  /** Sends changes of other nodes, and late commits. False while some may still be to come. */
   async look(): Promise<boolean> {
     await this.#reading
     const newest = await this.#watermark.advance()
@@ -86,7 +85,7 @@ export class Feed {
     return this.#watermark.from >= newest
   }
 
-  /** Waits for what is being read; nothing is read after it. */
+  /** Waits for the current read, and reads no more. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#reading
@@ -103,7 +102,7 @@ export class Feed {
     }
   }
 
-  /** Tells what changed after `from`. `newest` had been drawn before, and counts as read. */
+  /** Sends changes after `from`. `newest` was drawn before, and counts as read. */
   async #read(from: number, newest: number): Promise<void> {
     const { sql, here } = this.#parts
     const users = [...here()]
@@ -112,7 +111,7 @@ export class Feed {
         const changes = await listChanges(sql, users, after, lookLimit)
         await this.#tell(changes.filter(change => !this.#told.has(keyOf(change))))
         if (changes.length < lookLimit) break
-        // All rows of one change must have been seen before it is passed.
+        // A change is complete only when all its rows were read.
         const [first, last] = [changes[0]!.changed_id, changes.at(-1)!.changed_id]
         after = last - (first === last ? 0 : 1)
       }
@@ -145,7 +144,7 @@ export class Feed {
   }
 }
 
-/** Marking several is one change, told once. */
+/** Marking several notifications is one change, sent once. */
 function keyOf({ user_id, changed_id }: Pick<ChangeKey, 'user_id' | 'changed_id'>): string {
   return `${changed_id}:${user_id}`
 }

@@ -14,8 +14,8 @@ import { tellOfMessages } from '../rolled/due.ts'
 import { markReached, type Reading } from '../rolled/store.ts'
 
 /**
- * Events of one app in one transaction, and of all; and those that have to be looked at one by one. Guesses: with more,
- * what is to be told live would wait for what was found before it.
+ * The most events of one app and of all apps in a transaction, and of events that are processed one by one. Guesses:
+ * with more, urgent events would wait longer.
  */
 const limits = { ofApp: 500, events: 2_000, telling: 200 }
 
@@ -23,24 +23,24 @@ export interface FollowUpParts {
   apps: Apps
   userCache: UserCache
   events: EventTypes
-  /** How long a message has to be unread before its readers are told. */
+  /** How long a message has to be unread before its readers are notified. */
   patienceMs: number
-  /** True where all members of this large app are to be looked at for unread messages. */
+  /** True where all members of this large app are to be checked for unread messages. */
   isWholeDue: (app: number) => boolean
 }
 
-/** What one transaction came to. */
+/** The result of one transaction. */
 export interface FollowedUp {
-  /** Where the apps are that were worked on; those of which something is left are in `more`. */
+  /** The cursors of the processed apps; apps with more events are in `more`. */
   cursors: Cursor[]
   more: number[]
-  /** There was more than one transaction takes: of these apps, or apps for which there was no room. */
+  /** There was more than fits into one transaction: events of these apps, or other apps. */
   isFull: boolean
   hasTold: boolean
-  /** Events that were looked at one by one, and how many notifications are new. */
+  /** Events processed one by one, and new notifications. */
   telling: number
   told: number
-  /** How long the oldest event had waited. */
+  /** The age of the oldest event. */
   lateMs: number
 }
 
@@ -51,9 +51,8 @@ interface Part {
 }
 
 /**
- * Does in one transaction what follows from events of many apps: the notifications that they give rise to or mark as read,
- * and the terms that items are found by. Messages that mention nobody and read markers, nearly all that there is, are never
- * looked at one by one.
+ * Processes events of many apps in one transaction: makes notifications or marks them as read, and the terms by which
+ * items are found. Messages without mentions and read markers, nearly all events, are processed in bulk.
  */
 export class FollowUp {
   readonly #tx: Tx
@@ -72,7 +71,7 @@ export class FollowUp {
     this.#outgoing = new Outgoing(tx, now)
   }
 
-  /** Works through what is next in those of the apps that no other node works on, and moves their cursors over it. */
+  /** Processes the next events of apps that no other node works on, and moves their cursors. */
   async run(apps: number[]): Promise<FollowedUp> {
     const parts = await this.#listParts(apps)
     const ownEvents = await this.#listTelling(parts)
@@ -94,7 +93,7 @@ export class FollowUp {
     return this.#sumUp(parts, moved, hasMarked)
   }
 
-  /** As many as one transaction takes: at least the first. */
+  /** As many events as fit into one transaction: at least the first. */
   async #listParts(apps: number[]): Promise<Part[]> {
     const cursors = new Map((await lockCursors(this.#tx, apps)).map(cursor => [cursor.app_id, cursor]))
     const upcoming =
@@ -119,7 +118,7 @@ export class FollowUp {
     return Map.groupBy(rows, ({ app_id }) => app_id)
   }
 
-  /** As fresh as the events that were read. */
+  /** Loads the states at least as new as the events. */
   async #loadStates(apps: number[]): Promise<void> {
     const { apps: actors } = this.#parts
     if (apps.length === 0) return
@@ -130,7 +129,7 @@ export class FollowUp {
     }
   }
 
-  /** Makes the notifications of an app's events; where that brings the cursor to, and how many events were taken. */
+  /** Makes the notifications of an app's events; returns the new cursor and the number of processed events. */
   async #make({ cursor, upcoming }: Part, rows: EventRow[]): Promise<{ cursor: Cursor; count: number }> {
     const state = this.#states.get(cursor.app_id)
     if (rows.length === 0 || state === undefined)
@@ -138,7 +137,7 @@ export class FollowUp {
     const making = new Making({ tx: this.#tx, state, userCache: this.#parts.userCache }, this.#outgoing)
     await making.load(rows)
     for (const [count, row] of rows.entries()) {
-      // Right before the event: of it, or of the people whom it concerns, some are left.
+      // Before the event: some of its recipients are left.
       const before = { ...cursor, rev: Math.max(cursor.rev, row.rev - 1) }
       if (this.#outgoing.isFull) return { cursor: { ...before, told_to: count === 0 ? cursor.told_to : 0 }, count }
       const kind = this.#parts.events.get(row.type)
@@ -150,7 +149,7 @@ export class FollowUp {
     return { cursor: { ...cursor, rev: upcoming.rev, told_to: 0 }, count: rows.length }
   }
 
-  /** Whoever has read an app up to a message has read what was told of these. True where there was something. */
+  /** Marks notifications of messages as read that their users have read. True where there were any. */
   async #markRead(parts: Part[]): Promise<boolean> {
     const readings = new Map<string, Reading>()
     for (const { cursor, upcoming } of parts) {
@@ -166,7 +165,7 @@ export class FollowUp {
     return marked.length > 0
   }
 
-  /** Looks through the apps in which messages may have been unread for long enough, as far as there is room. */
+  /** Checks apps in which messages may have been unread for long enough, as far as there is room. */
   async #tellOfMessages(cursors: Cursor[]): Promise<Cursor[]> {
     const { userCache, patienceMs, isWholeDue } = this.#parts
     const parts = { tx: this.#tx, userCache, before: new Date(this.#now.getTime() - patienceMs), now: this.#now }
@@ -188,7 +187,7 @@ export class FollowUp {
     return [...moved.values()]
   }
 
-  /** When to look for people who have not read what was written: some time after the first of it. */
+  /** When to look for users who have not read the messages: some time after the first one. */
   #dueAt({ cursor, upcoming }: Part): Date | null {
     if (cursor.due_at !== null || upcoming.message_at === null) return cursor.due_at
     return new Date(upcoming.message_at.getTime() + this.#parts.patienceMs)

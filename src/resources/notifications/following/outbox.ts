@@ -2,7 +2,7 @@ import type { Tx } from '../../../postgres/sql.ts'
 import { listByIds } from '../store.ts'
 import type { Change, NotificationRow } from '../schema.ts'
 
-/** Tells webhooks of notifications that this transaction made: queued by its commit, like other events. */
+/** Queues webhook deliveries for notifications that this transaction made. */
 export async function queueCreated(tx: Tx, ids: number[], now: Date): Promise<void> {
   if (ids.length === 0 || !(await isWanted(tx))) return
   const rows = await listByIds(tx, ids)
@@ -10,7 +10,7 @@ export async function queueCreated(tx: Tx, ids: number[], now: Date): Promise<vo
   await insertDeliveries(tx, 'notification_created', events, now)
 }
 
-/** The same for one that was changed, by somebody whom it need not name. */
+/** Queues webhook deliveries for a changed notification. */
 export async function queueUpdated(tx: Tx, { id, by }: { id: number; by: number }, now: Date): Promise<void> {
   if (!(await isWanted(tx))) return
   const rows = await listByIds(tx, [id])
@@ -18,13 +18,13 @@ export async function queueUpdated(tx: Tx, { id, by }: { id: number; by: number 
   await insertDeliveries(tx, 'notification_updated', events, now)
 }
 
-/** Somebody has several marked; `app_id` where they are those of one app. */
+/** A user marks several notifications; `app_id` is set where all are of one app. */
 export interface Marked {
   user_id: number
   app_id: number | null
 }
 
-/** The same for people who have several marked. */
+/** Queues webhook deliveries for users who mark several notifications. */
 export async function queueMarked(tx: Tx, marked: readonly Marked[], now: Date): Promise<void> {
   if (marked.length === 0 || !(await isWanted(tx))) return
   const events = marked.map(({ user_id, app_id }) => ({
@@ -66,7 +66,7 @@ function toEvent(row: NotificationRow, by: number, now: Date): Told {
   return { app_id: row.app_id ?? 0, actor_id: by, facts }
 }
 
-/** What was written is never sent, so it is not kept either. */
+/** A notification's text is never sent, so it is not stored either. */
 function withoutText(row: NotificationRow): NotificationRow {
   const rolled = row.rolled && { ...row.rolled, plain: null }
   const template = row.action === 'custom' ? '' : row.template

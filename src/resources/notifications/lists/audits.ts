@@ -3,7 +3,7 @@ import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
 import { isShown } from './hidden.ts'
 import type { Draft } from '../schema.ts'
 
-/** A change after which notifications may be hidden, or shown again; see 0027_hidden_notifications.sql. */
+/** A change after which notifications may become hidden or visible; see the table notification_audits. */
 interface Audit {
   id: number
   kind: 'link' | 'parent' | 'rolled' | 'app' | 'member' | 'user'
@@ -13,7 +13,9 @@ interface Audit {
   after_id: number
 }
 
-/** Written by the commit in which somebody joins an app: of what this person was told there before, some may be hidden. */
+/**
+ * Written by the commit in which a user joins an app: some of the user's earlier notifications about it may be hidden.
+ */
 export const auditMember = batch<{ app_id: number; user_id: number }>({
   name: 'audit_members',
   columns: { app_id: 'bigint', user_id: 'bigint' },
@@ -24,7 +26,7 @@ export const auditMember = batch<{ app_id: number; user_id: number }>({
       select from notifications n where n.app_id = r.app_id and n.user_id = r.user_id and n.is_hidden)`,
 })
 
-/** Notes that what leads to items that are in the trash already, or on what is, is to be looked at again. */
+/** Requests a check of new notifications about items in the trash. */
 export async function auditItems(tx: Tx, drafts: Pick<Draft, 'app_id' | 'link_id' | 'parent_id'>[]): Promise<void> {
   const items = [...new Map(drafts.map(draft => [draft.link_id, draft])).values()].filter(
     ({ link_id }) => link_id !== null,
@@ -41,28 +43,31 @@ export async function auditItems(tx: Tx, drafts: Pick<Draft, 'app_id' | 'link_id
       or ${isTrashed('posts', tx`any(array[i.id, i.parent_id])`)} or ${isTrashed('files', tx`any(array[i.id, i.parent_id])`)}`
 }
 
-/** Notes that what rolls up in an app of messages is to be looked at again. */
+/** Requests a check of rolled-up notifications in an app of messages. */
 export async function auditRolled(tx: Tx, app: number): Promise<void> {
   await tx`insert into notification_audits (kind, app_id) values ('rolled', ${app})`
 }
 
-/** Audits that lists look at themselves, the newest first, and notifications that they then look at. Guesses: 20 ms. */
+/**
+ * The most open audits that lists evaluate themselves, newest first, and the most notifications for these. Guesses: 20
+ * ms.
+ */
 const openAudits = 1_000
 const openNotifications = 2_000
 
-/** What is about to be hidden, or shown again. Nearly always nothing. */
+/** Notifications whose visibility is about to change. Nearly always none. */
 export interface Unsettled {
-  /** Ids of notifications that are kept as shown, and are not. */
+  /** Ids of notifications that are stored as visible, but are hidden. */
   hidden: number[]
-  /** Ids of those that are kept as hidden, and are shown. */
+  /** Ids of notifications that are stored as hidden, but are visible. */
   shown: number[]
 }
 
 const settled: Unsettled = { hidden: [], shown: [] }
 
 /**
- * Of the notifications that `wanted`, a condition on `n`, holds for, those that changed lately, and are still to be marked.
- * What is changed in masses at this moment, by the thousand, is as it was a moment ago.
+ * The notifications matching `wanted`, a condition on `n`, whose stored visibility is outdated. While thousands change
+ * at once, the stored one is used.
  */
 export async function findUnsettled(db: Db, user: number | null, wanted: Fragment): Promise<Unsettled> {
   const audits = await listOpen(db, user)
@@ -96,7 +101,7 @@ export async function findUnsettled(db: Db, user: number | null, wanted: Fragmen
   }
 }
 
-/** Changes since the notifications were marked, and deletions that the app's events still have to be followed for. */
+/** Changes since the last update of the stored visibility, and deletions that have not been processed yet. */
 function listOpen(db: Db, user: number | null): Promise<Audit[]> {
   return db<Audit[]>`
     select kind, app_id, user_id, entity_id from (
@@ -117,25 +122,25 @@ function listOpen(db: Db, user: number | null): Promise<Audit[]> {
     ) k`
 }
 
-/** A condition on `n`: it is shown, by what is kept and what changed lately. */
+/** A condition on `n`: it is visible, considering recent changes. */
 export function isListed(db: Db, { hidden, shown }: Unsettled): Fragment {
   if (hidden.length === 0 && shown.length === 0) return db`not n.is_hidden`
   return db`(not n.is_hidden and n.id <> all(${hidden}::bigint[]) or n.id = any(${shown}::bigint[]))`
 }
 
-/** A condition: some change was not answered yet. */
+/** A condition: some change has not been processed. */
 export const isAnyAudit = 'exists (select from notification_audits)'
 
-/** Notifications in one transaction, some more where one person has several of the same. Measured: 30 ms. */
+/** Notifications in one transaction; a few more where one user has several about one item. Measured: 30 ms. */
 const portionSize = 1_000
 
 /** Changes in one transaction, where each concerns few notifications. A guess. */
 const auditsAtOnce = 100
 
 /**
- * Marks a portion of the notifications that changes concern as hidden or shown; false where there is nothing to do now.
- * A change waits until all transactions are over that were under way when it was first seen, so that nobody writes a
- * notification afterwards that was decided on before. Any number of nodes may do it at once.
+ * Stores the visibility of a portion of the notifications that changes concern; false where there is nothing to do now.
+ * A change waits until all transactions have ended that were running when it was first seen, because they may still
+ * write notifications based on the earlier state. Any number of nodes may run it at once.
  */
 export async function answerAudits(sql: Sql): Promise<boolean> {
   return sql.begin(async begun => {
@@ -152,7 +157,7 @@ export async function answerAudits(sql: Sql): Promise<boolean> {
       if (marked >= portionSize) break
       const { id, kind, app_id, user_id, entity_id } = audit
       const question = [kind, app_id, user_id, entity_id].join()
-      // Others that ask the same, and waited as long, are answered with the first.
+      // Equal audits that waited as long are processed with the first.
       const { count, last } = done.has(question) ? finished : await markPortion(tx, audit)
       marked += count
       if (last !== null) await tx`update notification_audits set after_id = ${last} where id = ${id}`
@@ -167,9 +172,9 @@ export async function answerAudits(sql: Sql): Promise<boolean> {
 
 const finished = { count: 0, last: null }
 
-/** How many were looked at, and where the next portion goes on; null where nothing is left. */
+/** Processes one portion; returns its size and where the next one begins, or null where nothing is left. */
 async function markPortion(tx: Tx, audit: Audit): Promise<{ count: number; last: number | null }> {
-  // Of one person by id, of anything else by person: as the indexes are that find them.
+  // By id for one user, otherwise by user, as in the indexes that serve it.
   const place = audit.kind === 'user' ? tx`n.id` : tx`n.user_id`
   const [portion] = await tx<{ count: number; last: number | null }[]>`
     with portion as materialized (
@@ -187,7 +192,10 @@ async function markPortion(tx: Tx, audit: Audit): Promise<{ count: number; last:
   return { count, last: count < portionSize ? null : last }
 }
 
-/** Served by notifications_link, notifications_parent, notifications_app and notifications_listed. */
+/**
+ * A condition: the audit concerns `n`. Served by notifications_link, notifications_parent, notifications_app and
+ * notifications_listed.
+ */
 function concerns(tx: Tx, { kind, app_id, user_id, entity_id }: Audit): Fragment {
   if (kind === 'link') return tx`n.link_id = ${entity_id} and n.link_type <> 'app'`
   if (kind === 'parent') return tx`n.parent_id = ${entity_id}`

@@ -1,9 +1,9 @@
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 
-/** A condition: the notifications of a deleted user are still to be deleted. */
+/** A condition: there are notifications of a deleted user to delete. */
 export const isAnyDeparture = 'exists (select from notification_departures)'
 
-/** A condition on `n`, of anybody's notifications: it is not one of a deleted user's, which are on their way out. */
+/** A condition on `n`: its user exists. Notifications of deleted users are about to be deleted. */
 export async function toExisting(db: Db): Promise<{ isOfSomebody: Fragment }> {
   const [row] = await db<{ is_any: boolean }[]>`select exists (select from notification_departures) as is_any`
   const isOfSomebody = row!.is_any ? db`n.user_id not in (select d.user_id from notification_departures d)` : db`true`
@@ -11,9 +11,9 @@ export async function toExisting(db: Db): Promise<{ isOfSomebody: Fragment }> {
 }
 
 /**
- * Deletes up to `limit` notifications of users who were deleted; how many there were. A user is forgotten once none is left
- * and all transactions are over that were under way when the deletion was first seen, so that no notification is written
- * afterwards that was decided on before. Any number of nodes may do it at once. Served by notifications_listed.
+ * Deletes up to `limit` notifications of deleted users; returns how many. A user is done once none is left and all
+ * transactions have ended that were running when the deletion was first seen, because they may still write
+ * notifications. Any number of nodes may run it at once. Served by notifications_listed.
  */
 export async function removeDeparted(sql: Sql, limit: number): Promise<number> {
   await sql`

@@ -2,9 +2,8 @@ import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { isCounted } from '../rolled/store.ts'
 
 /**
- * A condition on `n`, a row of notifications: what it is about is there, neither itself nor what holds it is in the trash,
- * the user may read it, and it is not of a chat that the user has removed since. Its opposite is kept as `is_hidden`: see
- * audits.ts.
+ * A condition on `n`, a row of notifications: its subject exists, neither it nor its parents are in the trash, the user
+ * may read it, and the user has not removed the chat since. Its negation is stored as `is_hidden`: see audits.ts.
  */
 export function isShown(db: Db): Fragment {
   const isVisible = (table: string) =>
@@ -25,8 +24,8 @@ export function isShown(db: Db): Fragment {
 }
 
 /**
- * A condition on an app `a` and the row `m` that the user of a notification `n` has there, if any: it is not in the trash,
- * and the user may read it. See accessOf, which says the same of states.
+ * A condition on an app `a` and the row `m` of the notification's user there, if any: the app is not in the trash, and
+ * the user may read it. The SQL form of accessOf.
  */
 function isReadable(db: Db): Fragment {
   return db`
@@ -37,7 +36,7 @@ function isReadable(db: Db): Fragment {
         select from directory_members d where d.directory_id = a.directory_id and d.user_id = n.user_id)) end`
 }
 
-/** A condition on `n`, in which messages roll up: it stands for at least one that its user can see. */
+/** A condition on a rolled-up `n`: it stands for at least one message that its user can see. */
 function hasLeft(db: Db): Fragment {
   return db`exists (
     select from messages m
@@ -46,7 +45,7 @@ function hasLeft(db: Db): Fragment {
       and ${isCounted(db, db`n.user_id`)})`
 }
 
-/** A condition on `m` and `n`: the user had removed the chat when it held nothing newer. Served by members_hidden. */
+/** A condition on `m` and `n`: the user removed the chat when it had nothing newer. Served by members_hidden. */
 function isRemoved(db: Db): Fragment {
   return db`m.hidden_id >= n.link_id and n.link_type <> 'app'`
 }

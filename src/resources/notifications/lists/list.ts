@@ -9,10 +9,10 @@ import { listNotifications, orderFields } from './pages.ts'
 
 type Request = Pick<Services, 'sql' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
-/** What nobody has: so that an unknown user or directory has no notifications. */
+/** An id that no user or directory has, for unknown names. */
 const none = 0
 
-/** One page of the caller's notifications, newest first; for an API key of everybody's, or of one user's. */
+/** One page of the caller's notifications, newest first; for an API key, of all users or of one. */
 export async function listPage(query: NotificationListing, app: number | undefined, request: Request) {
   const { sql, by, userCache, origin } = request
   const page = toPage(query, orderFields, 'id desc')

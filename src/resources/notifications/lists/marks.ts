@@ -1,24 +1,24 @@
 import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
 import type { Change } from '../schema.ts'
 
-/** Notifications that are written in one transaction, which takes 40 ms (measured): of more, the rest follows. */
+/** Notifications written in one transaction, which takes 40 ms (measured); the rest follows later. */
 const portionSize = 500
 
-/** Marks that are looked at by lists of everybody's. Nearly always there is none, and they are gone after some seconds. */
+/** The most marks that lists of all users consider. Nearly always there is none; a mark lasts some seconds. */
 const openMarks = 100
 
 export interface Marking {
   user: number
-  /** This and all earlier ones. */
+  /** This notification and all earlier ones. */
   upTo?: number | undefined
   app?: number | undefined
   directory?: number | undefined
 }
 
 /**
- * Marks what is unread as read; false where there was nothing. It is one change with one number. Each notification that is
- * written anew gets an entry in all of its indexes, 3.4 s for 40,000: of many, the newest are written here, and the ids of
- * the others are kept as a mark, which makes them read at once. `settleMark` writes them.
+ * Marks unread notifications as read; false where there were none. It is one change with one number. Each rewritten row
+ * gets an entry in all indexes, 3.4 s for 40,000: so only the newest are rewritten, and the ids of the others are
+ * stored as a mark, which makes them read at once. `settleMark` rewrites them later.
  */
 export async function markRead(tx: Tx, { user, upTo, app, directory }: Marking): Promise<boolean> {
   const { isUnread } = await toUnread(tx, user)
@@ -46,7 +46,7 @@ interface Reading {
   ids: Fragment
 }
 
-/** Passes over what was changed since, such as marked as unread again. */
+/** Skips notifications that have changed since, such as marked as unread again. */
 async function writeRead(tx: Tx, { user, change, ids }: Reading): Promise<void> {
   await tx`
     update notifications n
@@ -55,7 +55,7 @@ async function writeRead(tx: Tx, { user, change, ids }: Reading): Promise<void> 
     where n.id = any(${ids}) and n.user_id = ${user} and n.is_unread and n.changed_id < ${change}`
 }
 
-/** The last message that a rolled-up notification `n` stands for when it is read; null for others. */
+/** The last message that a rolled-up notification `n` stands for when it is read; null for other notifications. */
 export function untilNow(db: Db): Fragment {
   return db`
     case when n.from_id is not null
@@ -63,8 +63,8 @@ export function untilNow(db: Db): Fragment {
 }
 
 /**
- * A condition on `n`, of somebody or (null) of anybody: it is unread, and no mark makes it read. The ids of marks are
- * hashed once for a statement: given with it as an array, 40,000 of them were read anew for each row.
+ * A condition on `n`: it is unread, and no mark makes it read. `user` null: all users. The ids of marks are hashed once
+ * per statement: as an array parameter, 40,000 of them were parsed again for each row.
  */
 export async function toUnread(db: Db, user: number | null): Promise<{ isUnread: Fragment }> {
   const selectOpen = () => db`
@@ -76,22 +76,22 @@ export async function toUnread(db: Db, user: number | null): Promise<{ isUnread:
   return { isUnread: db`(n.is_unread and n.id not in (${marked}))` }
 }
 
-/** Of some notifications, those that a mark makes read. */
+/** The notifications among `ids` that a mark makes read. */
 export async function listMarked(db: Db, ids: number[]): Promise<Set<number>> {
   const rows = await db<{ id: number }[]>`
     select n.id from notification_marks k cross join lateral unnest(k.ids) n(id) where n.id = any(${ids}::bigint[])`
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Takes a notification that is unread again out of marks. */
+/** Removes a notification that is unread again from marks. */
 export async function forgetMark(tx: Tx, id: number): Promise<void> {
   await tx`update notification_marks set ids = array_remove(ids, ${id}) where ${id} = any(ids)`
 }
 
-/** A condition: some mark is still to be written. */
+/** A condition: some mark has not been written out. */
 export const isAnyMark = 'exists (select from notification_marks)'
 
-/** Writes a portion of what marks have made read; false where nothing is left. Any number of nodes may do it at once. */
+/** Writes out a portion of the marks; false where nothing is left. Any number of nodes may run it at once. */
 export async function settleMark(sql: Sql): Promise<boolean> {
   return sql.begin(async begun => {
     const tx = begun as unknown as Tx

@@ -13,7 +13,7 @@ export const orderFields = ['id', 'created_at'] as const
 type OrderField = (typeof orderFields)[number]
 
 export interface Filter {
-  /** Null: of everybody. */
+  /** Null: of all users. */
   user: number | null
   app?: number | undefined
   directory?: number | undefined
@@ -23,8 +23,8 @@ export interface Filter {
 }
 
 /**
- * One page, and how many there are. Served by notifications_listed, without looking at rows that are not on the page: any
- * page of 200,000 takes 50 ms. Of everybody's, pages are walked to along the primary key, past what is hidden.
+ * One page, and the total. Served by notifications_listed, without reading rows that are not on the page: any page of
+ * 200,000 takes 50 ms. Pages of all users' notifications are walked to along the primary key, past hidden ones.
  */
 export async function listNotifications(
   db: Db,
@@ -43,7 +43,7 @@ export async function listNotifications(
   if (page.countOnly || skip >= count) return { rows: [], count }
   const near = fromNearerEnd(page, count)
   const isShown = isListed(db, unsettled)
-  // For pages that are far away: what is hidden is little, and the rest need not be looked at to be skipped.
+  // For distant pages: few notifications are hidden, and skipping the others needs no look at them.
   const isPassed =
     filter.user === null && near.offset > walkedRows && isById(order)
       ? db`n.id not in (select unnest(array(select id from notifications where is_hidden)))`
@@ -54,10 +54,13 @@ export async function listNotifications(
   return { rows: await listInOrder(db, near.restore(found.map(({ id }) => id))), count }
 }
 
-/** Rows that are looked at, one after the other, to pass over those that are hidden. A guess: 20 ms. */
+/** The most rows walked over one by one to skip hidden ones. A guess: 20 ms. */
 const walkedRows = 10_000
 
-/** How many there are of those that are kept as shown. Served by notifications_listed; of everybody's, those that are hidden are fewer. */
+/**
+ * The number of notifications stored as visible. Served by notifications_listed; of all users', the hidden ones are
+ * counted, which are fewer.
+ */
 async function countKept(db: Db, { user }: Filter, wanted: Fragment): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select ${
@@ -69,13 +72,13 @@ async function countKept(db: Db, { user }: Filter, wanted: Fragment): Promise<nu
   return row!.count
 }
 
-/** So many notifications that they take too long to be counted with each page: a million takes 0.1 s. */
+/** With more notifications than this, counting takes too long for each page: a million takes 0.1 s. */
 const manyRows = 1_000_000
 
-/** How long the total of very many, of everybody's, may be answered again: it decides nothing but a total. */
+/** How long the total of very many may be reused: nothing depends on it. */
 const rememberedMs = 30_000
 
-/** By what PostgreSQL knows of the table from its last look at it. */
+/** By PostgreSQL's statistics of the table. */
 async function areMany(db: Db): Promise<boolean> {
   const [row] = await db<{ are_many: boolean }[]>`
     select reltuples >= ${manyRows} as are_many from pg_class where oid = 'notifications'::regclass`
@@ -91,7 +94,7 @@ function isById([key]: OrderKey<OrderField>[]): boolean {
   return key?.field === 'id'
 }
 
-/** The user is named in the order as well: by id alone, PostgreSQL may walk over everybody's. */
+/** The user is part of the order as well: by id alone, PostgreSQL may walk over the notifications of all users. */
 function toOrder(db: Db, order: OrderKey<OrderField>[], { user }: Filter): Fragment {
   if (!isById(order)) return orderBy(db, order, { id: 'n.id', created_at: 'n.created_at' })
   const direction = order[0]!.descending ? db`desc` : db`asc`
@@ -100,11 +103,11 @@ function toOrder(db: Db, order: OrderKey<OrderField>[], { user }: Filter): Fragm
 
 async function listInOrder(db: Db, ids: number[]): Promise<NotificationRow[]> {
   const rows = new Map((await listByIds(db, ids)).map(row => [row.id, row]))
-  // Whatever was deleted meanwhile is missing.
+  // Notifications that were deleted meanwhile are missing.
   return ids.flatMap(id => rows.get(id) ?? [])
 }
 
-/** In an object, since a fragment that is awaited would be run as a statement. */
+/** In an object, because awaiting a bare fragment would run it as a statement. */
 async function toMatching(db: Db, filter: Filter): Promise<{ isMatching: Fragment }> {
   const { user, app, directory, action, type } = filter
   const { isUnread } = filter.isUnread === undefined ? { isUnread: db`true` } : await toUnread(db, user)
@@ -118,12 +121,12 @@ async function toMatching(db: Db, filter: Filter): Promise<{ isMatching: Fragmen
   return { isMatching }
 }
 
-/** Most are of one type; those of the others are in notifications_typed. */
+/** Most are of one type; the others are in notifications_typed. */
 function isOfType(db: Db, type: string): Fragment {
   return db`and n.type = ${type} ${type === 'activity' ? db`` : db`and n.type <> 'activity'`}`
 }
 
-/** Not an equation, from which PostgreSQL would take that the order is by id alone. */
+/** Not an equation, from which PostgreSQL would conclude that the order is by id alone. */
 function isOf(db: Db, user: number | null): Fragment {
   return user === null ? db`true` : db`n.user_id >= ${user} and n.user_id <= ${user}`
 }

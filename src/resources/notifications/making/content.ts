@@ -10,7 +10,9 @@ import { toSnippet } from '../text.ts'
 import type { Crowd } from './crowd.ts'
 import { mayKnow, nameFor, namesIn, subscribersAt, type Scene } from './scene.ts'
 
-/** Whom a new item concerns besides those whom it mentions, and how they are told. The first reason counts. */
+/**
+ * Users whom a new item concerns beside mentioned ones, and the notification's text. The first matching reason counts.
+ */
 interface Reason {
   users: number[]
   template: string
@@ -18,8 +20,8 @@ interface Reason {
 }
 
 /**
- * The notifications of a new message, post or comment for the next of the crowd: at most one for each person, mentions
- * before all else.
+ * The notifications of a new message, post or comment for the next batch of recipients: at most one for each user,
+ * preferably for a mention.
  */
 export async function ofCreated(event: AppEvent, item: ContentRow, context: Scene, crowd: Crowd): Promise<Draft[]> {
   const mentioned = listMentions(item.html)
@@ -39,7 +41,7 @@ export async function ofCreated(event: AppEvent, item: ContentRow, context: Scen
   return drafts
 }
 
-/** Those of an edit: only whom it mentions and the text before did not. */
+/** The notifications of an edit: for newly mentioned users only. */
 export async function ofUpdated(event: AppEvent, item: ContentRow, context: Scene): Promise<Draft[]> {
   const mentioned = (event.facts as { mentioned?: number[] } | null)?.mentioned ?? []
   await context.userCache.load([event.actor_id, ...mentioned])
@@ -61,7 +63,7 @@ async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, co
   const inApp = (user: number) => [name(), nameFor(context, user), snippet]
   const brief = () => [name(), snippet]
   const { parent_id, parent_type } = item
-  // Messages roll up: who has not read them is told later.
+  // Messages roll up: users who do not read them are notified later.
   if (entity === 'message') return []
 
   if (parent_id !== null && parent_type === 'file') {
@@ -72,7 +74,7 @@ async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, co
   if (parent_id !== null) {
     const post = await kinds.post.store.find(tx, parent_id)
     const users = await listSubscribers(tx, parent_id, rev)
-    // Whoever wrote the post is told of replies unless they have unsubscribed from it.
+    // The author of a post is notified of comments, unless they have unsubscribed from it.
     const authors = users.filter(user => user === post?.created_by)
     return [
       { users: authors, template: '**{0}** replied to your post: "{1}"', args: brief },
@@ -95,7 +97,7 @@ function toDraft(event: AppEvent, item: ContentRow): Omit<Draft, 'user_id' | 'te
     type: 'activity',
     action: event.type,
     actor_ids: [event.actor_id],
-    // Only content events come here.
+    // Only events of content get here.
     link_type: event.kind.entity as ContentEntity,
     link_id: item.id,
     parent_type: item.parent_type,

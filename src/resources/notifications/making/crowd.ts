@@ -1,23 +1,23 @@
 import { portion } from '../following/pace.ts'
 
-/** The most transactions in which a crowd is told of one event: each looks at the whole crowd again. A guess. */
+/** The most transactions for the recipients of one event: each goes through all recipients again. A guess. */
 const most = 16
 
 /**
- * Those whom one event concerns. Many are told a stretch at a time, in the order of their ids, so that a crowd is never a
- * long transaction, and those who write and are told live meanwhile hardly feel it.
+ * The recipients of one event, in batches by user id, so that notifying many takes no long transaction, and writers
+ * hardly notice.
  */
 export class Crowd {
   readonly #toldTo: number
-  /** The last person of the stretch, where others come after it. */
+  /** The last user of the batch, where others follow. */
   last: number | null = null
 
-  /** Everybody up to `toldTo` was told. */
+  /** All users up to `toldTo` have been notified. */
   constructor(toldTo: number) {
     this.#toldTo = toldTo
   }
 
-  /** Those who are told now. */
+  /** The users of the next batch. */
   next(users: Iterable<number>): Set<number> {
     const all = Float64Array.from(new Set(users)).sort()
     const left = all.filter(user => user > this.#toldTo)

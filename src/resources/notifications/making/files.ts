@@ -6,7 +6,7 @@ import type { Draft } from '../schema.ts'
 import type { Crowd } from './crowd.ts'
 import { mayKnow, nameFor, namesIn, subscribersAt, type Scene } from './scene.ts'
 
-/** Whom a new file, or new content of one, concerns: subscribers of the app, or of the file. */
+/** The notifications of a new file, or of new content of one: for subscribers of the app or the file. */
 export async function ofFile(event: AppEvent, file: FileRow, context: Scene, crowd: Crowd): Promise<Draft[]> {
   const { tx, state, userCache } = context
   const isNew = event.type === 'file_created'

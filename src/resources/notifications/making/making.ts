@@ -14,7 +14,7 @@ import type { Scene } from './scene.ts'
 import { auditRolled } from '../lists/audits.ts'
 import { removeDetached, removeLinked } from './store.ts'
 
-/** The events that notify somebody, or undo that; of new messages those alone that mention somebody. */
+/** The events that notify users or undo that; of new messages, only those with mentions. */
 export const telling: readonly string[] = [
   ...['message', 'post', 'comment'].flatMap(entity => [`${entity}_created`, `${entity}_updated`, `${entity}_deleted`]),
   'file_created',
@@ -28,8 +28,8 @@ export const telling: readonly string[] = [
 ]
 
 /**
- * What becomes of one stretch of an app's events, inside one transaction. New notifications are gathered with those of
- * other apps; whatever changes notifications that may be among them comes after they were written.
+ * Processes one batch of an app's events within a transaction. New notifications are gathered over apps; changes of
+ * notifications run after these were written.
  */
 export class Making {
   readonly #scene: Scene
@@ -42,7 +42,7 @@ export class Making {
     this.#outgoing = outgoing
   }
 
-  /** Reads the items of all events at once, as they are now: what was deleted since notifies nobody. */
+  /** Loads the current items of all events: a deleted item notifies no one. */
   async load(rows: EventRow[]): Promise<void> {
     const { tx } = this.#scene
     for (const { entity, store } of Object.values(kinds)) {
@@ -64,8 +64,8 @@ export class Making {
   }
 
   /**
-   * Takes an event of which everybody up to `toldTo` was told before. Returns who is the last now, to go on from in the
-   * next transaction; null where nobody is left.
+   * Processes an event of which all users up to `toldTo` have been notified. Returns the last notified user, to
+   * continue from in the next transaction; null when all are done.
    */
   async take(event: AppEvent, toldTo: number): Promise<number | null> {
     const { type } = event
@@ -83,7 +83,7 @@ export class Making {
     const file = this.#files.get(entity_id)
     if (file !== undefined) return this.#outgoing.push(...(await ofFile(event, file, this.#scene, crowd)))
     if (type.endsWith('_updated')) await removeDetached(this.#scene.tx, entity_id)
-    // Whom a message mentions by now is told of that apart from what rolls up.
+    // Newly mentioned users are notified of the message apart from the roll-up.
     if (type === 'message_updated' && (event.facts?.mentioned as number[] | undefined)?.length)
       await auditRolled(this.#scene.tx, event.app_id)
     const item = this.#items.get(entity_id)

@@ -5,15 +5,15 @@ import { portion } from '../following/pace.ts'
 import type { Draft } from '../schema.ts'
 import { insertDrafts } from '../store.ts'
 
-/** Notifications in one statement: writing it must not keep everybody else waiting. A guess: a millisecond. */
+/** Notifications per statement, which must not block others for long. A guess: a millisecond. */
 const statementLimit = 125
 
-/** The notifications of one transaction, of any number of apps: gathered, and written together. */
+/** The notifications of one transaction, over all apps: gathered, and written together. */
 export class Outgoing {
   readonly #tx: Tx
   readonly #now: Date
   #drafts: Draft[] = []
-  /** How many were made so far, and whether any were, or changed. */
+  /** The number of notifications made so far, and whether any were made or changed. */
   written = 0
   hasTold = false
 
@@ -30,13 +30,13 @@ export class Outgoing {
     for (const draft of drafts) this.#drafts.push(draft)
   }
 
-  /** Tells of one that was changed by somebody. */
+  /** Sends a changed notification. */
   async update(id: number, by: number): Promise<void> {
     await queueUpdated(this.#tx, { id, by }, this.#now)
     this.hasTold = true
   }
 
-  /** Writes what is gathered. */
+  /** Writes the gathered notifications. */
   async write(): Promise<void> {
     const drafts = this.#drafts
     this.#drafts = []

@@ -10,7 +10,7 @@ import { toSnippet } from '../text.ts'
 import { findRolled, findReaction, hasVote, listOutvoted, removeRolled, updateRolled } from './store.ts'
 import { mayKnow, type Scene } from './scene.ts'
 
-/** What became of a notification that several events share. */
+/** The change of a notification that several events share. */
 export interface RollUp {
   draft?: Draft
   updated?: number[]
@@ -19,8 +19,8 @@ export interface RollUp {
 const nothing: RollUp = {}
 
 /**
- * A reaction: the author of the item is told once of each person who reacts, with the emoji that is there now. Taking
- * it back takes the notification back while it is unread.
+ * Of a reaction: the item's author gets one notification per reacting user, with the current emoji. Removing the
+ * reaction removes the notification while it is unread.
  */
 export async function ofReaction(event: AppEvent, context: Scene): Promise<RollUp> {
   const { tx, userCache } = context
@@ -43,7 +43,7 @@ export async function ofReaction(event: AppEvent, context: Scene): Promise<RollU
   return { updated: [rolled.id] }
 }
 
-/** A vote: those on one item are told together, for as long as that is unread. */
+/** Of a vote: votes on one item share one notification while it is unread. */
 export async function ofVote(event: AppEvent, context: Scene): Promise<RollUp> {
   const { tx, userCache } = context
   const { actor_id } = event
@@ -63,7 +63,7 @@ export async function ofVote(event: AppEvent, context: Scene): Promise<RollUp> {
   return { updated: [rolled.id] }
 }
 
-/** Takes back what is unread of votes on an item that are gone: withdrawn, or with the option that an edit removed. */
+/** Removes votes from unread notifications that were withdrawn, or whose option an edit removed. */
 export async function retractVotes(item: ContentRow, { created_at }: AppEvent, context: Scene): Promise<RollUp> {
   const { tx, userCache } = context
   const updated: number[] = []
@@ -88,7 +88,7 @@ async function describeVoters(voters: number[], userCache: UserCache): Promise<{
   return { template: `**{0}** and {1} others ${what}`, args: [names[0]!, String(names.length - 1)] }
 }
 
-/** The item where somebody else than who acted wrote it. */
+/** The item, where its author is another user than the actor. */
 async function findItem(
   type: ContentEntity,
   id: number,
@@ -99,7 +99,7 @@ async function findItem(
   return item === null || item.created_by === actor_id ? null : item
 }
 
-/** True where the author of an item may be told more of it; they and who acted are in memory then. */
+/** True where the item's author may be notified; author and actor are then in memory. */
 async function isTold({ id, created_by }: ContentRow, { actor_id }: AppEvent, context: Scene): Promise<boolean> {
   await context.userCache.load([actor_id, created_by])
   return mayKnow(context, created_by, id)

@@ -6,7 +6,7 @@ import { namesakes, titleOf } from '../../apps/naming.ts'
 import { isSubscribed } from '../../apps/represent.ts'
 import { canRead } from '../../apps/members/access.ts'
 
-/** What deciding about an app's notifications needs. */
+/** Context for decisions about an app's notifications. */
 export interface Scene {
   tx: Tx
   state: AppState
@@ -14,8 +14,8 @@ export interface Scene {
 }
 
 /**
- * True for people who may be told of the item or file with this id: they may read the app, and have not removed it since
- * for themselves. They must be in memory.
+ * True where a user may be notified of an item: the user may read the app, and has not removed it since. The user must
+ * be in memory.
  */
 export function mayKnow({ state, userCache }: Scene, user: number, id: number): boolean {
   const person = userCache.find(user)
@@ -23,7 +23,7 @@ export function mayKnow({ state, userCache }: Scene, user: number, id: number): 
   return canRead(state, user, userCache) && id > (state.member(user)?.hidden_id ?? 0)
 }
 
-/** Who is subscribed to the app and was so at `rev`: who has joined or subscribed since is not told of what was before. */
+/** The subscribers of the app who were subscribed at `rev`: later ones are not notified of earlier events. */
 export function subscribersAt(state: AppState, rev: number): number[] {
   const there = [...state.members()].filter(
     ({ joined_rev, subscribed_rev }) => (joined_rev ?? 0) < rev && (subscribed_rev ?? 0) < rev,
@@ -31,13 +31,13 @@ export function subscribersAt(state: AppState, rev: number): number[] {
   return there.map(({ user_id }) => user_id).filter(user => isSubscribed(state, user))
 }
 
-/** What an app is called towards somebody: its name, its uid, or what it is titled for them. */
+/** The name of the app for a user: its name, its uid, or its title. */
 export function nameFor({ state, userCache }: Scene, user: number): string {
   const { name, uid, id } = state.app
   return name ?? uid ?? titleOf(state, user, userCache) ?? `App ${id}`
 }
 
-/** Everybody whose name may stand in the title. */
+/** The users whose names may be in the title. */
 export function namesIn(state: AppState): number[] {
   return isConversation(state.app.type) ? namesakes(state) : []
 }

@@ -13,12 +13,12 @@ interface Whose {
   user: number
   link: number
   action: string
-  /** Only by this actor alone. */
+  /** Restricts it to notifications by this actor alone. */
   actor?: number
   isUnread?: boolean
 }
 
-/** The newest notification that further events go into. Served by notifications_link. */
+/** The newest notification that further events join. Served by notifications_link. */
 export async function findRolled(tx: Tx, { user, link, action, actor, isUnread }: Whose): Promise<Rolled | null> {
   const [row] = await tx<Rolled[]>`
     select id, actor_ids, is_unread and not exists (select from notification_marks k where n.id = any(k.ids)) as is_unread
@@ -38,7 +38,7 @@ interface RolledChange {
   now: Date
 }
 
-/** Unread again, with what there is to say now. */
+/** Makes a notification unread again, with its new text. */
 export async function updateRolled(tx: Tx, { id, actor_ids, template, args, now }: RolledChange): Promise<void> {
   await tx`
     update notifications
@@ -61,11 +61,14 @@ export async function findReaction(tx: Tx, item: number, user: number): Promise<
 
 interface Outvoted {
   id: number
-  /** Those of its actors who have a vote, in the same order. */
+  /** Of its actors, those with a vote, in order. */
   voters: number[]
 }
 
-/** What the author of an item has not read of votes, where some of these are gone. Served by notifications_link. */
+/**
+ * The author's unread notifications of votes on an item, where some of these votes are gone. Served by
+ * notifications_link.
+ */
 export function listOutvoted(tx: Tx, { id, created_by }: ContentRow): Promise<Outvoted[]> {
   const isVoter = tx`exists (select from votes v where v.item_id = n.link_id and v.user_id = a.id)`
   return tx<Outvoted[]>`
@@ -82,14 +85,17 @@ export async function hasVote(tx: Tx, item: number, user: number): Promise<boole
   return rows.length > 0
 }
 
-/** What led to attachments that an edit took from an item. Served by notifications_parent. */
+/** Removes notifications about attachments that an edit removed from an item. Served by notifications_parent. */
 export async function removeDetached(tx: Tx, item: number): Promise<void> {
   await tx`
     delete from notifications n
     where n.parent_id = ${item} and n.link_type = 'file' and not exists (select from files f where f.id = n.link_id)`
 }
 
-/** What led to something that is gone, or to a comment on it. Served by notifications_link and notifications_parent. */
+/**
+ * Removes notifications about a deleted item, and about comments on it. Served by notifications_link and
+ * notifications_parent.
+ */
 export async function removeLinked(tx: Tx, id: number): Promise<void> {
   await tx`delete from notifications where link_id = ${id} and link_type <> 'app'`
   await tx`delete from notifications where parent_id = ${id}`

@@ -13,17 +13,16 @@ import { toSnippet } from '../text.ts'
 import { listUnread, type Candidate, type Unread } from './store.ts'
 import { templates } from './text.ts'
 
-/** Members of an app that are all looked at each time. A guess: they take a millisecond. */
+/** In apps with up to this many members, all are checked each time. A guess: it takes a millisecond. */
 export const fewMembers = 500
 
-/** An app that is to be looked through. The state must be as fresh as the app's events. */
+/** An app to check. The state must be as new as the app's events. */
 export interface DueApp {
   state: AppState
   cursor: Cursor
   /**
-   * Whether to look at everybody, however many there are; otherwise at those alone who had read all that there was the last
-   * time, because the others have been told, unless they have marked that as read without reading the messages. Asked when
-   * the app is looked through.
+   * True: check all members, however many; false: only those who had read everything at the last check. The others have
+   * been notified, unless they marked that as read without reading the messages. Evaluated when the app is checked.
    */
   isWhole: () => boolean
 }
@@ -31,21 +30,21 @@ export interface DueApp {
 interface DueParts {
   tx: Tx
   userCache: UserCache
-  /** What was made later has not been unread for long enough. */
+  /** Later messages have not been unread for long enough. */
   before: Date
   now: Date
 }
 
-/** What came of looking through an app. */
+/** The result of checking an app. */
 export interface Looked {
-  /** Says when to look again. */
+  /** Says when to check again. */
   cursor: Cursor
   drafts: Draft[]
 }
 
 /**
- * Finds the people in apps who have not read a message for some time and were not told of it, and what to tell them: in so
- * many of the apps, from the first, that as many people are looked at as may be told in one transaction.
+ * Finds users who have not read a message for some time and were not notified of it, and drafts their notifications: in
+ * as many of the apps, in order, as fit into one transaction.
  */
 export async function tellOfMessages(apps: DueApp[], parts: DueParts): Promise<Looked[]> {
   const { tx, userCache, before } = parts
@@ -67,10 +66,10 @@ export async function tellOfMessages(apps: DueApp[], parts: DueParts): Promise<L
   return looks.map(look => toLooked(look, ofApps.get(look.state.app.id) ?? [], parts))
 }
 
-/** An app, and those of its people who come next. */
+/** An app, and its next batch of users. */
 interface Look extends DueApp {
   next: Candidate[]
-  /** Some of the crowd are left after this person; null where none are. */
+  /** Users after this one are left; null where none are. */
   last: number | null
 }
 
@@ -83,7 +82,7 @@ function toLook({ state, cursor, isWhole }: DueApp): Look {
 
 function toLooked({ state, cursor, last }: Look, unread: Unread[], { tx, userCache, before, now }: DueParts): Looked {
   const drafts = unread.map(row => toDraft(row, { tx, state, userCache }))
-  // Where some of the crowd are left, or some messages are too new, it is looked through again.
+  // Where users are left, or some messages are too new, the app is checked again.
   if (last !== null) return { drafts, cursor: { ...cursor, rolled_to: last } }
   const { settled, isAll } = listSettled(state, before)
   const later = new Date(now.getTime() + (now.getTime() - before.getTime()))
@@ -127,12 +126,14 @@ function listCandidates(state: AppState, { rolled_id }: Cursor, isWhole: boolean
   return candidates
 }
 
-/** Up to where messages are none of a member's. Ids and revs are numbers of one line. */
+/** The last message that counts as read or hidden for a member. Ids and revs share one sequence. */
 function lastOf({ marked_id, hidden_id, joined_rev, subscribed_rev }: MemberRow): number {
   return Math.max(marked_id ?? 0, hidden_id ?? 0, joined_rev ?? 0, subscribed_rev ?? 0)
 }
 
-/** The newest message that is not too new, and whether that holds for all; where memory holds only newer ones, a bound. */
+/**
+ * The newest message that is not too new, and true where that holds for all; a bound where memory has only newer ones.
+ */
 function listSettled({ recent, app }: AppState, before: Date): { settled: number; isAll: boolean } {
   // Items of chats are messages, which have a time.
   const items = recent.items as readonly (Item & { created_at: Date })[]

@@ -2,23 +2,23 @@ import type { Db, Fragment, Tx } from '../../../postgres/sql.ts'
 import type { Change } from '../schema.ts'
 
 /**
- * A condition: a rolled-up notification to `user` may stand for this message `m`. Others wrote it, it is visible, and it
- * does not mention the user, who is told of that apart.
+ * A condition: a rolled-up notification of `user` may stand for the message `m`: others wrote it, it is visible, and it
+ * does not mention the user, who gets a separate notification for that.
  */
 export function isCounted(db: Db, user: Fragment): Fragment {
   return db`m.created_by <> ${user} and m.trashed_at is null
     and (m.html is null or strpos(m.html, 'data-eid="u' || ${user} || '"') = 0)`
 }
 
-/** A person who may have unread messages in an app. */
+/** A user who may have unread messages in an app. */
 export interface Candidate {
   app: number
   user: number
-  /** Messages up to here are none of the person's: read, hidden, or written before they belonged to those who are told. */
+  /** Messages up to this id do not count for the user: read, hidden, or written before the user subscribed. */
   after: number
 }
 
-/** The first message that a person has not read. */
+/** The first unread message of a user. */
 export interface Unread {
   app_id: number
   user_id: number
@@ -29,9 +29,8 @@ export interface Unread {
 }
 
 /**
- * Of these people those who have unread messages, the first of them made by `before`, and no unread notification that
- * stands for it. What a notification that was read has stood for is not told again. Served by messages_app and
- * notifications_app.
+ * Of the candidates, users with unread messages, the first of them created by `before`, who have no unread notification
+ * for it. Messages of a notification that was read do not count again. Served by messages_app and notifications_app.
  */
 export function listUnread(tx: Tx, candidates: Candidate[], before: Date): Promise<Unread[]> {
   return tx<Unread[]>`
@@ -52,7 +51,7 @@ export function listUnread(tx: Tx, candidates: Candidate[], before: Date): Promi
     where told.is_open is not true and first.created_at <= ${before}`
 }
 
-/** How far somebody has read an app, and at which of its revs. */
+/** How far a user has read an app, and the rev at which they did. */
 export interface Reading {
   app: number
   user: number
@@ -61,9 +60,8 @@ export interface Reading {
 }
 
 /**
- * Marks as read what people were told of messages, up to those that they have read: where messages roll up, only if
- * there was none after these at that time. Gives those for whom there was something, and in which app. Served by
- * notifications_unread.
+ * Marks notifications of messages as read up to each user's position; rolled-up ones only where no later message
+ * existed then. Returns the users and apps that had any. Served by notifications_unread.
  */
 export function markReached(tx: Tx, readings: Reading[]): Promise<{ user_id: number; app_id: number }[]> {
   return tx<{ user_id: number; app_id: number }[]>`
@@ -91,9 +89,9 @@ export function markReached(tx: Tx, readings: Reading[]): Promise<{ user_id: num
     select user_id, app_id from numbered`
 }
 
-/** What a rolled-up notification stands for when it is shown. */
+/** The messages that a rolled-up notification stands for when it is shown. */
 export interface Rolled {
-  /** Its messages, at most one more than are counted; and who wrote them, the newest first. */
+  /** The number of its messages, at most one more than are counted; and their authors, newest first. */
   count: number
   authors: number[]
   message_id: number
@@ -101,12 +99,12 @@ export interface Rolled {
   created_at: Date
 }
 
-/** Messages that are counted for one notification. A guess: nobody needs to know how many more there are. */
+/** Messages counted for one notification. A guess: more are of no interest. */
 export const countedMessages = 999
 
 /**
- * What rolled-up notifications stand for now: of those that are unread, messages that their user has not read. Those that
- * stand for none have no entry. Served by messages_app, which is read no further than messages are counted.
+ * The messages that rolled-up notifications stand for now; for unread ones, messages that their user has not read.
+ * Notifications without messages have no entry. Served by messages_app, read no further than messages are counted.
  */
 export async function listRolled(db: Db, ids: number[]): Promise<Map<number, Rolled>> {
   if (ids.length === 0) return new Map()

@@ -3,7 +3,7 @@ import type { NotificationRow } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import { countedMessages } from './store.ts'
 
-/** What is said of one message: in a private chat, and elsewhere. The UI kit translates these two. */
+/** The texts for one message: in a private chat, and elsewhere. The UI kit translates these two. */
 export const templates = {
   one: 'New message from **{0}**: "{1}"',
   oneInApp: '**{0}** sent a message in **{1}**: "{2}"',
@@ -12,8 +12,8 @@ export const templates = {
 type Said = Pick<NotificationRow, 'template' | 'args'>
 
 /**
- * What a notification says now: one that messages roll up in says who wrote what it stands for, how much that is, and
- * the newest of it. The people whom it names must be in memory.
+ * The current text of a notification; a rolled-up one names the authors, the number and the newest of its messages. The
+ * users whom it names must be in memory.
  */
 export function say({ template, args, app_name, rolled }: NotificationRow, userCache: UserCache): Said {
   if (rolled === undefined) return { template, args }
@@ -24,7 +24,7 @@ export function say({ template, args, app_name, rolled }: NotificationRow, userC
     if (rolled.count === 1) return { template, args: [name, snippet] }
     return { template: '**{0}** wrote {1} messages: "{2}"', args: [name, count, snippet] }
   }
-  // What the app is called without a name was worked out for the user when the first message was told.
+  // The title of an app without a name was determined for the user at the first message.
   const app = app_name ?? args[1] ?? ''
   if (rolled.count === 1) return { template, args: [name, app, snippet] }
   if (rolled.authors.length === 1) {

@@ -3,15 +3,15 @@ import type { Clock } from '../../../lib/clock.ts'
 import { fewMembers } from './due.ts'
 
 /**
- * How often everybody in a large app is looked at for unread messages. Only people who marked a notification as read, but
- * not its messages, wait for it. A guess: in a room of 100,000 it takes a tenth of a second.
+ * How often all members of a large app are checked for unread messages. Only users who marked a notification as read,
+ * but not its messages, wait for it. A guess: in a room of 100,000 it takes a tenth of a second.
  */
 const periodMs = 60_000
 
-/** Large apps that are remembered. A guess: nearly no deployment has as many. */
+/** The most large apps that are remembered. A guess: hardly any deployment has as many. */
 const most = 1_000
 
-/** When large apps were looked through as a whole, on this node. In memory alone: after a restart, all of them are once. */
+/** When large apps were checked as a whole by this node. In memory only: after a restart, each is checked once. */
 export class WholeLooks {
   readonly #apps: Pick<Apps, 'peek'>
   readonly #clock: Clock
@@ -22,7 +22,7 @@ export class WholeLooks {
     this.#clock = clock
   }
 
-  /** True where an app is small, or has not been looked through for long; it is now. */
+  /** True where an app is small, or its last check is long ago; then it counts as checked now. */
   isDue(app: number): boolean {
     if ((this.#apps.peek(app)?.memberCount ?? 0) <= fewMembers) return true
     const nowMs = this.#clock.now()
