@@ -11,7 +11,7 @@ import { toAppId } from '../apps/find.ts'
 import { findUserId } from '../users/store.ts'
 import { findNames } from './session-names.ts'
 
-/** How far the list can be paged through: each node sends as many to the one that asks. Filters find what is beyond. */
+/** How far the list can be paged: each node sends as many sessions to the asking one. Filters find the others. */
 const deepest = 1_000
 
 const SessionListing = Range.extend({
@@ -90,7 +90,7 @@ const end = route({
 
 export const sessionRoutes = [list, end]
 
-/** Told to all nodes by the log of what belongs to no app, so that it arrives without Redis, too. */
+/** Sent to all nodes through the shared log, so that it works without Redis too. */
 const endRealtimeSession = globalCommand(
   'endRealtimeSession',
   async (work: GlobalWork, { node, number }: { node: string; number: number }): Promise<void> => {

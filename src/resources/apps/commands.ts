@@ -11,23 +11,26 @@ import { hasFixedMembers, isChat, isConversation, type Kind } from './kinds.ts'
 import { PairHasChat, type AppUpdate } from './schema.ts'
 import { findPair, findPairOf } from './store.ts'
 
-/** An update whose references were looked up. */
+/** An update with resolved references. */
 export interface AppChange extends Omit<AppUpdate, 'directory' | 'picture'> {
   /** The id of a blob. */
   picture?: number | null
-  /** `isKnown` is false where there is no such directory, or the caller cannot see it. */
+  /** `isKnown`: false where the directory does not exist, or the caller cannot see it. */
   directory?: { id: number; isKnown: boolean } | null
 }
 
 export const UidTaken = () => invalid({ uid: ['is taken by another app'] })
 export const UnknownDirectory = () => invalid({ directory: ['there is no such directory'] })
-/** The same for who is not there and who is not to be seen: only the caller's own references are named. */
+/**
+ * One refusal for members who do not exist and members whom the caller cannot see: it names only the caller's own
+ * references.
+ */
 export const UnknownPeople = (field: string, refs: string[]) =>
   invalid({ [field]: refs.map(ref => `there is no user ${ref}`) })
 const OtherMembers = () => invalid({ members: ['are others in the chat that has this uid'] })
 const DirectoryGone = () => invalid({ directory: ['was deleted meanwhile'] })
 
-/** What the database refuses an app for, by constraint: others write at the same time. */
+/** The refusals for constraints of the database that a concurrent write can violate. */
 export const conflicts: Record<string, () => Problem> = {
   apps_uid: UidTaken,
   apps_agent_chat_uid: UidTaken,
@@ -35,9 +38,9 @@ export const conflicts: Record<string, () => Problem> = {
 }
 
 /**
- * Changes an app; absent members stay, null clears. Admins may change everything; whoever may write may name a chat
- * room, and some chats (see `mayName`). What changes nothing leaves no trace. Refuses with 403, 404, and 422 for a
- * taken uid or access and directory where the type fixes them.
+ * Changes an app; absent members stay, null clears. Admins may change everything; members with write access may name a
+ * chat room, and some other chats (see `mayName`). An update without a change writes nothing. Refuses with 403, 404,
+ * and 422 for a taken uid, or for an access or directory that the type fixes.
  */
 export const updateApp = command(
   'updateApp',
@@ -51,17 +54,17 @@ export const updateApp = command(
 
 export interface AppUpsertion {
   type: Kind
-  /** Whom the call names as members; 0 for somebody who is not there. */
+  /** The ids of the members named in the request; 0 for a user who does not exist. */
   members: number[]
   change: AppChange
-  /** Whether apps that were made by upsert let others in by upsert. */
+  /** True where an upsert lets its caller join an app made by upsert. */
   upsertsJoin: boolean
 }
 
 /**
- * The same for an upsert, which lets its caller in (see `letIn`) and ignores what they may not change. Trashed apps
- * are updated too, and stay trashed. Refuses with 403 who may not see the app, 422 for an app of another type and a
- * private or agent chat with somebody else than was named.
+ * Updates an app by upsert, which may let the caller join (see `letIn`), and ignores changes that the caller may not
+ * make. Trashed apps are updated too, and stay trashed. Refuses with 403 where the caller may not see the app; with 422
+ * for an app of another type, or a private or agent chat with other members than the named ones.
  */
 export const upsertApp = command(
   'upsertApp',
@@ -78,7 +81,7 @@ export const upsertApp = command(
   { maxIds: () => joinNumbers + 1, conflicts },
 )
 
-/** Hides an app and all that is in it. Needs admin; repeating changes nothing. */
+/** Moves an app and its content to the trash. Needs admin; repeating changes nothing. */
 export const trashApp = command('trashApp', (work: Work) => {
   requireAdmin(work.state, work.by, work.userCache)
   if (work.app.trashed_at !== null) return
@@ -86,7 +89,7 @@ export const trashApp = command('trashApp', (work: Work) => {
   work.emit(appTrashed, { entity: work.app.id, body: { ...work.app, trashed_at: work.now } })
 })
 
-/** Takes an app out of the trash. Refuses with 400 a private chat whose pair has a new one meanwhile. */
+/** Restores an app from the trash. 400 for a private chat whose two members have a new one. */
 export const restoreApp = loadingCommand(
   'restoreApp',
   async (db: Db, app: number): Promise<number | null> => {
@@ -102,14 +105,14 @@ export const restoreApp = loadingCommand(
   },
 )
 
-/** Ends an app for good. Its rows are removed in the background; nobody sees them from now on. */
+/** Deletes an app for good. It is invisible from now on; its rows are removed in the background. */
 export const deleteApp = command('deleteApp', (work: Work) => {
   requireAdmin(work.state, work.by, work.userCache)
   auditByKey(work, { action: 'app_deleted', target: toTarget(work.app) })
   work.emit(appDeleted, { entity: work.app.id, body: { ...work.app, deleted_at: work.now } })
 })
 
-/** For a directory that is about to be deleted: the app must not become more open by it. */
+/** Removes a reference to a directory that is about to be deleted; the app must not become more open by that. */
 export const clearDirectory = command('clearDirectory', (work: Work, directory: number) => {
   if (work.app.deleted_at !== null) throw NotFound()
   if (work.app.directory_id !== directory) return
@@ -117,9 +120,9 @@ export const clearDirectory = command('clearDirectory', (work: Work, directory: 
 })
 
 /**
- * Makes the caller a member where an upsert does that: of an app that was made by such a call itself, inside its
- * directory; and of chats that they may see anyway. Returns what they may do from then on. Refuses with 403 who is not
- * let in, to trashed apps neither.
+ * Makes the caller of an upsert a member, where the app was made by upsert and the caller is inside its directory, or
+ * where it is a chat that the caller may see anyway. Returns the caller's access. 403 where the caller is not let in,
+ * also for trashed apps.
  */
 function letIn(work: Work, level: Access, upsertsJoin: boolean): Access {
   const { app, state, by, userCache } = work
@@ -134,9 +137,9 @@ function letIn(work: Work, level: Access, upsertsJoin: boolean): Access {
 }
 
 /**
- * What whoever may write may change: the name of a chat that has none, or is everybody's because it was made by the
- * first one to open it. Existing clients name such a chat after its newest message, and go on with it until they happen
- * to read the app again: where that changes nothing it is no offence. A chat room has a picture as well.
+ * What write access allows to change: the name of a chat that has none, or that belongs to all because its first
+ * visitor made it. Existing clients name such a chat after its newest message, and repeat that until they read the app
+ * again: an update without a change is not refused. In a chat room, the picture too.
  */
 function mayName(app: AppRow, change: AppChange): boolean {
   const keys = Object.entries(change).flatMap(([key, value]) => (value === undefined ? [] : [key]))
@@ -149,7 +152,7 @@ function mayName(app: AppRow, change: AppChange): boolean {
 function applyChange(work: Work, change: AppChange): void {
   const { app } = work
   const { directory } = change
-  // Whoever administers an app may leave it in a directory that only others can see.
+  // An admin may leave the app in a directory that only others can see.
   if (directory?.isKnown === false && directory.id !== app.directory_id) throw UnknownDirectory()
   requireFit(app.type, { access: change.access, directory_id: directory?.id })
   const changed: AppRow = {
@@ -170,7 +173,7 @@ function applyChange(work: Work, change: AppChange): void {
   work.emit(appUpdated, { entity: app.id, body })
 }
 
-/** An app as the audit log names it: by what programs call it. */
+/** An app as a target in the audit log. */
 function toTarget({ id, uid }: AppRow) {
   return { type: 'app', id, name: uid }
 }
@@ -184,12 +187,12 @@ interface Opening {
 export function requireFit(type: string, change: Opening): void {
   if (!isConversation(type)) return
   if (change.access && change.access !== 'none') throw invalid({ access: ['must be none for this type of app'] })
-  // The UI kit names the directory of an agent chat: it says where its notifications belong, and lets nobody in.
+  // The UI kit names the directory of an agent chat: it classifies its notifications, and lets no one in.
   if (change.directory_id != null && type !== 'agent_chat')
     throw invalid({ directory: ['cannot be set for this type of app'] })
 }
 
-/** PostgreSQL keeps the members of metadata in an order of its own, so their order does not count. */
+/** PostgreSQL orders the members of metadata itself, so their order does not count. */
 function isSame(app: AppRow, changed: AppRow): boolean {
   return isDeepStrictEqual(app, changed)
 }

@@ -13,7 +13,7 @@ const present = (_event: AppEvent, { app, userCache, origin }: PresentationConte
 
 const schema = z.object({ app: EventApp })
 
-/** Everything but counters and revs, which move with the events that concern them. */
+/** Takes over all columns but counters and revs, which change with their own events. */
 function takeDetails(app: AppRow, body: AppRow): AppRow {
   const { rev, head_rev, head_at, item_count, trashed_count, made_count, last_id, last_by, prior_id } = app
   return { ...body, rev, head_rev, head_at, item_count, trashed_count, made_count, last_id, last_by, prior_id }
@@ -49,7 +49,7 @@ export const appTrashed = change('app_trashed', true, () => ({ trashed_at: null 
 export const appRestored = change('app_restored', true, ({ created_at }) => ({ trashed_at: created_at }))
 export const appDeleted = change('app_deleted', false, () => ({ deleted_at: null }))
 
-/** The owner left, so ownership passed on; nothing that lists would show as activity. */
+/** The owner left, so ownership passed on; not shown as activity. */
 export const ownerChanged = change('owner_changed', false)
 
 interface Marked {
@@ -57,10 +57,13 @@ interface Marked {
   marked_at: string | null
 }
 
-/** From this many members on, nobody is told of the others' read markers: that would be every message squared. */
+/**
+ * In apps with at least this many members, read markers are not sent to others: that would be messages times members
+ * squared.
+ */
 const receiptMembers = 10
 
-/** A read marker was set or removed by its owner, the actor. Everything is in the facts; there is nothing to load. */
+/** A user, the actor, set or removed the read marker. The facts are complete, so nothing is loaded. */
 export const appMarked = event<null>({
   type: 'app_marked',
   entity: 'app',
@@ -88,8 +91,8 @@ export const appMarked = event<null>({
 })
 
 /**
- * Settings that only their owner sees: pinned, archived, removed, subscribed. Clients of the app are not told. The facts
- * say whether the app was hidden from the owner before, where that is what changed.
+ * Settings that only their user sees: pinned, archived, removed, subscribed. Not sent to the app's clients. The facts
+ * say whether the app was hidden before, where that has changed.
  */
 export const settingsChanged = event<MemberRow>({
   type: 'settings_changed',

@@ -18,21 +18,21 @@ interface Caller {
   userCache: UserCache
 }
 
-/** An app with all that was committed before, and what the caller may do in it. */
+/** An app including all earlier commits, and the caller's access. */
 export interface OpenedApp {
   state: AppState
   level: Access
 }
 
-/** What an app is opened for: `none` refuses nothing, `read` with 404, `write` with 404 and 403. */
+/** The least access for opening an app: `none` refuses nothing, `read` refuses with 404, `write` with 404 and 403. */
 const guards = { none: levelOf, read: requireRead, write: requireWrite }
 
-/** Digits that every id has room for, and that JavaScript counts exactly. */
+/** Digits of the largest id that JavaScript represents exactly. */
 const longestId = 15
 
 const isId = (ref: string) => /^\d+$/.test(ref)
 
-/** The id behind `{app}`: digits are an id, anything else a uid. 404 for a uid that nobody has. */
+/** The id for `{app}`: digits are an id, anything else a uid. 404 for an unknown uid. */
 export function toAppId(ref: string, { sql, by }: Search): number | Promise<number> {
   if (isId(ref)) return ref.length <= longestId ? Number(ref) : Promise.reject(NotFound())
   return findAppId(sql, ref, by).then(id => {
@@ -41,7 +41,7 @@ export function toAppId(ref: string, { sql, by }: Search): number | Promise<numb
   })
 }
 
-/** The ids behind several of these at once, in no order. What names nothing is left out, or is the id of nothing. */
+/** The ids for several references, in no order. Unknown ones are left out, or get an id that no app has. */
 export async function toAppIds(refs: string[], { sql, by }: Search): Promise<number[]> {
   const ids = refs.filter(ref => isId(ref) && ref.length <= longestId).map(Number)
   const uids = refs.filter(ref => !isId(ref))
@@ -49,9 +49,9 @@ export async function toAppIds(refs: string[], { sql, by }: Search): Promise<num
 }
 
 /**
- * Opens the app behind `{app}`, with an id, or of a state just found, for a caller: 404 for what is not there or what the
- * caller may not see, 403 for an app that the caller may only read where it is opened to be written. One look-up confirms
- * what other nodes wrote.
+ * Opens an app for a caller, by `{app}`, an id, or a state just found. 404 where it does not exist or the caller may
+ * not see it, 403 where the caller needs write access and may only read. Writes of other nodes are included, by one
+ * look-up.
  */
 export async function openApp(
   ref: string | number | AppState,
@@ -75,8 +75,8 @@ function findState(ref: string | number, { sql, by, apps }: Caller & Search): Ap
 }
 
 /**
- * The states of apps that a list found, by id, without those that were deleted since; what the caller may do in them can be
- * asked. `known`: one that the request has opened before, so that it need not be confirmed again.
+ * The states of the apps in a list, by id, without apps deleted since; loads what the caller's access depends on.
+ * `known`: a state that the request has opened before, and that need not be confirmed again.
  */
 export async function findStates(
   ids: Iterable<number>,
@@ -91,7 +91,7 @@ export async function findStates(
   )
 }
 
-/** The state of an app; null where there is none, or no longer. */
+/** The state of an app; null where it does not exist any more. */
 export async function findUnlessGone(id: number, apps: Apps): Promise<AppState | null> {
   try {
     const state = await apps.state(id)

@@ -10,7 +10,7 @@ interface Later {
   removeContent: RemoveContent
 }
 
-/** Apps show their newest message, and remove what is in them, without knowing how. */
+/** `messages` and `removeContent` are given by the resources of content, which come later in the order. */
 export const apps = ({ messages, removeContent }: Later) =>
   resource({
     routes: [...routes(messages), ...ownRoutes(messages)],

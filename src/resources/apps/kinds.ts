@@ -1,4 +1,4 @@
-/** The app types: a response names them by guid, a request by name or guid, the database by name. */
+/** The app types: responses name them by guid, requests by name or guid, the database by name. */
 export const guids = {
   agent_chat: '2352a1c6-abc6-420e-8b85-ca7d5aed8779',
   chat: 'd65dd4bc-418e-403c-9f56-f9cf4da931ed',
@@ -32,15 +32,15 @@ export function isChat(type: string): boolean {
 
 const closed = new Set<string>(['agent_chat', 'chat_room', 'private_chat'])
 
-/** Conversations between their members alone: `access` stays `none`, there is no directory, nobody else gets in. */
+/** True for conversations between their members alone: `access` stays `none`, and there is no directory. */
 export function isConversation(type: string): boolean {
   return closed.has(type)
 }
 
-/** Conversations that are what they are by who takes part: nobody comes or goes. */
+/** True for conversations whose members never change. */
 export function hasFixedMembers(type: string): boolean {
   return type === 'agent_chat' || type === 'private_chat'
 }
 
-/** Conversations that each member may remove from their own lists, where the next message brings them back. */
+/** True for conversations that each member may remove from the own lists until the next message. */
 export const isRemovable = hasFixedMembers

@@ -11,14 +11,14 @@ import { guids, isConversation, type Kind } from './kinds.ts'
 import { titleOf } from './naming.ts'
 import { isUnread } from './own/unread.ts'
 
-/** Who looks, and with what at hand. */
+/** The caller, and the data at hand. */
 export interface Viewer {
   by: Principal
   userCache: UserCache
   origin: string
 }
 
-/** What of an app depends on nobody: in events, where one text serves everybody. */
+/** The members of an app that are equal for all readers: for events, where one text serves all. */
 export function showAppRef(app: AppRow, _people: UserCache, origin: string) {
   return {
     id: app.id,
@@ -39,7 +39,7 @@ export function showAppRef(app: AppRow, _people: UserCache, origin: string) {
   }
 }
 
-/** The summary app. The namesakes of the app (see naming.ts) must be in memory. */
+/** The summary of an app. Its namesakes (see naming.ts) must be in memory. */
 export function showAppSummary(state: AppState, viewer: Viewer) {
   const { by, userCache, origin } = viewer
   const own = by.kind === 'user' ? state.member(by.user) : undefined
@@ -57,7 +57,7 @@ export function showAppSummary(state: AppState, viewer: Viewer) {
   }
 }
 
-/** A private chat has the picture of whom it is with. Their person is in memory unless the chat has a name. */
+/** A private chat has the picture of its other member, who is in memory unless the chat has a name. */
 function partnerAvatar(state: AppState, { by, userCache, origin }: Viewer): string | null {
   if (state.app.type !== 'private_chat' || by.kind !== 'user') return null
   for (const { user_id } of state.members()) {
@@ -67,20 +67,20 @@ function partnerAvatar(state: AppState, { by, userCache, origin }: Viewer): stri
   return null
 }
 
-/** A ZIP of what is in a files app, where there is something. */
+/** True where a files app has content for a ZIP. */
 function hasArchive({ type, item_count, trashed_at }: AppRow): boolean {
   return type === 'files' && item_count > 0 && trashed_at === null
 }
 
-/** A user's link names them: what is added later is for those alone who may read the app then. */
+/** A user's link names the user: only users with access when it is opened get later files. */
 function archivePath(app: number, by: Principal): string {
   return by.kind === 'key' ? `/apps/${app}/archive` : `/apps/${app}/archive/${by.user}`
 }
 
-/** How many members a detailed app shows; the rest is in its members list. */
+/** The most members within a detailed app; the others are in its members list. */
 export const shownMembers = 25
 
-/** The first members of an app who are not trashed, in joining order: a detailed app needs their people in memory. */
+/** The first members of an app who are not trashed, in joining order: a detailed app needs them in memory. */
 export function firstMembers(state: AppState, { trashed }: UserCache): number[] {
   const ids: number[] = []
   for (const { user_id, access } of state.members()) {
@@ -90,7 +90,7 @@ export function firstMembers(state: AppState, { trashed }: UserCache): number[] 
   return ids
 }
 
-/** How many members are not trashed. Of trashed people and members it goes through those who are fewer. */
+/** The number of members who are not trashed. Iterates over trashed users or members, whichever are fewer. */
 function countMembers(state: AppState, { trashed }: UserCache): number {
   let count = state.memberCount
   if (trashed.size < count) {
@@ -122,7 +122,7 @@ export function showApp(state: AppState, viewer: Viewer & { presence: Presence }
   }
 }
 
-/** Chosen, or by the automatic rules: the creator, and everybody in a conversation. */
+/** By the user's choice, or by default: the creator, and all members of a conversation. */
 export function isSubscribed(state: Pick<AppState, 'app' | 'member'>, user: number): boolean {
   const own = state.member(user)
   if (own === undefined) return false

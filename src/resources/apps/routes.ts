@@ -37,8 +37,8 @@ const create = (messages: AppMessages) =>
     async handle({ body, by, form, idempotencyKey, origin }, services) {
       const caller = { ...services, by, form, origin }
       const { id, isNew } = await makeApp(await toDraft(body, false, caller), caller, idempotencyKey)
-      // An app that was there may have been found restored before its actor has heard of that, and the caller of a request
-      // that is repeated may have lost it since the first one.
+      // An existing app may have been restored without its actor knowing yet, and the caller of a repeated request may
+      // have lost access since.
       const { state } = await openApp(isNew ? id : await services.apps.confirm(id), 'read', caller)
       return reply(201, await showWhole(state, messages, caller))
     },

@@ -21,13 +21,13 @@ export interface LastMessage {
   show: () => Promise<object>
 }
 
-/** What apps need of their messages, which come later in the order of resources. */
+/** The messages of apps, which come later in the order of resources. */
 export interface AppMessages {
   isIn: (sql: Sql, app: number, id: number) => Promise<boolean>
   findLast: (state: AppState, request: AppRequest) => Promise<LastMessage | null>
 }
 
-/** The detailed app, with everybody it names brought into memory. */
+/** The detailed app; loads all users that it names. */
 export async function showWhole(state: AppState, messages: AppMessages, request: AppRequest): Promise<object> {
   const { userCache, by } = request
   const last = await messages.findLast(state, request)
@@ -44,7 +44,7 @@ export async function showWhole(state: AppState, messages: AppMessages, request:
   return { ...shown, picture: await showPicture(request.sql, picture_id, request.origin) }
 }
 
-/** The summary app, likewise. */
+/** The summary of an app; loads all users that it names. */
 export async function showSummary(state: AppState, request: AppRequest): Promise<object> {
   await request.userCache.load([request.by.user, ...namesakes(state)])
   return showAppSummary(state, request)

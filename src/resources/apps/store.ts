@@ -4,20 +4,20 @@ import type { Db, Fragment, Sql, Tx } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
 
 /**
- * The app of that uid that concerns the caller: their own agent chat, or any other type; for an API key somebody's agent
- * chat where there is nothing else. Served by apps_uid and apps_agent_chat_uid. Null when there is none.
+ * The app with this uid for the caller: the caller's own agent chat, or any app of another type; for an API key a
+ * user's agent chat, where there is no other app. Served by apps_uid and apps_agent_chat_uid. Null where there is none.
  */
 export async function findAppId(db: Db, uid: string, by: Principal): Promise<number | null> {
   return (await findNamed(db, uid, by))?.id ?? null
 }
 
-/** The same with the rev at which the app is. */
+/** As findAppId, with the app's rev. */
 export async function findNamed(db: Db, uid: string, by: Principal): Promise<NamedApp | null> {
   const [app] = await listNamed(db, [uid], by)
   return app ?? null
 }
 
-/** The ids behind several uids at once, in no order. */
+/** The ids for several uids, in no order. */
 export async function findAppIds(db: Db, uids: string[], by: Principal): Promise<number[]> {
   return (await listNamed(db, uids, by)).map(({ id }) => id)
 }
@@ -30,7 +30,7 @@ interface NamedApp {
 function listNamed(db: Db, uids: string[], by: Principal): Promise<NamedApp[]> {
   const own = by.kind === 'key' ? db`true` : db`owner_id = ${by.user}`
   const isNamed = db`lower(uid) = any(array(select lower(u) from unnest(${uids}::text[]) u)) and deleted_at is null`
-  // In two parts, because one condition for both fits neither index: 35 ms instead of 0.1 among 100,000 apps.
+  // A union, because one condition for both fits neither index: 35 ms instead of 0.1 among 100,000 apps.
   return db<NamedApp[]>`
     select distinct on (uid) id, head_rev from (
       select id, head_rev, lower(uid) as uid, case when owner_id = ${by.user} then 1 else 3 end as rank from apps
@@ -42,7 +42,7 @@ function listNamed(db: Db, uids: string[], by: Principal): Promise<NamedApp[]> {
     order by uid, rank, id`
 }
 
-/** True where another app has a uid that this one may therefore not have: two people may use one for agent chats. */
+/** True where another app has the uid and the app may not share it: agent chats of two users may. */
 export async function isUidTaken(db: Db, app: number, uid: string): Promise<boolean> {
   const rows = await db`
     select from apps own, lateral (
@@ -82,7 +82,7 @@ export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {
   return made.get(row)!
 }
 
-/** Rows as they are stored. One statement for all apps that one transaction makes at the same moment. */
+/** Inserts the apps that one transaction makes within a tick, in one statement. */
 const insertApps = batchLoads<NewAppRow, AppRow>(async (sql, rows) => {
   const made = await sql<AppRow[]>`
     insert into apps (type, uid, name, description, metadata, tags, access, directory_id, picture_id, is_joinable, pair,
@@ -108,14 +108,14 @@ interface ReadableApp {
 }
 
 /**
- * The apps that a user may read, by membership (members_user) or by default access (apps_open), as far as `which`, a
- * condition on `a`, a row of apps, holds for them.
+ * The apps that a user may read, by membership (members_user) or by default access (apps_open), and that match `which`,
+ * a condition on `a`, a row of apps.
  */
 export function listReadable(sql: Sql, user: number, directories: number[], which: Fragment): Promise<ReadableApp[]> {
   return sql<ReadableApp[]>`${selectReadable(sql, user, directories, which)}`
 }
 
-/** The same as a part of another query. */
+/** The query of listReadable as a fragment. */
 export function selectReadable(db: Db, user: number, directories: number[], which: Fragment): Fragment {
   return db`
     select a.id, a.type, m.hidden_id, m.access = 'admin' or a.owner_id = ${user} as is_admin,
@@ -131,7 +131,7 @@ export function selectReadable(db: Db, user: number, directories: number[], whic
       and ${which}`
 }
 
-/** A condition on `a`, a row of apps: something was made in it. Somebody may be in any number of apps where nothing was. */
+/** A condition on `a`, a row of apps: it has had content. A user may be in any number of empty apps. */
 export function hasContent(sql: Sql): Fragment {
   return sql`a.made_count > 0`
 }
@@ -157,14 +157,14 @@ const insertMembersTogether = batchLoads<NewMemberRow, true>(async (sql, rows) =
   return new Map()
 })
 
-/** The pair whose private chat an app is; null for any other app. */
+/** The pair of users whose private chat an app is; null for any other app. */
 export async function findPairOf(db: Db, app: number): Promise<string | null> {
   const [row] = await db<{ pair: string | null }[]>`select pair from apps where id = ${app}`
   return row?.pair ?? null
 }
 
 /**
- * The private chat of two people. Waits for anybody who is making it at this moment; whoever asks first makes it.
+ * The id of the private chat of two users. Waits for a concurrent transaction that makes it; the first caller makes it.
  * Served by apps_pair.
  */
 export async function findPair(tx: Db, pair: string): Promise<number | null> {

@@ -4,7 +4,7 @@ import type { Command } from '../../engine/command.ts'
 import { overloaded, Problem } from '../../lib/errors.ts'
 import { deleteDirectory } from './commands.ts'
 
-/** Rounds of a deletion before it gives up: with 200 apps each, more are only needed where apps keep being made. */
+/** The most rounds of a deletion, each of 200 apps; more are needed only while apps are being made. */
 const mostRounds = 500
 
 /** Takes the reference to a directory from an app. Apps come later in the order of resources. */
@@ -13,8 +13,8 @@ export type ClearDirectory = Command<number, void>
 type Request = Pick<Services, 'apps' | 'globalCommands'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /**
- * Deletes a directory, after closing the apps that refer to it, each through its actor. Nothing becomes more open: the
- * directory goes in a transaction that sees no app referring to it, and keeps new ones from doing so.
+ * Deletes a directory after removing it from the apps that refer to it, each through its actor. No app becomes more
+ * open: the directory is deleted in a transaction that sees no reference, and blocks new ones.
  */
 export async function closeDirectory(
   directory: string,
@@ -29,7 +29,7 @@ export async function closeDirectory(
   }
 }
 
-/** The app was deleted meanwhile: then it refers to nothing any more. */
+/** The app was deleted meanwhile, so it refers to nothing any more. */
 function ignoreGone(error: unknown): void {
   if (!(error instanceof Problem) || error.status !== 404) throw error
 }

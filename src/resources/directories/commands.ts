@@ -7,7 +7,7 @@ import { resolvePeople } from '../users/store.ts'
 import { DirectoryExists, PeopleUnknown } from './schema.ts'
 import * as store from './store.ts'
 
-/** How many apps a round of `deleteDirectory` reports. A guess: as many as one group commit takes easily. */
+/** The most apps that a round of `deleteDirectory` returns. A guess: as many as one group commit takes easily. */
 const roundSize = 200
 
 export interface Membership {
@@ -59,7 +59,7 @@ export const addPeople = globalCommand('addPeople', async (work: GlobalWork, { d
   tell(work, id, added)
 })
 
-/** Takes people out; those who are not in it are passed over. Refuses as `addPeople`. */
+/** Removes users; ignores those who are not members. Refuses as `addPeople`. */
 export const removePeople = globalCommand(
   'removePeople',
   async (work: GlobalWork, { directory, people }: Membership) => {
@@ -76,8 +76,8 @@ export const removePeople = globalCommand(
 )
 
 /**
- * Deletes a directory to which no app refers, and its memberships with it. Where apps still do, nothing happens and
- * the answer names some of them: they have to be closed first, lest they become more open.
+ * Deletes a directory without references from apps, and its memberships. Where apps refer to it, changes nothing and
+ * returns some of them: they have to be closed first, so that they do not become more open.
  */
 export const deleteDirectory = globalCommand('deleteDirectory', async (work: GlobalWork, directory: string) => {
   const { id, name } = await requireDirectory(work, directory, true)

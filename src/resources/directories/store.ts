@@ -9,7 +9,7 @@ export interface DirectoryRow {
   name: string
 }
 
-/** `d` is the one that `ref` names. Served by the primary key, or directories_name. */
+/** A condition: `d` is the directory that `ref` names. Served by the primary key, or directories_name. */
 function isNamed(db: Db, ref: string): Fragment {
   const { id, name } = toReference(ref)
   return id === null ? db`lower(d.name) = lower(${name})` : db`d.id = ${id}`
@@ -28,7 +28,7 @@ export async function findDirectory(db: Db, ref: string, by: Principal): Promise
   return row ?? null
 }
 
-/** The id behind `{dir}`, whoever asks. */
+/** The id for `{dir}`, without regard to the caller. */
 export async function findDirectoryId(db: Db, ref: string): Promise<number | null> {
   const [row] = await db<{ id: number }[]>`select d.id from directories d where ${isNamed(db, ref)}`
   return row?.id ?? null
@@ -57,12 +57,12 @@ function matches(db: Db, by: Principal, { q, tags, trashed }: Page): Fragment {
   return db`${isVisible(db, by)} ${q === undefined ? db`` : db`and ${isCalled(db, q)}`}`
 }
 
-/** Served by directories_search. As an array: PostgreSQL may go through all directories in their order otherwise. */
+/** Served by directories_search. As an array: PostgreSQL may go through all directories in order otherwise. */
 function isCalled(db: Db, q: string): Fragment {
   return db`d.id = any(array(select s.id from directories s where name_terms(s.name) @@ name_query(${q}, true, false)))`
 }
 
-/** Locked against changes until the transaction ends; `forDeletion` also against anything that would refer to it. */
+/** Locks a directory against changes until the transaction ends; with `forDeletion` also against new references. */
 export async function lockDirectory(tx: Tx, ref: string, forDeletion = false): Promise<DirectoryRow | null> {
   const [row] = await tx<DirectoryRow[]>`
     select d.id, d.name from directories d where ${isNamed(tx, ref)}
@@ -70,7 +70,7 @@ export async function lockDirectory(tx: Tx, ref: string, forDeletion = false): P
   return row ?? null
 }
 
-/** Null where there is one of this name. */
+/** Null where the name is taken. */
 export async function insertDirectory(tx: Tx, name: string, now: Date): Promise<number | null> {
   const [row] = await tx<{ id: number }[]>`
     insert into directories (name, created_at) values (${name}, ${now})
@@ -94,7 +94,7 @@ export async function listDependents(tx: Tx, directory: number, limit: number): 
   return rows.map(({ id }) => id)
 }
 
-/** The users who were not in the directory before. */
+/** Returns the users who were not in the directory before. */
 export async function addMembers(tx: Tx, directory: number, users: number[]): Promise<number[]> {
   const rows = await tx<{ user_id: number }[]>`
     insert into directory_members (directory_id, user_id)
@@ -106,7 +106,7 @@ export async function addMembers(tx: Tx, directory: number, users: number[]): Pr
   return rows.map(({ user_id }) => user_id)
 }
 
-/** The users who were in the directory before. */
+/** Returns the users who were in the directory before. */
 export async function removeMembers(tx: Tx, directory: number, users: number[]): Promise<number[]> {
   // As in addMembers, before the rows are taken.
   await tx`select from users where id = any(${users}::bigint[]) order by id for no key update`

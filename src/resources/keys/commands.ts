@@ -8,13 +8,13 @@ import { KeyIsRevoked, LastKey, OwnKey } from './schema.ts'
 
 interface NewKeyInput {
   name: string
-  /** SHA-256 of the key, in base64. The key itself is nothing that is kept, not even for a repeated request. */
+  /** SHA-256 of the key, in base64. The key itself is never stored, not even for a repeated request. */
   hash: string
   prefix: string
   expiresAt: Date | null
 }
 
-/** Adds a key, which is valid on all nodes when this has been answered: no node remembers what it did not find. */
+/** Adds a key, valid on all nodes once this has been answered: nodes do not cache unknown keys. */
 export const createKey = globalCommand(
   'createKey',
   async (work: GlobalWork, { hash, ...key }: NewKeyInput): Promise<KeyRow> => {
@@ -32,7 +32,7 @@ export interface KeyUpdate {
   expires_at?: Date | null | undefined
 }
 
-/** Names a key anew, or lets it end at another time. Refuses with 404, with 409 for one that was revoked. */
+/** Changes the name of a key, or its expiry. Refuses with 404, with 409 for a revoked key. */
 export const updateKey = globalCommand(
   'updateKey',
   async (work: GlobalWork, { id, name, expires_at }: KeyUpdate): Promise<KeyRow> => {
@@ -56,7 +56,7 @@ export const updateKey = globalCommand(
 
 export interface KeyRevocation {
   id: number
-  /** Also the key that asks. */
+  /** Allows revoking the caller's own key. */
   isForced: boolean
 }
 

@@ -7,7 +7,7 @@ import type { Sql } from '../../postgres/sql.ts'
 import { newApiKey, toApiKey } from '../../auth/api-key.ts'
 import { hasKeys, insertKey, keepKey, revokeOtherKeys } from '../../auth/key-store.ts'
 
-/** Any fixed number: of two nodes that start at once on a new database, only one makes a key. */
+/** An arbitrary fixed number: of two nodes that start together on a new database, only one makes a key. */
 const firstKeyLock = 7_213_003
 
 interface KeySettings {
@@ -17,9 +17,9 @@ interface KeySettings {
 }
 
 /**
- * Sees to it that there is an API key: the one from the configuration is added if it is not known yet; without one,
- * a database that has no key gets a random one, which is returned, because this is the only time that it is known.
- * Throws a StartFault where the one from the configuration was revoked: that cannot be undone.
+ * Ensures that there is an API key: adds the configured one; without one, makes a random key in a database without keys
+ * and returns it, because only its hash is stored. StartFault where the configured key was revoked, which cannot be
+ * undone.
  */
 export async function ensureKey(
   { sql, globalCommands, now }: { sql: Sql; globalCommands: GlobalCommands; now: Date },
@@ -40,7 +40,7 @@ export async function ensureKey(
   })
 }
 
-/** Every node refuses them from now on, and those that are running forget them. */
+/** Every node refuses them from now on, and running nodes evict them. */
 const revokeOthers = globalCommand('revokeOthers', async (work: GlobalWork, id: number): Promise<void> => {
   const count = await revokeOtherKeys(work.sql, id, work.now)
   if (count === 0) return

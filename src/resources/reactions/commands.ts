@@ -28,8 +28,8 @@ async function load(db: Db, app: number, { type, id }: Target, by: Principal): P
 }
 
 /**
- * Reacts to an item with an emoji, in place of the caller's earlier reaction; the same one again changes nothing. For
- * whoever may write; 404 for an item in the trash.
+ * Reacts to an item with an emoji, which replaces the caller's earlier reaction; repeating changes nothing. Needs write
+ * access; 404 for an item in the trash.
  */
 export const addReaction = loadingCommand(
   'addReaction',
@@ -46,7 +46,7 @@ export const addReaction = loadingCommand(
   },
 )
 
-/** Takes the caller's reaction back, if there is one. Rights as for adding. */
+/** Removes the caller's reaction, if there is one. Rights as for adding. */
 export const takeReactionBack = loadingCommand('takeReactionBack', load, (work, { type }: Target) => {
   const { item, before } = requireItem(work)
   if (before === null) return

@@ -7,12 +7,12 @@ import type { ParentType } from '../content/parent.ts'
 import type { ContentRow } from '../content/schema.ts'
 import { findShownItems } from './store.ts'
 
-/** What a reaction event keeps: a removed reaction cannot be read from anywhere later. */
+/** The facts of a reaction event: a removed reaction could not be read later. */
 export type ReactionFacts = {
   type: ContentEntity
   parent: { type: ParentType; id: number } | null
   content: string
-  /** Reactions that the item has now: counted anew by a replay, they would be counted twice. */
+  /** The number of reactions after the event; a replay that counted again would count twice. */
   count: number
 }
 

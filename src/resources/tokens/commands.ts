@@ -11,8 +11,8 @@ import { insertToken, removeTokens } from './store.ts'
 const newToken = () => `wyu_${randomBytes(32).toString('base64url')}`
 
 /**
- * Issues a token to a user or agent; earlier ones stay valid. Only its hash is stored, so an Idempotency-Key cannot
- * bring it back: repeating issues another. Refuses with 404 for trashed users, 403 for the special ones.
+ * Issues a token to a user or agent; earlier ones stay valid. Only its hash is stored, so repeating with an
+ * Idempotency-Key issues another. Refuses with 404 for trashed users, with 403 for the special ones.
  */
 export const issueToken = globalCommand(
   'issueToken',

@@ -10,7 +10,7 @@ import { listApps, orderFields, type AppFilter } from './pages.ts'
 import type { AppListing } from '../schema.ts'
 import { showSummary, showWhole, type AppMessages, type AppRequest } from '../show.ts'
 
-/** One page of the apps that the caller is a member of, or of all for an API key. */
+/** One page of the apps that the caller is a member of; for an API key, of all apps. */
 export async function listPage(
   query: AppListing,
   messages: AppMessages,
@@ -32,7 +32,7 @@ interface Caller {
   userCache: UserCache
 }
 
-/** Null where a person or directory is named that does not exist, or that the caller is not in: nothing matches. */
+/** Null where a named user or directory does not exist, or the caller is not in it: nothing matches. */
 async function toFilter(query: AppListing, caller: Caller): Promise<AppFilter | null> {
   const { sql, by } = caller
   const directory = query.directory === undefined ? null : await findOwnDirectory(query.directory, caller)
@@ -57,7 +57,7 @@ async function findOwnDirectory(ref: string, { sql, by, userCache }: Caller): Pr
   return person?.directories.some(({ id }) => id === directory) ? directory : null
 }
 
-/** `true` and `false` ask whether there is a uid, anything else for that one, or any of several. */
+/** `true` and `false` filter by having a uid; other values are uids, of which any may match. */
 function toUidFilter(uids: string[] | undefined): Pick<AppFilter, 'hasUid' | 'uids'> {
   const flag = uids?.length === 1 ? uids[0]!.toLowerCase() : undefined
   if (flag === 'true' || flag === 'false') return { hasUid: flag === 'true', uids: null }

@@ -7,7 +7,7 @@ import { appCreated } from '../events.ts'
 import { isConversation, type Kind } from '../kinds.ts'
 import { findPair, insertApp, insertMembers } from '../store.ts'
 
-/** A new app whose references were looked up. `members` are people and agents, each once, the caller maybe too. */
+/** A new app with resolved references. `members` are users and agents, each once, possibly including the caller. */
 export interface AppDraft {
   type: Kind
   uid: string | null
@@ -19,31 +19,31 @@ export interface AppDraft {
   directory_id: number | null
   picture_id: number | null
   members: Participant[]
-  /** Made by a token's upsert: later callers of the same upsert may join. */
+  /** Made by the upsert of a token: later callers of the upsert may join. */
   isJoinable: boolean
-  /** The caller's token is an agent's. */
+  /** True where the caller is an agent. */
   isByAgent: boolean
 }
 
 interface Participant {
   id: number
-  /** What the body calls them. */
+  /** The reference in the request. */
   ref: string
   isAgent: boolean
-  /** False for who is trashed or out of the caller's sight: no new app takes them in. */
+  /** False for trashed users and users whom the caller cannot see: they cannot become members. */
   isKnown: boolean
 }
 
 export interface Created {
   id: number
-  /** False where the private chat of this pair existed. */
+  /** False where the private chat of the two members existed. */
   isNew: boolean
 }
 
 /**
- * Makes an app. With a token the caller owns it and is its first member; an API key adds only `members`. A private
- * chat exists once for each pair: the one there is comes back, whatever became of the other one. Refuses with 422 for
- * members that the type does not allow or the caller cannot see, and a taken uid.
+ * Makes an app. With a token the caller is its owner and first member; with an API key only `members` are. A private
+ * chat exists once for each pair of users: an existing one is returned. Refuses with 422 for members that the type does
+ * not allow or the caller cannot see, and for a taken uid.
  */
 export const createApp = globalCommand(
   'createApp',
@@ -78,7 +78,7 @@ export const createApp = globalCommand(
   { sharesCommit: true },
 )
 
-/** Who takes part is part of what a conversation is. Null where its members are as they must be. */
+/** The fault of a conversation's members; null where they are valid. */
 function faultOf({ type, members, isByAgent }: AppDraft, caller: number | null, others: Participant[]): string | null {
   const agents = others.filter(member => member.isAgent).length
   const people = others.length - agents
@@ -99,7 +99,7 @@ function requireKnown(others: Participant[]): void {
   if (unknown.length > 0) throw UnknownPeople('members', unknown)
 }
 
-/** Nobody owns a private chat, so that neither can shut the other out; an agent chat belongs to its person. */
+/** A private chat has no owner, so that neither member can shut the other out; an agent chat belongs to its user. */
 function ownerOf({ type, members }: AppDraft, caller: number | null): number | null {
   if (type === 'private_chat') return null
   if (type === 'agent_chat') return caller ?? members.find(member => !member.isAgent)!.id

@@ -9,7 +9,7 @@ interface Maker extends Pick<Services, 'apps' | 'globalCommands'> {
   by: Principal
 }
 
-/** Makes an app. A private chat that the caller had removed comes back, without its old messages. */
+/** Makes an app. A private chat that the caller had removed is shown again, without its old messages. */
 export async function makeApp(
   draft: AppDraft,
   { by, apps, globalCommands }: Maker,
@@ -21,7 +21,7 @@ export async function makeApp(
     await apps.run(showAgain, created.id, by, undefined)
     return created
   } catch (error) {
-    // The other member has removed it as well since then, which deletes it: this makes a new one.
+    // The other member has removed it as well, which deletes it: another attempt makes a new one.
     if (!(error instanceof Problem) || error.status !== 404) throw error
     return globalCommands.run(createApp, by, draft)
   }

@@ -21,7 +21,7 @@ interface Looking {
   userCache: UserCache
 }
 
-/** Looks up what the body of a new app names. 422 for unknown members or directories. */
+/** Resolves the references in the body of a new app. 422 for unknown members or directories. */
 export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller): Promise<AppDraft> {
   const directory = await toChoice(body.directory, caller)
   if (directory?.isKnown === false) throw UnknownDirectory()
@@ -41,7 +41,7 @@ export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller)
   }
 }
 
-/** The same for an update: absent members stay absent. */
+/** Resolves the references in an update; absent members stay absent. */
 export async function toChange(body: AppUpdate, caller: Caller): Promise<AppChange> {
   const { directory, ...rest } = await withPicture(body, caller)
   const choice = await toChoice(directory, caller)
@@ -49,8 +49,8 @@ export async function toChange(body: AppUpdate, caller: Caller): Promise<AppChan
 }
 
 /**
- * Refuses a uid that another app has, to whoever may change that of this one: in a commit it would be refused as well,
- * together with all that share the commit. There it is refused where somebody takes it at this moment.
+ * Refuses a taken uid, for callers who may change the app's. The database would refuse it too, along with the other
+ * commands of its commit; it still does for a uid that is taken at this moment.
  */
 export async function requireFreeUid(
   app: number,
@@ -62,7 +62,7 @@ export async function requireFreeUid(
   if (level === 'admin') throw UidTaken()
 }
 
-/** Refuses with 422 on `field` references to people whom the caller may not add. */
+/** 422 on `field` for references to users whom the caller may not add. */
 export async function requireVisible(refs: string[], field: string, caller: Looking): Promise<void> {
   const found = await lookUp(refs, field, caller)
   const unseen = found.filter(({ isKnown }) => !isKnown).map(({ ref }) => ref)
@@ -76,7 +76,7 @@ async function toMembers(refs: string[], caller: Caller): Promise<AppDraft['memb
   return found.map(one => ({ ...one, isAgent: caller.userCache.show(one.id).is_agent }))
 }
 
-/** Those who are referred to, each once. 422 on `field` for references to nobody. */
+/** The referenced users, each once. 422 on `field` for unknown references. */
 async function lookUp(
   refs: string[],
   field: string,
@@ -84,7 +84,7 @@ async function lookUp(
 ): Promise<Omit<AppDraft['members'][number], 'isAgent'>[]> {
   const ids = await resolvePeople(sql, refs)
   const hidden = await listInvisible(sql, by, [...ids.values()])
-  // Together: whoever is missing in a list of those who are not there would be known to be there.
+  // One refusal for both: a user missing in a list of unknown ones would be known to exist.
   const unknown = refs.filter(ref => !ids.has(ref) || hidden.includes(ids.get(ref)!))
   if (refs.some(ref => !ids.has(ref))) throw UnknownPeople(field, unknown)
   const found = new Map(refs.map(ref => [ids.get(ref)!, ref]))
@@ -93,7 +93,7 @@ async function lookUp(
 
 type Choice = NonNullable<AppChange['directory']>
 
-/** People know the directories that they are in, API keys all. */
+/** Users know the directories that they are in, API keys all. */
 async function toChoice(
   ref: string | null | undefined,
   { sql, by, userCache }: Caller,

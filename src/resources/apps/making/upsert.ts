@@ -14,13 +14,13 @@ import { findAppId } from '../store.ts'
 
 type Request = Services & Pick<RouteRequest<{ uid: string }, unknown, AppUpsert>, 'params' | 'body' | 'by'>
 
-/** How often what a look found may be no longer true when it is acted upon. */
+/** The most attempts, where others make or delete the app between look-up and command. */
 const mostLooks = 3
 
 /**
- * Makes the app with the uid of the path, or updates it. A token's call lets the caller in where the app was itself
- * made by such a call, and a private chat that they had removed comes back, without its old messages. Refuses with 403
- * for an app that the caller may not see, 422 for one of another type.
+ * Makes the app with the uid of the path, or updates it. A token's call lets the caller join where the app was made by
+ * such a call, and shows a private chat again that the caller had removed, without its old messages. Refuses with 403
+ * for an app that the caller may not see, with 422 for one of another type.
  */
 export async function upsertByUid(request: Request): Promise<Created> {
   const { params, by, sql } = request
@@ -31,7 +31,7 @@ export async function upsertByUid(request: Request): Promise<Created> {
     try {
       return found === null ? await make(uid.data, request) : await update(found, request)
     } catch (error) {
-      // Somebody may have made or deleted it since the look: then the other thing is to be done.
+      // Made or deleted since the look-up: then the other branch applies.
       const isOld = error instanceof Problem && (await findAppId(sql, uid.data, by)) !== found
       if (!isOld || looks === mostLooks) throw error
     }
@@ -50,7 +50,7 @@ async function update(id: number, request: Request): Promise<Created> {
   const ids = await resolvePeople(sql, refs ?? [])
   const members = (refs ?? []).map(ref => ids.get(ref) ?? 0)
   const { level } = await openApp(id, 'none', request)
-  // What others may not change is ignored, so it is not looked up either.
+  // Changes that the caller may not make are ignored, so they are not resolved either.
   const change = level === 'admin' ? await toChange(details, request) : { name: details.name }
   await apps.run(upsertApp, id, by, { type, members, change, upsertsJoin })
   if (type === 'private_chat' && by.kind === 'user') await apps.run(showAgain, id, by, undefined)

@@ -4,7 +4,7 @@ import type { Access, AppRow, MemberRow } from '../../../engine/state.ts'
 import { Forbidden, NotFound } from '../../../lib/errors.ts'
 import { Json } from '../../../api/json.ts'
 
-/** As much of an app as decides who may do what: a state, or a draft of one. */
+/** The part of an app that access depends on: of a state, or of a draft. */
 export interface Guarded {
   readonly app: AppRow
   member(user: number): MemberRow | undefined
@@ -14,7 +14,7 @@ type Permission = 'list' | 'read' | 'create' | 'update' | 'delete' | 'admin'
 
 const toJson = (...permissions: Permission[]) => new Json(JSON.stringify(permissions))
 
-/** Written once, because every app and item is shown with them. */
+/** Encoded once, because every app and item is shown with them. */
 const permissions: Record<Access, Json | null> = {
   none: null,
   read: toJson('list', 'read'),
@@ -25,8 +25,8 @@ const permissions: Record<Access, Json | null> = {
 const ranks: Record<Access, number> = { none: 0, read: 1, write: 2, admin: 3 }
 
 /**
- * What a user may do in an app: owner, then own membership (also where it gives less than the default), then the
- * app's default, which counts only inside its directory. The person must be in memory.
+ * A user's access to an app: that of the owner, else of the own membership (even where it gives less than the default),
+ * else the app's default, which counts only inside its directory. The user must be in memory.
  */
 export function accessOf(state: Guarded, user: number, userCache: UserCache): Access {
   const { app } = state
@@ -37,20 +37,20 @@ export function accessOf(state: Guarded, user: number, userCache: UserCache): Ac
   return isInside(app, user, userCache) ? app.access : 'none'
 }
 
-/** True for everybody where the app has no directory, else for those in it. The person must be in memory. */
+/** True where the app has no directory or the user is in it. The user must be in memory. */
 export function isInside(app: AppRow, user: number, userCache: UserCache): boolean {
   const person = userCache.find(user)
   if (person === undefined) return false
   return app.directory_id === null || person.directories.some(({ id }) => id === app.directory_id)
 }
 
-/** The same for whoever calls: an API key may do everything. */
+/** The caller's access to an app; an API key may do everything. */
 export function levelOf(state: Guarded, by: Principal, userCache: UserCache): Access {
   if (by.kind === 'key') return 'admin'
   return accessOf(state, by.user, userCache)
 }
 
-/** What somebody with this access may do, as answers say it; null for nothing. */
+/** The permissions of an access level in responses; null for none. */
 export function permissionsOf(level: Access): Json | null {
   return permissions[level]
 }
@@ -59,28 +59,28 @@ export function isAtLeast(level: Access, least: Access): boolean {
   return ranks[level] >= ranks[least]
 }
 
-/** True where a user may see an app and what is in it. */
+/** True where a user may see an app and its content. */
 export function canRead(state: Guarded, user: number, userCache: UserCache): boolean {
   const { app } = state
   if (app.trashed_at !== null || app.deleted_at !== null) return false
   return accessOf(state, user, userCache) !== 'none'
 }
 
-/** Refuses with 404 what the caller may not see, trashed apps included. */
+/** The caller's access; 404 where the caller may not see the app, trashed ones included. */
 export function requireRead(state: Guarded, by: Principal, userCache: UserCache): Access {
   const level = levelOf(state, by, userCache)
   if (level === 'none' || state.app.trashed_at !== null || state.app.deleted_at !== null) throw NotFound()
   return level
 }
 
-/** 404 for what the caller may not see, 403 for what it may only read. */
+/** The caller's access; 404 where the caller may not see the app, 403 where it may only be read. */
 export function requireWrite(state: Guarded, by: Principal, userCache: UserCache): Access {
   const level = requireRead(state, by, userCache)
   if (!isAtLeast(level, 'write')) throw Forbidden()
   return level
 }
 
-/** For managing the app itself, which works on trashed apps too. */
+/** Refuses callers who may not manage the app, which includes trashed apps. */
 export function requireAdmin(state: Guarded, by: Principal, userCache: UserCache): void {
   const level = levelOf(state, by, userCache)
   if (level === 'none' || state.app.deleted_at !== null) throw NotFound()

@@ -25,9 +25,9 @@ export const FixedMembers = problem(
 const LastAdmin = () => invalid({ access: ['the app must keep at least one admin'] })
 
 /**
- * Makes people members or changes their access; answers how many are new. Admins may do both; in a chat room whoever
- * may write may add people, but not change the access of others. Only admins give `admin` or take it, and the last
- * one stays. Refuses with 403, 404, and 422 in private and agent chats.
+ * Adds members or changes their access; returns how many are new. Admins may do both; in a chat room, members with
+ * write access may add users, but not change the access of others. Only admins give or take `admin`, and the last admin
+ * stays. Refuses with 403, 404, and 422 in private and agent chats.
  */
 export const putMembers = command(
   'putMembers',
@@ -55,14 +55,14 @@ export const putMembers = command(
     if (work.events.length > 0) auditByKey(work, { action: 'members_changed', target, after: { members: list } })
     return added
   },
-  // One more for the owner who is made less.
+  // One more for an owner whose access is reduced.
   { maxIds: list => list.length * joinNumbers + 1 },
 )
 
 /**
- * Ends memberships. Everybody may leave an app that they can see; removing others needs admin. When the owner leaves,
- * or the last admin, the longest-standing person who may write follows. Refuses with 403, 404 for who is no member,
- * 422 in private and agent chats.
+ * Ends memberships. All members may leave an app that they can see; removing others needs admin. When the owner or the
+ * last admin leaves, the longest-standing member with write access takes over. Refuses with 403, with 404 for users who
+ * are not members, with 422 in private and agent chats.
  */
 export const removeMembers = loadingCommand(
   'removeMembers',
@@ -78,8 +78,8 @@ export const removeMembers = loadingCommand(
 )
 
 /**
- * The same for somebody who is deleted, also in an app that is in the trash: nobody would be left to remove them from it
- * when it comes back.
+ * Ends the membership of a user who is being deleted, also in a trashed app: after its restoration there would be no
+ * one to remove the user.
  */
 export const removeDeleted = loadingCommand(
   'removeDeleted',
@@ -101,19 +101,22 @@ function end(work: Work<number | null>, users: number[]): void {
   passOn(work, users)
 }
 
-/** Everybody may leave an app that they can see; removing others needs admin, whether or not they are there. */
+/** All members may leave an app that they can see; removing others needs admin, whether or not they are members. */
 export function requireMayRemove(
   { state, by, userCache }: { state: Guarded; by: Principal; userCache: UserCache },
   users: readonly (number | undefined)[],
 ): void {
   const isLeaving = users.length > 0 && users.every(user => user === by.user)
-  // Whoever is kept out by an access of none could get around it by leaving, where the app is open to others.
+  // A user whose access is `none` could otherwise get around it by leaving, where the app is open to non-members.
   requireRead(state, by, userCache)
   requireOpenMembership(state)
   if (!isLeaving) requireAdmin(state, by, userCache)
 }
 
-/** What needs no admin in a chat room: an ordinary new member, or no change. `none` would shut somebody out. */
+/**
+ * True for a change that needs no admin in a chat room: a new member with ordinary access, or no change. `none` would
+ * shut a user out.
+ */
 function isPlainAddition(before: Access | null, wanted: Access): boolean {
   return before === null ? wanted === 'read' || wanted === 'write' : wanted === before
 }
@@ -122,7 +125,7 @@ function requireOpenMembership({ app }: Pick<Guarded, 'app'>): void {
   if (hasFixedMembers(app.type)) throw FixedMembers({ type: app.type })
 }
 
-/** The last admin stays one, and an owner who is made less gives the ownership up. */
+/** Keeps the last admin, and ends the ownership of an owner whose access is reduced. */
 function requireAdminLeft(work: Work, list: NewMember[]): void {
   const wanted = new Map(list.map(({ user, access }) => [user, access]))
   const loses = list.some(({ user, access }) => access !== 'admin' && isAdmin(work.state.member(user)))
@@ -133,7 +136,7 @@ function requireAdminLeft(work: Work, list: NewMember[]): void {
   work.emit(ownerChanged, { entity: work.app.id, body: { ...work.app, owner_id: null } })
 }
 
-/** Sees to it that an app which had an owner or an admin still has one, if there is anybody for it. */
+/** Keeps an owner or admin in an app that had one, if there is a member for it. */
 function passOn(work: Work<number | null>, users: number[]): void {
   const leaving = new Set(users)
   const ownerLeft = work.app.owner_id !== null && leaving.has(work.app.owner_id)
@@ -149,7 +152,7 @@ function passOn(work: Work<number | null>, users: number[]): void {
   }
 }
 
-/** True where somebody else is an admin. Goes through the members until it meets one. */
+/** True where another member is an admin. Stops at the first. */
 function hasAdmin({ state }: Pick<Work, 'state'>, others: { has(user: number): boolean }): boolean {
   for (const row of state.members()) if (isAdmin(row) && !others.has(row.user_id)) return true
   return false

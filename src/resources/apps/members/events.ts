@@ -60,8 +60,8 @@ export const memberUpdated = event<MemberRow>({
 })
 
 /**
- * The end of a membership. Settings of somebody who left go with it, but for the wish to be told of nothing, which holds
- * until they take it back. The facts say whether there is one: on the way of a replay the row may be a newer one.
+ * The end of a membership. The user's settings go with it, but for a subscription that was turned off, which stays off.
+ * The facts say whether there is one: in a replay the row may be newer.
  */
 export const memberRemoved = event<null>({
   ...shared,

@@ -7,15 +7,15 @@ import { listMemberships } from './store.ts'
 type Request = Pick<Services, 'sql' | 'apps'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /**
- * Ends the memberships of somebody who is about to be deleted, app by app. Private and agent chats keep theirs: who
- * takes part is part of what they are, and the other one goes on seeing whom they talked to, as the deleted user.
+ * Ends the memberships of a user who is about to be deleted, app by app. Private and agent chats keep their members:
+ * the other one goes on seeing the chat, with the deleted user.
  */
 export async function leaveApps(user: number, { sql, apps, by }: Request): Promise<void> {
   for (const app of await listMemberships(sql, user)) {
     try {
       await apps.run(removeDeleted, app, by, user)
     } catch (error) {
-      // Removed by somebody else, or the app is gone: either way there is nothing left to end.
+      // Removed by another user, or the app is gone: there is nothing left to end.
       if (!(error instanceof Problem) || error.status !== 404) throw error
     }
   }

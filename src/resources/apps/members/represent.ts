@@ -8,7 +8,7 @@ interface MemberView {
   userCache: UserCache
   origin: string
   access: Access
-  /** Left out of events, where one text serves everybody for long. */
+  /** Absent in events, where one cached text serves all readers. */
   presence?: Presence
   /** Read markers are shown where there are messages to read. */
   withMarkers?: boolean
@@ -18,7 +18,7 @@ export function showsMarkers(app: AppRow): boolean {
   return isChat(app.type)
 }
 
-/** A member item: of a member, or of somebody who could become one. */
+/** The item of a member, or of a user who could become one. */
 export function showMember(person: User, row: MemberRow | undefined, view: MemberView) {
   const { app, origin, access, presence, withMarkers } = view
   const marked = (withMarkers ?? showsMarkers(app)) ? row : undefined

@@ -148,7 +148,7 @@ function show(user: number, state: AppState, { userCache, origin, presence }: Vi
   })
 }
 
-/** Members are known to each other, others where they can be seen. */
+/** Members may see each other; other users only where they are visible. */
 async function isKnown(user: number, state: AppState, { sql, by }: Caller): Promise<boolean> {
   if (state.member(user)?.access != null) return true
   return (await listInvisible(sql, by, [user])).length === 0
@@ -161,7 +161,7 @@ async function put(state: AppState, list: { ref: string; access: NewMember['acce
     list.map(({ ref }) => ref),
   )
   const wanted = new Map(list.map(({ ref, access }) => [ids.get(ref), access]))
-  // Whoever is a member already need not be visible, to have their access changed.
+  // A member need not be visible to have the access changed.
   const others = list.flatMap(({ ref }) => (state.member(ids.get(ref) ?? 0)?.access == null ? [ref] : []))
   await requireVisible(others, 'user', caller)
   const users = [...wanted.keys()].filter(user => user !== undefined)
@@ -180,7 +180,7 @@ async function remove(app: string, refs: string[], caller: Caller): Promise<void
   const { sql, by, apps, userCache } = caller
   const { state } = await openApp(app, 'read', caller)
   const ids = await resolvePeople(sql, refs)
-  // Before it is said that somebody is not there: whoever may not remove them does not learn it.
+  // Checked first, so that a caller without the right does not learn who exists.
   requireMayRemove(
     { state, by, userCache },
     refs.map(ref => ids.get(ref)),

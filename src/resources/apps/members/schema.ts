@@ -10,7 +10,7 @@ export const MemberPath = z.object({ app: z.string(), user: z.string() })
 
 export const MemberInput = z.object({ access: Access.nullish() })
 
-/** `user` names the person; `id` and `uid` are other spellings of it. */
+/** `user` names the user; `id` and `uid` are alternative spellings. */
 export const MembersInput = z
   .array(
     z
@@ -34,5 +34,5 @@ export const MemberListing = Listing.extend({
   system: QueryFlag.optional().describe('true: the system user too'),
 })
 
-/** Answers of the bulk upsert: the member items in the order of the request. */
+/** The member items in the order of the request. */
 export const MemberItems = z.array(MemberItem)

@@ -13,12 +13,12 @@ export type OrderField = (typeof orderFields)[number]
 
 export interface MemberFilter {
   app: number
-  /** How many members it has. */
+  /** The number of its members. */
   memberCount: number
   by: Principal
   /**
-   * true: members; false: people who could become members; null: both. Those whom a directory or the app's default
-   * gives access are among them where the caller can see them: whoever opens an app to all would list everybody otherwise.
+   * true: members; false: users who could become members; null: both. Users with access by a directory or the app's
+   * default are included where the caller can see them: otherwise an app that is open to all would list everyone.
    */
   isMember: boolean | null
   isAgent: boolean | undefined
@@ -26,7 +26,7 @@ export interface MemberFilter {
   isPrefix: boolean
 }
 
-/** One page of the ids of an app's members, or of candidates, and how many there are. */
+/** The ids of one page of an app's members or candidates, and the total. */
 export async function listMemberIds(
   sql: Sql,
   filter: MemberFilter,
@@ -64,13 +64,13 @@ export async function listMemberIds(
   return listUserIds(sql, sql`${who} and ${found.where} ${toOthers(sql, by, page, isAgent)}`, page)
 }
 
-/** Members from here on are gathered once, for all pages that are read of them. A guess. */
+/** Pages beyond this position come from a cached list of all ids. A guess. */
 const deepFrom = 5_000
 
-/** How long it may be answered again who they are: to gather 6,000 of 100,000 takes 0.7 s. */
+/** How long that list may be reused: gathering 6,000 of 100,000 members takes 0.7 s. */
 const rememberedMs = 30_000
 
-/** Ids of one search that are remembered, and searches: 0.8 MB each at most. Guesses. */
+/** The most ids of one cached search, and searches: 0.8 MB each at most. Guesses. */
 const rememberedIds = 100_000
 const rememberedSearches = 20
 
@@ -98,8 +98,8 @@ const gatherMembers = cachedQuery(
 )
 
 /**
- * A page of the members that have a word which many people have, or of those far from the beginning: gathered once, for all
- * pages that are read of them. Null where they are too many.
+ * A page of members who match a common word, or of distant members, from a list of all that is cached for further
+ * pages. Null where they are too many.
  */
 async function listGathered(
   sql: Sql,
@@ -119,7 +119,7 @@ async function listGathered(
   return { ids: ids.filter(id => still.has(id)), count: found.length }
 }
 
-/** Where the caller sees nearly everybody: those who are no members, as far as these are fewer, or all with the members. */
+/** For a caller who sees nearly all users: users who are not members, where these are fewer, or all users. */
 async function findCandidates(
   sql: Sql,
   { app, memberCount, by, isMember }: MemberFilter,
@@ -140,7 +140,7 @@ async function countMembersAmong(sql: Sql, app: number, users: number[]): Promis
   return row!.count
 }
 
-/** The apps in which somebody is a member who can leave. Served by members_user. */
+/** The apps that a user is a member of and can leave. Served by members_user. */
 export async function listMemberships(sql: Sql, user: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     select a.id from members m join apps a on a.id = m.app_id
@@ -151,8 +151,9 @@ export async function listMemberships(sql: Sql, user: number): Promise<number[]>
 }
 
 /**
- * Who is to follow where the owner of an app, or an admin, is among those who leave: the person who joined first of
- * those who stay and may write. Null where nobody is, or none of them leaves: only then all members are looked at.
+ * The successor when the owner of an app, or an admin, is among `leaving`: the first to have joined of the remaining
+ * members with write access. Null where there is none, or no owner or admin leaves: only otherwise all members are
+ * read.
  */
 export async function findHeir(db: Db, app: number, leaving: number[]): Promise<number | null> {
   const [row] = await db<{ id: number }[]>`

@@ -4,8 +4,8 @@ import { appMarked } from '../events.ts'
 import { isChat } from '../kinds.ts'
 
 /**
- * Moves the caller's read marker to a message of the app (also backwards), or to the newest one. Types without
- * messages keep the time alone. Needs read access; a marker that stands there already changes nothing.
+ * Moves the caller's read marker to a message of the app (also backwards), or to the newest one. In types without
+ * messages only the time is stored. Needs read access; repeating changes nothing.
  */
 export const markRead = command(
   'markRead',

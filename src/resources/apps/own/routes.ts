@@ -8,7 +8,7 @@ import { App, AppPath, MarkQuery, WrongKind } from '../schema.ts'
 import { changeSettings, removeForMe, type Settings } from './settings.ts'
 import { showWhole, type AppMessages } from '../show.ts'
 
-/** What users do with an app for themselves. */
+/** A route that changes one of the caller's own settings of an app. */
 const setting = (method: Method, name: 'pin' | 'archive', summary: string, settings: Settings) =>
   route({
     method,

@@ -8,7 +8,7 @@ import { isSubscribed } from '../represent.ts'
 import { isArchived, isHidden } from './unread.ts'
 import { WrongKind } from '../schema.ts'
 
-/** What a user sets about an app for themselves alone. Absent members stay as they are. */
+/** The caller's own settings of an app. Absent members stay. */
 export interface Settings {
   isPinned?: boolean
   isStarred?: boolean
@@ -16,7 +16,9 @@ export interface Settings {
   isSubscribed?: boolean
 }
 
-/** Pins, stars, archives, subscribes or undoes it, for the caller. Needs read access; repeating changes nothing. */
+/**
+ * Changes the caller's settings: pinned, starred, archived, subscribed. Needs read access; repeating changes nothing.
+ */
 export const changeSettings = command('changeSettings', (work: Work, settings: Settings) => {
   requireRead(work.state, work.by, work.userCache)
   const row = ownRow(work)
@@ -32,9 +34,8 @@ export const changeSettings = command('changeSettings', (work: Work, settings: S
 })
 
 /**
- * Removes the caller's copy of a private or agent chat: it and its messages so far are hidden until somebody writes
- * again. When everybody in it has removed it, nobody can see it any more and it is deleted. The members must be in
- * memory. 400 for other types.
+ * Removes the caller's copy of a private or agent chat: it and its messages are hidden until a new message. When all
+ * users in it have removed it, it is deleted. The members must be in memory. 400 for other types.
  */
 export const removeForMe = command(
   'removeForMe',
@@ -43,7 +44,7 @@ export const removeForMe = command(
     if (!isRemovable(work.app.type)) throw WrongKind({ type: work.app.type })
     const row = ownRow(work)
     if (isHidden(work.app, row) && !mayComeBack(work)) return
-    // Ids and revs are of one line: this hides all messages so far, those in the trash too, should they come back.
+    // Ids and revs share one sequence: this hides all messages so far, including trashed ones that may be restored.
     saveSettings(work, row, { ...row, is_removed: true, hidden_id: work.app.head_rev })
     if ([...work.state.members()].some(member => keepsCopy(work, member))) return
     work.emit(appDeleted, { entity: work.app.id, body: { ...work.app, deleted_at: work.now } })
@@ -52,8 +53,8 @@ export const removeForMe = command(
 )
 
 /**
- * Brings a removed chat back into the caller's lists, still without the messages that were hidden. 404 for one that the
- * other member has removed as well by now, which deletes it, or that is in the trash.
+ * Shows a removed chat in the caller's lists again, without the hidden messages. 404 where the other member has removed
+ * it too, which deletes it, or it is in the trash.
  */
 export const showAgain = command('showAgain', (work: Work) => {
   if (work.app.deleted_at !== null || work.app.trashed_at !== null) throw NotFound()
@@ -62,8 +63,8 @@ export const showAgain = command('showAgain', (work: Work) => {
 })
 
 /**
- * Somebody other than the caller who still has a copy. Agents do not remove theirs, so a chat is not kept for them when
- * its people have gone, nor for people who were deleted; one between agents alone is theirs.
+ * True for another user who still has a copy. Agents never remove theirs, so a chat is not kept for an agent when its
+ * users have gone, nor for deleted users; one between agents alone is kept.
  */
 function keepsCopy({ app, by, userCache }: Work, member: MemberRow): boolean {
   if (member.user_id === by.user || member.access === null || isHidden(app, member)) return false
@@ -75,13 +76,13 @@ function ownRow(work: Work): MemberRow {
   return work.state.member(work.by.user) ?? blankMember(work.app.id, work.by.user)
 }
 
-/** When something was set: now, unless it is already; null where it no longer is. */
+/** The time of a setting: unchanged where it is already set, otherwise now; null where it is removed. */
 function toInstant(work: Work, before: Date | null, isSet: boolean | undefined): Date | null {
   if (isSet === undefined) return before
   return isSet ? (before ?? work.now) : null
 }
 
-/** Everything so far is archived; what somebody else writes from now on brings the app back. */
+/** Archives up to the newest item by others; a later one brings the app back. */
 function toArchived(work: Work, row: MemberRow, isWanted: boolean | undefined): number | null {
   const { app, by } = work
   if (isWanted === undefined) return row.archived_id
@@ -89,12 +90,12 @@ function toArchived(work: Work, row: MemberRow, isWanted: boolean | undefined): 
   return isArchived(app, by.user, row) && !mayComeBack(work) ? row.archived_id : app.head_rev
 }
 
-/** Something in the trash may be newer than what was hidden so far: to hide all once more is to hide that as well. */
+/** True where an item in the trash may be newer than the hidden ones: hiding again includes it. */
 function mayComeBack({ app }: Work): boolean {
   return app.trashed_count > 0
 }
 
-/** Who is subscribed from now on is told of nothing before; choosing it once more changes nothing. */
+/** A new subscription does not cover earlier events; repeating it changes nothing. */
 function toSubscribed({ app, state, by }: Work, row: MemberRow, isWanted: boolean | undefined): number | null {
   if (isWanted === undefined || isWanted === isSubscribed(state, by.user)) return row.subscribed_rev
   return isWanted ? app.head_rev : null

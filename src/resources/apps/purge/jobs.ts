@@ -4,20 +4,20 @@ import type { Sql } from '../../../postgres/sql.ts'
 import type { JobParts } from '../../resource.ts'
 import * as store from './store.ts'
 
-/** Rows in one delete: few enough that requests do not wait for it. A guess. */
+/** Rows per delete, few enough that requests do not wait for it. A guess. */
 const batchSize = 500
 
 const appsAtOnce = 20
 
-/** Nodes find out by an app's row that it was deleted, about once a second; by then even a busy one has. A guess. */
+/** Nodes learn of a deletion from the app's row within about a second; after this time even a busy one has. A guess. */
 const hearingMs = 60_000
 
 /** Removes all content of some apps. Content comes later in the order of resources. */
 export type RemoveContent = (sql: Sql, apps: number[], signal: AbortSignal) => Promise<void>
 
 /**
- * Removes what apps that were deleted have left. Nobody sees any of it, so it does not matter how long it takes; the
- * app's own row goes last, so that what was interrupted is found again. Several nodes may do it at once.
+ * Removes the remains of deleted apps, which are invisible, so it may take any time; the app's row goes last, so that
+ * an interrupted removal is found again. Several nodes may run it at once.
  */
 export function jobs(removeContent: RemoveContent, { sql, past }: Pick<JobParts, 'sql' | 'past'>): Job[] {
   const run = (signal: AbortSignal) =>
@@ -29,7 +29,7 @@ export function jobs(removeContent: RemoveContent, { sql, past }: Pick<JobParts,
   return [{ name: 'remove what is left of deleted apps', periodMs: 10_000, run }]
 }
 
-/** How many of them are gone with all that they had. */
+/** Returns how many apps are removed completely. */
 async function removeApps(
   sql: Sql,
   apps: number[],

@@ -1,18 +1,18 @@
 import type { Sql } from '../../../postgres/sql.ts'
 
-/** Apps that were deleted for good before some time and still have rows. Served by apps_deleted. */
+/** Apps that were deleted before some time and still have rows. Served by apps_deleted. */
 export async function listDeleted(sql: Sql, before: Date, limit: number): Promise<number[]> {
   const rows = await sql<{ id: number }[]>`
     select id from apps where deleted_at < ${before} order by deleted_at limit ${limit}`
   return rows.map(({ id }) => id)
 }
 
-/** Waits for whoever is making notifications of these apps, and lets nobody begin. */
+/** Waits for transactions that make notifications of these apps, and lets none begin. */
 export async function removeCursors(sql: Sql, apps: number[]): Promise<void> {
   await sql`delete from notification_cursors where app_id = any(${apps}::bigint[])`
 }
 
-/** Removes up to `limit` notifications of apps; how many there were. Served by notifications_app. */
+/** Removes up to `limit` notifications of apps; returns how many. Served by notifications_app. */
 export async function removeNotificationsOf(sql: Sql, apps: number[], limit: number): Promise<number> {
   const { count } = await sql`
     delete from notifications where id in (
@@ -20,7 +20,7 @@ export async function removeNotificationsOf(sql: Sql, apps: number[], limit: num
   return count
 }
 
-/** Removes up to `limit` members of apps, with their markers; how many there were. Served by the primary key. */
+/** Removes up to `limit` members of apps, with their markers; returns how many. Served by the primary key. */
 export async function removeMembersOf(sql: Sql, apps: number[], limit: number): Promise<number> {
   const { count } = await sql`
     delete from members where (app_id, user_id) in (
@@ -29,9 +29,8 @@ export async function removeMembersOf(sql: Sql, apps: number[], limit: number): 
 }
 
 /**
- * Removes those of the apps of which nothing is left, not even in the hands of another node; how many there were. What
- * waits to be told to webhooks takes over what it has to say of them, without what redactApp withholds. Served by
- * deliveries_queue.
+ * Removes the apps that have no rows left, and that no other node has locked; returns how many. Queued deliveries get a
+ * copy of what they contain of the apps, without what redactApp removes. Served by deliveries_queue.
  */
 export async function removeApps(sql: Sql, apps: number[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
