@@ -46,8 +46,8 @@ const remove = (leaveApps: LeaveApps) =>
     replies: { 204: null },
     problems: [NotFound, SpecialUser],
     async handle({ params, by }, { sql, apps, globalCommands }) {
-      // Trashed first: the user joins nothing any more while leaving what it is in, and a crash in between leaves a user who
-      // can be deleted again, but no membership without a user.
+      // Trashed first, so that the user joins nothing while leaving; after a crash in between, the user can be deleted
+      // again, and no membership lacks its user.
       const user = await globalCommands.run(trashUser, by, params.user)
       await leaveApps(user, { by, sql, apps })
       await globalCommands.run(deleteUser, by, String(user))

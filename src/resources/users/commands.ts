@@ -23,8 +23,8 @@ export const createUser = globalCommand(
 )
 
 /**
- * Changes a user: absent members stay, null clears. What changes nothing leaves no trace. Refuses with 404 for trashed
- * users and agents, 403 for the special users, 422 as `createUser`.
+ * Changes a user: absent members stay, null clears. An update without a change writes nothing. Refuses with 404 for
+ * trashed users and agents, with 403 for the special users, with 422 as `createUser`.
  */
 export const updateUser = globalCommand(
   'updateUser',
@@ -37,8 +37,8 @@ export const updateUser = globalCommand(
 )
 
 /**
- * Makes the user with this uid, or changes it as `updateUser` does, except that null leaves it its uid: the same call
- * would make another one. A trashed user is changed too and stays trashed.
+ * Makes the user with this uid, or changes it as `updateUser` does, but keeps the uid on null: repeating the call would
+ * make another user. A trashed user is changed too and stays trashed.
  */
 export const upsertUser = globalCommand(
   'upsertUser',
@@ -51,14 +51,14 @@ export const upsertUser = globalCommand(
     }
     const id = await createProfile(work, { given: { ...given, uid }, isAgent: false })
     if (id !== null) return { id, isNew: true }
-    // Somebody else made it since: their commit is over, so the row is there now.
+    // A concurrent command has made it: its commit is over, so the row exists now.
     const made = await store.lockUser(work.sql, uid)
     if (made === null) throw invalid(uidTaken)
     return change(work, made, given)
   },
 )
 
-/** Takes a user out of sight; its tokens stop being valid. Answers its id. Repeating changes nothing. */
+/** Trashes a user; its tokens stop being valid. Returns its id. Repeating changes nothing. */
 export const trashUser = globalCommand('trashUser', async (work: GlobalWork, user: string): Promise<number> => {
   const stored = await requireUser(work, user)
   if (stored.trashed_at !== null) return stored.id
@@ -76,7 +76,7 @@ export const restoreUser = globalCommand('restoreUser', async (work: GlobalWork,
   work.changed('user_restored', 'user', stored.id)
 })
 
-/** Ends an account: profile, tokens and directory memberships. What the user wrote stays, by the deleted user. */
+/** Deletes a user: profile, tokens and directory memberships. The user's content stays, by the deleted user. */
 export const deleteUser = globalCommand('deleteUser', async (work: GlobalWork, user: string) => {
   const stored = await requireUser(work, user)
   await store.removeUser(work.sql, stored.id)
@@ -84,7 +84,7 @@ export const deleteUser = globalCommand('deleteUser', async (work: GlobalWork, u
   work.changed('user_deleted', 'user', stored.id)
 })
 
-/** The person behind `{user}`, locked. 404 for nobody and for agents, which have operations of their own. */
+/** Locks the user that `{user}` names. 404 for unknown ones and for agents, which have operations of their own. */
 async function requireUser(work: GlobalWork, user: string): Promise<StoredUser> {
   const stored = await store.lockUser(work.sql, user)
   if (stored === null || stored.is_agent) throw NotFound()
@@ -92,7 +92,7 @@ async function requireUser(work: GlobalWork, user: string): Promise<StoredUser> 
   return stored
 }
 
-/** Digits would be an id: what can be no uid cannot be made, nor found by this name. */
+/** 422 where the text cannot be a uid: digits would be an id. */
 export function requireUid(uid: string): void {
   const checked = PersonUid.safeParse(uid)
   if (!checked.success) throw invalid({ uid: checked.error.issues.map(issue => issue.message) })

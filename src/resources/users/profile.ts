@@ -7,17 +7,17 @@ import type { UserUpdate } from './schema.ts'
 import * as store from './store.ts'
 import type { StoredUser, UserRow } from './store.ts'
 
-/** What is asked of a user or agent, its password already hashed: that takes longer than a transaction should. */
+/** A change of a user or agent, with the password already hashed: that takes longer than a transaction should. */
 export interface UserChange extends Omit<UserUpdate, 'password' | 'picture'> {
   /** The id of a blob. */
   picture?: number | null | undefined
   password_hash?: string | null | undefined
 }
 
-/** What the audit log tells of a profile: by what it is known and what it may see. The rest is about the person. */
+/** Fields whose values the audit log shows: identity and visibility. The others are personal. */
 const shownFields = ['uid', 'username', 'directories'] as const
 
-/** A user or agent as the audit log names it. */
+/** A user or agent as a target in the audit log. */
 export function toTarget({ id, uid, is_agent }: StoredUser) {
   return { type: is_agent ? 'agent' : 'user', id, name: uid }
 }
@@ -30,8 +30,8 @@ interface NewProfile {
 }
 
 /**
- * Makes the row of a user or agent with its directories. Null where somebody has its uid; 422 for a username that is
- * taken and for unknown directories.
+ * Inserts a user or agent with its directories. Null where its uid is taken; 422 for a taken username and for unknown
+ * directories.
  */
 export async function createProfile(work: GlobalWork, { given, isAgent }: NewProfile): Promise<number | null> {
   const { sql, now } = work
@@ -50,7 +50,10 @@ export async function createProfile(work: GlobalWork, { given, isAgent }: NewPro
   return id
 }
 
-/** Writes what changed of a user or agent. `isTouched`: something else of it changed, so it is written in any case. */
+/**
+ * Updates a user or agent where something has changed. `isTouched`: another part of it has, so it is updated in any
+ * case.
+ */
 export async function updateProfile(
   work: GlobalWork,
   stored: StoredUser,
@@ -77,7 +80,7 @@ export async function updateProfile(
   work.changed('user_updated', 'user', stored.id)
 }
 
-/** Ascending ids. 422 names those that are unknown. */
+/** Ascending ids. 422 names unknown references. */
 async function requireDirectories({ sql }: GlobalWork, refs: string[]): Promise<number[]> {
   if (refs.length === 0) return []
   const found = await store.resolveDirectories(sql, refs)
@@ -86,7 +89,7 @@ async function requireDirectories({ sql }: GlobalWork, refs: string[]): Promise<
   return [...new Set(found.values())].sort((a, b) => a - b)
 }
 
-/** Turns running into a unique index into the refusal that it means. */
+/** Turns the violation of a unique index into its refusal. */
 async function refusing<Result>(write: () => Promise<Result>): Promise<Result> {
   try {
     return await write()
@@ -117,7 +120,7 @@ const blank: Profile & { id: number | null } = {
   tags: [],
 }
 
-/** The row that `given` leaves behind, with what follows from it. */
+/** The row after applying `given`, with derived columns. */
 function merge(before: Profile & { id: number | null }, given: UserChange): UserRow {
   const pick = <Field extends keyof UserChange & keyof Profile>(field: Field) =>
     given[field] === undefined ? before[field] : (given[field] as Profile[Field])
@@ -139,7 +142,7 @@ function merge(before: Profile & { id: number | null }, given: UserChange): User
   return { ...profile, display_name: toDisplayName(before.id, profile) }
 }
 
-/** What a user is called: the first of its names that was given. */
+/** The display name: the first of the given names. */
 function toDisplayName(id: number | null, { uid, name, nickname, username, ...parts }: Profile): string {
   const joined = [parts.given_name, parts.middle_name, parts.family_name].filter(part => part !== null).join(' ')
   return name ?? (joined || null) ?? nickname ?? username ?? uid ?? `User ${id}`

@@ -3,21 +3,21 @@ import type { Principal } from '../../auth/principal.ts'
 import { Fixed, verbatim } from '../../api/json.ts'
 import { signLasting } from '../blobs/content/links.ts'
 
-/** Knows who is here. */
+/** Tells who is active. */
 export interface Presence {
   isActive(user: number): boolean
 }
 
-/** Who looks, and with what at hand. */
+/** The caller, and the data at hand. */
 export interface Viewer {
   by: Principal
   origin: string
-  /** Those of the people shown whom the caller follows. */
+  /** The users among those shown whom the caller follows. */
   followed: ReadonlySet<number>
   presence: Presence
 }
 
-/** The summary user, as list items show it to one caller. */
+/** The summary of a user for one caller, as in lists. */
 export function showUserSummary(person: User, { by, origin, followed, presence }: Viewer) {
   const isOwn = by.kind === 'user' && by.user === person.id
   return {
@@ -36,8 +36,8 @@ interface Summary {
 const summaries = new WeakMap<User, Summary>()
 
 /**
- * The summary user as everybody sees it: the author of content, for whoever reads it. It is written with every
- * message, so its JSON is kept as long as the User, which is replaced when anything about it changes.
+ * The summary of a user for all readers, as the author of content. It is written with every message, so its JSON is
+ * cached with the User, which any change replaces.
  */
 export function summaryOf(person: User, origin: string): Fixed {
   const known = summaries.get(person)
@@ -47,7 +47,7 @@ export function summaryOf(person: User, origin: string): Fixed {
   return json
 }
 
-/** Who did something, in the short form of events and notifications. */
+/** The short form of a user, as the actor of events and notifications. */
 export function actorOf(person: User, origin: string) {
   return {
     id: person.id,
@@ -58,12 +58,12 @@ export function actorOf(person: User, origin: string) {
   }
 }
 
-/** Absent where no picture was set, so that clients draw initials. Another picture has another address. */
+/** Absent without a picture, so that clients draw initials. Another picture has another URL. */
 export function avatarUrl({ id, picture_id, secret }: User, origin: string): string | null {
   return picture_id === null ? null : signLasting(origin, `/users/${id}/${picture_id}`, secret)
 }
 
-/** Agents are always there; the system user and the deleted user never are. */
+/** Agents are always active; the system user and the deleted user never are. */
 export function presenceOf(person: User, presence: Presence): 'active' | 'away' | null {
   if (person.id <= 0) return null
   if (person.trashed_at !== null) return 'away'
@@ -84,7 +84,7 @@ function showAnyone(person: User, origin: string) {
     metadata: verbatim(person.metadata),
     tags: person.tags,
     is_trashed: person.trashed_at !== null,
-    // The special users were not made by anybody.
+    // The special users have no creation.
     created_at: person.id > 0 ? person.created_at : null,
     updated_at: person.updated_at,
   }

@@ -50,7 +50,7 @@ const read = route({
   async handle({ params, query, by, origin }, { sql, presence }) {
     const person = await findPerson(sql, params.user, by)
     if (person === null) throw NotFound()
-    // Trashed users show themselves only to API keys, which may restore them.
+    // Trashed users are visible to API keys only, which may restore them.
     const showsTrashed = by.kind === 'key' && query.trashed !== undefined && query.trashed !== 'false'
     if (person.trashed_at !== null && !showsTrashed) throw NotFound()
     const followed = await findFollowed(sql, by, [person.id])
@@ -65,7 +65,7 @@ const readSelf = route({
   auth: 'token',
   replies: { 200: User },
   async handle({ by, origin }, { sql, userCache, presence }) {
-    // Every component of a page asks this when it loads, so the answer comes from memory.
+    // Every UI component asks for this when it loads, so the answer comes from memory.
     const person = userCache.find(by.user) ?? (await userCache.get(by.user))
     if (person === undefined) throw NotFound()
     return reply(200, await showDetailed(person, { by, origin, followed: new Set(), presence, sql }))
@@ -130,7 +130,7 @@ async function toChange(request: PictureCaller & { body: UserUpdate }): Promise<
 type Request = Pick<Services, 'sql' | 'userCache' | 'presence'> &
   Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
-/** The user as a write has left it, trashed or not: only API keys write users, and they see all. */
+/** The user after a write, trashed or not: only API keys write users, and they see all. */
 async function showSaved({ id }: Saved, { sql, by, origin, presence, userCache }: Request) {
   const person = await userCache.get(id)
   if (person === undefined) throw NotFound()

@@ -8,7 +8,7 @@ import { Listing, QueryFlag, Tristate } from '../../api/page.ts'
 
 export const UserPath = z.object({ user: z.string().describe('Id or uid of a user') })
 
-/** `-1` is how the deleted user is addressed. */
+/** `-1` is the reference of the deleted user. */
 export const PersonUid = UidInput.refine(uid => uid !== '-1', { message: 'is reserved' })
 
 export const UidPath = z.object({ uid: z.string() })
@@ -43,7 +43,7 @@ export const NewUser = UserUpdate.extend({ uid: PersonUid })
 
 export const UserQuery = z.object({ trashed: Tristate.optional().describe('true or null: also when it is trashed') })
 
-/** What lists of people take: users, members of a directory. */
+/** The parameters of lists of users: of all, or of a directory's members. */
 export const PersonListing = Listing.extend({
   autocomplete: QueryFlag.optional().describe('true (default): words of q may be beginnings; false: whole words'),
   agent: QueryFlag.optional().describe('true: only agents; false: only people'),
@@ -54,7 +54,7 @@ export type PersonListing = z.output<typeof PersonListing>
 
 export const DirectoryRef = z.object({ id: Int, name: z.string() }).meta({ id: 'DirectoryRef' })
 
-/** A user in lists, and wherever somebody is named as author or actor. */
+/** A user in lists, and as an author or actor. */
 export const UserSummary = z
   .object({
     id: Int,
@@ -84,12 +84,12 @@ export const UserSummary = z
   })
   .meta({ id: 'UserSummary' })
 
-/** Somebody in short: who did something, who reacted. */
+/** A user in short: who acted or reacted. */
 export const ActorRef = UserSummary.pick({ id: true, uid: true, name: true, avatar_url: true, is_agent: true }).meta({
   id: 'ActorRef',
 })
 
-/** A user by itself. */
+/** A detailed user. */
 export const User = UserSummary.extend({ picture: Blob.optional() }).meta({ id: 'User' })
 
 export const UserList = pagedList(z.union([User, UserSummary]))

@@ -15,7 +15,7 @@ export async function showDetailed(person: User, viewer: Reader): Promise<object
   return { ...shown, picture: await showPicture(viewer.sql, person.picture_id, viewer.origin) }
 }
 
-/** The people of a list: summaries, or whole where the caller asks for that. */
+/** The users of a list: summaries, or whole where the caller asks for that. */
 export async function showPersons(
   persons: User[],
   { form, ...viewer }: Reader & { form: Representation },

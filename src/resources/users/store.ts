@@ -5,25 +5,25 @@ import type { Db, Fragment, Json, Sql, Tx } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
 import { isVisibleTo } from './visible.ts'
 
-/** A condition on `u`, a row of users: it is the one that `ref` names. Served by the primary key, or users_uid. */
+/** A condition on `u`, a row of users: `ref` names it. Served by the primary key, or users_uid. */
 function isNamed(db: Db, ref: string): Fragment {
   const { id, name } = toReference(ref)
   return id === null ? db`lower(u.uid) = lower(${name})` : db`u.id = ${id}`
 }
 
-/** The user or agent behind `{user}`, trashed or not; null where there is none that the caller can see. */
+/** The user or agent that `{user}` names, trashed or not; null where it does not exist or the caller cannot see it. */
 export async function findPerson(db: Db, ref: string, by: Principal): Promise<User | null> {
   const [row] = await db<User[]>`${selectUsers(db)} where ${isNamed(db, ref)} and ${isVisibleTo(db, by)}`
   return row ?? null
 }
 
-/** The id behind `{user}`: of people and agents, trashed or not, and of the special users. */
+/** The id for `{user}`: of users and agents, trashed or not, and of the special users. */
 export async function findUserId(db: Db, ref: string): Promise<number | null> {
   const [row] = await db<{ id: number }[]>`select u.id from users u where ${isNamed(db, ref)}`
   return row?.id ?? null
 }
 
-/** As `findUserId`, in one query for all that one transaction asks for at the same moment. */
+/** As `findUserId`, with one query for all that one transaction looks up within a tick. */
 export async function findUserIdTogether(tx: Tx, ref: string): Promise<number | null> {
   const found = await resolveTogether(tx as unknown as Sql, [ref])
   return found.get(ref) ?? null
@@ -31,7 +31,7 @@ export async function findUserIdTogether(tx: Tx, ref: string): Promise<number | 
 
 const resolveTogether = batchLoads<string, number>((sql, refs) => resolvePeople(sql, refs))
 
-/** The same for many references at once, by reference; those that name nobody are missing. */
+/** The ids for references; unknown ones are missing. */
 export async function resolvePeople(db: Db, refs: readonly string[]): Promise<Map<string, number>> {
   if (refs.length === 0) return new Map()
   const references = [...new Set(refs)].map(text => ({ text, ...toReference(text) }))
@@ -45,7 +45,7 @@ export async function resolvePeople(db: Db, refs: readonly string[]): Promise<Ma
   return new Map(rows.map(({ text, id }) => [text, id]))
 }
 
-/** What may be written of a user. */
+/** The writable columns of a user. */
 export interface UserRow {
   uid: string | null
   name: string | null
@@ -70,7 +70,7 @@ export type StoredUser = UserRow & {
   directory_ids: number[]
 }
 
-/** The user behind `ref`, locked against other changes until the transaction ends. */
+/** Locks the user that `ref` names against other changes until the transaction ends. */
 export async function lockUser(tx: Tx, ref: string): Promise<StoredUser | null> {
   const [row] = await tx<StoredUser[]>`
     select u.id, u.uid, u.name, u.given_name, u.middle_name, u.family_name, u.nickname, u.email, u.phone_number,
@@ -86,13 +86,13 @@ interface NewUserRow extends UserRow {
   created_at: Date
 }
 
-/** The id of the new user; null where another user or agent has its uid. */
+/** Inserts a user; returns its id, or null where its uid is taken. */
 export async function insertUser(tx: Tx, user: NewUserRow): Promise<number | null> {
   const made = await insertUsers(tx as unknown as Sql, [user])
   return made.get(user) ?? null
 }
 
-/** Ids by row. One statement for all users that one transaction makes at the same moment. */
+/** Inserts the users that one transaction makes within a tick, in one statement. */
 const insertUsers = batchLoads<NewUserRow, number>(async (sql, users) => {
   const rows = await sql<{ place: number; id: number }[]>`
     with given as materialized (
@@ -119,7 +119,7 @@ export async function updateUser(tx: Tx, id: number, user: UserRow & { updated_a
 }
 
 function toColumns<Row extends UserRow>(tx: Tx, user: Row) {
-  // Came out of JSON, so it is JSON.
+  // Parsed from JSON, so it is valid JSON.
   return { ...user, metadata: user.metadata === null ? null : tx.json(user.metadata as Json) }
 }
 
@@ -127,7 +127,7 @@ export async function updatePassword(tx: Tx, id: number, hash: string | null): P
   await tx`update users set password_hash = ${hash} where id = ${id}`
 }
 
-/** Who signs in with this name. Trashed users do not. Served by users_username. */
+/** The user with this username. Trashed users cannot sign in. */
 export async function findPassword(
   db: Db,
   username: string,
@@ -137,7 +137,10 @@ export async function findPassword(
   return row ?? null
 }
 
-/** True where all of these users are there, and none is trashed; then so until the transaction ends. In the order of their ids, as others do. */
+/**
+ * True where all of these users exist, and none is trashed, which then holds until the transaction ends. Locks in the
+ * order of ids, as other transactions do.
+ */
 export async function holdUsers(tx: Tx, ids: number[]): Promise<boolean> {
   const rows =
     await tx`select from users where id = any(${ids}::bigint[]) and trashed_at is null order by id for key share`
@@ -148,14 +151,17 @@ export async function updateTrashed(tx: Tx, id: number, at: Date | null): Promis
   await tx`update users set trashed_at = ${at} where id = ${id}`
 }
 
-/** Profile, tokens and directory memberships. What the user wrote stays, and so does the other half of private chats. */
+/**
+ * Removes profile, tokens and directory memberships. The user's content stays, and so does the other member's copy of
+ * private chats.
+ */
 export async function removeUser(tx: Tx, id: number): Promise<void> {
   await tx`
     with gone as (delete from users where id = ${id} returning id)
     insert into deleted_users select id from gone`
 }
 
-/** The ids behind references to directories, by reference; locked, so that nobody deletes them meanwhile. */
+/** The ids for references to directories; locked, so that they are not deleted meanwhile. */
 export async function resolveDirectories(tx: Tx, refs: readonly string[]): Promise<Map<string, number>> {
   const references = [...new Set(refs)].map(text => ({ text, ...toReference(text) }))
   const rows = await tx<{ text: string; id: number }[]>`

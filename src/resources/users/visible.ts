@@ -1,36 +1,39 @@
 import type { Principal } from '../../auth/principal.ts'
 import type { Db, Fragment } from '../../postgres/sql.ts'
 
-/** Ids that are worth going out from; with more, all users are gone through and looked up among them. A guess. */
+/** Up to this many ids a query starts from them; with more, it goes through all users and looks each up. A guess. */
 export const fewLimit = 2_000
 
 /**
- * A condition on `u`, a row of users: it is among the few whom the user can see. These are those who share a directory
- * with the user or, where neither is in any, that group of people; members of the same apps that are not trashed; agents in
- * no directory; oneself and the special users.
+ * A condition on `u`, a row of users, for a caller who sees few. Visible are: users with a common directory, or, where
+ * neither is in any, all such users; members of common apps that are not trashed; agents in no directory; the user
+ * itself and the special users.
  */
 export function isOfFew(db: Db, user: number): Fragment {
-  // As an array, because PostgreSQL may walk over all users to find the first ones otherwise.
+  // As an array, because PostgreSQL may otherwise walk over all users to find the first ones.
   return db`(u.id = any(array(${circleOf(db, user)})) and ${isOpenAgent(db, user)})`
 }
 
 /**
- * A condition on `u`: its id is among those that `ids` selects, which are many. They are gathered once and hashed; told
- * of a subquery, PostgreSQL would go out from it.
+ * A condition on `u`: its id is among the many that `ids` selects. They are gathered and hashed once; from a plain
+ * subquery PostgreSQL would start with them.
  */
 export function isAmong(db: Db, ids: Fragment): Fragment {
   return db`(u.id in (select unnest(array(${ids}))) is true)`
 }
 
-/** A condition on `u`, one row of users or a few: the caller can see it. It looks whether there is a way from each of them to the caller. */
+/**
+ * A condition on `u`, one row of users or a few: the caller can see it. Checks for each whether it shares something
+ * with the caller.
+ */
 export function isVisibleTo(db: Db, by: Principal): Fragment {
   if (by.kind === 'key') return db`true`
   return db`(exists (${circleOf(db, by.user, true)}) and ${isOpenAgent(db, by.user)})`
 }
 
 /**
- * A condition on `u`, a row of users: the user can see it, however many it sees. Asked of each row by itself: 10 µs. The scalar subqueries keep PostgreSQL from
- * gathering everybody first, who may be a million.
+ * A condition on `u`, a row of users: the user can see it, however many it sees. Checks each row by itself: 10 µs. The
+ * scalar subqueries keep PostgreSQL from gathering all visible users first, who may be a million.
  */
 export function isSeenOneByOne(db: Db, user: number, isAgent = db`u.is_agent`): Fragment {
   const isIn = (who: Fragment) => db`exists (select from directory_members d where d.user_id = ${who} limit 1)`
@@ -49,7 +52,7 @@ export function isSeenOneByOne(db: Db, user: number, isAgent = db`u.is_agent`): 
     or not ${isAgent} and ${sharesApp})`
 }
 
-/** The ids of those whom a user can see, but for agents that keep to directories; some more than once. */
+/** The ids of users visible to a user, also of agents that are restricted to directories; some repeatedly. */
 function circleOf(db: Db, user: number, isOnlyU = false): Fragment {
   const only = (column: string) => (isOnlyU ? db`and ${db(column)} = u.id` : db``)
   return db`
@@ -66,7 +69,7 @@ function circleOf(db: Db, user: number, isOnlyU = false): Fragment {
       and not exists (select from directory_members d where d.user_id = ${user}) ${only('o.id')}`
 }
 
-/** Those who share a directory or an app with a user; some more than once. */
+/** The ids of users with a common directory or app; some repeatedly. */
 export function matesOf(db: Db, user: number, isOnlyU = false): Fragment {
   const only = isOnlyU ? db`and b.user_id = u.id` : db``
   return db`
@@ -78,7 +81,10 @@ export function matesOf(db: Db, user: number, isOnlyU = false): Fragment {
       and p.trashed_at is null and p.deleted_at is null ${only}`
 }
 
-/** `u` is no agent, or shows itself to the user: with directories it does to these alone, also where it is in an app. */
+/**
+ * `u` is no agent, or an agent that is visible to the user: one with directories is so to their members only, even
+ * where it is in an app.
+ */
 function isOpenAgent(db: Db, user: number): Fragment {
   return db`(
     not u.is_agent or u.id = ${user} or not exists (select from directory_members d where d.user_id = u.id)
@@ -88,8 +94,8 @@ function isOpenAgent(db: Db, user: number): Fragment {
 }
 
 /**
- * Everybody whom the caller cannot see: they are all in directories. Null where more than a few are in some, or the
- * caller is, who sees only who shares something then.
+ * All users whom the caller cannot see, who are all in directories. Null where more than a few users are in some, or
+ * the caller is, who then sees only users with a common directory or app.
  */
 export async function listHidden(db: Db, by: Principal): Promise<number[] | null> {
   if (by.kind === 'key') return []
@@ -104,7 +110,7 @@ export async function listHidden(db: Db, by: Principal): Promise<number[] | null
   return rows.map(({ id }) => id)
 }
 
-/** Those of `ids` whom the caller cannot add to anything: out of its sight, or trashed. */
+/** The users among `ids` whom the caller cannot add to anything: invisible or trashed ones. */
 export async function listInvisible(db: Db, by: Principal, ids: number[]): Promise<number[]> {
   if (ids.length === 0) return []
   const rows = await db<{ id: number }[]>`
@@ -113,7 +119,7 @@ export async function listInvisible(db: Db, by: Principal, ids: number[]): Promi
   return rows.map(({ id }) => id)
 }
 
-/** Those of `ids` whom the caller can see now, in their order: of what was found a moment ago. */
+/** The users among `ids`, a cached result, whom the caller can see now, in order. */
 export async function listStillSeen(db: Db, by: Principal, ids: number[]): Promise<number[]> {
   if (by.kind === 'key' || ids.length === 0) return ids
   const rows = await db<{ id: number }[]>`
@@ -123,7 +129,7 @@ export async function listStillSeen(db: Db, by: Principal, ids: number[]): Promi
   return ids.filter(id => seen.has(id))
 }
 
-/** Those of `others` with whom each of the users shares an app that is not trashed; no entry for who shares none. */
+/** For each user, the users among `others` with a common app that is not trashed; no entry where there is none. */
 export async function listMates(db: Db, users: number[], others: number[]): Promise<Map<number, number[]>> {
   const rows = await db<{ user: number; others: number[] }[]>`
     select a.user_id as "user", array_agg(distinct b.user_id) as others

@@ -5,8 +5,8 @@ import { findPerson, findUserId, holdUsers } from '../store.ts'
 import { insertFollow, removeFollow } from './store.ts'
 
 /**
- * The caller follows a user or agent; repeating changes nothing. Answers its id. Refuses with 404 for whom the caller
- * cannot see, 403 for the special users, 422 for oneself.
+ * Lets the caller follow a user or agent; repeating changes nothing. Returns the id. Refuses with 404 for users whom
+ * the caller cannot see, 403 for the special users, 422 for oneself.
  */
 export const follow = globalCommand('follow', async (work: GlobalWork, user: string): Promise<number> => {
   const followed = await requireOther(work, user)
@@ -15,7 +15,7 @@ export const follow = globalCommand('follow', async (work: GlobalWork, user: str
   return followed
 })
 
-/** Ends that, also where the caller no longer sees whom it follows. Else it refuses as `follow` does. */
+/** Ends following a user, even one whom the caller cannot see any more. Otherwise refuses as `follow`. */
 export const unfollow = globalCommand('unfollow', async (work: GlobalWork, user: string): Promise<number> => {
   const { sql, by } = work
   const followed = await findUserId(sql, user)

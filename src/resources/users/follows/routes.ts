@@ -32,7 +32,7 @@ const change = (verb: 'follow' | 'unfollow') =>
     },
   })
 
-/** Whom the caller followed until now and does not see: no more than who it is. */
+/** A user whom the caller followed and cannot see: only the short form. */
 async function showUnseen(id: number, userCache: UserCache, origin: string): Promise<object> {
   const person = await userCache.get(id)
   if (person === undefined) throw NotFound()

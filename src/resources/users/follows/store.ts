@@ -20,7 +20,7 @@ export async function removeFollow(tx: Tx, { user, followed }: Follow): Promise<
 
 const nobody: ReadonlySet<number> = new Set()
 
-/** Those of some people whom the caller follows; an API key follows nobody. Served by the primary key. */
+/** The users among some whom the caller follows; none for an API key. Served by the primary key. */
 export async function findFollowed(db: Db, by: Principal, people: number[]): Promise<ReadonlySet<number>> {
   if (by.kind !== 'user' || people.length === 0) return nobody
   const rows = await db<{ followed_id: number }[]>`

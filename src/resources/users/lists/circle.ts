@@ -4,25 +4,25 @@ import type { ShownBy } from './shown.ts'
 import { isSeenOneByOne } from '../visible.ts'
 
 /**
- * How long it may be answered again who is in an app with a user: to gather 250,000 people of 20,000 apps takes 0.6 s.
- * Whom directories show is gathered anew when somebody has joined or left them.
+ * How long the set of users with a common app may be reused: gathering 250,000 users of 20,000 apps takes 0.6 s. The
+ * set shown by directories is gathered again when a membership changes.
  */
 const rememberedMs = 30_000
 
-/** Sets of people that are remembered of each kind: 125 KB each where a million users were ever made. A guess. */
+/** The most cached sets of each kind: 125 KB each, where a million users were ever made. A guess. */
 const rememberedSets = 100
 
-/** Ids that PostgreSQL puts into one number. */
+/** Ids per number in PostgreSQL. */
 const wordBits = 32
 
 /**
  * A condition on `u`, a row of users: the user can see it, by the rules of `isSeenOneByOne`. For lists that go through
- * many rows: who is seen is gathered once, as a bit for each id, and looked up in 0.1 µs. Ids that were given since then
- * are asked one by one.
+ * many rows: visible users are gathered once, as a bitmap by id, and looked up in 0.1 µs. Newer ids are checked one by
+ * one.
  */
 export async function toCircle(sql: Sql, user: number, shownBy: ShownBy): Promise<{ isSeen: Fragment }> {
   const bits = unite(await gatherMates(sql, user), await gatherShown(sql, shownBy))
-  // Not a column of the row, so that an index is enough for all others.
+  // Not a column of the row, so that an index alone serves all others.
   const isAgent = sql`(select o.is_agent from users o where o.id = u.id)`
   return {
     isSeen: sql`case when u.id between 1 and ${bits.length * 8 - 1} and u.id <> ${user} then get_bit(${bits}::bytea, u.id) > 0
@@ -30,7 +30,7 @@ export async function toCircle(sql: Sql, user: number, shownBy: ShownBy): Promis
   }
 }
 
-/** How many people are in an app with the user whom no directory shows. */
+/** The number of users with a common app whom no directory shows. */
 export function countMates(sql: Sql, user: number, { directories, state }: ShownBy): Promise<number> {
   return countMatesOf(sql, { user, directories, state })
 }
@@ -41,7 +41,7 @@ const countMatesOf = cachedQuery(rememberedMs, async (sql: Sql, { user, ...shown
   return countOnly(mates, await gatherShown(sql, shownBy), user)
 })
 
-/** People who are in an app with the user, without those in the trash. Agents show themselves by directories alone. */
+/** Users with a common app, without trashed ones. Agents are visible by directories alone. */
 const gatherMates = cachedQuery(
   rememberedMs,
   (sql: Sql, user: number) =>
@@ -58,7 +58,7 @@ const gatherMates = cachedQuery(
   rememberedSets,
 )
 
-/** Members of directories, or all who are in none, where there are no directories; and the agents in none. */
+/** Members of directories, or, where there are none, all users in none; and agents in none. */
 const gatherShown = cachedQuery(
   rememberedMs,
   async (sql: Sql, { directories }: ShownBy): Promise<Uint8Array> => {
@@ -75,7 +75,7 @@ const gatherShown = cachedQuery(
   rememberedSets,
 )
 
-/** A bit for each id that there is by now, but for the newest up to seven; one where it is among `ids`. */
+/** A bitmap of all ids so far, but for up to seven of the newest: set where the id is among `ids`. */
 async function gather(sql: Sql, ids: Fragment): Promise<Uint8Array> {
   const [row] = await sql<[{ places: string; words: string; id_limit: number }]>`
     select coalesce(string_agg(place::text, ','), '') as places, coalesce(string_agg(word::text, ','), '') as words,
@@ -93,14 +93,14 @@ function invert(bits: Uint8Array): Uint8Array {
   return bits.map(byte => ~byte)
 }
 
-/** Bits that are in one of two; where one is longer, the other has nothing to say. */
+/** The union of two bitmaps of different lengths. */
 function unite(one: Uint8Array, other: Uint8Array): Buffer {
   const all = Buffer.alloc(Math.min(one.length, other.length))
   for (let at = 0; at < all.length; at++) all[at] = one[at]! | other[at]!
   return all
 }
 
-/** How many ids are in `bits`, and not in `others`, without one of them. */
+/** The number of ids in `bits` that are not in `others`, without `id`. */
 function countOnly(bits: Uint8Array, others: Uint8Array, id: number): number {
   let count = 0
   for (let at = 0; at < bits.length; at++) {

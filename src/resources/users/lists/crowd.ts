@@ -6,29 +6,29 @@ import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isAmong, listHidden } from '../visible.ts'
 
-/** People who belong to something: its members, or whoever follows somebody. */
+/** A set of users: the members of a directory or app, or the followers of a user. */
 export interface Crowd {
-  /** A query for their ids; absent where they are nearly all users, so that it pays to walk over all. */
+  /** A query for their ids; absent where they are nearly all users, so that walking over all is faster. */
   ids?: Fragment
-  /** A condition on `u`, a row of users: it is one of them. A subquery, which PostgreSQL answers for each by itself. */
+  /** A condition on `u`, a row of users: it is in the set. A subquery, which PostgreSQL evaluates for each row. */
   isIn: Fragment
-  /** How many there are; absent where that is not kept. */
+  /** The number of users; absent where it is not stored. */
   size?: number
 }
 
-/** People who are found from what they belong to. */
+/** A set of users that can be listed by its own index. */
 export type Gathered = Crowd & { ids: Fragment }
 
-/** What people belong to who are listed. */
+/** The sets that a list is restricted to. */
 export interface Belonging {
-  /** References of directories that people must all be in. For a caller who is not in one of them, the list is empty. */
+  /** Directories that all listed users must be in. Where the caller is not in one of them, the list is empty. */
   directories: string[]
-  /** Only those who follow this user, or are followed by it. */
+  /** Only followers of this user, or only users whom it follows. */
   followersOf?: number
   followedBy?: number
 }
 
-/** The crowd of all users but a few, who are not seen. */
+/** The set of all users but a few hidden ones. */
 export interface Everybody {
   isIn: Fragment
   size: number
@@ -37,22 +37,22 @@ export interface Everybody {
 
 interface Asked {
   by: Principal
-  /** Agents, or people, alone. */
+  /** true: only agents; false: only users who are no agents. */
   agent?: boolean | undefined
 }
 
-/** Looking somebody up takes this many times what it takes to gather one of the crowd. Measured. */
+/** The cost of checking a user, in units of gathering one. Measured. */
 const askingCost = 3
 
-/** True where nothing is asked of people that all of them would have to be looked at for. */
+/** True where no filter requires a look at each user. */
 export function asksNothing({ agent }: Asked, page: Page<PersonOrder>): boolean {
   return agent !== true && page.q === undefined && page.tags.length === 0 && page.trashed !== true
 }
 
 /**
- * A page of the ids of all who belong to something, and how many they are; null where these are few, or `asksNothing`
- * is false. They are not gone through to count them: agents, and people in the trash, are few. Nor are they for pages
- * near an end: 3 ms instead of 100 for the first of 100,000 members.
+ * The ids of a page of a set, and the total; null where the set is small, or `asksNothing` is false. The total comes
+ * without going through the set: agents and trashed users are few. So do pages near an end: 3 ms instead of 100 for the
+ * first of 100,000 members.
  */
 export async function listCrowd(
   db: Db,
@@ -73,9 +73,9 @@ export async function listCrowd(
 }
 
 /**
- * Everybody whom the caller can see. Null where users are few, and where that is less than nearly everybody, or may be:
- * somebody in a directory sees those who share something, and of many in directories it would have to be found out for
- * each.
+ * The users whom the caller can see, as all but a few. Null where there are few users, or where the caller may see
+ * considerably fewer: a user in a directory sees users with a common directory or app, which would have to be checked
+ * for each.
  */
 export async function findEverybody(db: Db, by: Principal): Promise<Everybody | null> {
   const all = await countAll(db)
@@ -86,7 +86,7 @@ export async function findEverybody(db: Db, by: Principal): Promise<Everybody | 
   return { isIn: db`u.id >= 1 ${isSeen}`, size: all - hidden.length, hidden }
 }
 
-/** How many users and agents there are, in the trash or not. */
+/** The number of users and agents, trashed ones included. */
 export async function countAll(db: Db): Promise<number> {
   const [row] = await db<{ count: number }[]>`select sum(count)::bigint as count from user_counts`
   return row!.count
@@ -97,7 +97,7 @@ async function countIds(db: Db, ids: Fragment): Promise<number> {
   return row!.count
 }
 
-/** Those of a crowd whom a page leaves out. Served by users_trashed and users_agents. */
+/** The number of users of a set that a page leaves out. Served by users_trashed and users_agents. */
 async function countOthers(db: Db, { by, agent }: Asked, isIn: Fragment, { trashed }: Page): Promise<number> {
   const isLeftOut = [
     ...(trashed === null && by.kind === 'key' ? [] : [db`u.trashed_at is not null`]),
@@ -109,14 +109,14 @@ async function countOthers(db: Db, { by, agent }: Asked, isIn: Fragment, { trash
   return row!.count
 }
 
-/** How many users there are, as far as PostgreSQL knows. */
+/** The number of users by PostgreSQL's statistics. */
 async function estimateUsers(db: Db): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select greatest(reltuples, 0)::bigint as count from pg_class where oid = 'users'::regclass`
   return row!.count
 }
 
-/** What a list is restricted to. */
+/** The sets that a list is restricted to. */
 export function toCrowds(
   db: Db,
   { by, directories, followersOf, followedBy }: Belonging & { by: Principal },

@@ -5,12 +5,11 @@ import { countShown } from './shown.ts'
 import { fewLimit, isOfFew, isVisibleTo, matesOf } from '../visible.ts'
 
 /**
- * How many people a user can see decides how they are found: `few` from the caller to them, `many` by looking at each
- * user whether they are among them.
+ * The number of users that a caller can see decides the query: `few` starts from the caller, `many` checks each user.
  */
 type Extent = 'few' | 'many'
 
-/** How much a caller sees. Costs no more than `fewLimit` people. */
+/** How many users a caller can see. Costs no more than reading `fewLimit` users. */
 export async function findExtent(db: Db, by: Principal): Promise<Extent> {
   if (by.kind === 'key') return 'many'
   const [row] = await db<{ is_bounded: boolean }[]>`
@@ -19,7 +18,7 @@ export async function findExtent(db: Db, by: Principal): Promise<Extent> {
   return row!.is_bounded ? 'few' : 'many'
 }
 
-/** A condition on `u`, a row of users: the caller can see it. `isNarrow`: it is asked of few rows, each by itself. */
+/** A condition on `u`, a row of users: the caller can see it. `isNarrow`: for few rows, each checked by itself. */
 export async function toVisible(db: Db, by: Principal, isNarrow: boolean): Promise<{ isSeen: Fragment }> {
   if (by.kind === 'key') return { isSeen: db`true` }
   if (isNarrow) return { isSeen: isVisibleTo(db, by) }

@@ -12,7 +12,7 @@ const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 type Request = Pick<Services, 'sql' | 'presence'> &
   Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { form: Representation }
 
-/** One page of the people whom the caller can see, by name; within `directories`, where any are named. */
+/** One page of the users whom the caller can see, by name; within `directories`, where any are named. */
 export async function listPage(query: PersonListing, directories: string[], request: Request) {
   const { sql, by, origin, form, presence } = request
   const { agent, system, autocomplete, directory } = query

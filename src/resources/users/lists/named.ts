@@ -8,9 +8,8 @@ import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { isAmong, listStillSeen } from '../visible.ts'
 
 /**
- * A condition on `u`, a row of users: each word of `q` is one, or the beginning of one, of what the caller may read of it.
- * Mail addresses and the names that people sign in with are searched by API keys alone. Served by users_search and
- * users_readable.
+ * A condition on `u`, a row of users: each word of `q` equals or begins a word of what the caller may read of it. Only
+ * API keys search e-mail addresses and usernames. Served by users_search and users_readable.
  */
 export function hasWordsOf(db: Db, q: string, isPrefix: boolean, { kind }: Principal): Fragment {
   const query = db`name_query(${q}, ${isPrefix}, false)`
@@ -21,26 +20,26 @@ function readable(db: Db): Fragment {
   return db`person_terms(u.display_name, u.name, u.uid, u.given_name, u.middle_name, u.family_name, u.nickname)`
 }
 
-/** A person's list of many: of those who have some words, or of a crowd. */
+/** A list that many users match: by common words, or by a large set. */
 interface Often extends Belonging {
   by: Principal
   agent?: boolean | undefined
   system?: boolean | undefined
   autocomplete?: boolean | undefined
-  /** Absent for all who belong to a crowd. */
+  /** Absent: all users of the sets. */
   q?: string | undefined
 }
 
-/** How long it may be answered again who is found: to gather 60,000 of a million takes 0.3 s. */
+/** How long a result may be reused: gathering 60,000 of a million users takes 0.3 s. */
 const rememberedMs = 30_000
 
-/** Ids of one search that are remembered, and searches: 2 MB each at most. Guesses. */
+/** The most ids of one cached search, and searches: 2 MB each at most. Guesses. */
 const gatheredIds = 250_000
 const gatheredSearches = 20
 
 /**
- * A page of the ids of those whom words find that many have, and how many they are. They are gathered once, for all pages
- * that are read of them. Where they are very many, they lie close to each other, and the first pages are walked to.
+ * The ids of a page of users who match common words, and the total. They are gathered once, and cached for further
+ * pages. Where very many match, they are close to each other, and the first pages are walked to.
  */
 export async function listOften(
   db: Db,
@@ -61,7 +60,7 @@ export async function listOften(
   return { ids: await selectUserIds(db, isFound, page, count), count }
 }
 
-/** Those of `ids` who belong to all crowds now, in their order: of what was found a moment ago. */
+/** The users among `ids`, a cached result, who are in all sets now, in order. */
 async function listStillIn(db: Db, crowds: Crowd[], ids: number[]): Promise<number[]> {
   if (crowds.length === 0 || ids.length === 0) return ids
   const isIn = crowds.reduce((all, crowd) => db`${all} and ${crowd.isIn}`, db`u.id = any(${ids}::bigint[])`)
@@ -72,7 +71,7 @@ async function listStillIn(db: Db, crowds: Crowd[], ids: number[]): Promise<numb
 
 type OftenOf = Often & Pick<Page, 'trashed' | 'tags'>
 
-/** All of those whom a search finds, in some order; null where they are too many. */
+/** All users that a search finds, in no order; null where they are too many. */
 const gatherOften = cachedQuery(
   rememberedMs,
   async (sql: Sql, { order, ...often }: OftenOf & Pick<Page<PersonOrder>, 'order'>): Promise<number[] | null> => {
@@ -90,14 +89,14 @@ const countOften = cachedQuery(rememberedMs, async (sql: Sql, often: OftenOf): P
   return row.count
 })
 
-/** `isWalked`: PostgreSQL does not see that an index finds the words, and looks at rows in the order of the page. */
+/** `isWalked`: hides the words' index from PostgreSQL, so that it reads rows in the order of the page. */
 async function toOften(db: Db, often: OftenOf, isWalked: boolean): Promise<{ isFound: Fragment }> {
   const { by, q, autocomplete, agent, system } = often
   const { isSeen } = often.directories.length > 0 ? { isSeen: db`true` } : await toVisible(db, by, false)
   const crowds = toCrowds(db, often)
   const isIn = crowds.reduce((all, { ids }) => db`${all} and ${isAmong(db, ids)}`, db``)
   const hasWords = q === undefined ? db`true` : hasWordsOf(db, q, autocomplete ?? true, by)
-  // What is stored is asked first: the words of a row take 10 µs to be worked out.
+  // The stored words are checked first: computing the words of a row takes 10 µs.
   const hasAny = q === undefined ? db`true` : db`u.search @@ name_query(${q}, ${autocomplete ?? true}, false)`
   const isFound = db`${isWalked ? db`(${hasAny} and ${hasWords}) is true` : hasWords}
     and u.id >= ${system === true ? 0 : 1} ${toOthers(db, by, often, agent)} ${isIn} and ${isSeen}`

@@ -6,16 +6,16 @@ import { listMates } from '../visible.ts'
 interface Look {
   sql: Sql
   userCache: UserCache
-  /** Those who look. */
+  /** The viewers. */
   users: number[]
-  /** Those who are active, agents aside. */
+  /** The active users, without agents. */
   active: Set<number>
 }
 
 /**
- * The active people, and the agents, who always are, whom each of the users can see, by the rules of `visibleTo`.
- * Nearly all of it is known from memory: users with the same directories see the same. Only where not everybody sees
- * everybody, the apps that they have in common are looked at, in one query.
+ * The active users, and agents, which always are, whom each viewer can see, by the rules of `visibleTo`. Mostly from
+ * memory: users with equal directories see equal sets. Only where some are hidden by directories, one query reads their
+ * common apps.
  */
 export async function lookAmong({ sql, userCache, users, active }: Look): Promise<VisiblePresence[]> {
   const agents = await sql<{ id: number }[]>`select id from users where is_agent and trashed_at is null`
@@ -43,13 +43,13 @@ export async function lookAmong({ sql, userCache, users, active }: Look): Promis
   return sights
 }
 
-/** What everybody with this person's directories sees, and whom one of them may see all the same. */
+/** The users whom all users with these directories see, and those whom only some of them may see. */
 function toCircle(viewer: User, present: User[]): { sight: VisiblePresence; hidden: number[] } {
   const active: number[] = []
   const hidden: number[] = []
   for (const person of present) {
     if (isInCircle(viewer, person)) active.push(person.id)
-    // Agents with directories show themselves to these alone.
+    // Agents in directories are visible to members of these only.
     else if (!person.is_agent) hidden.push(person.id)
   }
   return { sight: { users: [], active }, hidden }

@@ -16,10 +16,10 @@ export interface PersonFilter extends Belonging {
   autocomplete?: boolean | undefined
 }
 
-/** People of a crowd from here on are gathered once, for all pages that are read of them. A guess. */
+/** Pages of a set beyond this position come from a cached list of all ids. A guess. */
 const deepFrom = 5_000
 
-/** One page of people, and how many there are in all. */
+/** One page of users, and the total. */
 export async function listPersons(
   db: Db,
   filter: PersonFilter,
@@ -38,27 +38,27 @@ export async function listPersons(
   return { count, persons: await listPeopleInOrder(db, ids) }
 }
 
-/** Whoever was deleted meanwhile is missing. */
+/** Users who were deleted meanwhile are missing. */
 async function listPeopleInOrder(db: Db, ids: number[]): Promise<User[]> {
   const persons = new Map((ids.length === 0 ? [] : await listUsersById(db, ids)).map(person => [person.id, person]))
   return ids.flatMap(id => persons.get(id) ?? [])
 }
 
-/** Of all whom a user can see, where nothing else is asked; null for anything else. */
+/** A page of all visible users, where there is no further filter; null otherwise. */
 async function listAllSeen(db: Db, crowds: Crowd[], { by, agent, system }: PersonFilter, page: Page<PersonOrder>) {
   const isPlain = crowds.length === 0 && by.kind === 'user' && system !== true && agent !== true
   return isPlain && asksNothing({ by, agent }, page) ? listSeen(db, by, agent, page) : null
 }
 
-/** The one crowd of which the caller sees all; null where there is none, or several. */
+/** The single set of which the caller sees all members; null where there is none, or several. */
 async function findWhole(db: Db, crowds: Crowd[], { by, system, directories }: PersonFilter): Promise<Crowd | null> {
   if (crowds.length === 0) return system === true ? null : findEverybody(db, by)
-  // Whoever is in a directory sees all who are in it.
+  // A member of a directory sees all its members.
   const seesAll = directories.length > 0 || by.kind === 'key'
   return crowds.length === 1 && seesAll ? crowds[0]! : null
 }
 
-/** Of those who belong to all of `crowds`, a page of those whom the caller can see and looks for. */
+/** A page of the users in all of `crowds` whom the caller can see and who match. */
 async function listAmong(
   db: Db,
   crowds: Gathered[],
@@ -77,14 +77,14 @@ async function listAmong(
   return listUserIds(db, db`${where} ${toOthers(db, by, page, agent)} and ${isSeen}`, page)
 }
 
-/** Those in whom the caller finds all words of `q`. Served by users_search and users_readable. */
+/** The users in whom the caller finds all words of `q`. Served by users_search and users_readable. */
 export function toFound(db: Db, q: string | undefined, isPrefix: boolean, by: Principal): Fragment[] {
   return q === undefined ? [] : [db`select u.id from users u where ${hasWordsOf(db, q, isPrefix, by)}`]
 }
 
 /**
- * A condition on `u`: it is in each of the sets, queries for ids. `isNarrow`: one of them is small, so that the others
- * are asked for whom it holds, and so should be whatever else is.
+ * A condition on `u`: it is in each of the sets, which are queries for ids. `isNarrow`: one of them is small, so that
+ * the others, and all further conditions, are checked for its members.
  */
 export async function restrictTo(db: Db, sets: Fragment[]): Promise<{ where: Fragment; isNarrow: boolean }> {
   let where = db`true`

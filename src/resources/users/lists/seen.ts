@@ -9,12 +9,12 @@ import { countShown } from './shown.ts'
 import { selectUserIds, toOthers, type PersonOrder } from './user-ids.ts'
 import { fewLimit, isSeenOneByOne, listStillSeen } from '../visible.ts'
 
-/** Rows of an index that are asked one by one whether the caller can see them, 10 µs each; a guess. */
+/** The most rows of an index that are checked one by one for visibility, 10 µs each; a guess. */
 const walkedLimit = 2_000
 
 /**
- * A page of the ids of all people whom a user can see, or of all but the agents, and how many they are. Null where these
- * are few, or users are: they are gathered then.
+ * The ids of a page of all users whom a user can see, agents included or not, and the total. Null where these or all
+ * users are few: then they are gathered.
  */
 export async function listSeen(
   db: Db,
@@ -29,7 +29,8 @@ export async function listSeen(
   const count = agent === false ? people : people + shown.agents
   if (page.countOnly || page.skip >= count) return { ids: [], count }
   const { offset, limit } = fromNearerEnd(page, count)
-  // By name, those who are seen lie between the others. By id and creation they may all come after a million others.
+  // In the order of names, visible users lie among the others. By id or creation, they may all come after a million
+  // others.
   const isWalked = page.order[0]!.field === 'name' && ((offset + limit) * users) / count < walkedLimit
   const where = db`u.id >= 1 ${isById(page) ? toOthersById(db, agent) : toOthers(db, by, page, agent)}`
   if (isWalked) {
@@ -44,7 +45,7 @@ function isById({ order }: Page<PersonOrder>): boolean {
   return order[0]!.field === 'id'
 }
 
-/** As `toOthers`, but the primary key, which knows nothing else of users, is walked without looking at their rows. */
+/** As `toOthers`, but walks the primary key, which has no other columns, without reading rows. */
 function toOthersById(db: Db, agent: false | undefined): Fragment {
   return db`
     and u.id not in (select t.id from users t where t.trashed_at is not null)

@@ -2,25 +2,27 @@ import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Db, Sql } from '../../../postgres/sql.ts'
 import { countAll } from './crowd.ts'
 
-/** How long it may be answered again how many are in several directories of somebody: it decides nothing but a total. */
+/** How long the number of users in several of a user's directories may be reused: nothing but a total depends on it. */
 const rememberedMs = 30_000
 
-/** How many people and agents directories show to a user, those in the trash not counted. */
+/** The numbers of users and agents that directories show to a user, without trashed ones. */
 export interface Shown {
   people: number
   agents: number
   by: ShownBy
 }
 
-/** What decides who is shown to a user: the same for everybody in the same directories. */
+/** What decides which users are visible to a user: equal for all with equal directories. */
 export interface ShownBy {
-  /** None: all who are in no directory are shown. */
+  /** Empty: all users in no directory are visible. */
   directories: number[]
-  /** Numbers that change with who is in them: of a person who joins and one who leaves in the same 30 s, they know nothing. */
+  /** Numbers that change with the members. A user who joins while another leaves, within 30 s, goes unnoticed. */
   state: number[]
 }
 
-/** Members of the user's directories, or all who are in none where the user is in none; and the agents in none. */
+/**
+ * Counts the members of the user's directories, or, where the user is in none, all users in none; and agents in none.
+ */
 export async function countShown(db: Db, user: number): Promise<Shown> {
   const rows = await db<{ directory_id: number }[]>`
     select directory_id from directory_members where user_id = ${user} order by directory_id`
@@ -36,14 +38,14 @@ export async function countShown(db: Db, user: number): Promise<Shown> {
     kept.reduce((sum, row) => (of.includes(row.directory_id) && row.is_agent === isAgent ? sum + row.count : sum), 0)
   const twice = mine.length > 1 ? await countTwice(db as Sql, mine) : { people: 0, agents: 0 }
   const agentsIn = directories.length === 0 ? [0] : [0, ...mine]
-  // Where somebody is made who is in no directory, nothing is different for those who are in some.
+  // A new user without directories changes nothing for users who are in some.
   const people = sumOf(mine, false)
   const state = directories.length === 0 ? (await countAll(db)) - people : people
   const agents = sumOf(agentsIn, true)
   return { people: people - twice.people, agents: agents - twice.agents, by: { directories, state: [state, agents] } }
 }
 
-/** How often members of these directories are counted beyond once. */
+/** How often members of several of these directories are counted more than once. */
 const countTwice = cachedQuery(
   rememberedMs,
   async (sql: Sql, directories: number[]): Promise<Pick<Shown, 'people' | 'agents'>> => {
@@ -59,10 +61,10 @@ const countTwice = cachedQuery(
   },
 )
 
-/** Changes that are added up in one statement: some ms of them. */
+/** Changes that are summed by one statement, within some milliseconds. */
 export const addedUpAtOnce = 10_000
 
-/** Adds changes to the numbers that are kept of directories; says how many. Any number of nodes may do it at once. */
+/** Sums up changes of the counts of directories; returns how many. Any number of nodes may run it at once. */
 export async function addUpDirectoryCounts(sql: Sql): Promise<number> {
   const [row] = await sql<[{ changes: number }]>`
     with gone as (

@@ -7,7 +7,7 @@ export type PersonOrder = 'id' | 'name' | 'created_at'
 
 const columns: Record<PersonOrder, string> = { id: 'u.id', name: 'u.sort_name', created_at: 'u.created_at' }
 
-/** Trashed people show themselves to API keys, which may restore them. */
+/** Trashed users are visible to API keys, which may restore them. */
 export function toOthers(
   db: Db,
   { kind }: Principal,
@@ -21,7 +21,7 @@ export function toOthers(
     ${tags.length === 0 ? db`` : db`and u.tags && ${tags}::text[]`}`
 }
 
-/** A page of the ids of users for whom a condition on `u` holds, and how many they are. */
+/** The ids of a page of users that match a condition on `u`, and the total. */
 export async function listUserIds(
   db: Db,
   where: Fragment,
@@ -33,7 +33,9 @@ export async function listUserIds(
   return { ids: await selectUserIds(db, where, page, count), count }
 }
 
-/** The page of `count`. Served by users_by_name, users_by_creation or the primary key, walked from the nearer end. */
+/**
+ * The page, given the total. Served by users_by_name, users_by_creation or the primary key, walked from the nearer end.
+ */
 export async function selectUserIds(
   db: Db,
   where: Fragment,
