@@ -5,7 +5,7 @@ import { toMediaType } from './uploads/media-types.ts'
 import { toFileName, type ExternalBlob } from './schema.ts'
 import { insertBlob, type NewBlobRow } from './store.ts'
 
-/** Names a file that is kept elsewhere, as a blob of the caller. */
+/** Makes a blob of the caller for an external file. */
 export const createExternal = globalCommand('createExternal', async (work: GlobalWork, given: ExternalBlob) => {
   const name = toFileName(given.name)
   if (name === '') throw invalid({ name: ['must not be empty'] })
@@ -28,5 +28,5 @@ export const createExternal = globalCommand('createExternal', async (work: Globa
   })
 })
 
-/** Names bytes that are kept here, as a blob of the caller. */
+/** Makes a blob of the caller for stored bytes. */
 export const createBlob = globalCommand('createBlob', (work: GlobalWork, row: NewBlobRow) => insertBlob(work.sql, row))

@@ -6,7 +6,7 @@ import type { Sql } from '../../postgres/sql.ts'
 import type { BlobRow } from './schema.ts'
 import { claimBlobs, findBlob } from './store.ts'
 
-/** Whether a user may read something that uses a blob. What does comes later in the order of resources. */
+/** True where a user may read an item that uses a blob. Such items come later in the order of resources. */
 export type IsInSight = (sql: Sql, blob: number, by: Principal, directories: number[]) => Promise<boolean>
 
 interface Caller {
@@ -15,7 +15,7 @@ interface Caller {
   userCache: UserCache
 }
 
-/** The blob behind `{id}`; 404 where the caller neither uploaded it nor can read what uses it. */
+/** The blob that `{id}` names; 404 where the caller neither uploaded it nor can read an item that uses it. */
 export async function findReadableBlob(
   id: string,
   isInSight: IsInSight,
@@ -29,8 +29,8 @@ export async function findReadableBlob(
 }
 
 /**
- * The blobs with these ids in their order, each once, for whoever wants to attach them. Refuses with 422 on `field`
- * what is unknown or was uploaded by somebody else; an API key may use any.
+ * The blobs with these ids for attaching, in order, each once. 422 on `field` for unknown blobs, and for blobs uploaded
+ * by other users; an API key may use any.
  */
 export async function prepareBlobs(
   ids: readonly number[],

@@ -2,7 +2,7 @@ import { pixelLimit } from '../../media/image.ts'
 import { signLink } from './content/links.ts'
 import type { BlobRow } from './schema.ts'
 
-/** Pictures of which there are thumbnails. */
+/** Picture formats with a thumbnail. */
 const thumbnailed = new Set<string | null>(['png', 'jpeg', 'gif', 'webp', 'bmp', 'tiff'])
 
 export function showBlob(row: Omit<BlobRow, 'created_at'>, origin: string) {
@@ -24,7 +24,7 @@ export function hasThumbnail(picture: Sized): boolean {
   return thumbnailed.has(picture.image) && isDecoded(picture)
 }
 
-/** False for a picture that is too large for smaller versions to be made of it. */
+/** False for a picture that is too large for renditions. */
 export function isDecoded({ width, height }: Sized): boolean {
   return (width ?? 0) * (height ?? 0) <= pixelLimit
 }

@@ -27,7 +27,7 @@ const upload = route({
     const content = createHash('sha256')
     const write = (key: string) =>
       readForm(form, file => bytes.put(key, idempotencyKey === undefined ? file : hashed(file, content)))
-    // A form that is sent again has another boundary: what counts is the file in it.
+    // A repeated form has another boundary, so the file's content identifies the request.
     const insert = (row: NewBlobRow) =>
       globalCommands.run(
         createBlob,

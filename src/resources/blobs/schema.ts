@@ -3,7 +3,7 @@ import { problem } from '../../lib/errors.ts'
 import { Int, isStorable } from '../../api/shape.ts'
 import type { ImageFormat } from '../../media/image.ts'
 
-/** Largest file, and largest request around one. */
+/** The largest file, and the largest request with one. */
 export const blobLimitBytes = 100 * 1024 * 1024
 export const requestLimitBytes = 128 * 1024 * 1024
 
@@ -19,7 +19,7 @@ const Count = z
 
 const Pixels = Count.refine(count => count >= 1 && count <= 1_000_000, 'must be a number of pixels')
 
-/** A file that is kept elsewhere. The server never fetches it. */
+/** An external file, which the server never fetches. */
 export const ExternalBlob = z.object({
   provider: z.string().trim().min(1).max(256).refine(isStorable, 'cannot be stored').describe('Such as `Google Drive`'),
   link: WebAddress.describe('For viewing'),
@@ -38,7 +38,7 @@ export const ExternalBlob = z.object({
 })
 export type ExternalBlob = z.output<typeof ExternalBlob>
 
-/** Uploaded bytes, before and after they belong to something. */
+/** Uploaded bytes, before and after an item uses them. */
 export const Blob = z
   .object({
     id: Int,
@@ -61,7 +61,7 @@ export interface BlobRow {
   width: number | null
   height: number | null
   image: ImageFormat | null
-  /** Null for what is kept elsewhere. */
+  /** Null for an external file. */
   key: string | null
   secret: string
   provider: string | null
@@ -91,7 +91,7 @@ export const BlobTooLarge = problem(422, 'blob-too-large', 'The file is larger t
 /** The name of a file: the last segment of a path, without control characters. Empty where nothing is left. */
 export function toFileName(text: string): string {
   const name = text.toWellFormed().split(/[/\\]/).at(-1)!
-  // An extension says what a file is, so it survives.
+  // The extension determines the type, so it is kept.
   const clean = name.replace(/\p{Cc}/gu, '').trim()
   if (clean.length <= 256) return clean
   const extension = /\.[^.]{1,32}$/.exec(clean)?.[0] ?? ''

@@ -4,12 +4,12 @@ import type { BlobRow } from './schema.ts'
 
 export type NewBlobRow = Omit<BlobRow, 'id'>
 
-/** Keeps the bytes of an upload from staying behind if it is never finished. */
+/** Registers the bytes of an upload, which are removed if it never finishes. */
 export async function insertLooseBytes(db: Db, key: string, since: Date): Promise<void> {
   await db`insert into loose_bytes (key, since) values (${key}, ${since})`
 }
 
-/** The blob takes its bytes over: from now on they live as long as it does. */
+/** Inserts a blob, which now owns its bytes. */
 export async function insertBlob(db: Db, row: NewBlobRow): Promise<BlobRow> {
   const { raw, ...columns } = row
   const json = raw === null ? null : JSON.stringify(raw)
@@ -29,14 +29,14 @@ export async function findBlob(db: Db, id: number): Promise<BlobRow | null> {
   return row ?? null
 }
 
-/** Blobs by id; those that are gone are missing. */
+/** Blobs by id; deleted ones are missing. */
 export async function listBlobs(db: Db, ids: number[]): Promise<Map<number, BlobRow>> {
   if (ids.length === 0) return new Map()
   const rows = await db<BlobRow[]>`select * from blobs where id = any(${ids}::bigint[])`
   return new Map(rows.map(row => [row.id, row]))
 }
 
-/** Blobs whose bytes are kept here, by id, after `after`. Served by the primary key. */
+/** Blobs with stored bytes, by id, after `after`. Served by the primary key. */
 export async function listStoredBlobs(
   db: Db,
   after: number,
@@ -46,7 +46,7 @@ export async function listStoredBlobs(
     select id, key, size from blobs where id > ${after} and key is not null order by id limit ${limit}`
 }
 
-/** Those of the blobs that the caller may put to use: its own, or any with an API key. They stay for some days more. */
+/** The blobs that the caller may use: the caller's own, or any with an API key. Defers their removal by some days. */
 export async function claimBlobs(db: Db, ids: number[], by: Principal, now: Date): Promise<Map<number, BlobRow>> {
   const rows = await db<BlobRow[]>`
     update blobs set checked_at = ${now}
@@ -56,8 +56,8 @@ export async function claimBlobs(db: Db, ids: number[], by: Principal, now: Date
 }
 
 /**
- * Of the blobs that nobody looked at since `before`, deletes those that nothing uses, and puts the others off. What is
- * put to use at this moment is held by its foreign key. Returns how many were looked at.
+ * Of the blobs not checked since `before`, deletes unused ones and defers the others. A concurrent use is protected by
+ * its foreign key. Returns how many were checked.
  */
 export async function removeIdleBlobs(db: Db, before: Date, now: Date, limit: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
@@ -80,24 +80,26 @@ export async function removeIdleBlobs(db: Db, before: Date, now: Date, limit: nu
   return row!.count
 }
 
-/** Any fixed number: held while a backup reads the bytes of blobs that may have been deleted since it began. */
+/**
+ * An arbitrary fixed number: locked while a backup reads the bytes of blobs that may have been deleted since it began.
+ */
 const looseBytesLock = 7_213_005
 
-/** Until this connection ends, the bytes of blobs that are deleted from now on are kept. */
+/** Keeps the bytes of deleted blobs until this connection ends. */
 export async function holdLooseBytes(db: Db): Promise<void> {
   await db`select pg_advisory_lock_shared(${looseBytesLock})`
 }
 
 /**
- * True where a backup holds loose bytes. To be asked after these were listed: of a backup that begins later, none of
- * their blobs is part.
+ * True where a backup holds loose bytes. Ask after these were listed: a backup that begins later does not contain their
+ * blobs.
  */
 export async function areLooseBytesHeld(db: Db): Promise<boolean> {
   const [row] = await db<{ is_free: boolean }[]>`select pg_try_advisory_xact_lock(${looseBytesLock}) as is_free`
   return !row!.is_free
 }
 
-/** Keys of bytes that nobody has claimed since `before`. Served by loose_bytes_age. */
+/** Keys of bytes without a blob since `before`. Served by loose_bytes_age. */
 export async function listLooseBytes(db: Db, before: Date, limit: number): Promise<string[]> {
   const rows = await db<{ key: string }[]>`
     select key from loose_bytes where since < ${before} order by since limit ${limit}`
@@ -108,7 +110,7 @@ export async function removeLooseBytes(db: Db, keys: string[]): Promise<void> {
   await db`delete from loose_bytes where key = any(${keys})`
 }
 
-/** What the links to a user's picture are signed with; null where there is no such user. */
+/** The secret that signs links to a user's picture; null where the user does not exist. */
 export async function findUserSecret(db: Db, id: number): Promise<string | null> {
   const [row] = await db<{ secret: string }[]>`select secret from users where id = ${id}`
   return row?.secret ?? null

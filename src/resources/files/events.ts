@@ -8,11 +8,11 @@ import { presentFile, showRaw } from './represent.ts'
 import { EventFile, type FileRow } from './schema.ts'
 import { findFiles } from './store.ts'
 
-/** How the counts of visible and trashed files moved: `visible` -1 in an update means that it went to the trash. */
+/** Changes of the counts of visible and trashed files: `visible` -1 in an update means that the file was trashed. */
 export interface FileFacts extends Record<string, unknown> {
   visible: number
   trashed: number
-  /** Set where the file has another content now, not only another name or description. */
+  /** Set where the content has changed, not only the name or description. */
   hasNewContent?: boolean
 }
 
@@ -47,7 +47,7 @@ export const fileCreated = event<FileRow>({
   },
 })
 
-/** Renamed, with new content, described anew, trashed or restored. */
+/** A file got a new name, content or description, or was trashed or restored. */
 export const fileUpdated = event<FileRow>({
   ...shared,
   type: 'file_updated',

@@ -23,37 +23,37 @@ interface Found extends OpenedApp {
   file: FileRow
 }
 
-/** The file behind `{id}`, trashed or not, in an app that the caller may read; 404 otherwise. */
+/** The file that `{id}` names, trashed or not, in an app that the caller may read; otherwise 404. */
 export async function findReadable(id: string, caller: Caller): Promise<Found> {
   const file = await findFile(caller.sql, toId(id))
   if (file === null) throw NotFound()
   const opened = await openApp(file.app_id, 'read', caller)
-  // Attachments are hidden with what they are attached to.
+  // An attachment is hidden with its item.
   if (file.parent_type !== null) await requireItem(kinds[file.parent_type], file.parent_id!, caller, opened)
   return { file, ...opened }
 }
 
-/** The same without the trash. */
+/** As `findReadable`, without trashed files. */
 export async function requireShown(id: string, caller: Caller): Promise<Found> {
   const found = await findReadable(id, caller)
   if (found.file.trashed_at !== null) throw NotFound()
   return found
 }
 
-/** A file as what comments are about; attachments have none. */
+/** A file that can have comments; attachments cannot. */
 export async function findCommented(id: number, caller: Caller): Promise<OpenedApp & { row: FileRow }> {
   const { file, ...opened } = await requireShown(String(id), caller)
   return { row: file, ...opened }
 }
 
-/** The same to comment on it: 400 for attachments. */
+/** As `findCommented`, for adding a comment: 400 for attachments. */
 export async function requireCommentable(id: number, caller: Caller): ReturnType<typeof findCommented> {
   const found = await findCommented(id, caller)
   if (found.row.parent_id !== null) throw IsAttachment()
   return found
 }
 
-/** What is in the trash is shown to those who may take it out. */
+/** Trashed files are visible to members who may restore them. */
 export function maySeeTrashed(level: Access): boolean {
   return isAtLeast(level, 'write')
 }

@@ -24,20 +24,20 @@ const byExtension = new Map(
 
 const shownImages = new Set(['apng', 'bmp', 'gif', 'ico', 'jpeg', 'jpg', 'png', 'svg', 'webp'])
 
-/** What a file is, going by its name. */
+/** The kind of a file by its name. */
 export function kindOf(name: string): string {
   return byExtension.get(extensionOf(name)) ?? 'file'
 }
 
 interface Previewed {
   name: string
-  /** Null for what is kept elsewhere. */
+  /** Null for an external file. */
   key: string | null
-  /** Where what is kept elsewhere can be shown in a frame. */
+  /** The URL of an external file for a frame. */
   embed: string | null
 }
 
-/** In which form a file can be looked at without opening it. */
+/** The form in which a file can be previewed. */
 export function previewFormatOf({ name, key, embed }: Previewed): PreviewFormat {
   if (key === null) return embed === null ? 'none' : 'embed'
   const extension = extensionOf(name)

@@ -17,11 +17,11 @@ const columns: Record<OrderField, string> = {
   updated_at: 'f.changed_at',
 }
 
-/** Apps and files of each that are worth merging; beyond, what all of them hold is sorted. A guess. */
+/** Up to this many apps are merged, file by file; beyond, all files are sorted. A guess. */
 const mergedApps = 100
 const mergedFiles = 1_000
 
-/** A page of files of files apps, or of attachments, and how many there are in all. */
+/** A page of files of files apps, or of attachments, and the total. */
 export async function listFiles(db: Db, scope: FileScope, page: Page<OrderField>): Promise<FilePage> {
   if (scope.parent !== undefined) return listSorted(db, scope, page)
   const isSearch = page.q !== undefined || page.tags.length > 0
@@ -44,7 +44,7 @@ interface Holding {
   trashed_count: number
 }
 
-/** The files apps in use that hold, or held, something. Served by apps_type. */
+/** The files apps in use that have or had files. Served by apps_type. */
 function listHolding(db: Db, { apps }: FileScope): Promise<Holding[]> {
   return db<Holding[]>`
     select id, item_count, trashed_count from apps
@@ -52,21 +52,21 @@ function listHolding(db: Db, { apps }: FileScope): Promise<Holding[]> {
       ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}`
 }
 
-/** How many files of an app are listed: visible ones, those in the trash that the caller may restore, or both. */
+/** The number of listed files of an app: visible ones, trashed ones that the caller may restore, or both. */
 function countIn({ id, item_count, trashed_count }: Holding, trashed: boolean | null, { writable }: FileScope): number {
   const restorable = writable === null || writable.includes(id) ? trashed_count : 0
   if (trashed === null) return item_count + restorable
   return trashed ? restorable : item_count
 }
 
-/** Who may not restore anything sees what is not in the trash. */
+/** Callers who may not restore files see visible ones only. */
 function toSeen(page: Page<OrderField>, { writable }: FileScope): Page<OrderField> {
   return writable?.length === 0 ? { ...page, trashed: false } : page
 }
 
 /**
- * A page of all the files of an app, walked to from the nearer end. Served by files_by_name and its likes, which hold all
- * that is asked; the app is named in the order as well, because PostgreSQL may walk over other apps' files otherwise.
+ * A page of all files of an app, walked to from the nearer end. Served by files_by_name and the like, which have all
+ * columns needed; the app is part of the order, because PostgreSQL may otherwise walk over other apps' files.
  */
 async function listOfApp(db: Db, scope: FileScope, page: Page<OrderField>, count: number): Promise<FileRow[]> {
   const where = toFilter(db, scope, page)
@@ -83,7 +83,7 @@ function byApp(db: Db, order: OrderKey<OrderField>[]): Fragment {
   return orderBy(db, [{ field: 'app', descending: order[0]!.descending }, ...order], { ...columns, app: 'f.app_id' })
 }
 
-/** As many files of each app as the page may take from it. Served by files_by_name and its likes. */
+/** The most files that the page can take of each app. Served by files_by_name and the like. */
 async function mergeApps(db: Db, scope: FileScope, page: Page<OrderField>): Promise<FileRow[]> {
   const ids = await listIds(db`
     select f.id from unnest(${scope.apps!}::bigint[]) as a(app_id) cross join lateral (
@@ -95,12 +95,12 @@ async function mergeApps(db: Db, scope: FileScope, page: Page<OrderField>): Prom
   return listInOrder(db, ids)
 }
 
-/** A page of what was found among all that may be listed; `kept` where it is known how much that is. */
+/** A page of matching files, sorted; `kept`: the total where it is known. */
 async function listSorted(db: Db, scope: FileScope, page: Page<OrderField>, kept?: number): Promise<FilePage> {
   const where = toFilter(db, scope, page)
   const count = kept ?? (await countFiles(db, where))
   if (page.countOnly || page.skip >= count) return { rows: [], count }
-  // What was found by its terms is sorted: with the limit in sight, PostgreSQL may walk over all files until it has enough.
+  // Matching files are sorted: if PostgreSQL saw the limit, it might walk over all files until it has enough.
   const fence = page.q !== undefined || page.tags.length > 0 ? db`offset 0` : db``
   const ids = await listIds(db`
     select f.id from (select f.* from files f where ${where} ${fence}) f
@@ -113,7 +113,7 @@ async function listIds(query: Fragment): Promise<number[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Only what is shown is looked up whole. Whatever was deleted meanwhile is missing. */
+/** Only the files of the page are read whole. Files deleted meanwhile are missing. */
 async function listInOrder(db: Db, ids: number[]): Promise<FileRow[]> {
   const files = await findFiles(db, ids)
   return ids.flatMap(id => files.get(id) ?? [])

@@ -8,13 +8,13 @@ import { summaryOf } from '../users/represent.ts'
 import { kindOf, previewFormatOf } from './kinds.ts'
 import type { FileRow } from './schema.ts'
 
-/** Who is named, and under which address this server is reached. */
+/** The user cache and the origin of URLs. */
 export interface FileViewer {
   userCache: UserCache
   origin: string
 }
 
-/** What the caller did with some files. */
+/** The caller's stars and subscriptions of files. */
 export interface OwnMarks {
   starred: ReadonlySet<number>
   subscribed: ReadonlySet<number>
@@ -22,27 +22,27 @@ export interface OwnMarks {
 
 export const noMarks: OwnMarks = { starred: new Set(), subscribed: new Set() }
 
-/** What summaries leave out. */
+/** The members that summaries leave out. */
 export function showRaw({ blob }: FileRow) {
   return { raw: blob.raw === null ? null : JSON.stringify(blob.raw) }
 }
 
-/** The summary of a file as one caller sees it, without its app. Whom it names must be in memory. */
+/** The summary of a file for one caller, without its app. The users it names must be in memory. */
 export function showFile(row: FileRow, viewer: FileViewer, { starred, subscribed }: OwnMarks = noMarks) {
   return { ...showCommon(row, viewer), is_subscribed: subscribed.has(row.id), is_starred: starred.has(row.id) }
 }
 
-/** The summary of a file as events carry it: one text for everybody. */
+/** The summary of a file in events, equal for all readers. */
 export function presentFile(row: FileRow, { app, userCache, origin }: PresentationContext) {
   return { ...showCommon(row, { userCache, origin }), app: showAppRef(app, userCache, origin) }
 }
 
-/** A file that an answer cites, for a reader who may not read the app that it is in. */
+/** A file that an answer cites, for readers who may not have access to its app. */
 export function showCitedFile(row: FileRow, viewer: FileViewer) {
   return { ...showCommon(row, viewer), ...noLinks, is_subscribed: false, is_starred: false }
 }
 
-/** The same for events, which are one for all readers: whoever may read the file asks for it by its id. */
+/** A cited file in events, equal for all readers: those with access load it by its id. */
 export function presentCitedFile(row: FileRow, { userCache, origin }: PresentationContext) {
   return { ...showCommon(row, { userCache, origin }), ...noLinks, app: { id: row.app_id } }
 }

@@ -43,7 +43,7 @@ const create = route({
     const { metadata, tags, replace } = body
     const draft = { name: body.name ?? blob.name, metadata, tags: tags ?? undefined, blob, replace: replace === true }
     const { file, isNew } = await apps.run(createFile, app, by, draft, idempotencyKey)
-    // A request that is repeated may come from a caller who has lost the app since the first one.
+    // The caller of a repeated request may have lost access since the first one.
     const { state } = await openApp(app, 'read', caller)
     const shown = await showWhole(file, caller, state)
     return isNew ? reply(201, shown) : reply(200, shown)

@@ -33,7 +33,7 @@ export const FileUpdate = z.object({
 })
 export type FileUpdate = z.output<typeof FileUpdate>
 
-/** A file of a files app, or an attachment of what `parent` names. */
+/** A file of a files app, or an attachment of the item `parent`. */
 export const File = z
   .object({
     id: Int,
@@ -68,7 +68,7 @@ export const File = z
   .meta({ id: 'File' })
 export const Files = pagedList(File)
 
-/** The file as events show it: without what depends on who looks. */
+/** A file in events: without members that differ between readers. */
 export const EventFile = File.omit({ is_subscribed: true, is_starred: true }).extend({ app: EventApp }).meta({
   id: 'EventFile',
 })
@@ -83,19 +83,19 @@ export const VersionPath = z.object({ id: z.string(), rev: z.string() })
 
 export type AttachedTo = 'message' | 'post' | 'comment'
 
-/** What a file shows of the blob of its version. */
+/** The blob of a file's version. */
 export type FileBlob = Omit<BlobRow, 'created_at'>
 
-/** A row of `files`, with the content of its current version. */
+/** A row of `files`, with the blob of its current version. */
 export interface FileRow {
   id: number
   app_id: number
-  /** What it is attached to; null for a file of a files app. */
+  /** The type of item that it is attached to; null for a file of a files app. */
   parent_type: AttachedTo | null
   parent_id: number | null
   rev: number
   name: string
-  /** Of the current version, for lists to sort by. */
+  /** Of the current version, as a sort key. */
   size: number
   metadata: Record<string, unknown> | null
   tags: string[]
@@ -111,7 +111,7 @@ export interface FileRow {
   blob: FileBlob
 }
 
-/** A row of `file_versions`, with its content. */
+/** A row of `file_versions`, with its blob. */
 export interface VersionRow {
   file_id: number
   rev: number
@@ -124,7 +124,7 @@ export interface VersionRow {
 const isTaken = { errors: { name: ['is the name of another file'] } }
 export const NameTaken = problem(409, 'file-name-taken', 'A file with this name already exists.', isTaken)
 
-/** The same where it is known which name. */
+/** NameTaken with the name. */
 export function nameTaken(name: string): Problem {
   return new Problem(NameTaken.status, NameTaken.code, `A file named "${name}" already exists.`, { ...isTaken, name })
 }

@@ -14,8 +14,8 @@ import type { FileRow } from './schema.ts'
 type Request = Caller & { origin: string; form: Representation }
 
 /**
- * One file, with everybody it names brought into memory. 404 where its app was deleted since. `known`: its app, where the
- * request has opened it before.
+ * A file; loads the users that it names. 404 where its app was deleted since. `known`: its app, where the request has
+ * opened it before.
  */
 export async function showWhole(file: FileRow, request: Request, known: AppState | null = null): Promise<object> {
   const [shown] = await showAll([file], 'details', request, known)
@@ -23,7 +23,7 @@ export async function showWhole(file: FileRow, request: Request, known: AppState
   return shown
 }
 
-/** Without the files of apps that were deleted since. `known`: where all are of one app, what was found of it. */
+/** Files of a page, without those of apps deleted since. `known`: where all are of one app, its state. */
 export async function showPage(
   { rows, count }: { rows: FileRow[]; count: number },
   page: Page,

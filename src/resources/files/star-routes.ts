@@ -8,7 +8,7 @@ import { findFile } from './store.ts'
 const load: LoadTarget = async (db, app, _type, id) => {
   const file = await findFile(db, id)
   if (file === null || file.app_id !== app || file.trashed_at !== null) throw NotFound()
-  // Attachments are hidden with what they are attached to.
+  // An attachment is hidden with its item.
   if (file.parent_type !== null) await loadItemTarget(db, app, file.parent_type, file.parent_id!)
   return { ...file, changeCounts: changeFileCounts }
 }

@@ -5,10 +5,10 @@ import { openSecret, sealOldSecret, sealSecret } from './delivery/webhook-secret
 import { WebhookIsDisabled } from './schema.ts'
 import * as store from './store.ts'
 
-/** What the API shows of a webhook. The secret is not part of it, nor of the answers that are kept for repetition. */
+/** A webhook in responses. The secret is not part of it, nor of the responses that are stored for repetition. */
 export type ShownWebhook = Omit<store.WebhookRow, 'secret' | 'old_secret' | 'old_secret_until'>
 
-/** Registers a webhook: it gets the events that are committed from now on. */
+/** Registers a webhook for the events committed from now on. */
 export const createWebhook = globalCommand(
   'createWebhook',
   async (work: GlobalWork, input: store.NewWebhookRow): Promise<ShownWebhook> => {
@@ -27,7 +27,7 @@ export interface WebhookChange {
   change: Partial<store.NewWebhookRow>
 }
 
-/** Changes a webhook. What waits for one that is disabled is dropped, and nothing is caught up when it is enabled. */
+/** Changes a webhook. Disabling drops its queued deliveries; enabling does not catch up on earlier events. */
 export const updateWebhook = globalCommand(
   'updateWebhook',
   async (work: GlobalWork, { id, change }: WebhookChange): Promise<ShownWebhook> => {
@@ -35,12 +35,12 @@ export const updateWebhook = globalCommand(
     if (before === null) throw NotFound()
     const { secret = undefined } = change
     const sealed = secret === undefined ? before.secret : sealSecret(work.vault, secret, id)
-    // One that is enabled again starts afresh.
+    // A webhook that is enabled again starts with a clean record.
     const isRevived = change.is_enabled === true && !before.is_enabled
     const fresh = isRevived ? { failing_since: null, disabled_reason: null } : {}
     const after = { ...before, ...change, ...fresh, secret: sealed }
     await store.updateWebhook(work.sql, after)
-    // On enabling too: a commit that began before the webhook was disabled may have queued something since.
+    // On enabling too: a commit that began before the webhook was disabled may have queued deliveries since.
     if (after.is_enabled !== before.is_enabled) await store.removeQueued(work.sql, id)
     const changed = differences(before, after, ['triggers', 'is_enabled', 'retries'])
     if (changed !== null) audit(work, { action: 'webhook_updated', target: toTarget(after), ...changed })
@@ -49,10 +49,10 @@ export const updateWebhook = globalCommand(
   },
 )
 
-/** How long the secret before the last one signs along: time to tell all receivers of the new one. */
+/** How long the previous secret signs too: time to update all receivers. */
 const oldSecretMs = 24 * 3_600_000
 
-/** Gives a webhook another secret, which signs from now on; the one before signs along for a day. */
+/** Gives a webhook a new secret, which signs from now on; the previous one signs too for a day. */
 export const rotateSecret = globalCommand(
   'rotateSecret',
   async (work: GlobalWork, { id, secret }: { id: number; secret: string }): Promise<ShownWebhook> => {
@@ -72,7 +72,7 @@ export const rotateSecret = globalCommand(
   },
 )
 
-/** Disables a webhook that has failed for too long, and says why. Nothing happens where it succeeds again meanwhile. */
+/** Disables a webhook that has failed for too long, with the reason. Does nothing where it has succeeded meanwhile. */
 export const disableFailing = globalCommand(
   'disableFailing',
   async (work: GlobalWork, { id, failingBefore }: { id: number; failingBefore: Date }): Promise<boolean> => {
@@ -103,7 +103,7 @@ export interface Redelivery {
   ref: store.DeliveryRef
 }
 
-/** Queues the bytes of a delivery again, under a new guid. Refuses with 400 where the webhook is disabled. */
+/** Queues the body of a delivery again, under a new guid. 400 where the webhook is disabled. */
 export const redeliver = globalCommand(
   'redeliver',
   async (work: GlobalWork, { webhook, ref }: Redelivery): Promise<store.DeliveryRow> => {
@@ -124,10 +124,10 @@ export interface FailedRedelivery {
   until: Date | undefined
 }
 
-/** Deliveries that one call queues again. */
+/** The most deliveries that one call queues again. */
 const mostRedelivered = 1_000
 
-/** Queues again what has failed, the oldest of it first; how many there were. Refuses with 400 where it is disabled. */
+/** Queues failed deliveries again, oldest first; returns how many. 400 where the webhook is disabled. */
 export const redeliverFailed = globalCommand(
   'redeliverFailed',
   async (work: GlobalWork, { webhook, since, until }: FailedRedelivery): Promise<number> => {
@@ -143,7 +143,7 @@ export const redeliverFailed = globalCommand(
   },
 )
 
-/** A webhook as the audit log names it: the path of its address may be a secret. */
+/** A webhook as a target in the audit log: without the path of its URL, which may be a secret. */
 function toTarget({ id, payload_url }: Pick<store.WebhookRow, 'id' | 'payload_url'>) {
   return { type: 'webhook', id, name: new URL(payload_url).origin }
 }

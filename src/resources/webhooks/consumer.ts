@@ -4,7 +4,7 @@ import type { AppEvent } from '../../engine/event.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { insertDeliveries, listEnabled, type NewDelivery } from './store.ts'
 
-/** What of an event is kept until it is sent: what the payload is made from. */
+/** The facts of an event from which the payload is made when it is sent. */
 export interface DeliveryFacts {
   entity_id: number
   facts: Record<string, unknown> | null
@@ -15,9 +15,9 @@ export interface DeliveryFacts {
 const nothing: Write[] = []
 
 /**
- * Turns events into deliveries: knows which webhooks want which triggers, and queues a row for each of them in the
- * commit of the event. Webhooks change through the environment, whose rev every commit looks at under its lock, so
- * that an event is queued for exactly those that were enabled when it was decided.
+ * Turns events into deliveries: knows the triggers of all webhooks, and queues a row for each matching webhook in the
+ * event's commit. Webhooks change through the shared log, whose rev every commit checks under its lock, so an event is
+ * queued for exactly the webhooks enabled when it was decided.
  */
 export class Registrations {
   readonly #sql: Sql
@@ -27,12 +27,12 @@ export class Registrations {
     this.#sql = sql
   }
 
-  /** Nobody wants anything. */
+  /** True where no webhook is enabled. */
   get isEmpty(): boolean {
     return this.#byTrigger.size === 0
   }
 
-  /** Reads the webhooks, and again whenever they change. Call after the environment was started. */
+  /** Reads the webhooks, now and whenever they change. Call it after the shared log was started. */
   async follow(sharedLog: SharedLog): Promise<void> {
     sharedLog.listen(async ({ type }) => {
       if (type === 'webhook_changed' || type === 'everything') await this.#load()
@@ -40,7 +40,7 @@ export class Registrations {
     await this.#load()
   }
 
-  /** The rows that a commit writes for one of its events; see Follower. */
+  /** The rows that a commit writes for one of its events; see SameCommitProjection. */
   toDeliveries(event: AppEvent): Write[] {
     const webhooks = this.#wanting(event)
     if (webhooks === undefined) return nothing
@@ -53,7 +53,7 @@ export class Registrations {
     })
   }
 
-  /** The webhooks that want one of these events, each once. */
+  /** The webhooks that any of these events triggers, each once. */
   concerned(events: readonly AppEvent[]): Iterable<number> {
     if (this.isEmpty) return []
     return new Set(events.flatMap(event => this.#wanting(event) ?? []))
@@ -73,7 +73,7 @@ export class Registrations {
   }
 }
 
-/** What was written in an item, and became its app's title, is never sent, so it is not kept either. */
+/** Text of an item, and the app title that quotes it, is never sent, so it is not stored either. */
 function toFacts({ kind, entity_id, facts: all, body, created_at }: AppEvent): DeliveryFacts {
   const facts = all?.title === undefined ? all : { ...all, title: undefined }
   if (typeof body !== 'object' || body === null) return { entity_id, facts, body, created_at }

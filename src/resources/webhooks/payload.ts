@@ -22,23 +22,23 @@ interface PayloadParts {
   apps: Apps
   userCache: UserCache
   events: EventTypes
-  /** Scheme and host for absolute URLs, asked for when they are made. */
+  /** The origin of absolute URLs, read when they are made. */
   origin: () => string
   log: Log
 }
 
 /**
- * Makes payloads: the envelope of every event, and what its type tells receivers, redacted. Scalars are strings, as
- * in the API's answers. Null where there is nothing left to tell.
+ * Makes payloads: the envelope of all events, and the redacted members of its type. Numbers are strings, as in the
+ * API's responses. Null where there is nothing left to send.
  */
 export function composePayload({ sql, apps, userCache, events, log, ...parts }: PayloadParts): Compose {
   const findAppOf = async ({ id, app_id }: QueuedDelivery) => {
     if (app_id === sharedLogId) return null
-    // In this order: a delivery takes over from the row when that is removed.
+    // In this order: when the row is removed, the delivery gets a copy of it.
     return apps.current(app_id)?.app ?? (await findApp(sql, app_id)) ?? (await findLastOfApp(sql, id))
   }
   return async delivery => {
-    // Sent again, though it could not be told the first time: of that nothing was kept.
+    // A redelivery of a delivery without a payload: none of its facts were kept.
     if (delivery.facts === null) return null
     const kind = events.get(delivery.action)
     const app = await findAppOf(delivery)
@@ -46,7 +46,7 @@ export function composePayload({ sql, apps, userCache, events, log, ...parts }: 
     const event = toEvent(delivery, kind)
     await userCache.load([delivery.actor_id, ...(kind.names?.(event) ?? [])])
     const origin = parts.origin()
-    // What belongs to no app does not look at it.
+    // Events of no app do not use it.
     const told = tell(event, { app: (app && redactApp(app)) as AppRow, userCache, origin }, log)
     if (told === null) return null
     const actor = actorOf(userCache.show(delivery.actor_id), origin)
@@ -61,14 +61,14 @@ function tell(event: AppEvent, context: PresentationContext, log: Log): Record<s
   try {
     return (kind.redact === undefined ? kind.present?.(event, context) : kind.redact(event, context)) ?? null
   } catch (error) {
-    // A bug in one type of event must not hold up everything behind it in the queue.
+    // A bug in one type of event must not block the deliveries behind it.
     log.error({ event: event.rev, type: event.type, error }, 'A payload could not be made')
     return null
   }
 }
 
 function toEvent({ event_id, action, app_id, actor_id, facts }: QueuedDelivery, kind: EventType<unknown>): AppEvent {
-  // Written by Registrations; as JSON, dates have become text.
+  // Written by Registrations; in JSON, dates are text.
   const kept = facts as unknown as DeliveryFacts
   return {
     kind,

@@ -7,7 +7,7 @@ export function showWebhook(webhook: ShownWebhook) {
   return { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason }
 }
 
-/** The delivery as list items show it. */
+/** A delivery in lists. */
 export function showDeliverySummary(row: DeliverySummaryRow) {
   const { id, webhook_id, guid, event_id, action, delivered_at, duration_ms, status, status_code, attempts } = row
   const duration = duration_ms === null ? null : Math.round(duration_ms) / 1000
@@ -15,7 +15,7 @@ export function showDeliverySummary(row: DeliverySummaryRow) {
   return { ...shown, next_attempt_at: status === 'queued' ? row.due_at : null }
 }
 
-/** The delivery with what was sent and what came back. */
+/** A delivery with its request and response. */
 export function showDelivery(row: DeliveryRow) {
   const { request, response, body } = row
   return {

@@ -201,7 +201,7 @@ const rotate = route({
   replies: { 200: RotatedWebhook },
   problems: [NotFound],
   async handle({ params, by }, { globalCommands }) {
-    // As libraries for Standard Webhooks expect it.
+    // In the format of Standard Webhooks.
     const secret = `whsec_${randomBytes(32).toString('base64')}`
     const webhook = await globalCommands.run(rotateSecret, by, { id: toId(params.id), secret })
     return reply(200, { ...showWebhook(webhook), secret })
@@ -237,12 +237,12 @@ const test = route({
   },
 })
 
-/** Of one webhook no more are shown than are kept. */
+/** Of one webhook, at most the kept records are listed. */
 function toFilter({ action, status, event, since, until }: DeliveryListing, webhook?: number): store.DeliveryFilter {
   return { webhook, action, status, event, since, until, limit: keepRecords }
 }
 
-/** The settings that both spellings and both emptinesses come to; only what was given. */
+/** The given settings, from either spelling, with either form of empty values. */
 function toSettings({
   secret,
   is_enabled,

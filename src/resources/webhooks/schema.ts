@@ -3,7 +3,7 @@ import { problem } from '../../lib/errors.ts'
 import { idForm, Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
 import { Listing } from '../../api/page.ts'
 
-/** What receivers can be told about. More may come: receivers check the trigger before they process a delivery. */
+/** The triggers. More may be added: receivers must check the trigger before they process a delivery. */
 export const triggers = [
   'agents',
   'apps',

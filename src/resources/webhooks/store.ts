@@ -10,12 +10,12 @@ export interface WebhookRow {
   id: number
   payload_url: string
   triggers: string[]
-  /** Sealed, where there were keys. */
+  /** Encrypted, where keys are configured. */
   secret: string | null
   is_enabled: boolean
-  /** Further attempts where one fails. */
+  /** The most retries of a failed delivery. */
   retries: number
-  /** The one before, sealed as well, and until when it signs along. */
+  /** The previous secret, also encrypted, and until when it signs too. */
   old_secret: string | null
   old_secret_until: Date | null
   /** Since when no delivery has succeeded; null where the last one has. */
@@ -32,7 +32,7 @@ const columns = (db: Db) =>
 export const orderFields = ['id', 'created_at'] as const
 type OrderField = (typeof orderFields)[number]
 
-/** A number for a webhook that is to be inserted. */
+/** Draws an id for a new webhook. */
 export async function nextWebhookId(db: Db): Promise<number> {
   const [row] = await db<{ id: number }[]>`select nextval(pg_get_serial_sequence('webhooks', 'id')) as id`
   return row!.id
@@ -51,7 +51,7 @@ export async function findWebhook(db: Db, id: number): Promise<WebhookRow | null
   return row ?? null
 }
 
-/** Locked until the transaction ends. */
+/** Locks a webhook until the transaction ends. */
 export async function lockWebhook(tx: Tx, id: number): Promise<WebhookRow | null> {
   const [row] = await tx<WebhookRow[]>`
     select ${columns(tx)} from webhooks where id = ${id} for update`
@@ -69,7 +69,7 @@ export async function updateWebhook(tx: Tx, row: WebhookRow): Promise<void> {
     where id = ${id}`
 }
 
-/** Removes a webhook with its deliveries; false where there is none. */
+/** Removes a webhook with its deliveries; false where it does not exist. */
 export async function removeWebhook(tx: Tx, id: number): Promise<boolean> {
   const { count } = await tx`delete from webhooks where id = ${id}`
   await tx`delete from deliveries where webhook_id = ${id}`
@@ -84,7 +84,7 @@ export function listWebhooks(db: Db, page: Page<OrderField>): Promise<WebhookRow
     limit ${page.take} offset ${page.skip}`
 }
 
-/** Webhooks are few, so they are counted. */
+/** Webhooks are few, so counting them is cheap. */
 export async function countWebhooks(db: Db, page: Page): Promise<number> {
   const [row] = await db<{ count: number }[]>`select count(*) as count from webhooks where ${matches(db, page)}`
   return row!.count
@@ -96,15 +96,15 @@ function matches(db: Db, { q, tags, trashed }: Page): Fragment {
   return q === undefined ? db`true` : db`strpos(lower(payload_url), lower(${q})) > 0`
 }
 
-/** A condition: somebody wants to be told of events. */
+/** A condition: a webhook is enabled. */
 export const isAnyEnabled = 'exists (select from webhooks where is_enabled)'
 
-/** All that events must be matched with. */
+/** The triggers of all enabled webhooks. */
 export function listEnabled(db: Db): Promise<Pick<WebhookRow, 'id' | 'triggers'>[]> {
   return db<Pick<WebhookRow, 'id' | 'triggers'>[]>`select id, triggers from webhooks where is_enabled order by id`
 }
 
-/** A delivery on its way into the queue. */
+/** A delivery to be queued. */
 export interface NewDelivery {
   webhook_id: number
   event_id: number
@@ -134,13 +134,13 @@ export const insertDeliveries = batch<NewDelivery>({
     select webhook_id, event_id, trigger, action, app_id, actor_id, facts, created_at from ${rows} r`,
 })
 
-/** What a queued delivery has taken over of its app, which was removed; null where it has not. */
+/** The copy that a queued delivery has of its removed app; null without one. */
 export async function findLastOfApp(db: Db, delivery: number): Promise<AppRow | null> {
   const [row] = await db<{ app: unknown }[]>`select facts -> 'app' as app from deliveries where id = ${delivery}`
   return (reviveDates(row?.app) as AppRow | undefined) ?? null
 }
 
-/** Drops what waits for a webhook. Served by deliveries_queue. */
+/** Drops the queued deliveries of a webhook. Served by deliveries_queue. */
 export async function removeQueued(tx: Tx, webhook: number): Promise<void> {
   await tx`delete from deliveries where webhook_id = ${webhook} and status = 'queued'`
 }
@@ -155,7 +155,7 @@ export interface DeliverySummaryRow {
   delivered_at: Date | null
   duration_ms: number | null
   status_code: number | null
-  /** How often it was attempted, and when it is to be again. */
+  /** Attempts so far, and when the next one is due. */
   attempts: number
   due_at: Date | null
 }
@@ -172,14 +172,14 @@ export interface DeliveryFilter {
   action?: string | undefined
   status?: string | undefined
   event?: number | undefined
-  /** When it was attempted; what is queued, when it was made. */
+  /** The time of the attempt; of queued deliveries, of the event. */
   since?: Date | undefined
   until?: Date | undefined
-  /** Newest attempts of one webhook that are shown at all. */
+  /** The most attempts of one webhook that are listed. */
   limit: number
 }
 
-/** One page of attempts, and of what is queued where that is asked for. */
+/** One page of attempts, and of queued deliveries where these are asked for. */
 export function listDeliveries(db: Db, filter: DeliveryFilter, page: Page<OrderField>): Promise<DeliverySummaryRow[]> {
   return db<DeliverySummaryRow[]>`
     select ${summaryColumns(db)}
@@ -198,7 +198,7 @@ export async function countDeliveries(db: Db, filter: DeliveryFilter, page: Page
 const summaryColumns = (db: Db) =>
   db`id, webhook_id, guid, event_id, action, status, delivered_at, duration_ms, status_code, attempts, due_at`
 
-/** Old records are removed now and then; until that they are passed over. Served by deliveries_webhook. */
+/** Skips old records that have not been removed yet. Served by deliveries_webhook. */
 function newest(db: Db, { webhook, status, limit }: DeliveryFilter): Fragment {
   const isOfStatus = status === 'queued' ? db`status = 'queued'` : db`status <> 'queued'`
   if (webhook === undefined) return db`(select * from deliveries where ${isOfStatus}) newest`
@@ -219,7 +219,7 @@ function isWanted(db: Db, filter: DeliveryFilter, { q, tags, trashed }: Page): F
     ${q === undefined ? db`` : db`and strpos(action, lower(${q})) > 0`}`
 }
 
-/** How a webhook fares. */
+/** The state of a webhook's deliveries. */
 export interface WebhookHealth {
   queued: number
   oldest_queued_at: Date | null
@@ -240,7 +240,7 @@ export async function findHealth(db: Db, webhook: number, dayAgo: Date): Promise
   return row!
 }
 
-/** Files an attempt that was never queued. */
+/** Stores an attempt that was never queued. */
 export async function insertAttempt(
   db: Db,
   {
@@ -273,8 +273,8 @@ interface FailedDeliveries {
 }
 
 /**
- * Queues once more what failed, each event once and oldest first, unless a later attempt of it waits or has succeeded;
- * how many there were. Served by deliveries_failed.
+ * Queues failed deliveries again, each event once and oldest first, unless a later attempt of it is queued or has
+ * succeeded; returns how many. Served by deliveries_failed.
  */
 export async function copyFailed(tx: Tx, { webhook, since, until, limit, now }: FailedDeliveries): Promise<number> {
   const { count } = await tx`
@@ -292,7 +292,7 @@ export async function copyFailed(tx: Tx, { webhook, since, until, limit, now }: 
   return count
 }
 
-/** Enabled webhooks that ask for retries and have failed since before then. */
+/** Enabled webhooks with retries that have been failing since before a time. */
 export async function listFailing(db: Db, before: Date): Promise<number[]> {
   const rows = await db<{ id: number }[]>`
     select id from webhooks where is_enabled and retries > 0 and failing_since < ${before} order by id`
@@ -301,10 +301,10 @@ export async function listFailing(db: Db, before: Date): Promise<number[]> {
 
 const deliveryColumns = (db: Db) => db`${summaryColumns(db)}, body, request, response`
 
-/** How a path names a delivery. */
+/** A reference to a delivery in a path. */
 export type DeliveryRef = { id: number } | { guid: string }
 
-/** One delivery of a webhook, attempted or still queued. */
+/** A delivery of a webhook, attempted or still queued. */
 export async function findDelivery(db: Db, webhook: number, ref: DeliveryRef): Promise<DeliveryRow | null> {
   const [row] = await db<DeliveryRow[]>`
     select ${deliveryColumns(db)}
@@ -312,7 +312,7 @@ export async function findDelivery(db: Db, webhook: number, ref: DeliveryRef): P
   return row ?? null
 }
 
-/** Queues a delivery once more, under a new guid: what was sent, or the facts where nothing has been sent yet. */
+/** Queues a delivery again, under a new guid: its body, or its facts where there was no attempt yet. */
 export async function copyDelivery(
   tx: Tx,
   { webhook, ref, now }: { webhook: number; ref: DeliveryRef; now: Date },

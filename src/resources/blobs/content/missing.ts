@@ -4,15 +4,15 @@ import type { Sql } from '../../../postgres/sql.ts'
 import { ContentMissing, type BlobRow } from '../schema.ts'
 import { findBlob } from '../store.ts'
 
-/** Where blobs are: what is known of them, and their bytes. */
+/** The database and the store of bytes. */
 export interface BlobParts {
   sql: Sql
   bytes: Bytes
 }
 
 /**
- * Refuses what was to be made of a blob's bytes and could not: 404 where there are bytes and nothing can be made of them,
- * or the blob was deleted meanwhile; 500 where the blob is known and its bytes are missing.
+ * Refuses a rendition or preview that could not be made: 404 where the bytes cannot be rendered, or the blob was
+ * deleted meanwhile; 500 where the bytes of an existing blob are missing.
  */
 export async function refuseMissing(blob: Pick<BlobRow, 'id' | 'key'>, { sql, bytes }: BlobParts): Promise<never> {
   const isFault =

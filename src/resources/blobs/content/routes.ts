@@ -43,7 +43,7 @@ const picture = (noun: 'users' | 'apps', path: string, findSecret: typeof findUs
     },
   })
 
-/** What a link does not open is not there. */
+/** 404 for a link without a valid signature. */
 export function refuse(): never {
   throw NotFound()
 }

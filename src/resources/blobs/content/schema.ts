@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { idForm } from '../../../api/shape.ts'
 
-/** What signs a link, and what of it may be chosen. Whatever was not signed here leads nowhere: 404. */
+/** The signature of a link, and its options. 404 without a valid signature. */
 export const LinkQuery = z.object({
   e: z.string().optional(),
   s: z.string().optional(),
   d: z.string().optional(),
 })
 
-/** Digits of a link's path. */
+/** An id in the path of a link. */
 export const Id = z.string().regex(idForm).transform(Number)

@@ -8,19 +8,19 @@ import type { Renditions } from '../../../media/renditions.ts'
 import { refuseMissing, type BlobParts } from './missing.ts'
 import type { BlobRow } from '../schema.ts'
 
-/** A blob as far as its content goes. */
+/** The columns of a blob that its content needs. */
 type Served = Pick<BlobRow, 'id' | 'key' | 'size' | 'media_type' | 'image' | 'created_by'>
 
 interface Serving {
-  /** As the client is to call it when it saves it. */
+  /** The file name for saving. */
   name: string
   isAttachment: boolean
 }
 
-/** Types that no browser runs anything of, and that are what they say: pictures were looked into. */
+/** Types in which browsers run nothing, and whose content has been checked, as with pictures. */
 const shownInline = /^(?:image\/(?:png|jpeg|gif|webp|bmp|tiff|apng)|(?:audio|video)\/[\w.+-]+|application\/pdf)$/
 
-/** What was uploaded is data: nothing of it may run, load, or be taken for another type. */
+/** Uploads are data: browsers must not run them, load resources for them, or guess another type. */
 const guards = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src 'self'; sandbox",
@@ -28,16 +28,21 @@ const guards = {
   'Cross-Origin-Resource-Policy': 'cross-origin',
 }
 
-/** PDF viewers of browsers do not start in a sandbox; scripts of a PDF never reach the page's origin. */
+/** PDF viewers of browsers do not start in a sandbox; scripts of a PDF have no access to the page's origin. */
 const pdfGuards = {
   ...guards,
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; object-src 'self'",
 }
 
-/** Links change with what they lead to, so that it may be kept; not by caches between, which do not know who asks. */
+/**
+ * Links change with their content, so clients may cache it; shared caches may not, because access depends on the
+ * caller.
+ */
 const keep = 'private, max-age=86400'
 
-/** The content of a blob, whole or in ranges. Text comes as plain text; what could be active, only as an attachment. */
+/**
+ * Serves the content of a blob, whole or in ranges. Text becomes plain text; potentially active types are attachments.
+ */
 export async function serveBlob(blob: Served, parts: BlobParts, { name, isAttachment }: Serving) {
   const { key, size } = blob
   if (key === null) throw NotFound()
@@ -55,12 +60,12 @@ export async function serveBlob(blob: Served, parts: BlobParts, { name, isAttach
   })
 }
 
-/** A smaller version of a picture; 404 where it cannot be decoded. */
+/** Serves a rendition of a picture; 404 where it cannot be decoded. */
 export async function serveRendition(blob: Served, rendition: Rendition, parts: RenditionParts) {
   return (await findRendition(blob, rendition, parts)) ?? refuseMissing(blob, parts)
 }
 
-/** A smaller version of a picture; null where it cannot be decoded. */
+/** A rendition of a picture; null where it cannot be decoded. */
 export async function findRendition(blob: Served, rendition: Rendition, parts: RenditionParts) {
   const key = blob.key === null ? null : await parts.renditions.of(blob.key, rendition, blob.created_by)
   const sizeBytes = key === null ? null : await parts.bytes.sizeOf(key)
@@ -73,7 +78,7 @@ export async function findRendition(blob: Served, rendition: Rendition, parts: R
   return reply(200, download, { 'Content-Type': 'image/webp', 'Cache-Control': keep, ...guards })
 }
 
-/** What this server has made of a file: plain text, or HTML as a fragment to be put into a page. */
+/** Serves text that this server made of a file: plain text, or HTML as a fragment of a page. */
 export function serveText(text: string, type: 'text/html' | 'text/plain', { name, isAttachment }: Serving) {
   const content = Buffer.from(text)
   const download = new Download({
@@ -94,14 +99,14 @@ interface RenditionParts extends BlobParts {
   renditions: Renditions
 }
 
-/** The type under which a browser may show the content; null where it may only save it. */
+/** The type for display in browsers; null where the content may only be saved. */
 function shownTypeOf({ media_type, image }: Served): string | null {
   if (/^text\/plain$/.test(media_type)) return 'text/plain; charset=utf-8'
   if (media_type.startsWith('image/') && image === null) return null
   return shownInline.test(media_type) ? media_type : null
 }
 
-/** Both forms of the name: the plain one for old clients, and all of it, percent-encoded, for the others. */
+/** Content-Disposition with both forms of the name (RFC 6266): plain for old clients, percent-encoded for others. */
 export function toDisposition(name: string, isAttachment: boolean): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   const all = encodeURIComponent(name).replace(/['()*]/g, mark => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)

@@ -9,27 +9,27 @@ import { isDecoded, showBlob } from '../represent.ts'
 import { toFileName, type BlobRow } from '../schema.ts'
 import { findBlob, listBlobs } from '../store.ts'
 
-/** Of a picture that is not uploaded as a blob first. */
+/** The limit of a picture that is not uploaded as a blob first. */
 const pictureLimitBytes = 5 * 1024 * 1024
 
 const fetchDeadlineMs = 10_000
 const redirects = 3
 
-/** Formats of which there is an avatar. */
+/** Formats with an avatar. */
 const formats = new Set(['png', 'jpeg', 'gif', 'webp', 'bmp', 'svg'])
 
 /** What taking a picture takes. */
 export interface PictureCaller extends Keeper {
   outside: Outside
-  /** What a picture that is given by its address is fetched as; null where this is part of an errand. */
+  /** The quota for fetching a picture from a URL; null where it is part of a request that counts already. */
   outboundQuota: OutboundQuota | null
-  /** For a picture that is given by its address; absent: ten seconds. */
+  /** For a picture at a URL; default: ten seconds. */
   deadlineMs?: number
 }
 
 /**
- * The id of the blob that a picture is given by, made where it is given by its content or by an address; null and
- * undefined stay what they are. Refuses with 422 on `field` what is no picture, or none of the caller's.
+ * The id of the blob for a picture in a body, which is made where the picture is given by content or URL; null and
+ * undefined are returned as they are. 422 on `field` where it is no picture, or not the caller's.
  */
 export async function preparePicture(
   input: string | null | undefined,
@@ -47,7 +47,7 @@ interface Pictured {
   picture?: string | null | undefined
 }
 
-/** A body with the id of its picture in the place of what it is given by. */
+/** The body with the picture replaced by the id of its blob. */
 export async function withPicture<Body extends Pictured>(
   { picture, ...rest }: Body,
   caller: PictureCaller,
@@ -56,13 +56,13 @@ export async function withPicture<Body extends Pictured>(
   return id === undefined ? rest : { ...rest, picture: id }
 }
 
-/** The blob of a picture as details show it. */
+/** The blob of a picture in details. */
 export async function showPicture(sql: Sql, id: number | null, origin: string): Promise<object | null> {
   const blob = id === null ? null : await findBlob(sql, id)
   return blob === null ? null : showBlob(blob, origin)
 }
 
-/** The pictures of some people or agents, by the ids of these. */
+/** The pictures of users and agents, by user id. */
 export async function showPictures(
   sql: Sql,
   owners: readonly { id: number; picture_id: number | null }[],
@@ -105,7 +105,7 @@ async function fetchPicture(url: string, field: string, caller: PictureCaller): 
   const { by, outside, outboundQuota } = caller
   const send = () =>
     outside.send({ ...request, keepBytes: pictureLimitBytes + 1 }).catch(() => {
-      // Why is nobody's business: it would tell what is behind our firewall.
+      // Without the reason, which would reveal what is behind the firewall.
       throw invalid({ [field]: ['could not be fetched'] })
     })
   const answer = await (outboundQuota === null ? send() : outboundQuota.run(by, send))
@@ -116,7 +116,7 @@ async function fetchPicture(url: string, field: string, caller: PictureCaller): 
   return keepPicture(body, name, caller)
 }
 
-/** Looked into whatever it calls itself: `image/png` stands for any picture. */
+/** Checked by content, whatever the stated type: `image/png` stands for any picture. */
 function keepPicture(bytes: Buffer, name: string, caller: PictureCaller) {
   return keepBytes(caller, one(bytes), { name, mediaType: 'image/png' })
 }

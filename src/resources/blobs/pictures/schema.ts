@@ -1,9 +1,9 @@
 import { z } from 'zod'
 
-/** What a body that may hold a data URI can take. */
+/** The body limit where a data URI may be included. */
 export const pictureBodyLimitBytes = 16 * 1024 * 1024
 
-/** How a picture is given in a body. */
+/** A picture in a body. */
 export const PictureInput = z
   .union([z.int().nonnegative().transform(String), z.string().max(8 * 1024 * 1024)])
   .nullish()

@@ -8,8 +8,8 @@ import type { Sent } from './keep.ts'
 import { anyBytes, toMediaType } from './media-types.ts'
 
 /**
- * Reads the one file of a form while it arrives: `put` gets its bytes. Rejects with 422 where there is not exactly one
- * file named blob, where it is too large, and where there is too much else; what `put` has kept by then is of no use.
+ * Reads the one file of a multipart form (RFC 7578) while it arrives; `put` gets its bytes. 422 unless there is exactly
+ * one file named blob, within the limits; bytes already `put` are then of no use.
  */
 export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Array>) => Promise<void>): Promise<Sent> {
   const parser = createParser(upload.contentType)
@@ -18,7 +18,7 @@ export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Ar
   let isOther = false
   let isBroken = false
   const take: BusboyEvents['file'] = (field, file, name, _encoding, mediaType) => {
-    // A file that is cut off fails its reader, and the form as a whole.
+    // A truncated file fails its reader, and the whole form.
     file.on('error', () => (isBroken = true))
     if (field !== 'blob' || files.length > 0) {
       isOther ||= field === 'blob'
@@ -27,13 +27,14 @@ export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Ar
     }
     const kept = put(piecesOf(file, upload))
     kept.catch((error: unknown) => failed.abort(error))
-    // Browsers write quotes in names like that, and nothing else.
+    // Browsers encode quotes in names like this, and nothing else.
     const written = (name ?? '').replaceAll('%22', '"')
     const fileName = toFileName(written)
     files.push({ sent: { name: fileName, mediaType: toSaid(mediaType, fileName) }, file, kept })
   }
   parser.on('file', take)
-  // Thrown through the parser: it would read on to the end of its piece, at 20 µs for each part of five bytes.
+  // Thrown through the parser, which would otherwise read on to the end of its chunk, at 20 µs for each part of five
+  // bytes.
   for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) parser.on(limit, refuseParts)
   try {
     await pipeline(upload, parser, { signal: failed.signal })
@@ -45,7 +46,7 @@ export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Ar
       await kept.catch(() => {})
     }
     if (isOurs) throw failed.signal.reason
-    // Else the form is broken, which is its sender's doing.
+    // Any other error means a malformed form.
     throw error instanceof Problem || error instanceof ClientGone ? error : NoBlob()
   }
   const [only] = files
@@ -56,8 +57,8 @@ export async function readForm(upload: Upload, put: (file: AsyncIterable<Uint8Ar
 }
 
 /**
- * The pieces of a file as they came, each from memory of the upload, which gets it back when a piece from elsewhere is
- * asked for: all pieces of it were written by then. A stream's own iterator would put pieces together in new memory.
+ * The chunks of a file as they arrive, in the upload's memory, which is recycled when a chunk in other memory is
+ * requested: all earlier ones were written by then. The stream's own iterator would join chunks in new memory.
  */
 async function* piecesOf(file: Readable, upload: Upload): AsyncGenerator<Uint8Array> {
   const pieces: Uint8Array[] = []
@@ -98,7 +99,7 @@ async function* piecesOf(file: Readable, upload: Upload): AsyncGenerator<Uint8Ar
   }
 }
 
-/** The parser takes a part for text that says nothing of its type: a name that says otherwise is believed rather. */
+/** The parser reports text for a part without a type: then the name's extension decides. */
 function toSaid(mediaType: string, name: string): string {
   const type = toMediaType(name, '')
   return mediaType === 'text/plain' && type !== anyBytes && !type.startsWith('text/') ? '' : mediaType
@@ -114,12 +115,12 @@ function createParser(contentType: string): BusboyInstance {
       headers: { 'content-type': contentType },
       preservePath: true,
       isPartAFile: (_field, _type, name) => name !== undefined,
-      // Nothing waits in the parser: a piece is read while it is written, where what is thrown is caught.
+      // No buffering in the parser: a chunk is read while it is written, so that exceptions are caught.
       highWaterMark: 1,
       limits: { fileSize: blobLimitBytes, fieldSize: 65_536, fields: 20, files: 3, parts: 24, headerPairs: 100 },
     })
   } catch {
-    // It takes multipart forms with a boundary and nothing else.
+    // The parser accepts multipart forms with a boundary only.
     throw NoBlob()
   }
 }

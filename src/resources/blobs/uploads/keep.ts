@@ -7,7 +7,7 @@ import { anyBytes, extensionOf, toMediaType } from './media-types.ts'
 import type { BlobRow } from '../schema.ts'
 import { insertBlob, insertLooseBytes, removeLooseBytes, type NewBlobRow } from '../store.ts'
 
-/** What keeping bytes takes. */
+/** The services for storing bytes. */
 export interface Keeper {
   sql: Sql
   bytes: Bytes
@@ -16,13 +16,13 @@ export interface Keeper {
   now: () => Date
 }
 
-/** What the sender says about its bytes. */
+/** The sender's description of the bytes. */
 export interface Sent {
   name: string
   mediaType: string
 }
 
-/** Formats that are looked into. What claims to be one of them and is not, is just bytes. */
+/** Picture types that are checked by content. Other content of such a type is stored as plain bytes. */
 const pictures: Record<string, string> = {
   png: 'image/png',
   jpeg: 'image/jpeg',
@@ -36,9 +36,8 @@ const pictureTypes = new Set([...Object.values(pictures), 'image/x-ms-bmp'])
 const pictureExtensions = new Set([...Object.keys(pictures), 'jpg', 'tif', 'apng'])
 
 /**
- * Keeps bytes as a blob of the caller. `write` puts them under the key that it is given, and says what they are; where
- * it fails, or this process dies, nothing stays behind. `insert` may find that they were kept before, and give the blob
- * that they became.
+ * Stores bytes as a blob of the caller. `write` stores them under the given key and returns their size and hash; after
+ * a failure or crash, nothing stays behind. `insert` may find that an earlier request stored them, and return its blob.
  */
 export async function keepBlob(
   keeper: Keeper,
@@ -59,7 +58,7 @@ export async function keepBlob(
     await discard()
     throw error
   }
-  // Where this fails it may have been committed all the same: housekeeping knows whether the bytes are still loose.
+  // A failed insert may have been committed nevertheless; the removal of loose bytes checks for a blob.
   const blob = await insert(row)
   if (blob.key !== key) await discard()
   return blob
@@ -93,7 +92,7 @@ async function describeBlob(
   }
 }
 
-/** The same for bytes that are in memory. */
+/** Stores bytes from memory as a blob of the caller. */
 export function keepBytes(keeper: Keeper, source: AsyncIterable<Uint8Array>, sent: Sent): Promise<BlobRow> {
   return keepBlob(keeper, async key => {
     await keeper.bytes.put(key, source)

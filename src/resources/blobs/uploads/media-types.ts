@@ -1,4 +1,4 @@
-/** Media types by extension, for uploads that do not say what they are. */
+/** Media types by extension, for uploads without a type. */
 const types = {
   '7z': 'application/x-7z-compressed',
   aac: 'audio/aac',
@@ -60,18 +60,18 @@ const types = {
   zip: 'application/zip',
 }
 
-/** No object: that has members like `constructor`, which is somebody's extension. */
+/** A map, because an object has inherited members like `constructor`, which may be an extension. */
 const byExtension = new Map(Object.entries(types))
 
-/** What is known of nothing but that it is bytes. */
+/** The type of unknown bytes. */
 export const anyBytes = 'application/octet-stream'
 
-/** The extension of a file name in lower case, without the dot; empty if it has none. */
+/** The extension of a file name in lower case, without the dot; empty without one. */
 export function extensionOf(name: string): string {
   return /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? ''
 }
 
-/** What the sender says it is, or what its name says where the sender says nothing of use. */
+/** The media type that the sender states, or, where that is missing or generic, that of the extension. */
 export function toMediaType(name: string, said: string): string {
   const type = said.split(';')[0]!.trim().toLowerCase()
   const isUseful = type !== anyBytes && type.length <= 128 && /^[\w.+-]+\/[\w.+-]+$/.test(type)

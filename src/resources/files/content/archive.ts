@@ -5,16 +5,16 @@ import type { Bytes } from '../../../bytes/bytes.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { listForArchive, type ArchivedFile } from '../store.ts'
 
-/** Types that do not become smaller. */
+/** Types that are compressed already. */
 const compressed = /^(?:image\/(?!svg|bmp|tiff)|audio\/|video\/|application\/(?:zip|pdf|x-7z|vnd\.openxml))/
 
-/** Files that are read from the database at once. A guess. */
+/** Files per query. A guess. */
 const portion = 500
 
 /**
- * A ZIP of an app's files, made while it is read: one file is open at a time, and nothing is kept but names. What is
- * added to the app meanwhile may be in it or not. It fails where the bytes of a file cannot be read, so that nobody takes
- * half an archive for a whole one.
+ * A ZIP of an app's files, made while it is read: one file is open at a time, and only names are kept. Files added
+ * meanwhile may be in it or not. Fails where the bytes of a file cannot be read, so that half an archive is not taken
+ * for a whole one.
  */
 export function zipFiles(sql: Sql, app: number, bytes: Bytes): Readable {
   const zip = new ZipFile()
@@ -30,10 +30,10 @@ async function fill(zip: ZipFile, output: Readable, files: AsyncIterable<Archive
   for await (const { name, key, media_type, changed_at } of files) {
     current = await bytes.open(key)
     if (current === null) throw new Error(`The bytes of a file are missing under their key ${key}`)
-    // Whoever stopped reading meanwhile would leave it open.
+    // The reader has gone meanwhile, and the file would stay open.
     if (output.destroyed) return void current.destroy()
     const options = { mtime: changed_at, compress: !compressed.test(media_type) }
-    // Not given at once: entries are kept to the end, and would keep it.
+    // Added lazily: entries are kept to the end, and would keep an open stream.
     zip.addReadStreamLazy(names.take(name), options, done => done(null, current!))
     await finished(current)
   }
@@ -50,10 +50,10 @@ async function* listFiles(sql: Sql, app: number): AsyncGenerator<ArchivedFile> {
   } while (files.length === portion)
 }
 
-/** Names without regard to case, because some systems have none: the second `a.txt` is `a (2).txt`. */
+/** Unique names, without regard to case, because some systems ignore it: the second `a.txt` becomes `a (2).txt`. */
 class EntryNames {
   readonly #taken = new Set<string>()
-  /** Where to go on counting: thousands of names may come out the same. */
+  /** Where to continue counting: thousands of files may have one name. */
   readonly #copies = new Map<string, number>()
 
   take(fileName: string): string {
@@ -69,7 +69,7 @@ class EntryNames {
   }
 }
 
-/** Programs that unpack archives would take the rest for folders. */
+/** Without separators, which programs would take for folders. */
 function toEntryName(name: string): string {
   return /^\.\.?$/.test(name) ? name.replaceAll('.', '_') : name.replace(/[/\\:]/g, '_')
 }

@@ -3,7 +3,7 @@ import { takeTasks } from '../../../lib/process/thread.ts'
 import type { PreviewTask } from '../../../media/previews.ts'
 import { parseText } from '../../content/text/render.ts'
 
-// What the thread of previews runs.
+// The thread of previews.
 takeTasks(show)
 
 function show(task: PreviewTask): string | null {

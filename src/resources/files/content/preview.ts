@@ -5,13 +5,13 @@ import { refuseMissing, type BlobParts } from '../../blobs/content/missing.ts'
 import { escapeText } from '../../content/text/html.ts'
 import type { FileBlob } from '../schema.ts'
 
-/** Nobody reads more in a preview; the whole file can be downloaded. */
+/** More than a preview's readers read; the whole file can be downloaded. */
 const textLimitBytes = 512 * 1024
 
-/** Files of code that are larger are shown without colours, which would take the longest for them. A guess. */
+/** Larger code is shown without colours, which would take longest for it. A guess. */
 const highlightLimitBytes = 32 * 1024
 
-/** Rendered Markdown is bounded like that of content. */
+/** The limit of rendered Markdown, as for content. */
 const markdownLimit = 64 * 1024
 
 /** What making a preview takes. */
@@ -19,7 +19,7 @@ interface PreviewParts extends BlobParts {
   previews: Previews
 }
 
-/** Safe HTML for a file of code: escaped, with classes for the colours where the language is known. */
+/** Safe HTML for code: escaped, with classes for colours where the language is known. */
 export async function showCode(name: string, blob: FileBlob, parts: PreviewParts): Promise<string> {
   const language = extensionOf(name)
   const read = async () => ({ form: 'code' as const, language, text: await readText(blob, parts) })
@@ -27,7 +27,7 @@ export async function showCode(name: string, blob: FileBlob, parts: PreviewParts
   return toCode(coloured ?? escapeText(await readText(blob, parts)))
 }
 
-/** Safe HTML for a file of Markdown, made as that of messages is; as it was written where that cannot be made. */
+/** Safe HTML for Markdown, rendered as messages are; the source text where that fails. */
 export async function showMarkdown(blob: FileBlob, parts: PreviewParts): Promise<string> {
   const read = async () => (await readText(blob, parts)).slice(0, markdownLimit)
   const html = await parts.previews.of(`${blob.id}.html`, async () => ({ form: 'Markdown', text: await read() }))
@@ -40,20 +40,22 @@ export async function readText(blob: FileBlob, parts: BlobParts): Promise<string
   const source = key === null ? null : await parts.bytes.open(key, { first: 0, last: limit - 1 })
   if (source === null) return refuseMissing(blob, parts)
   const text = decode(await readAll(source), { isCut: limit < size })
-  // Split and joined: replacing takes four times as long where there is much of it (measured).
+  // Splitting and joining is four times as fast as replacing where there is much to replace (measured).
   return text.split('\0').join('\u{FFFD}').replace(/\r\n?/g, '\n')
 }
 
-/** By its byte order mark, as UTF-8 where it is that, and else as what Windows saved before. */
+/**
+ * Decodes by the byte order mark, as UTF-8 where that is valid, otherwise as Windows-1252, the old default of Windows.
+ */
 function decode(bytes: Buffer, { isCut }: { isCut: boolean }): string {
   const mark = bytes.toString('latin1', 0, 2)
   if (mark === '\xff\xfe') return new TextDecoder('utf-16le').decode(bytes)
   if (mark === '\xfe\xff') return new TextDecoder('utf-16be').decode(bytes)
   try {
-    // A character that was cut in two is left out.
+    // A truncated character is left out.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: isCut })
   } catch {
-    // Any bytes are text in this one.
+    // Any bytes are valid in Windows-1252.
     return new TextDecoder('windows-1252').decode(bytes)
   }
 }

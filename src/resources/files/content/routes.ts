@@ -54,7 +54,7 @@ const preview = route({
     if (format === 'code') return serveText(await showCode(name, blob, caller), 'text/html', serving)
     if (format === 'html') return serveText(await showMarkdown(blob, caller), 'text/html', serving)
     if (format === 'text') return serveText(await readText(blob, caller), 'text/plain', serving)
-    // Of these a rendition would be still, or larger.
+    // A rendition of these would lose the animation, or be larger.
     const isAsItIs = format !== 'image' || blob.image === null || ['gif', 'svg'].includes(blob.image)
     if (isAsItIs) return serveBlob(blob, caller, serving)
     return (await findRendition(blob, 'preview', caller)) ?? serveBlob(blob, caller, serving)
@@ -114,7 +114,9 @@ const ownArchive = route({
   },
 })
 
-/** The app that a link leads to. 404 for what was signed otherwise, has expired, is gone or in the trash. */
+/**
+ * The app that a link names. 404 for a wrong or expired signature, and where the app does not exist or is in the trash.
+ */
 async function openArchive(
   id: number,
   part: string,
@@ -137,7 +139,9 @@ function sendArchive({ id, name }: AppRow, { sql, bytes }: Pick<Services, 'sql' 
   })
 }
 
-/** The file that a link leads to, as of its version. 404 for what was signed otherwise, has expired, or is gone. */
+/**
+ * The file that a link names, in its version. 404 for a wrong or expired signature, and where the file does not exist.
+ */
 async function openLink(
   { id, rev }: { id: number; rev: number },
   part: '' | '/preview' | '/thumbnail',
@@ -147,7 +151,7 @@ async function openLink(
   const file = await findFile(sql, id)
   const version = file?.rev === rev ? file : await findVersion(sql, id, rev)
   if (file === null || version === null) throw NotFound()
-  // What a deleted app held is removed only later.
+  // Content of a deleted app is removed only later.
   if ((await findApp(sql, file.app_id))?.deleted_at !== null) throw NotFound()
   const path = `/files/${id}/${rev}${part}`
   if (!isSigned(path, signature, version.blob.secret, now().getTime())) throw NotFound()

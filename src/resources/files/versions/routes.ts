@@ -108,7 +108,7 @@ const subscription = (verb: 'subscribe' | 'unsubscribe') =>
     },
   })
 
-/** The file as it was in one of its versions. What was not changed by whoever made it is as it is now. */
+/** The file in one of its versions. Other members are the current ones. */
 function asOf(file: FileRow, { rev, blob, created_at, created_by }: VersionRow): FileRow {
   if (rev === file.rev) return file
   return { ...file, rev, blob, created_at, created_by, updated_at: null, updated_by: null }

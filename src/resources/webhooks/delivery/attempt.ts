@@ -6,18 +6,21 @@ import type { Answer } from '../../../egress/exchange.ts'
 import { sign } from './signature.ts'
 import type { Outcome } from './store.ts'
 
-/** How much of a receiver's answer is kept; what follows is not even read. */
+/** Bytes kept of a receiver's answer; the rest is not read. */
 const keepBytes = 65_536
 
-/** Where an attempt has ended so much later than it had to, this node stood still, and nobody knows what was sent. */
+/**
+ * An attempt that ends so long after its deadline means that this node was suspended, and whether the request arrived
+ * is unknown.
+ */
 const stillMs = 1_000
 
-/** What goes to a receiver. */
+/** A request to a receiver. */
 export interface Shipment {
   url: string
-  /** Signs the body, where the webhook has one. */
+  /** Signs the body; null: unsigned. */
   secret: string | null
-  /** Signs along, while receivers are told the new one. */
+  /** The previous secret, which signs too while receivers are updated. */
   oldSecret?: string | null
   guid: string
   trigger: string
@@ -25,10 +28,10 @@ export interface Shipment {
 }
 
 export interface AttemptOptions {
-  /** For the whole exchange; then the connection is cut and the payload is lost. */
+  /** The limit of the whole exchange, after which the connection is closed. */
   deadlineMs: number
   userAgent: string
-  /** Cuts the attempt short, which then counts for nothing. */
+  /** Aborts the attempt, which then does not count. */
   signal: AbortSignal
   startedAt: Date
   /** Null where attempts are not traced. */
@@ -36,9 +39,9 @@ export interface AttemptOptions {
 }
 
 /**
- * One signed POST: no redirects, no second try. Any complete 2xx answer is a success, everything else a failure that
- * comes back as an outcome like the other; null where the attempt was stopped, by the signal or with the whole node: it
- * is then to be made once more.
+ * One signed POST, without redirects or a second try. Resolves with an outcome: any complete 2xx answer is a success,
+ * everything else a failure; null where the attempt was aborted, by the signal or with a suspended node, and has to be
+ * repeated.
  */
 export async function attempt(egress: Egress, shipment: Shipment, options: AttemptOptions): Promise<Outcome | null> {
   const { tracer = null } = options
@@ -59,7 +62,7 @@ export async function attempt(egress: Egress, shipment: Shipment, options: Attem
   return outcome
 }
 
-/** Names the host alone: addresses of receivers may hold secrets. */
+/** Contains only the host: a receiver's path may be a secret. */
 function startSpan(tracer: Tracer, { url, trigger, guid }: Shipment): Span {
   return tracer.start('POST webhook', {
     kind: 'client',
@@ -122,13 +125,13 @@ function toHeaders(
     'X-Service-Delivery': guid,
     'X-Service-Trigger': trigger,
     ...(secret !== null && { 'X-Service-Signature': sign(body, secret) }),
-    // The names that libraries for Standard Webhooks look for; an attempt that is repeated has the same id.
+    // The headers of Standard Webhooks; repeated attempts share the id.
     ...standardHeaders({ id: guid, at: startedAt, body }, secrets),
   }
 }
 
 function describe({ status, headers, body, isCut }: Answer) {
-  // While the decoder expects more, it keeps back a character that was cut in two. PostgreSQL stores no NUL.
+  // With `stream`, the decoder holds back a truncated character. PostgreSQL stores no NUL.
   const text = new TextDecoder().decode(body, { stream: isCut }).replaceAll('\0', '\uFFFD')
   return { status_code: status, headers, body: text }
 }

@@ -1,8 +1,8 @@
 type Change = 'ended' | 'queued'
 
 /**
- * The attempts of one queue that are in flight: at most one of each lane (an app), so that an app's events reach the receiver in
- * order. Ends with the queue that made it, which waits for all of them.
+ * The running attempts of one queue: at most one per lane (an app), so that an app's events arrive in order. Ends with
+ * its queue, which waits for all of them.
  */
 export class AttemptsInFlight {
   readonly #flying = new Map<number, Promise<void>>()
@@ -10,7 +10,7 @@ export class AttemptsInFlight {
   #failure: { reason: unknown } | null = null
   #isCut = false
 
-  /** The lanes that have an attempt in flight. */
+  /** The lanes with a running attempt. */
   get lanes(): number[] {
     return [...this.#flying.keys()]
   }
@@ -19,7 +19,7 @@ export class AttemptsInFlight {
     return this.#flying.size
   }
 
-  /** `work` resolves with false where its attempt counts for nothing, and is to be made once more. */
+  /** `work` resolves with false where its attempt does not count and has to be repeated. */
   start(lane: number, work: Promise<boolean>): void {
     const flight = work
       .then(
@@ -37,7 +37,7 @@ export class AttemptsInFlight {
     this.#flying.set(lane, flight)
   }
 
-  /** True once after an attempt that counts for nothing. Throws what an attempt failed with. */
+  /** True once after an attempt that does not count. Throws the error of a failed one. */
   takeCut(): boolean {
     if (this.#failure !== null) throw this.#failure.reason
     const isCut = this.#isCut
@@ -45,17 +45,17 @@ export class AttemptsInFlight {
     return isCut
   }
 
-  /** Ends the waits of `change`: something was queued. */
+  /** Resolves pending `change` promises: a delivery was queued. */
   wake(): void {
     this.#notify('queued')
   }
 
-  /** Resolves when the next attempt has ended, or something was queued. */
+  /** Resolves when the next attempt has ended, or a delivery was queued. */
   change(): Promise<Change> {
     return new Promise(resolve => this.#wakers.add(resolve))
   }
 
-  /** Resolves when nothing is in flight any more. */
+  /** Resolves when no attempt is running. */
   async settled(): Promise<void> {
     await Promise.all(this.#flying.values())
   }

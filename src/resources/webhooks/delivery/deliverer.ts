@@ -8,28 +8,27 @@ export interface DelivererOptions extends QueueParts {
   log: Log
 }
 
-/** A queue being drained. */
+/** A queue that is being sent. */
 interface Run {
-  /** Something was queued after the run last looked. */
+  /** A delivery was queued after the run last looked. */
   isAwake: boolean
   queue: Queue | null
   done: Promise<void>
 }
 
 /**
- * Sends what is queued for webhooks: for each webhook from one node at a time, in event order, some attempts of different
- * apps side by side; any number of webhooks at once. Made by main, woken by what this node commits (`wake`), and by `poll` about once a second
- * for what other nodes wrote or left behind. It cannot be too busy: what is to be sent waits in the database.
+ * Sends queued deliveries: of each webhook from one node at a time, in event order, with some concurrent attempts for
+ * different apps; any number of webhooks at once. Woken by this node's commits (`wake`), and by `poll` about once a
+ * second for deliveries of other nodes. It cannot be overloaded: deliveries wait in the database.
  *
- * If the process dies in the middle of an attempt, or cannot file its outcome, the delivery is sent again under the
- * same guid, with a payload made anew, when the lease has run out: at least once. Otherwise each is sent once, whatever
- * comes of it.
+ * If the process dies during an attempt, or cannot store its outcome, the delivery is sent again under its guid, with a
+ * new payload, when the lease has expired: at least once. Otherwise each is sent once, whatever its outcome.
  */
 export class Deliverer {
   readonly #options: DelivererOptions
   readonly #node = randomUUID()
   readonly #runs = new Map<number, Run>()
-  /** Not this node's to deliver for, as far as it knows: commits need not ask again before the next look. */
+  /** Webhooks of which another node has the lease, as far as known: commits need not ask again before the next poll. */
   readonly #elsewhere = new Set<number>()
   readonly #attempts = { success: 0, failure: 0 }
   readonly #failures: FailureLog
@@ -42,7 +41,7 @@ export class Deliverer {
     this.#failures = new FailureLog(options.log, options.clock)
   }
 
-  /** Something was queued for this webhook. */
+  /** A delivery was queued for this webhook. */
   wake(webhook: number): void {
     if (this.#stopping.signal.aborted || this.#elsewhere.has(webhook)) return
     const running = this.#runs.get(webhook)
@@ -56,30 +55,30 @@ export class Deliverer {
     run.done = this.#run(webhook, run)
   }
 
-  /** Wakes the webhooks with something queued that no node is delivering for. */
+  /** Wakes webhooks with queued deliveries that no node is sending. */
   async poll(): Promise<void> {
     this.#elsewhere.clear()
     for (const webhook of await listDue(this.#options.sql)) this.wake(webhook)
   }
 
-  /** Attempts that this node has made, by outcome. */
+  /** The attempts of this node, by outcome. */
   get attempts(): Record<Outcome['status'], number> {
     return this.#attempts
   }
 
-  /** How many deliveries waited, for all nodes, when they were last counted. */
+  /** The number of queued deliveries, of all nodes, at the last count. */
   get waiting(): number {
     return this.#waiting
   }
 
-  /** Counts what waits: too much work to be done whenever somebody asks. */
+  /** Counts the queued deliveries, which is too costly for each request. */
   async count(): Promise<void> {
     this.#waiting = await countQueued(this.#options.sql)
   }
 
   /**
-   * Starts nothing more, and resolves when what is in flight has ended and the leases are returned. What has not
-   * ended within most of the deadline is cut, counts for nothing, and is sent again by whoever comes next.
+   * Starts no attempt any more, and resolves when running ones have ended and leases are returned. Attempts that last
+   * longer than most of the deadline are aborted, and repeated by another node.
    */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping.abort()
@@ -110,7 +109,7 @@ export class Deliverer {
         if (end !== 'empty') return
       }
     } catch (error) {
-      // What is queued stays queued: the next look finds it.
+      // Deliveries stay queued: the next poll finds them.
       log.warn({ webhook, error }, 'Deliveries were interrupted')
     } finally {
       this.#runs.delete(webhook)

@@ -2,13 +2,13 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Outcome } from './store.ts'
 
-/** How often the failures of one webhook are told: a receiver that is away fails fifty times a second. A guess. */
+/** How often failures of one webhook are logged: an unreachable receiver fails fifty times a second. A guess. */
 const periodMs = 10_000
 
-/** Webhooks that are remembered; beyond them, all are told anew. */
+/** The most webhooks that are tracked; beyond, all are logged anew. */
 const webhookLimit = 10_000
 
-/** Tells the log of deliveries that failed: of each webhook the first at once, and then how many there were, now and again. */
+/** Logs failed deliveries: of each webhook the first one at once, then their number from time to time. */
 export class FailureLog {
   readonly #log: Log
   readonly #clock: Clock

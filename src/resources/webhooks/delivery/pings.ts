@@ -10,12 +10,12 @@ interface PingParts extends Pick<AttemptOptions, 'deadlineMs' | 'userAgent' | 's
 
 export type Pings = ReturnType<typeof createPings>
 
-/** Attempts that are made beside the queues, at once: for testing whether a receiver hears. None outlives the signal. */
+/** Immediate attempts outside of the queues, for testing a receiver. The signal aborts them. */
 export function createPings({ egress, now, ...options }: PingParts) {
   return {
     async send(shipment: Shipment): Promise<Outcome> {
       const outcome = await attempt(egress, shipment, { ...options, startedAt: now() })
-      // Stopped with the node.
+      // Aborted because the node stops.
       if (outcome === null) throw overloaded()
       return outcome
     },

@@ -11,20 +11,20 @@ import { retryDelayMs } from './retry.ts'
 import * as store from './store.ts'
 import { openOldSecret, openSecret } from './webhook-secret.ts'
 
-/** Makes the text to send. Null where the event can no longer be told; rejects where that may work later. */
+/** Makes the payload. Null where there is nothing left to send; rejects where a later attempt may work. */
 export type Compose = (delivery: store.QueuedDelivery) => Promise<string | null>
 
 export interface QueueParts {
   sql: Sql
   egress: Egress
-  /** Opens the secrets that deliveries are signed with. */
+  /** Decrypts the signing secrets. */
   vault: Vault
   limiter: ReceiverPacer
   compose: Compose
   userAgent: string
-  /** For one attempt. The API gives receivers 10 seconds. */
+  /** The limit of one attempt. The API gives receivers 10 seconds. */
   deadlineMs: number
-  /** Attempts that a webhook's receiver gets side by side: of different lanes, which are those of apps as a rule. */
+  /** Concurrent attempts at a webhook's receiver, of different lanes, which usually are apps. */
   parallel: number
   /** Null where attempts are not traced. */
   tracer?: Tracer | null
@@ -33,34 +33,34 @@ export interface QueueParts {
 
 interface QueueOptions extends QueueParts {
   webhook: number
-  /** Who holds the lease. */
+  /** The node that holds the lease. */
   node: string
-  /** Starts nothing more. */
+  /** Aborts: no further attempts. */
   stopping: AbortSignal
-  /** Ends what is in flight, too. */
+  /** Aborts running attempts, too. */
   cutting: AbortSignal
   /** Called with each outcome. */
   observe: (outcome: store.Outcome) => void
 }
 
-/** Beyond an attempt's deadline: how long one lease allows new attempts, with the margin. */
+/** Beyond an attempt's deadline: how long one lease allows new attempts, including the margin. */
 const leaseSlackMs = 5_000
 
-/** Time that may pass between the last look at the clock and the request: generous even for a machine that swaps. */
+/** The longest time between reading the clock and sending: generous even for a machine that swaps. */
 const leaseMarginMs = 1_000
 
 /** How long to wait for transactions that may still add older events. They take milliseconds, unless one hangs. */
 const patienceMs = 2_000
 
-/** While everything that waits is of apps in flight, how long before what other nodes queued is looked for. */
+/** How often to look for deliveries of other nodes while all known ones wait for running attempts. */
 const lookMs = 1_000
 
-/** Records beyond those to keep are removed after this many attempts. */
+/** Surplus records are removed after this many attempts. */
 const trimEvery = 100
 
 /**
- * The queue of one webhook, as this node works on it: a lease in the database keeps other nodes away, and no attempt
- * begins that the lease might not outlive. Made by the Deliverer for each time that there is something to send.
+ * The queue of one webhook as this node sends it: a lease in the database excludes other nodes, and no attempt begins
+ * that might outlive the lease. Created by the Deliverer whenever there are deliveries.
  */
 export class Queue {
   readonly #options: QueueOptions
@@ -72,15 +72,15 @@ export class Queue {
     this.#options = options
   }
 
-  /** Something was queued. */
+  /** A delivery was queued. */
   wake(): void {
     this.#flights.wake()
   }
 
   /**
-   * Sends what is queued, in event order, of each app one after the other, until nothing is left, the node stops, or the
-   * queue is not this node's to work on: then the webhook is another node's, disabled, or gone. Rejects when the database
-   * fails; what was not filed by then is sent again.
+   * Sends queued deliveries in event order, of each app one after the other, until none is left (`empty`), the node
+   * stops (`stopped`), or the queue is not this node's (`elsewhere`): leased by another node, disabled, or deleted.
+   * Rejects when the database fails; deliveries without a stored outcome are then sent again.
    */
   async drain(): Promise<'empty' | 'stopped' | 'elsewhere'> {
     const { sql, webhook, node, stopping } = this.#options
@@ -100,26 +100,26 @@ export class Queue {
     }
   }
 
-  /** Takes the lease, or extends it. */
+  /** Takes or extends the lease. */
   async #lease(): Promise<store.Lease> {
     const { sql, webhook, node, deadlineMs } = this.#options
     const leaseMs = deadlineMs + leaseSlackMs
-    // Before the question: so the lease may seem to end too early, but never too late.
+    // Before the query, so that the lease may seem to end too early, but never too late.
     const askedAtMs = performance.now()
     const lease = await store.takeLease(sql, { webhook, node, seconds: leaseMs / 1000 })
     this.#leasedUntilMs = askedAtMs + leaseMs
     return lease
   }
 
-  /** An attempt that began later might outlive the lease. */
+  /** An attempt that begins later might outlive the lease. */
   get #startBeforeMs(): number {
     return this.#leasedUntilMs - this.#options.deadlineMs - leaseMarginMs
   }
 
   /**
-   * Waits until no older event can turn up before those that were seen: their numbers are drawn before they are
-   * committed, so the commit of a larger number may come first. Somebody else's long transaction does not hold up
-   * deliveries for ever; the order between apps then is that of the commits.
+   * Waits until no older event can appear before the known ones: numbers are drawn before the commit, so a larger one
+   * may be committed first. A long transaction of others does not delay deliveries for ever; then the order between
+   * apps is that of the commits.
    */
   async #settle(horizon: string): Promise<void> {
     const giveUpAtMs = performance.now() + patienceMs
@@ -129,7 +129,7 @@ export class Queue {
     }
   }
 
-  /** Sends what is queued up to an event, as long as the lease can be held; returns with attempts in flight. */
+  /** Sends deliveries up to an event, while the lease can be extended; returns with attempts running. */
   async #send(newest: number, url: string): Promise<void> {
     const { sql, webhook, node, parallel, stopping } = this.#options
     for (;;) {
@@ -140,23 +140,23 @@ export class Queue {
       }
       const [inFlight, change] = [this.#flights.lanes, this.#flights.change()]
       const wanted = { webhook, node, upTo: newest, except: inFlight }
-      // Before the turn: one that is not used would be missing to others who wait for the same receiver.
+      // Before acquiring the receiver's pacer: an unused slot would be lost to other queues.
       if (!(await store.hasNext(sql, wanted))) {
         if (inFlight.length === 0 || (await this.#within(lookMs, change)) !== 'ended') return
         continue
       }
       if (!(await this.#takeTurn(url))) return
-      // Read only now, so that what was changed, disabled or deleted while we waited is respected.
+      // Read only now, to respect changes, disabling and deletion during the wait.
       const delivery = await store.findNext(sql, wanted)
       if (delivery === null) return
-      // Another receiver by now has a pace of its own.
+      // The receiver has changed, and a different one has its own pace.
       if (delivery.payload_url !== url) return
       if (stopping.aborted || performance.now() > this.#startBeforeMs || this.#flights.takeCut()) return
       this.#flights.start(delivery.lane, this.#deliver(delivery))
     }
   }
 
-  /** False where the delivery is to be made once more. */
+  /** False where the delivery has to be repeated. */
   async #deliver(delivery: store.QueuedDelivery): Promise<boolean> {
     const { compose, stopping } = this.#options
     const body = delivery.body ?? (await compose(delivery))
@@ -168,8 +168,8 @@ export class Queue {
   }
 
   /**
-   * Waits for the pace of the receiver, with a lease that lasts for an attempt when it is over: whoever gave the turn
-   * back would stand behind all other webhooks there again. False when the node stops or the lease cannot be held.
+   * Waits for the receiver's pacer, with a lease that afterwards still covers an attempt: giving the slot back would
+   * mean queueing behind all other webhooks. False when the node stops or the lease is lost.
    */
   async #takeTurn(url: string): Promise<boolean> {
     const turn = this.#options.limiter.acquire(url, this.#options.stopping)
@@ -197,7 +197,7 @@ export class Queue {
     return { status: 'failure', delivered_at: this.#now(), ...nothing, response }
   }
 
-  /** Tried again while the lease lasts: what is not filed is sent once more. */
+  /** Stores an outcome, repeatedly while the lease lasts: without it, the delivery is sent again. */
   async #file(delivery: store.QueuedDelivery, outcome: store.Outcome): Promise<void> {
     const dueAt = this.#dueAgain(delivery, outcome)
     const { sql, webhook } = this.#options
@@ -214,9 +214,9 @@ export class Queue {
     if (this.#attempts % trimEvery === 0) await store.removeSurplus(sql, webhook, keepRecords)
   }
 
-  /** When a delivery that failed is to be attempted once more; null where it is not. */
+  /** When a failed delivery is attempted again; null where it is not. */
   #dueAgain({ attempts, retries }: store.QueuedDelivery, { status, request }: store.Outcome): Date | null {
-    // Without a request there was nothing to send, and there will be nothing.
+    // Without a request there was nothing to send, and there never will be.
     if (status === 'success' || request === null || attempts >= retries) return null
     return new Date(this.#options.clock.now() + retryDelayMs(attempts + 1, Math.random()))
   }
@@ -225,7 +225,7 @@ export class Queue {
     return new Date(this.#options.clock.now())
   }
 
-  /** What comes of `work`, or null where that takes longer. */
+  /** The result of `work`, or null where it takes longer. */
   async #within<T>(delayMs: number, work: Promise<T>): Promise<T | null> {
     return withTimeout(work, { clock: this.#options.clock, timeoutMs: delayMs, onTimeout: () => null })
   }

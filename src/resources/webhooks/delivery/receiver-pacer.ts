@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 
-/** Receivers beyond this number are looked through for some to forget. A guess; each takes about 1 KB. */
+/** Beyond this number of receivers, idle ones are evicted. A guess; each takes about 1 KB. */
 const roomyCount = 1_000
 
 const windowMs = 1_000
@@ -11,8 +11,8 @@ interface Pace {
 }
 
 /**
- * Limits the requests that a receiver gets from this node: `perSecond` within any second, in order of asking. Several
- * webhooks at one receiver share its pace. In memory alone, so a restart begins with a fresh second.
+ * Limits the requests to each receiver from this node: `perSecond` within any second, first come, first served.
+ * Webhooks with one receiver share its pace. In memory only: a restart begins with a full allowance.
  */
 export class ReceiverPacer {
   readonly #perSecond: number
@@ -34,14 +34,14 @@ export class ReceiverPacer {
     const known = this.#paces.get(origin)
     if (known !== undefined) return known
     if (this.#paces.size >= roomyCount) this.#forget()
-    // strict: any second counts, not the one of the clock; otherwise an idle queue would hold the next one up.
+    // strict: a sliding window, not one of the clock; otherwise an idle queue would delay the next request.
     const queue = new PQueue({ interval: windowMs, intervalCap: this.#perSecond, strict: true })
     const pace = { queue, usedAtMs: 0 }
     this.#paces.set(origin, pace)
     return pace
   }
 
-  /** Drops those without a request in the last second: a new one would not know more. */
+  /** Evicts receivers without a request in the last second: a new entry would be equal. */
   #forget(): void {
     for (const [origin, { queue, usedAtMs }] of this.#paces) {
       if (queue.size === 0 && performance.now() - usedAtMs > windowMs) this.#paces.delete(origin)

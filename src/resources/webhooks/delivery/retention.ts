@@ -3,19 +3,18 @@ import { inPortions } from '../../../jobs/portions.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { listWebhookIds, removeOld, removeOrphans, removeOverflow, removeSurplus } from './store.ts'
 
-/** Days for which an attempt can be looked at; nothing waits for longer either. */
+/** Days for which attempts are kept; no delivery waits for longer either. */
 const keepDays = 30
 
-/** Attempts of one webhook that can be looked at. */
+/** The most attempts kept of one webhook. */
 export const keepRecords = 1_000
 
 /**
- * Deliveries that may wait for one webhook; of more, the oldest are given up. A guess: what a receiver is sent in half
- * an hour at the default pace.
+ * The most queued deliveries of one webhook; beyond, the oldest are dropped. A guess: half an hour at the default pace.
  */
 const queueLimit = 100_000
 
-/** Rows in one delete: few enough that requests do not wait for it. A guess. */
+/** Rows per delete, few enough that requests do not wait for it. A guess. */
 const batchSize = 1_000
 
 interface RetentionOptions {
@@ -25,7 +24,7 @@ interface RetentionOptions {
   signal: AbortSignal
 }
 
-/** Keeps the records of deliveries and their queues within limits. Several nodes may do it at once. */
+/** Keeps records of deliveries and queues within limits. Several nodes may run it at once. */
 export async function forgetDeliveries({ sql, past, log, signal }: RetentionOptions): Promise<number> {
   const repeat = (removeBatch: () => Promise<number>) => inPortions(batchSize, signal, removeBatch)
   const before = new Date((await past()).getTime() - keepDays * 86_400_000)

@@ -1,6 +1,6 @@
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 
-/** What is due to be sent, with what the webhook is set to now. */
+/** A due delivery, with the current settings of its webhook. */
 export interface QueuedDelivery {
   id: number
   webhook_id: number
@@ -9,29 +9,29 @@ export interface QueuedDelivery {
   trigger: string
   action: string
   app_id: number
-  /** What it follows and is followed by: the events of its app; 0 for those of no app, and of notifications. */
+  /** Deliveries of one lane are sent in order: those of an app's events; 0 for events of no app, and notifications. */
   lane: number
   actor_id: number
   facts: Record<string, unknown> | null
-  /** Null until it was attempted; a redelivery carries that of the first attempt. */
+  /** Null before the first attempt; a redelivery repeats the body of the first attempt. */
   body: string | null
   payload_url: string
   secret: string | null
-  /** The one before, while it signs along. */
+  /** The previous secret, while it signs too. */
   old_secret: string | null
   /** Attempts so far. */
   attempts: number
-  /** Further attempts that the webhook asks for where one fails. */
+  /** The most retries that the webhook asks for. */
   retries: number
 }
 
-/** What the lease of a webhook's queue came to. */
+/** The result of taking the lease of a webhook's queue. */
 export type Lease =
-  /** Nothing is queued that is due. */
+  /** No delivery is due. */
   | { state: 'empty' }
-  /** Another node delivers, or nobody, because the webhook is disabled or gone. */
+  /** Another node has the lease, or the webhook is disabled or deleted. */
   | { state: 'elsewhere' }
-  /** `newest` is the newest event queued; transactions as old as `horizon` may still add older ones. */
+  /** `newest` is the newest queued event; transactions as old as `horizon` may still add older ones. */
   | { state: 'held'; newest: number; horizon: string; payload_url: string }
 
 interface LeaseRequest {
@@ -40,7 +40,7 @@ interface LeaseRequest {
   seconds: number
 }
 
-/** Takes or extends the lease of an enabled webhook with something queued, unless another node has it. */
+/** Takes or extends the lease of an enabled webhook with queued deliveries, unless another node has it. */
 export async function takeLease(db: Db, { webhook, node, seconds }: LeaseRequest): Promise<Lease> {
   const [row] = await db<{ newest: number | null; horizon: string | null; payload_url: string }[]>`
     with queue as (
@@ -76,17 +76,17 @@ interface NextRequest {
   webhook: number
   node: string
   upTo: number
-  /** Lanes that have an attempt in flight. */
+  /** Lanes with a running attempt. */
   except: number[]
 }
 
 /**
- * The oldest of a queue that are looked at for one of another lane than those in flight: where nearly all is of a few, the
- * others wait for these. A guess: a third of a millisecond.
+ * The most deliveries of a queue that are searched for one of another lane than the running ones: where nearly all are
+ * of a few lanes, the others wait for these. A guess: a third of a millisecond.
  */
 const lookedAt = 500
 
-/** The first in the queue of a webhook that `node` has leased, up to an event. Served by deliveries_queue. */
+/** The first delivery of a webhook leased by `node`, up to an event. Served by deliveries_queue. */
 export async function findNext(db: Db, request: NextRequest): Promise<QueuedDelivery | null> {
   const { webhook, node } = request
   const [row] = await db<QueuedDelivery[]>`
@@ -98,15 +98,15 @@ export async function findNext(db: Db, request: NextRequest): Promise<QueuedDeli
   return row ?? null
 }
 
-/** False where nothing is left in the queue but what waits for an attempt in flight. */
+/** False where all remaining deliveries wait for running attempts. */
 export async function hasNext(db: Db, request: NextRequest): Promise<boolean> {
   const [row] = await db<{ id: number | null }[]>`select (${selectNext(db, request)}) as id`
   return row!.id !== null
 }
 
 /**
- * What waits to be attempted again holds up its lane: there, the events after it must not come before it. Served by
- * deliveries_queue and deliveries_due.
+ * A delivery that waits for its retry blocks its lane: later events must not overtake it. Served by deliveries_queue
+ * and deliveries_due.
  */
 function selectNext(
   db: Db,
@@ -124,12 +124,12 @@ function selectNext(
     order by event_id, id limit 1`
 }
 
-/** Notifications may be of any number of apps, and all of a user's may be marked at once: they keep their order. */
+/** Notifications share one lane, because marking all of a user's concerns any number of apps. */
 function lane(db: Db, d: Fragment): Fragment {
   return db`case when ${d}trigger = 'notifications' then 0 else ${d}app_id end`
 }
 
-/** What came of a delivery. */
+/** The outcome of an attempt. */
 export interface Outcome {
   status: 'success' | 'failure'
   delivered_at: Date
@@ -141,8 +141,8 @@ export interface Outcome {
 }
 
 /**
- * Files the outcome of a queued delivery; one that was dropped meanwhile stays dropped. With `dueAt` it is to be attempted
- * once more then, with the same text, and stays queued. A webhook notes since when it fails.
+ * Stores the outcome of a queued delivery; a dropped one stays dropped. With `dueAt` it stays queued, and is sent again
+ * then with its body unchanged. Records on the webhook since when it fails.
  */
 export async function recordOutcome(db: Db, delivery: number, outcome: Outcome, dueAt: Date | null): Promise<void> {
   const { status, delivered_at, duration_ms, status_code, body, request, response } = outcome
@@ -159,7 +159,7 @@ export async function recordOutcome(db: Db, delivery: number, outcome: Outcome, 
     from filed where w.id = filed.webhook_id and (w.failing_since is null) = ${status !== 'success'}`
 }
 
-/** Enabled webhooks with something queued that no node is delivering for. One index look-up for each webhook. */
+/** Enabled webhooks with queued deliveries that no node is sending. One index look-up per webhook. */
 export async function listDue(db: Db): Promise<number[]> {
   const rows = await db<{ id: number }[]>`
     select w.id from webhooks w
@@ -174,7 +174,7 @@ export async function countQueued(db: Db): Promise<number> {
   return row!.count
 }
 
-/** Removes the oldest attempts of a webhook beyond those to keep. Served by deliveries_webhook. */
+/** Removes the oldest attempts of a webhook beyond `keep`. Served by deliveries_webhook. */
 export async function removeSurplus(db: Db, webhook: number, keep: number): Promise<void> {
   await db`
     delete from deliveries
@@ -184,7 +184,7 @@ export async function removeSurplus(db: Db, webhook: number, keep: number): Prom
     )`
 }
 
-/** Removes what is older than `before`, queued or not, `limit` at most; gives how many. Ids grow with age. */
+/** Removes deliveries older than `before`, queued or not, `limit` at most; returns how many. Ids grow with age. */
 export async function removeOld(db: Db, before: Date, limit: number): Promise<number> {
   const { count } = await db`
     delete from deliveries where id in (
@@ -195,8 +195,8 @@ export async function removeOld(db: Db, before: Date, limit: number): Promise<nu
 }
 
 /**
- * Removes what was queued for disabled webhooks, and all that deleted ones left behind, `limit` at most. Served by
- * deliveries_queue and deliveries_webhook, from one webhook to the next: reading all of 100,000 deliveries took 0.1 s.
+ * Removes queued deliveries of disabled webhooks, and all deliveries of deleted ones, `limit` at most. Served by
+ * deliveries_queue and deliveries_webhook, webhook by webhook: reading all of 100,000 deliveries took 0.1 s.
  */
 export async function removeOrphans(db: Db, limit: number): Promise<number> {
   const webhooksWith = (isOfStatus: Fragment) => db`
@@ -222,7 +222,7 @@ export async function removeOrphans(db: Db, limit: number): Promise<number> {
   return count
 }
 
-/** Removes the oldest of a queue that has grown beyond `most`, `limit` at most. Served by deliveries_queue. */
+/** Removes the oldest of a queue with more than `most` deliveries, `limit` at most. Served by deliveries_queue. */
 export async function removeOverflow(db: Db, webhook: number, most: number, limit: number): Promise<number> {
   const { count } = await db`
     delete from deliveries where id in (

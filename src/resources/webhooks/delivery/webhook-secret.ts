@@ -1,11 +1,11 @@
 import type { Vault } from '../../../lib/vault.ts'
 
-/** The secret of a webhook as the database has it. */
+/** The stored form of a webhook's secret. */
 export function sealSecret(vault: Vault, secret: string | null, webhook: number): string | null {
   return secret === null ? null : vault.seal(secret, placeOf(webhook))
 }
 
-/** The secret before the last one, which signs along for a while. */
+/** The stored form of the previous secret, which signs too for a while. */
 export function sealOldSecret(vault: Vault, secret: string | null, webhook: number): string | null {
   return secret === null ? null : vault.seal(secret, `webhooks:old_secret:${webhook}`)
 }
