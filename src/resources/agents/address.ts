@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** How a function or tool server is called: by an agent in its tools, and in paths. */
+/** The name of a function or tool server: unique among the agent's tools, and used in paths. */
 export const ToolName = z
   .string()
   .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1 to 64 letters, digits, underscores or hyphens')
@@ -14,7 +14,7 @@ const isHeaderValue = (value: string) => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 
 const mostHeaders = 64
 
-/** Headers for authentication or other purposes: what can be sent as such. Counted before any of them is looked at. */
+/** Headers for authentication and the like, limited to valid names and values. Their number is checked first. */
 export const HeadersInput = z.preprocess(
   (value, context) => {
     if (typeof value !== 'object' || value === null || Object.keys(value).length <= mostHeaders) return value

@@ -12,7 +12,7 @@ export interface AssistantSettings {
   instructions: string | null
 }
 
-/** Makes an agent as it is set, unless somebody has its uid, in the trash or not: what is there is left alone. */
+/** Makes the configured agent, unless its uid is taken, in the trash or not: an existing agent is left unchanged. */
 export async function ensureAssistant(globalCommands: GlobalCommands, settings: AssistantSettings): Promise<void> {
   try {
     await globalCommands.run(createAgent, server, settings)

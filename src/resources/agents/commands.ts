@@ -18,7 +18,7 @@ export type AgentChange = Omit<AgentUpdate, 'picture'> & { picture?: number | nu
 
 type NewAgent = AgentChange & Pick<AgentSettings, 'provider' | 'model'> & { uid: string }
 
-/** Makes an agent. Refuses with 422 for a uid that is taken, unknown directories, and knowledge that is no files app. */
+/** Makes an agent. 422 for a taken uid, unknown directories, and knowledge that is not a files app. */
 export const createAgent = globalCommand('createAgent', async (work: GlobalWork, given: NewAgent): Promise<Saved> => {
   const id = await create(work, given)
   if (id === null) throw invalid(uidTaken)
@@ -26,8 +26,8 @@ export const createAgent = globalCommand('createAgent', async (work: GlobalWork,
 })
 
 /**
- * Changes an agent: absent members stay, null clears, functions are replaced as a set. What changes nothing leaves no
- * trace. Refuses with 404 for trashed agents and for people, 422 as `createAgent`.
+ * Changes an agent: absent members stay, null clears, functions are replaced as a set. An update without a change
+ * writes nothing. Refuses with 404 for trashed agents and for users, with 422 as `createAgent`.
  */
 export const updateAgent = globalCommand(
   'updateAgent',
@@ -39,7 +39,10 @@ export const updateAgent = globalCommand(
   },
 )
 
-/** Makes the agent with this uid, or changes it; null leaves it its uid. A trashed one is changed too and stays trashed. */
+/**
+ * Makes the agent with this uid, or changes it, keeping the uid on null. A trashed one is changed too and stays
+ * trashed.
+ */
 export const upsertAgent = globalCommand(
   'upsertAgent',
   async (work: GlobalWork, { uid, given }: { uid: string; given: AgentChange }): Promise<Saved> => {
@@ -53,14 +56,17 @@ export const upsertAgent = globalCommand(
     requireNew(given)
     const id = await create(work, { ...given, provider: provider!, model: model!, uid })
     if (id !== null) return { id, isNew: true }
-    // Somebody else made it since: their commit is over, so the row is there now.
+    // A concurrent command has made it: its commit is over, so the row exists now.
     const made = await lockUser(work.sql, uid)
     if (made === null) throw invalid(uidTaken)
     return change(work, made, given)
   },
 )
 
-/** Takes an agent out of sight; its tokens stop being valid, and it answers nothing any more. Answers its id. Repeating changes nothing. */
+/**
+ * Trashes an agent: its tokens stop being valid, and it answers nothing any more. Returns its id. Repeating changes
+ * nothing.
+ */
 export const trashAgent = globalCommand('trashAgent', async (work: GlobalWork, agent: string): Promise<number> => {
   const stored = await requireAgent(work, agent)
   if (stored.trashed_at !== null) return stored.id
@@ -79,7 +85,7 @@ export const restoreAgent = globalCommand('restoreAgent', async (work: GlobalWor
   work.changed('user_restored', 'user', stored.id)
 })
 
-/** Ends an agent with its functions and tool servers. What it wrote stays, by the deleted user. */
+/** Deletes an agent with its functions and tool servers. Its content stays, by the deleted user. */
 export const deleteAgent = globalCommand('deleteAgent', async (work: GlobalWork, agent: string) => {
   const stored = await requireAgent(work, agent)
   await removeUser(work.sql, stored.id)
@@ -93,7 +99,7 @@ async function change(work: GlobalWork, stored: StoredUser, given: AgentChange):
   return { id: stored.id, isNew: false }
 }
 
-/** An upsert that finds no agent needs what a new one needs, and offers what an update offers. */
+/** 422 where an upsert makes an agent without the members that a new one requires. */
 function requireNew({ provider, model }: AgentChange): void {
   const needed = 'is required where there is no such agent yet'
   const errors = {
@@ -170,7 +176,7 @@ async function merge(work: GlobalWork, before: AgentSettings, given: AgentChange
   }
 }
 
-/** Ids in the order given, each once. */
+/** Ids in the given order, each once. */
 async function requireKnowledge({ sql }: GlobalWork, refs: string[]): Promise<number[]> {
   if (refs.length === 0) return []
   const found = await store.resolveFilesApps(sql, refs)

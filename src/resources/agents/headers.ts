@@ -2,10 +2,10 @@ import type { Vault } from '../../lib/vault.ts'
 
 export type Headers = Record<string, string>
 
-/** Headers as the database has them: sealed, or as they were given where there were no keys. */
+/** Stored headers: encrypted, or as given where no keys are configured. */
 export type StoredHeaders = string | Headers | null
 
-/** What has headers, in a table of which each row has a number of its own. */
+/** A row with headers, by table and id. */
 interface Place {
   table: 'agent_functions' | 'agent_servers'
   id: number
@@ -17,7 +17,7 @@ export function sealHeaders(vault: Vault, headers: Headers | null, place: Place)
 
 /** Throws CannotOpen. */
 export function openHeaders(vault: Vault, stored: StoredHeaders, place: Place): Headers | null {
-  // What was sealed is what was given: an object of texts.
+  // The encrypted text is JSON of an object of strings.
   return typeof stored === 'string' ? (JSON.parse(vault.open(stored, nameOf(place))) as Headers) : stored
 }
 

@@ -12,7 +12,7 @@ export interface Viewer {
   origin: string
 }
 
-/** The summary agent. What it was told and what it may reach is for those who manage it: API keys. */
+/** The summary of an agent. Only API keys, which manage agents, see its instructions and access. */
 export function showAgentSummary({ person, row }: AgentPerson, { by, origin }: Viewer) {
   const isManaged = by.kind === 'key'
   return {

@@ -151,7 +151,7 @@ const remove = route({
   replies: { 204: null },
   problems: [NotFound],
   async handle({ params, by }, { sql, apps, globalCommands }) {
-    // Trashed first, as for users: it joins nothing any more while it leaves what it is in.
+    // Trashed first, as for users: it joins nothing while it leaves its apps.
     const agent = await globalCommands.run(trashAgent, by, params.agent)
     await leaveApps(agent, { by, sql, apps })
     await globalCommands.run(deleteAgent, by, String(agent))
@@ -161,7 +161,7 @@ const remove = route({
 
 type Request = Pick<Services, 'sql'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
 
-/** The agent as a write has left it, trashed or not. */
+/** The agent after a write, trashed or not. */
 async function showSaved({ id }: Saved, request: Request) {
   const agent = await findAgent(request.sql, String(id))
   if (agent === null) throw NotFound()

@@ -6,10 +6,10 @@ import { Blob } from '../blobs/schema.ts'
 import { DirectoryRef, NewUser, UserQuery, UserUpdate } from '../users/schema.ts'
 import { mostFunctions, NewAgentFunction } from './functions/schema.ts'
 
-/** Outside vendors of models. */
+/** External vendors of models. */
 const vendors = ['anthropic', 'gemini', 'kapa', 'openai'] as const
 
-/** And the provider that this service brings itself. */
+/** The built-in provider. */
 export const builtin = 'builtin'
 
 export const Provider = z.enum([...vendors, builtin])
@@ -46,7 +46,7 @@ const settings = {
   max_tokens: TokensInput.nullish().describe('Most tokens to generate; null: what the provider does by default'),
 }
 
-/** An agent has the parts of a profile that make sense for it. */
+/** The members of a user's profile that apply to agents. */
 const profile = UserUpdate.pick({ picture: true, directories: true, comment: true, tags: true, metadata: true }).shape
 
 export const AgentUpdate = z.object({
@@ -96,7 +96,7 @@ export const AgentSummary = z
   })
   .meta({ id: 'AgentSummary' })
 
-/** An agent by itself. */
+/** A detailed agent. */
 export const Agent = AgentSummary.extend({ picture: Blob.optional() }).meta({ id: 'Agent' })
 
 export const AgentList = pagedList(z.union([Agent, AgentSummary]))

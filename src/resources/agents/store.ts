@@ -3,7 +3,7 @@ import { toReference } from '../../api/reference.ts'
 import type { Db, Tx } from '../../postgres/sql.ts'
 import type { Provider } from './schema.ts'
 
-/** What is set about an agent. */
+/** The settings of an agent. */
 export interface AgentSettings {
   provider: Provider
   model: string
@@ -13,7 +13,7 @@ export interface AgentSettings {
   max_tokens: number | null
 }
 
-/** An agent's settings as answers show them: with the names of its functions, without apps that were deleted. */
+/** An agent's settings in responses: with the names of its functions, without deleted apps. */
 export interface AgentRow extends AgentSettings {
   user_id: number
   functions: string[]
@@ -24,7 +24,7 @@ export interface AgentPerson {
   row: AgentRow
 }
 
-/** The agent behind `{agent}`, trashed or not; null for people too. */
+/** The agent that `{agent}` names, trashed or not; null for users too. */
 export async function findAgent(db: Db, ref: string): Promise<AgentPerson | null> {
   const { id, name } = toReference(ref)
   const named = id === null ? db`lower(u.uid) = lower(${name})` : db`u.id = ${id}`
@@ -34,7 +34,7 @@ export async function findAgent(db: Db, ref: string): Promise<AgentPerson | null
   return row === undefined ? null : { person, row }
 }
 
-/** The agents among some people, in their order. */
+/** The agents among some users, in order. */
 export async function listAgents(db: Db, ids: number[]): Promise<AgentPerson[]> {
   if (ids.length === 0) return []
   const [people, rows] = await Promise.all([listUsersById(db, ids), listSettings(db, ids)])
@@ -45,7 +45,7 @@ export async function listAgents(db: Db, ids: number[]): Promise<AgentPerson[]> 
   })
 }
 
-/** Every agent there is, and whether it is not in the trash. */
+/** All agents, with true for those that are not in the trash. */
 export function listAllAgents(db: Db): Promise<{ id: number; is_active: boolean }[]> {
   return db<{ id: number; is_active: boolean }[]>`
     select u.id, u.trashed_at is null as is_active from agents a join users u on u.id = a.user_id`
@@ -84,7 +84,7 @@ export async function updateSettings(tx: Tx, agent: number, settings: AgentSetti
     where user_id = ${agent}`
 }
 
-/** The ids behind references to files apps, by reference; what is none is missing. Served by apps_uid. */
+/** The ids for references to files apps; others are missing. Served by apps_uid. */
 export async function resolveFilesApps(tx: Tx, refs: readonly string[]): Promise<Map<string, number>> {
   const references = [...new Set(refs)].map(text => ({ text, ...toReference(text) }))
   const rows = await tx<{ text: string; id: number }[]>`

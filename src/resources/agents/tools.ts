@@ -18,17 +18,17 @@ import { findKnowledge } from './knowledge/store.ts'
 
 export interface ToolSettings {
   version: string
-  /** Ranges of addresses that may be reached beyond public, private and loopback ones, and that may never be. */
+  /** Ranges of addresses that may be reached beyond public, private and loopback ones, and ranges that may not. */
   allow: readonly string[]
   deny: readonly string[]
-  /** What calls of functions are signed with. */
+  /** Signs calls of functions. */
   secret: Secret | null
 }
 
 interface AgentToolsOptions {
   sql: Sql
   knowledge: Knowledge
-  /** Opens the headers of functions and tool servers. */
+  /** Decrypts the headers of functions and tool servers. */
   vault: Vault
   settings: ToolSettings
   now: () => Date
@@ -43,7 +43,7 @@ export interface OfferedTool {
   inputSchema: object
 }
 
-/** The tools that agents are configured with. Made by main; `close` ends its thread. */
+/** Opens the configured tools of agents. `close` ends its thread. */
 export class AgentTools {
   readonly #sql: Sql
   readonly #knowledge: Knowledge

@@ -10,7 +10,10 @@ interface Caller {
   userCache: UserCache
 }
 
-/** The embed, where the caller made it, asked for its address, may read an item that has it, or is an API key. */
+/**
+ * The embed, for a caller who made it, asked for its URL, or may read an item with it, and for API keys; null for
+ * others.
+ */
 export async function findVisible(id: number, { sql, by, userCache }: Caller): Promise<EmbedRow | null> {
   const embed = await findEmbed(sql, id)
   if (embed === null || by.kind === 'key' || (await isReader(sql, embed, by.user))) return embed

@@ -8,18 +8,18 @@ import { NothingToEmbed, type EmbedRow } from './schema.ts'
 import { findRecent, insertReader } from './store.ts'
 import { unfurl } from './unfurl.ts'
 
-/** For the page, and for what it says of itself elsewhere: whoever pastes a link waits for it before they can send. */
+/** The limit for the page and its oEmbed answer: the author of a message waits for it. */
 const deadlineMs = 5_000
 
-/** What the picture gets in any case, however slow the page was. */
+/** The least time left for the picture, however slow the page was. */
 const leastPictureMs = 1_000
 
 type Request = Pick<Services, 'sql' | 'globalCommands' | 'outboundQuota' | 'bytes' | 'renditions' | 'outside' | 'now'> &
   Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
 /**
- * The embed of an address: one that was made within a day, or a new one. Refuses with NothingToEmbed (404), with 429
- * for a user who asks for too many new ones, and answers within about six seconds.
+ * The embed of a URL: one made within a day, or a new one. NothingToEmbed (404) where there is nothing to show, 429 for
+ * a user who asks for too many new ones. Answers within about six seconds.
  */
 export async function embedAddress(url: URL, request: Request): Promise<{ row: EmbedRow; isNew: boolean }> {
   const { by, sql, globalCommands, outboundQuota, now } = request
@@ -44,7 +44,7 @@ async function look(url: URL, request: Request): Promise<{ preview: Preview; ima
   return { preview: image === null ? withoutPicture(preview, url) : preview, image }
 }
 
-/** What a page has to say without a picture. Refuses where that is nothing, as of an address that is a picture itself. */
+/** A preview without a picture. NothingToEmbed where nothing is left, as for the URL of a picture. */
 function withoutPicture(preview: Preview, url: URL): Preview {
   const { type, title, description, html } = preview
   const isPicture = type === 'photo' && preview.image === url.href
@@ -52,12 +52,12 @@ function withoutPicture(preview: Preview, url: URL): Preview {
   return type === 'photo' ? { ...preview, type: 'link' } : preview
 }
 
-/** The blob of a page's picture; null where there is none, or what is there is no picture. */
+/** The blob of a page's picture; null without one, or where its URL is no picture. */
 async function keepImage(address: string | null, caller: PictureCaller): Promise<number | null> {
   try {
     return (await preparePicture(address, 'image', caller)) ?? null
   } catch (error) {
-    // Nobody asked for this picture: the page can do without.
+    // The page can do without its picture.
     if (error instanceof Problem) return null
     throw error
   }

@@ -3,15 +3,15 @@ import type { Preview } from './preview.ts'
 import type { EmbedRow, NewEmbed } from './schema.ts'
 import { findRecent, insertEmbed, insertReader, takeTurn } from './store.ts'
 
-/** How long an embed speaks for its address, in hours. */
+/** How long an embed is reused for its URL, in hours. */
 const validHours = 24
 
-/** The moment since when embeds are still valid. */
+/** The time since when embeds are still valid. */
 export function validSince(now: Date): Date {
   return new Date(now.getTime() - validHours * 3_600_000)
 }
 
-/** Keeps an embed that the caller describes. */
+/** Stores an embed that the caller describes. */
 export const createEmbed = globalCommand(
   'createEmbed',
   ({ sql, by, now }: GlobalWork, { embed, image }: { embed: NewEmbed; image: number | null }): Promise<EmbedRow> =>
@@ -37,13 +37,13 @@ export const createEmbed = globalCommand(
 )
 
 interface Found {
-  /** The normalised address. */
+  /** The normalised URL. */
   source: string
   preview: Preview
   image: number | null
 }
 
-/** Keeps what was found at an address; where somebody was faster, theirs counts. */
+/** Stores the preview of a URL; where a concurrent request was faster, its embed counts. */
 export const keepPreview = globalCommand(
   'keepPreview',
   async (

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2'
 
-/** Characters that a frame takes at most; players write some hundreds. */
+/** The most characters of a frame; those of players take some hundreds. */
 export const longestFrame = 8_192
 
 const allowed = new Set([
@@ -15,9 +15,9 @@ const allowed = new Set([
   'referrerpolicy',
 ])
 
-/** Somebody else's page in a frame. */
+/** A page of another site in a frame. */
 export interface Frame {
-  /** Written by us from what the parser understood. */
+  /** Written by this server from the parsed attributes. */
   html: string
   src: URL
   width: number | null
@@ -25,8 +25,8 @@ export interface Frame {
 }
 
 /**
- * The one `<iframe>` that a text consists of, with the attributes that may stay; null where there is anything else, or
- * its address is not https.
+ * The one `<iframe>` that a text consists of, with the allowed attributes; null where there is anything else, or its
+ * URL is not https.
  */
 export function toFrame(text: string): Frame | null {
   if (text.length > longestFrame) return null
@@ -40,8 +40,8 @@ export function toFrame(text: string): Frame | null {
 }
 
 /**
- * Only the start tag is parsed: to repair elements that are left open behind it, as browsers do, takes time and memory
- * that grow with the square of the text.
+ * Only the start tag is parsed: repairing unclosed elements after it takes time and memory that grow with the square of
+ * the text.
  */
 function readAttributes(text: string): Map<string, string> | null {
   if (!/^\s*<iframe[\s>]/i.test(text)) return null

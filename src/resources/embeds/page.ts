@@ -3,10 +3,10 @@ import { setImmediate } from 'node:timers/promises'
 import sniffEncoding from 'html-encoding-sniffer'
 import { Parser } from 'htmlparser2'
 
-/** What the head of a page says about the page. */
+/** The head of an HTML page. */
 export interface PageHead {
   title: string
-  /** The first of each: by `property` or `name`, in lower case. Empty ones are left out. */
+  /** The first of each `property` or `name`, in lower case. Empty ones are left out. */
   metas: ReadonlyMap<string, string>
   /** `<link>` elements with an href, in their order; `rel` in lower case. */
   links: { rel: string[]; type: string; href: string }[]
@@ -23,10 +23,12 @@ const elementLimit = 5_000
  */
 const depthLimit = 100
 
-/** How much the parser gets at once. Hostile pages take it up to 7 ms for that (measured), plain ones less than one. */
+/**
+ * Characters that the parser gets at once. Hostile pages take up to 7 ms for that (measured), plain ones less than one.
+ */
 const chunkLength = 32_768
 
-/** The text of a page: by its byte order mark, the header of its answer, what it says itself, or what it looks like. */
+/** Decodes a page: by its byte order mark, its Content-Type, its own declaration, or a guess. */
 export function decodePage(body: Buffer, contentType: string): string {
   const label = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1]
   const encoding = sniffEncoding(body, {
@@ -36,12 +38,12 @@ export function decodePage(body: Buffer, contentType: string): string {
   try {
     return new TextDecoder(encoding).decode(body)
   } catch {
-    // An encoding that only the web platform knows, such as x-user-defined.
+    // An encoding that only browsers know, such as x-user-defined.
     return new TextDecoder('windows-1252').decode(body)
   }
 }
 
-/** Reads the head of a page, as far as `<body>`. Others have their turn in between, however long it is. */
+/** Parses the head of a page, up to `<body>`, and yields the event loop in between. */
 export async function readHead(html: string): Promise<PageHead> {
   const metas = new Map<string, string>()
   const head = { title: '', metas, links: [] as PageHead['links'], base: null as string | null }

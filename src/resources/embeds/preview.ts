@@ -2,7 +2,7 @@ import { toFrame } from './frame.ts'
 import type { PageHead } from './page.ts'
 import type { EmbedType } from './schema.ts'
 
-/** What is found out about an address, before it is stored. `image` is an address. */
+/** The preview of a URL before it is stored. `image` is a URL. */
 export interface Preview {
   type: EmbedType
   title: string | null
@@ -18,8 +18,8 @@ export interface Preview {
 }
 
 /**
- * Whose frames are shown inside the pages of others: well-known players, which are made for that. A page that names
- * any other host gets a link.
+ * Hosts whose frames are shown within other pages: well-known players, made for that. A page that names any other host
+ * gets a link.
  */
 const frameHosts = [
   'youtube.com',
@@ -36,13 +36,16 @@ const frameHosts = [
   'figma.com',
 ]
 
-/** A picture by itself. */
+/** The preview of a picture. */
 export function previewImage(url: URL): Preview {
   const name = url.pathname.split('/').at(-1) ?? ''
   return { ...blank(url), type: 'photo', title: toLine(decode(name), 512), image: url.href }
 }
 
-/** What a page says about itself: Open Graph first, then cards, then what every page has. Null where that is nothing. */
+/**
+ * The preview of a page by its own metadata: Open Graph first, then cards, then standard elements. Null where there is
+ * none.
+ */
 export function previewPage(url: URL, { title, metas, links, base }: PageHead): Preview | null {
   const start = URL.parse(base ?? '', url.href)?.href ?? url.href
   const pick = (...names: string[]) => names.map(name => metas.get(name)).find(Boolean)
@@ -60,7 +63,7 @@ export function previewPage(url: URL, { title, metas, links, base }: PageHead): 
   return preview.title === null && preview.description === null && image === undefined ? null : preview
 }
 
-/** What a page's oEmbed answer adds to what the page says. */
+/** Adds a page's oEmbed answer to its preview. */
 export function addOembed(preview: Preview, oembed: Record<string, unknown>): Preview {
   const text = (name: string) => (typeof oembed[name] === 'string' ? (oembed[name] as string) : undefined)
   const title = toLine(text('title'), 512) ?? preview.title
@@ -83,7 +86,7 @@ export function addOembed(preview: Preview, oembed: Record<string, unknown>): Pr
   return { ...named, type: oembed.type, html: frame.html, width, height }
 }
 
-/** Where a page says that more can be learned about it. */
+/** The URL of a page's oEmbed answer. */
 export function findOembed(url: URL, { links, base }: PageHead): string | null {
   const start = URL.parse(base ?? '', url.href)?.href ?? url.href
   const link = links.find(({ rel, type }) => rel.includes('alternate') && type === 'application/json+oembed')
@@ -126,7 +129,7 @@ function clean(text: string): string {
   return text.toWellFormed().replace(/[^\P{Cc}\n\t]/gu, '')
 }
 
-/** An absolute http or https address of a length that can be kept; null for anything else. */
+/** An absolute http or https URL within the limit of length; null for anything else. */
 function toWebAddress(text: string | undefined, start?: string): string | null {
   const url = text === undefined ? null : URL.parse(text.trim(), start)
   return url !== null && /^https?:$/.test(url.protocol) && url.href.length <= 2_048 ? url.href : null
@@ -141,7 +144,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Not meant to be decoded.
+    // Not percent-encoded.
     return text
   }
 }

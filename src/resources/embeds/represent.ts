@@ -24,7 +24,7 @@ export function showEmbed(row: EmbedRow, origin: string) {
   }
 }
 
-/** The embed without what its page or its maker said: all that webhooks are told. */
+/** The embed without texts of its page or author, for webhooks. */
 export function embedWithoutWords(row: EmbedRow): EmbedRow {
   return { ...row, title: null, description: null, actions: [], author_name: null, provider_name: null, html: null }
 }

@@ -23,7 +23,7 @@ const Html = z
     return z.NEVER
   })
 
-/** What a caller describes, instead of having an address looked at. */
+/** An embed described by the caller, instead of looked up. */
 export const NewEmbed = z
   .object({
     type: z.enum(['link', 'rich', 'video']),

@@ -35,7 +35,7 @@ export async function listEmbeds(db: Db, ids: number[]): Promise<Map<number, Emb
   return new Map(rows.map(row => [row.id, row]))
 }
 
-/** The newest embed that was made from an address since some time. Served by embeds_source. */
+/** The newest embed made from a URL since a time. Served by embeds_source. */
 export async function findRecent(db: Db, source: string, since: Date): Promise<EmbedRow | null> {
   const [row] = await db<EmbedRow[]>`
     ${selectEmbeds(db)}
@@ -45,30 +45,32 @@ export async function findRecent(db: Db, source: string, since: Date): Promise<E
   return row ?? null
 }
 
-/** Gives whoever puts an embed to use now time to do so. False where it is gone. */
+/** Defers the removal of an embed that is about to be used. False where it is gone. */
 export async function claimEmbed(db: Db, id: number, now: Date): Promise<boolean> {
   const { count } = await db`update embeds set checked_at = ${now} where id = ${id}`
   return count > 0
 }
 
-/** Of several who make an embed from one address at once, each waits for the others; the first one makes it. */
+/** Of concurrent transactions that make an embed from one URL, each waits for the others; the first one makes it. */
 export async function takeTurn(tx: Tx, source: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${source}, 7213003))`
 }
 
-/** Lets somebody use an embed that another one made. */
+/** Lets a user use an embed that another one made. */
 export async function insertReader(db: Db, embed: number, user: number): Promise<void> {
   await db`insert into embed_readers (embed_id, user_id) values (${embed}, ${user}) on conflict do nothing`
 }
 
-/** True for whoever made an embed, or asked for its address. */
+/** True for a user who made an embed, or asked for its URL. */
 export async function isReader(db: Db, { id, created_by }: EmbedRow, user: number): Promise<boolean> {
   if (created_by === user) return true
   const [row] = await db`select from embed_readers where embed_id = ${id} and user_id = ${user}`
   return row !== undefined
 }
 
-/** True where a user, who is in `directories`, may read an item with the embed. Served by messages_embed and its likes. */
+/**
+ * True where a user, who is in `directories`, may read an item with the embed. Served by messages_embed and the like.
+ */
 export async function isInSight(sql: Sql, embed: number, user: number, directories: number[]): Promise<boolean> {
   const [row] = await sql<{ is_in_sight: boolean }[]>`
     with items as (${selectItems(sql, sql`t.embed_id = ${embed}`)}),

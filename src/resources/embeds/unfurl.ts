@@ -3,22 +3,22 @@ import type { Outside } from '../../egress/outside.ts'
 import { decodePage, readHead } from './page.ts'
 import { addOembed, findOembed, previewImage, previewPage, type Preview } from './preview.ts'
 
-/** What is read of a page: the heads of the longest ones fit. */
+/** Bytes read of a page: the longest heads fit. */
 const pageBytes = 1024 * 1024
 const oembedBytes = 64 * 1024
 
-/** An http or https address in one spelling, without what only concerns the browser; null for anything else. */
+/** Normalises an http or https URL, without fragment and credentials; null for anything else. */
 export function normalise(text: string): URL | null {
   const url = URL.parse(text.trim())
   if (url === null || !/^https?:$/.test(url.protocol) || url.href.length > 2_048) return null
   url.hash = ''
-  // Passwords are no part of what a link leads to, and nothing to be kept.
+  // Credentials are not part of a link's target, and must not be stored.
   url.username = ''
   url.password = ''
   return url
 }
 
-/** Looks at what is at an address. Null where it cannot be reached in time, refuses, or says nothing about itself. */
+/** Fetches the preview of a URL. Null where it cannot be reached in time, refuses, or has no metadata. */
 export async function unfurl(url: URL, outside: Outside, deadlineMs: number): Promise<Preview | null> {
   const startedAt = performance.now()
   const answer = await get(url.href, outside, {
@@ -39,7 +39,7 @@ export async function unfurl(url: URL, outside: Outside, deadlineMs: number): Pr
   const more = await get(address, outside, { accept: 'application/json', keepBytes: oembedBytes, leftMs })
   const oembed = more === null ? null : readObject(more.body)
   if (oembed === null) return page
-  // A page without a word of its own may still have somebody speak for it.
+  // A page without metadata may still have an oEmbed answer.
   const preview = addOembed(page ?? previewNothing(answer.url), oembed)
   return preview.title === null && preview.image === null && preview.html === null ? null : preview
 }
@@ -57,7 +57,7 @@ async function get(url: string, outside: Outside, { accept, keepBytes, leftMs }:
     return answer.status >= 200 && answer.status < 300 ? answer : null
   } catch (error) {
     if (!(error instanceof EgressFailed)) throw error
-    // For the caller there is nothing to embed; why is none of its business.
+    // To the caller there is nothing to embed, for whatever reason.
     return null
   }
 }
@@ -71,7 +71,7 @@ function readObject(body: Buffer): Record<string, unknown> | null {
     const value: unknown = JSON.parse(body.toString('utf8'))
     return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
   } catch {
-    // Not JSON: then it says nothing.
+    // Malformed JSON counts as empty.
     return null
   }
 }

@@ -7,15 +7,15 @@ import { voteAdded, voteRemoved } from './events.ts'
 import type { OptionRow } from './schema.ts'
 import { countVotes, findVotes, listOptions, removeVote, saveVote } from './store.ts'
 
-/** An option after somebody voted. */
+/** An option after a vote. */
 export interface Voted {
   option: OptionRow
   hasVoted: boolean
 }
 
 /**
- * Gives the caller's vote of a poll to an option, from whichever other one had it; an option that has it already loses
- * it. For whoever may write; 404 for an item in the trash.
+ * Votes for an option of a poll, in place of the caller's earlier vote; voting again for the option removes the vote.
+ * Needs write access; 404 for an item in the trash.
  */
 export const vote = loadingCommand(
   'vote',

@@ -6,7 +6,7 @@ import { redactOption, showOption } from './represent.ts'
 import { EventOption, type OptionRow } from './schema.ts'
 import { findShownOptions } from './store.ts'
 
-/** Counts of votes are no part of an app's state, so there is nothing to fold. */
+/** Counts of votes are not part of an app's state, so there is nothing to apply. */
 const change = (type: string) =>
   event<OptionRow>({
     type,

@@ -12,7 +12,7 @@ import { showOptions, showWithVoters } from './represent.ts'
 import { Option, OptionListing, Options, type OptionRow } from './schema.ts'
 import { findOption, findVotes, listOptions, listVoters } from './store.ts'
 
-/** Voters whom an option by itself names. */
+/** The most voters within a detailed option. */
 const shownVoters = 100
 
 type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> &
@@ -40,7 +40,7 @@ const voteFor = route({
   summary: 'Vote for an option, or withdraw the vote that it has',
   auth: 'token',
   params: ContentPath,
-  // Done twice, it would come to nothing.
+  // Repeating it would undo it.
   creates: true,
   replies: { 200: Option },
   problems: [Forbidden, NotFound],
@@ -74,7 +74,7 @@ const listOf = (kind: ContentKind) =>
     },
   })
 
-/** The option behind `{id}`, of an item that the caller may see; 404 otherwise. */
+/** The option that `{id}` names, of an item that the caller may see; otherwise 404. */
 async function findShown(request: Request): Promise<OptionRow> {
   const option = await findOption(request.sql, toId(request.params.id))
   if (option === null) throw NotFound()

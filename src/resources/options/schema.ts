@@ -6,13 +6,15 @@ import { UserSummary } from '../users/schema.ts'
 
 const text = z.string().trim().min(1, 'must not be blank').max(256)
 
-/** More would be a list to read, not a question to answer. As the API says. */
+/** The most options of a poll. A rule of the API. */
 const most = 50
 
 /** The options of a new poll. */
 export const NewOptions = z.array(z.object({ text })).max(most)
 
-/** The whole poll as it is to be: an id keeps an option with its votes, without one it is new, the others go. */
+/**
+ * The whole poll after the change: an option with an id keeps its votes, one without is new, the others are removed.
+ */
 export const OptionChanges = z
   .array(z.object({ id: IdInput.nullish().describe('Keeps this option and its votes; without it, it is new'), text }))
   .max(most)
@@ -23,13 +25,13 @@ const fields = { id: Int, text: z.string(), has_voted: z.boolean().describe('By 
 /** An option of a poll in lists. */
 export const OptionItem = z.object(fields).meta({ id: 'OptionItem' })
 
-/** An option in the item that asks. */
+/** An option within its item. */
 export const OptionSummary = OptionItem.extend({ votes: z.object({ count: Int }) }).meta({ id: 'OptionSummary' })
 
-/** An option as events show it: without what depends on who looks. */
+/** An option in events: without members that differ between readers. */
 export const EventOption = OptionSummary.omit({ has_voted: true }).meta({ id: 'EventOption' })
 
-/** An option by itself, with the first of those who voted for it. */
+/** A detailed option, with its first voters. */
 export const Option = z
   .object({ ...fields, votes: pagedList(UserSummary).describe('The first 100 voters, in voting order') })
   .meta({ id: 'Option' })

@@ -12,8 +12,8 @@ interface StarChange {
 }
 
 /**
- * Stars something in an app for the caller, or takes the star back. For a caller who may read; repeating changes nothing.
- * `loadTarget` reads what it is.
+ * Stars an item of an app for the caller, or removes the star. Needs read access; repeating changes nothing.
+ * `loadTarget` loads the item.
  */
 export const starCommand = (loadTarget: LoadTarget) =>
   loadingCommand(

@@ -2,8 +2,8 @@ import { event } from '../../engine/event.ts'
 import type { ContentRow } from '../content/schema.ts'
 
 /**
- * Somebody starred an entity, or took it back: nobody else's business, so nobody is told. It is an event because all
- * nodes must know whether an item in memory has any stars; entity_id is the item's id, the facts hold their number.
+ * A user starred an item or removed the star. Sent to no client; it is an event because all nodes must know whether an
+ * item in memory has stars. entity_id is the item's id, the facts hold its number of stars.
  */
 export const starsChanged = event<null>({
   type: 'stars_changed',

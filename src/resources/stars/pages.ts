@@ -3,10 +3,10 @@ import type { Db, Fragment } from '../../postgres/sql.ts'
 import { hasVisibleParent } from '../content/commented.ts'
 import type { StarredType } from './schema.ts'
 
-/** What is looked at to tell which stars a user still sees. */
+/** The data that decides which stars a user still sees. */
 interface Reach {
   user: number
-  /** Those of the starred apps that the user may read, each with the newest id that is hidden from them there. */
+  /** The starred apps that the user may read, each with the newest id hidden from the user. */
   apps: { id: number; hidden_id: number | null }[]
 }
 
@@ -16,10 +16,10 @@ interface Range {
   countOnly: boolean
 }
 
-/** Up to as many, it is asked of each whether it is seen; of more, it is found once which are not. A guess. */
+/** Up to this many stars, each is checked for visibility; beyond, invisible ones are found at once. A guess. */
 const askedLimit = 2_000
 
-/** Apps in which a user starred anything, or that they starred. Served by stars_order and members_starred. */
+/** Apps in which a user starred items, or that the user starred. Served by stars_order and members_starred. */
 export function selectStarredApps(db: Db, user: number): Fragment {
   return db`
     select app_id from stars where user_id = ${user}
@@ -27,8 +27,8 @@ export function selectStarredApps(db: Db, user: number): Fragment {
 }
 
 /**
- * A page of what a user starred and still sees, newest star first, walked to from the nearer end. Served by stars_order
- * and members_starred.
+ * A page of a user's visible stars, newest first, walked to from the nearer end. Served by stars_order and
+ * members_starred.
  */
 export async function listStars(
   db: Db,
@@ -57,7 +57,7 @@ export async function listStars(
   return { stars: near.restore(Array.from(stars)), count }
 }
 
-/** `select type, id, created_at`: the starred apps, and what is starred in apps, as far as it is seen; with `sets`. */
+/** `select type, id, created_at`: starred apps and visible starred items; with `sets`. */
 function selectSeen(db: Db, { user, apps }: Reach, areMany: boolean): Record<'sets' | 'apps' | 'items', Fragment> {
   const ids = apps.map(({ id }) => id)
   const readable = db`with readable as materialized (select unnest(${ids}::bigint[]) as app_id)`
@@ -74,7 +74,7 @@ function selectSeen(db: Db, { user, apps }: Reach, areMany: boolean): Record<'se
   }
 }
 
-/** Not of those that went with the user's copy of a chat. */
+/** Without items that the user removed with a chat. */
 function isLeft(db: Db, apps: Reach['apps']): Fragment {
   const removed = apps.filter(({ hidden_id }) => hidden_id !== null)
   if (removed.length === 0) return db``
@@ -84,7 +84,7 @@ function isLeft(db: Db, apps: Reach['apps']): Fragment {
     where r.app_id = s.app_id and r.hidden_id >= coalesce((select parent_id from files where id = s.entity_id), s.entity_id))`
 }
 
-/** A condition on `s`, a row of stars: its target is in the trash, or with what it belongs to. */
+/** A condition on `s`, a row of stars: its target is in the trash, or its parent is. */
 function isHidden(db: Db): Fragment {
   const inTrash = (table: string, id: Fragment) =>
     db`exists (select from ${db(table)} t where t.id = ${id} and t.trashed_at is not null)`
@@ -104,7 +104,7 @@ function isHidden(db: Db): Fragment {
       end`
 }
 
-/** The ids of all that anybody starred and that is hidden so. Served by messages_hidden_star and its likes. */
+/** The ids of all starred items in the trash. Served by messages_hidden_star and the like. */
 function selectHidden(db: Db): Fragment {
   return db`
     select id from messages where trashed_at is not null and star_count > 0

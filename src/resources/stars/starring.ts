@@ -9,14 +9,14 @@ import type { LoadTarget } from './target.ts'
 
 type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
-/** What can be starred in apps, and how it is found: 404 for what the caller may not see. */
+/** A type of item that can be starred, and how it is found: 404 where the caller may not see it. */
 interface Starrable {
   type: StarRow['entity_type']
   find: (id: number, request: Request) => Promise<{ id: number; app_id: number }>
   load: LoadTarget
 }
 
-/** Starring one type of thing in apps, and taking the star back. */
+/** The routes for starring one type of item. */
 export function starring({ type, find, load }: Starrable): Route[] {
   const changeStar = starCommand(load)
   const change = (method: 'POST' | 'DELETE') =>

@@ -7,7 +7,7 @@ import { kinds } from '../content/kinds.ts'
 import { loadItem } from '../content/load.ts'
 import type { CountChange } from '../content/store.ts'
 
-/** What a star is for, under its app's lock. */
+/** The target of a star, under its app's lock. */
 export interface Target {
   id: number
   app_id: number
@@ -15,10 +15,10 @@ export interface Target {
   changeCounts: Batch<CountChange>
 }
 
-/** Reads what is starred, an item or a file; 404 where it is in the trash or hidden with what it belongs to. */
+/** Loads an item or a file; 404 where it or its parent is in the trash. */
 export type LoadTarget = (db: Db, app: number, type: StarRow['entity_type'], id: number) => Promise<Target>
 
-/** Reads an item; 404 where it is in the trash or hidden with what it belongs to. */
+/** Loads an item; 404 where it or its parent is in the trash. */
 export async function loadItemTarget(db: Db, app: number, type: ContentEntity, id: number): Promise<Target> {
   const { item } = await loadItem(kinds[type], db, app, id)
   if (item.trashed_at !== null) throw NotFound()

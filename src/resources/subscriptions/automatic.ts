@@ -6,8 +6,8 @@ import type { SubscriptionRow } from './schema.ts'
 const nothing: Write[] = []
 
 /**
- * The subscriptions that come about by themselves, written by the commit of their reason: to a post or file for
- * whoever made it or comments on it. They go with the entity. See Follower.
+ * Automatic subscriptions, written by the commit of their reason: to a post or file, for its author and for users who
+ * comment on it. See SameCommitProjection.
  */
 export function followWithSubscriptions(event: AppEvent): Write[] {
   const { type, entity_id, facts } = event
@@ -28,7 +28,7 @@ export function followWithSubscriptions(event: AppEvent): Write[] {
   }
 }
 
-/** Nobody reads what happens to things made with an API key. */
+/** An API key has no user to subscribe. */
 function subscribe({ actor_id, rev }: AppEvent, type: SubscriptionRow['entity_type'], entity: number): Write[] {
   if (actor_id <= 0) return nothing
   const row: SubscriptionRow = {

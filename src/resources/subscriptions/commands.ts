@@ -12,8 +12,8 @@ interface Choice {
 }
 
 /**
- * Subscribes the caller to a post or file, or ends that; it holds until the caller chooses otherwise. Needs read
- * access; 404 where it is in the trash.
+ * Subscribes the caller to a post or file, or ends that, until the caller chooses otherwise. Needs read access; 404
+ * where it is in the trash.
  */
 export const changeSubscription = loadingCommand(
   'changeSubscription',

@@ -1,6 +1,6 @@
 import type { ParentType } from '../content/parent.ts'
 
-/** A row of `subscriptions`: what a user chose about a post or file, or what came about by itself. */
+/** A row of `subscriptions`: a user's choice about a post or file, or an automatic subscription. */
 export interface SubscriptionRow {
   entity_id: number
   user_id: number

@@ -11,7 +11,7 @@ import { messageCommands } from '../../messages/kind.ts'
 import { toAuthor } from '../runs/reply.ts'
 import { lapse, listUnshown, markShown, type ApprovalRow } from './store.ts'
 
-/** Edited in one go. A guess. */
+/** Approvals per run of `settle`. A guess. */
 const atOnce = 50
 
 interface ApprovalsOptions {
@@ -19,15 +19,15 @@ interface ApprovalsOptions {
   apps: Apps
   userCache: UserCache
   now: () => Date
-  /** There is something to go on with. */
+  /** Called when runs can continue. */
   onResumed: () => void
-  /** Somebody decided, or nobody did in time. */
+  /** Called when an approval was decided or has expired. */
   onDecided: (approval: ApprovalRow) => void
 }
 
 /**
- * Brings about what follows from decisions: the run goes on, and what asked says what was decided. Everything that it does
- * follows from what is stored, so it may be called at any time, by any node, and does what another one did not come to.
+ * Carries out decisions: runs continue, and questions show the decision. Works from stored rows only, so any node may
+ * call it at any time, and completes what another node left.
  */
 export class Approvals {
   readonly #options: ApprovalsOptions
@@ -52,13 +52,13 @@ export class Approvals {
     while (this.#isAsked) {
       this.#isAsked = false
       await lapse(sql)
-      // What is known already is not kept waiting by what is only shown.
+      // Runs first: showing the decision can wait.
       if ((await resumeRuns(sql)) > 0) onResumed()
       for (const approval of await listUnshown(sql, atOnce)) await this.#show(approval)
     }
   }
 
-  /** Takes the poll away, and adds what was decided. */
+  /** Removes the poll and adds the decision. */
   async #show(approval: ApprovalRow): Promise<void> {
     const { sql, apps, userCache, onDecided } = this.#options
     const { id, item_type, item_id, agent_id, app_id } = approval
@@ -75,7 +75,7 @@ export class Approvals {
         const change = await prepareChange(row, { text, metadata, options: [] }, { ...this.#options, by })
         await apps.run(commands.update, app_id, by, change)
       } catch (error) {
-        // Nobody sees it any more, or the agent may not write: then there is nobody to tell.
+        // The question is not visible any more, or the agent may not write: there is no one to tell.
         if (!(error instanceof Problem) || error.status >= 500) throw error
       }
     }

@@ -1,4 +1,4 @@
-/** How long a question stays open. As the API says. */
+/** How long a question stays open. A rule of the API. */
 export const lapseHours = 24
 
 export function toExpiry(createdAt: Date): Date {

@@ -8,14 +8,14 @@ import { findParent, makeReply, type Place } from '../runs/reply.ts'
 import { toExpiry } from './expiry.ts'
 import { insertApproval, tellApproval } from './store.ts'
 
-/** Of what the model wrote before it asks. */
+/** Characters quoted of the model's text before the question. */
 const preambleLimit = 1_000
 
-/** Of the arguments, for people to read; and for programs. */
+/** Bytes of the arguments in the text, and in the metadata. */
 const argumentsLimit = 2_000
 const metadataLimit = 16 * 1024
 
-/** The options of the poll, in this order: any client that shows polls can approve. */
+/** The options of the poll, in this order: any client with polls can approve. */
 export const approve = 'Approve'
 export const decline = 'Decline'
 
@@ -27,7 +27,7 @@ interface NewQuestion {
   question: Question
 }
 
-/** Posts the question whether a call may be made. Throws as `postReply`. */
+/** Posts the question for approval of a call. Throws as `postReply`. */
 export const postQuestion = loadingCommand(
   'post_agent_question',
   async (db, app, { place, lease }: NewQuestion) => {
@@ -56,7 +56,7 @@ export const postQuestion = loadingCommand(
   { maxIds: ({ content }) => numbersForItem(content) },
 )
 
-/** What people read. */
+/** The text of the question. */
 export function toQuestionText({ server, tool, arguments: args, preamble }: Question): string {
   const json = JSON.stringify(args, null, 2)
   const shown = json.length > argumentsLimit ? `${json.slice(0, argumentsLimit).toWellFormed()}\n…` : json
@@ -71,7 +71,7 @@ function bold(name: string): string {
   return name.replace(/[\\*_`[\]<>]/g, String.raw`\$&`).replace(/\s+/g, ' ')
 }
 
-/** What programs read. */
+/** The metadata of the question, for programs. */
 export function toQuestionMetadata(id: number, run: RunRow, question: Question, now: Date): Record<string, unknown> {
   const { server, tool, arguments: args } = question
   const isLong = Buffer.byteLength(JSON.stringify(args)) > metadataLimit

@@ -109,7 +109,7 @@ const answer = route({
   },
 })
 
-/** The question, for those who can read where it is asked; else 404. */
+/** The approval, for callers who can read its question; otherwise 404. */
 async function requireApproval(id: string, request: Request): Promise<ApprovalRow> {
   const { sql, by } = request
   const approval = await findApproval(sql, toId(id))

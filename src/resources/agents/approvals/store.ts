@@ -7,7 +7,7 @@ import { lapseHours } from './expiry.ts'
 
 export type ApprovalState = 'pending' | 'approved' | 'declined' | 'lapsed'
 
-/** A row of `agent_approvals`, with what it needs of its run. */
+/** A row of `agent_approvals`, with columns of its run. */
 export interface ApprovalRow {
   id: number
   run_id: number
@@ -53,7 +53,7 @@ export const insertApproval = batch<NewApproval>({
     select id, run_id, step, server, tool, arguments_text::json, binding, item_type, item_id, created_at from ${rows} r`,
 })
 
-/** Tells webhooks of them. */
+/** Queues webhook deliveries for requested approvals. */
 export const tellApproval = batch<NewApproval>({
   name: 'tell_agent_approvals',
   columns: {
@@ -71,7 +71,7 @@ export const tellApproval = batch<NewApproval>({
       from ${rows} r join agent_runs a on a.id = r.run_id`),
 })
 
-/** The id of an approval to be: what asks for it names it. */
+/** Draws the id of an approval, which its question names. */
 export async function drawApprovalId(db: Db): Promise<number> {
   const [row] = await db<{ id: number }[]>`select nextval(pg_get_serial_sequence('agent_approvals', 'id')) as id`
   return row!.id
@@ -85,7 +85,7 @@ interface VoteCast {
   at: Date
 }
 
-/** Votes of askers on what asks for their approval; the first decides. Served by agent_approvals_item. */
+/** Votes of askers on their questions; the first decides. Served by agent_approvals_item. */
 export const decideByVote = batch<VoteCast>({
   name: 'decide_agent_approvals_by_vote',
   columns: { item_type: 'text', item_id: 'bigint', user_id: 'bigint', is_approved: 'boolean', at: 'timestamptz' },
@@ -106,7 +106,7 @@ interface WordGiven {
   at: Date
 }
 
-/** Items by askers that say so in their metadata. */
+/** Items of askers with a decision in their metadata. */
 export const decideByItem = batch<WordGiven>({
   name: 'decide_agent_approvals_by_item',
   columns: { id: 'bigint', app_id: 'bigint', user_id: 'bigint', is_approved: 'boolean', at: 'timestamptz' },
@@ -124,7 +124,7 @@ interface Gone {
   at: Date
 }
 
-/** Questions whose items are not to be seen any more are answered with no. */
+/** Declines questions whose items are not visible any more. */
 export const declineOfItems = batch<Gone>({
   name: 'decline_agent_approvals',
   columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
@@ -134,7 +134,7 @@ export const declineOfItems = batch<Gone>({
     from ${rows} r where a.item_id = r.item_id and a.item_type = r.item_type and a.state = 'pending'`,
 })
 
-/** And the runs that ask them are over. */
+/** Cancels the runs that ask them. */
 export const cancelRunsThatAsk = batch<Gone>({
   name: 'cancel_agent_runs_that_ask',
   columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
@@ -159,12 +159,12 @@ export function listOfRun(db: Db, run: number): Promise<ApprovalRow[]> {
 }
 
 interface Filter {
-  /** Null: everybody's. */
+  /** Null: of all users. */
   asker: number | null
   state: ApprovalState
 }
 
-/** Newest first, and how many there are. */
+/** Newest first, and the total. */
 export async function listApprovals(
   db: Db,
   { asker, state }: Filter,
@@ -179,7 +179,7 @@ export async function listApprovals(
   return { rows, count: total!.count }
 }
 
-/** Decides what is still open; false where it is not. */
+/** Decides an open approval; false where it is not open. */
 export async function decide(
   db: Db,
   { id, isApproved, note, by }: { id: number; isApproved: boolean; note: string | null; by: number },
@@ -191,7 +191,7 @@ export async function decide(
   return count > 0
 }
 
-/** Ends the questions that nobody answered in time, with their runs, and those of runs that have ended otherwise. */
+/** Ends unanswered questions that have expired, with their runs, and questions of runs that have ended. */
 export async function lapse(db: Db): Promise<number> {
   const { count } = await db`
     update agent_approvals set state = 'lapsed', decided_at = now()
@@ -205,17 +205,17 @@ export async function lapse(db: Db): Promise<number> {
   return count + ended.count + declined.count
 }
 
-/** A condition: something is still to be decided, or what was decided is still to be said. Served by the partial indexes. */
+/** A condition: an approval is open, or decided and not shown yet. Served by the partial indexes. */
 export const isAnyUnshown = `exists (select from agent_approvals where state = 'pending')
   or exists (select from agent_approvals where not is_shown and state <> 'pending')`
 
-/** What was decided and is not yet said where it was asked. Served by agent_approvals_unshown. */
+/** Decided approvals whose questions do not show it yet. Served by agent_approvals_unshown. */
 export function listUnshown(db: Db, limit: number): Promise<ApprovalRow[]> {
   return db<ApprovalRow[]>`
     ${selectApprovals(db)} where not a.is_shown and a.state <> 'pending' order by a.id limit ${limit}`
 }
 
-/** Notes that it was said, and tells webhooks. False where another node did. */
+/** Records that the question shows it, and queues webhook deliveries. False where another node did. */
 export async function markShown(db: Db, id: number): Promise<boolean> {
   const [row] = await db<{ count: number }[]>`
     with shown as (

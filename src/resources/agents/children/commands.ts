@@ -5,15 +5,15 @@ import { sealHeaders } from '../headers.ts'
 import { requireActive } from '../lock.ts'
 import type { ChildKind, ChildRow, ChildUpdate, StoredChild } from './kind.ts'
 
-/** What the audit log tells of them; headers may be secret, and parameters are long. */
+/** Fields whose values the audit log shows; headers may be secret, and parameters are long. */
 const shown = ['name', 'description', 'method', 'url', 'allowed_tools', 'approval_mode'] as never[]
 
-/** The commands that keep the children of one kind. The agent's user is locked: nobody adds or renames at the same time. */
+/** The commands for children of one kind. They lock the agent's user, against concurrent changes. */
 export function childCommands<Row extends ChildRow, New extends Update & { name: string }, Update extends ChildUpdate>(
   kind: ChildKind<Row, New, Update>,
 ) {
   const { noun, store, most, table } = kind
-  /** What the audit log calls them. */
+  /** The target type in the audit log. */
   const logged = table === 'agent_functions' ? 'function' : 'tool_server'
   const isTaken = () => invalid({ name: [`is taken by another ${noun.one}`] })
 
@@ -43,13 +43,13 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
   }
 
   return {
-    /** Refuses with 422 for a name that is taken, or where there are enough. */
+    /** Adds a child. 422 for a taken name, and at the limit. */
     add: globalCommand(
       `add_agent_${noun.one}`,
       async (work: GlobalWork, { agent, given }: { agent: string; given: New }): Promise<StoredChild<Row>> =>
         insert(work, await requireActive(work, agent), given),
     ),
-    /** Its name too: absent members stay, null clears. 404 where there is none of this name. */
+    /** Changes a child, name included: absent members stay, null clears. 404 for an unknown name. */
     update: globalCommand(
       `update_agent_${noun.one}`,
       async (work: GlobalWork, { agent, name, given }: { agent: string; name: string; given: Update }) => {
@@ -59,7 +59,7 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
         return save(work, id, before, given)
       },
     ),
-    /** Adds the one of this name or changes the one there is. 422 where the body has another name. */
+    /** Adds or changes the child with this name. 422 where the body has another name. */
     put: globalCommand(
       `put_agent_${noun.one}`,
       async (work: GlobalWork, { agent, name, given }: { agent: string; name: string; given: New }) => {

@@ -10,7 +10,7 @@ import type { ChildKind, ChildRow, ChildUpdate, StoredChild } from './kind.ts'
 
 export const ChildPath = z.object({ agent: z.string(), name: z.string() })
 
-/** The endpoints of the children of one kind. */
+/** The endpoints of children of one kind. */
 export function childRoutes<Row extends ChildRow, New extends Update & { name: string }, Update extends ChildUpdate>(
   kind: ChildKind<Row, New, Update>,
 ): Route[] {

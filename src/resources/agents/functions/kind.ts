@@ -4,7 +4,7 @@ import { AgentFunction, AgentFunctions, FunctionUpdate, mostFunctions, NewAgentF
 import type { FunctionRow } from './schema.ts'
 import * as store from './store.ts'
 
-/** What a new function is, with what it was not given. */
+/** A new function, with defaults. */
 export function toRow({ name, description, method, url, headers, parameters }: NewAgentFunction): FunctionRow {
   return { name, description, method: method ?? 'GET', url, headers: headers ?? null, parameters: parameters ?? null }
 }

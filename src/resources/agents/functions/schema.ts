@@ -4,7 +4,7 @@ import { searchToolName } from '../../../agents/tools/tool.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
 import type { StoredHeaders } from '../headers.ts'
 
-/** Functions of one agent. */
+/** The most functions of one agent. */
 export const mostFunctions = 64
 
 export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -46,7 +46,7 @@ export const AgentFunction = z
   .meta({ id: 'AgentFunction' })
 export const AgentFunctions = z.array(AgentFunction)
 
-/** A function with its headers in clear. */
+/** A function with decrypted headers. */
 export interface FunctionRow {
   name: string
   description: string

@@ -3,7 +3,7 @@ import type { Vault } from '../../../lib/vault.ts'
 import { openHeaders, sealHeaders } from '../headers.ts'
 import type { FunctionRow, StoredFunction } from './schema.ts'
 
-/** In the order in which they were added. */
+/** In the order of adding. */
 export function listFunctions(db: Db, agent: number): Promise<StoredFunction[]> {
   return db<StoredFunction[]>`
     select id, name, description, method, url, headers, parameters from agent_functions
@@ -17,7 +17,7 @@ export async function findFunction(db: Db, agent: number, name: string): Promise
   return row ?? null
 }
 
-/** Functions as they are stored, numbered anew, their headers sealed where there are keys. */
+/** Stored functions with new ids, headers encrypted where keys are configured. */
 export async function toStored(tx: Tx, vault: Vault, rows: FunctionRow[]): Promise<StoredFunction[]> {
   const numbers = await tx<{ id: number }[]>`
     select nextval(pg_get_serial_sequence('agent_functions', 'id')) as id from generate_series(1, ${rows.length})`
@@ -27,7 +27,7 @@ export async function toStored(tx: Tx, vault: Vault, rows: FunctionRow[]): Promi
   })
 }
 
-/** A stored function with its headers in clear. */
+/** A stored function with decrypted headers. */
 export function openFunction(vault: Vault, { id, ...row }: StoredFunction): FunctionRow {
   return { ...row, headers: openHeaders(vault, row.headers, { table: 'agent_functions', id }) }
 }
@@ -42,7 +42,7 @@ export async function insertFunctions(tx: Tx, agent: number, rows: StoredFunctio
   }
 }
 
-/** `name`: what it was called before. */
+/** `name`: the name before the change. */
 export async function updateFunction(tx: Tx, agent: number, name: string, row: StoredFunction): Promise<void> {
   await tx`
     update agent_functions

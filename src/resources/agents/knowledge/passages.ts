@@ -1,19 +1,19 @@
 import type { ExtractedPart } from '../../../agents/extraction/extraction.ts'
 
-/** Characters of a passage, about, and of those how many it shares with the one before. As the API says. */
+/** Characters of a passage, roughly, and of its overlap with the one before. A rule of the API. */
 const passageLength = 3_000
 const overlapLength = 300
 
-/** Passages of one file; the rest of it is not searched. */
+/** The most passages of one file; the rest is not searched. */
 const mostPassages = 2_000
 
-/** A piece of a file, as it is stored. */
+/** A passage to be stored. */
 export interface NewPassage {
   place: string | null
   text: string
 }
 
-/** Cuts a document into passages, at paragraphs where there are any, each within one part. */
+/** Cuts a document into passages, at paragraphs where possible, each within one part. */
 export function toPassages(parts: readonly ExtractedPart[]): NewPassage[] {
   const passages: NewPassage[] = []
   for (const { place, text } of parts) {
@@ -28,7 +28,7 @@ export function toPassages(parts: readonly ExtractedPart[]): NewPassage[] {
   return passages
 }
 
-/** The last blank line, else line, sentence or word that ends in the second half of the passage. */
+/** The last blank line, or else line, sentence or word, that ends in the second half of the passage. */
 function endOf(text: string, start: number): number {
   const most = start + passageLength
   if (most >= text.length) return text.length

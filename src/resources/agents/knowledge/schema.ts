@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Int, pagedList } from '../../../api/shape.ts'
 
-/** A file that an agent searches, and what became of it. */
+/** A file that an agent searches, and the state of its indexing. */
 export const KnowledgeFile = z
   .object({
     file: z.object({ id: Int, name: z.string() }),

@@ -2,21 +2,21 @@ import type { Knowledge, Passage } from '../../../agents/tools/tool.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { findKnowledge } from './store.ts'
 
-/** Words of a question that are looked for: a question is short, a pasted page is not. A guess. */
+/** The most words of a question that are searched: a question is short, a pasted page is not. A guess. */
 const mostWords = 32
 
-/** As much of a question is looked at. */
+/** Characters of a question that are considered. */
 const questionLength = 4_000
 
-/** Words that more passages than this hold are passed over where there is a rarer one: each passage is ranked. A guess. */
+/** A word in more passages than this is ignored where there is a rarer one, because each passage is ranked. A guess. */
 const commonWord = 2_000
 
-/** What is given of a search, as the API says: passages, those of one file, and bytes of them all. */
+/** The most passages of a result, passages of one file, and bytes in all. Rules of the API. */
 const mostPassages = 8
 const mostOfFile = 2
 const mostBytes = 4_000 * 3
 
-/** From this length on, a word is found as the beginning of others, too: `invoice` in `invoices`. A guess. */
+/** From this length on, a word also matches as a prefix: `invoice` in `invoices`. A guess. */
 const prefixLength = 4
 
 interface Ranked {
@@ -27,8 +27,8 @@ interface Ranked {
 }
 
 /**
- * Searches passages by words, as everything else is searched. A passage ranks by each word of the question that it holds,
- * words counting the more the fewer passages hold them: without that, questions would find what says `is` most often.
+ * Searches passages by words, like all other searches. A passage ranks by the words of the question that it contains,
+ * rare words counting more: otherwise questions would find what says `is` most often.
  */
 export class PassageSearch implements Knowledge {
   readonly #sql: Sql
@@ -92,18 +92,18 @@ function choose(ranked: readonly Ranked[]): Passage[] {
   return chosen
 }
 
-/** Scripts that put nothing between words: each character is a word, and two of them say much more than one. */
+/** Scripts without spaces: each character is a word, and two of them say much more than one. */
 const unspaced = /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]$/u
 
-/** A word, or two, that is looked for. */
+/** A word or a pair of words to search for. */
 interface Term {
-  /** The query that finds it in an app. */
+  /** The query that matches it in an app. */
   queryIn: (app: number) => string
-  /** Short words, such as `is`, say less than long ones in every language that has words. A guess. */
+  /** Short words, such as `is`, say less than long ones in every language with words. A guess. */
   weight: number
 }
 
-/** Longer words say no more. */
+/** Longer words count no more. */
 const longWord = 8
 
 function toTerms(words: readonly string[]): Term[] {

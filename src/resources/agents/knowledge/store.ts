@@ -1,13 +1,13 @@
 import type { Db, Sql, Tx } from '../../../postgres/sql.ts'
 import type { NewPassage } from './passages.ts'
 
-/** How long a node has for a file before another may try: three times what a file may take of a processor. A guess. */
+/** The lease of a file: three times the processor time that a file may take. A guess. */
 const leaseSeconds = 60
 
-/** Passages in one statement: some 300 KB. A guess. */
+/** Passages per statement: some 300 KB. A guess. */
 const portion = 100
 
-/** Apps that were not searched for as long are forgotten. As the API says. */
+/** Days after which unused apps are removed from the index. A rule of the API. */
 const unusedDays = 7
 
 /** The files apps that an agent may search. */
@@ -16,10 +16,10 @@ export async function findKnowledge(db: Db, agent: number): Promise<number[]> {
   return row?.knowledge ?? []
 }
 
-/** A condition: agents search files of some app, or did. */
+/** A condition: agents search some app's files, or did. */
 export const isAnySearched = `exists (select from knowledge_apps) or exists (select from agents where knowledge <> '{}')`
 
-/** Notes which apps agents search now, and since when none does. Served by agents_knowledge. */
+/** Records which apps agents search now, and since when none does. Served by agents_knowledge. */
 export async function followAgents(sql: Sql): Promise<void> {
   await sql`
     with named as (
@@ -38,7 +38,7 @@ export async function followAgents(sql: Sql): Promise<void> {
     where unused_since is null and app_id not in (select app_id from named)`
 }
 
-/** Apps that something was written to since they were followed. Served by the primary keys of both. */
+/** Apps with commits since they were last processed. Served by the primary keys of both. */
 export async function listChanged(sql: Sql): Promise<number[]> {
   const rows = await sql<{ app_id: number }[]>`
     select k.app_id from knowledge_apps k join apps a on a.id = k.app_id where a.head_rev > k.rev`
@@ -46,9 +46,8 @@ export async function listChanged(sql: Sql): Promise<number[]> {
 }
 
 /**
- * Brings what is known of an app's files up to its last commit: files that are new or have another content are to be read,
- * those that are gone are forgotten. What changed follows from the log of events; at first, and where it may have been cut
- * since, all files are looked at.
+ * Updates the index of an app's files to its last commit: new or changed files become pending, deleted ones are
+ * removed. Reads the changes from the event log; at first, and where the log may have been cut since, all files.
  */
 export async function followApp(tx: Tx, app: number): Promise<void> {
   const [followed] = await tx<{ rev: number; is_whole: boolean }[]>`
@@ -85,7 +84,7 @@ async function forgetGone(tx: Tx, app: number, ids: number[] | null): Promise<vo
     delete from knowledge_passages p using gone where p.file_id = gone.file_id`
 }
 
-/** Files that are kept elsewhere have no content here. Served by files_app. */
+/** External files have no content here. Served by files_app. */
 async function noteNew(tx: Tx, app: number, ids: number[] | null): Promise<void> {
   await tx`
     insert into knowledge_files as k (file_id, app_id, rev, state, at)
@@ -106,10 +105,10 @@ export interface ClaimedFile {
   app_id: number
 }
 
-/** A condition: a file is to be read now. Served by knowledge_files_pending. */
+/** A condition: a file is pending. Served by knowledge_files_pending. */
 export const isAnyPending = `exists (select from knowledge_files where state = 'pending' and at <= now())`
 
-/** A file to be read, for this node alone until its lease ends; null where there is none. Served by knowledge_files_pending. */
+/** Leases a pending file for this node; null where there is none. Served by knowledge_files_pending. */
 export async function claimFile(sql: Sql, node: string): Promise<ClaimedFile | null> {
   const [row] = await sql<ClaimedFile[]>`
     update knowledge_files set at = now() + make_interval(secs => ${leaseSeconds}), leased_by = ${node}
@@ -120,14 +119,14 @@ export async function claimFile(sql: Sql, node: string): Promise<ClaimedFile | n
   return row ?? null
 }
 
-/** Another node may read it at once. */
+/** Lets another node read the file immediately. */
 export async function releaseFile(sql: Sql, node: string, { file_id }: ClaimedFile): Promise<void> {
   await sql`
     update knowledge_files set at = now(), leased_by = null
     where file_id = ${file_id} and leased_by = ${node} and state = 'pending'`
 }
 
-/** What came of reading a file. Of what was changed meanwhile, or is read by another node, nothing is written. */
+/** Stores the result of reading a file, unless the file has changed or another node has it. */
 export async function settleFile(
   sql: Sql,
   node: string,
@@ -153,7 +152,7 @@ export async function settleFile(
   })
 }
 
-/** Forgets what no agent has searched for days. */
+/** Removes apps from the index that no agent has searched for days. */
 export async function forgetUnused(sql: Sql): Promise<void> {
   await sql`
     with unused as (
@@ -164,7 +163,7 @@ export async function forgetUnused(sql: Sql): Promise<void> {
     delete from knowledge_passages p using forgotten where p.file_id = forgotten.file_id`
 }
 
-/** A row of an owner's list. */
+/** A row of an administrator's list. */
 export interface KnowledgeRow {
   file_id: number
   file_name: string

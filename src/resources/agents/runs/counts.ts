@@ -5,12 +5,12 @@ import type { EndedRun } from '../../../agents/runs/runner.ts'
 import type { Metrics } from '../../../http/about/metrics.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 
-/** Seconds from a trigger to its reply, and to the first text. A guess: from a cache's answer to a run's whole time. */
+/** Seconds from a trigger to its reply, and to the first text. A guess: from a cache's answer to the limit of a run. */
 const seconds = [0.1, 0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300]
 
 const noFiles = { pending: 0, indexed: 0, skipped: 0, failed: 0 }
 
-/** The figures of runs, and of what agents search. No label holds an id or a name. */
+/** The metrics of runs and of knowledge. No label contains an id or a name. */
 export class RunCounts implements AnsweringCounts {
   readonly #runs
   readonly #seconds
@@ -21,9 +21,9 @@ export class RunCounts implements AnsweringCounts {
   readonly #calls
   readonly #leases
   readonly #approvals
-  /** What ended on this node and what models charged for, since it started. */
+  /** Ended runs of this node and used tokens, since its start. */
   readonly totals = { done: 0, failed: 0, input: 0, output: 0 }
-  /** Of all nodes, when they were last looked at. */
+  /** Open runs of all nodes at the last count. */
   #open: Record<string, number> = {}
   #oldestSeconds = 0
   #files: Record<string, number> = noFiles
@@ -47,7 +47,7 @@ export class RunCounts implements AnsweringCounts {
     metrics.gauge('parley_knowledge_files', 'Files that agents search, on all nodes.', () => this.#files, 'state')
   }
 
-  /** Runs that are open, on all nodes, when they were last counted. */
+  /** The number of open runs, of all nodes, at the last count. */
   get open(): number {
     return Object.values(this.#open).reduce((sum, count) => sum + count, 0)
   }
@@ -89,7 +89,7 @@ export class RunCounts implements AnsweringCounts {
     }
   }
 
-  /** Counts what is open: too much work to be done whenever somebody asks. Served by agent_runs_open. */
+  /** Counts open runs, which is too costly for each request. Served by agent_runs_open. */
   async count(sql: Sql): Promise<void> {
     const rows = await sql<{ state: RunState; count: number; oldest: number | null }[]>`
       select state, count(*) as count, max(extract(epoch from now() - created_at))::float as oldest

@@ -5,7 +5,7 @@ import { toExpiry } from '../approvals/expiry.ts'
 import type { ListedRun } from './list.ts'
 import { showRun } from './represent.ts'
 
-/** What a delivery keeps: see queueRunDeliveries. */
+/** The facts of a delivery: see queueRunDeliveries. */
 interface ToldRun {
   run: ListedRun
   approval: DeliveredApproval | null
@@ -13,7 +13,7 @@ interface ToldRun {
 
 const actions: RunAction[] = ['run_done', 'run_failed', 'approval_requested', 'approval_decided']
 
-/** What webhooks are told of runs. These are not part of an app's history: clients see runs by their frames. */
+/** Events of runs for webhooks. They belong to no app's history; clients see runs by frames. */
 export const runEvents: EventType<ToldRun>[] = actions.map(type =>
   event<ToldRun>({
     type,

@@ -32,11 +32,11 @@ import { placeOfReply, postReply, toAuthor, toReplyKey } from './reply.ts'
 import type { Materials } from './prompts/turns.ts'
 
 export interface HostSettings {
-  /** Tokens of one request, by estimate. */
+  /** Tokens of one request, estimated. */
   inputTokens: number
-  /** One text for all errors; null: each has its own. */
+  /** One text for all errors; null: one for each. */
   errorText: string | null
-  /** Steps are kept when a run ends. */
+  /** True where steps are kept after a run. */
   isTraced: boolean
 }
 
@@ -48,21 +48,21 @@ interface HostOptions {
   providers: Providers
   openToolbox: OpenToolbox
   knowledge: Knowledge
-  /** Reads what a question came with. */
+  /** Reads the attachments and other material of a question. */
   readMaterials: (
     run: RunRow,
     trigger: ContentItem,
     takesImages: boolean,
     signal: AbortSignal,
   ) => Promise<Omit<Materials, 'passages'>>
-  /** What makes names for providers that nobody else can make: the deployment's. */
+  /** The deployment's secret, from which opaque ids for providers are derived. */
   secret: string
   settings: HostSettings
   now: () => Date
   log: Log
 }
 
-/** What people are told where an agent cannot answer. */
+/** The texts of error replies. */
 const errorTexts: Record<Exclude<RunError, 'no_access'>, string> = {
   provider_not_configured: 'I cannot answer at the moment.',
   provider_error: 'I cannot answer at the moment.',
@@ -74,7 +74,7 @@ const errorTexts: Record<Exclude<RunError, 'no_access'>, string> = {
   too_long: 'That is too long for me.',
 }
 
-/** Where runs begin and end: in the apps, with what stands there and by the agent's own access. */
+/** Connects runs with apps: reads triggers, checks the agent's access, and posts replies. */
 export class AppHost implements RunHost {
   readonly #options: HostOptions
 
@@ -152,7 +152,7 @@ export class AppHost implements RunHost {
     const end = { id: run.id, state, error, finish, busy_ms: state === 'cancelled' ? 0 : busyMs }
     const input = { place, content, lease, end, files, keepsSteps: settings.isTraced }
     try {
-      // Before, so that a node that is killed in between leaves none: who goes on posts the new one.
+      // Trashed before the new reply: after a crash in between there is none, and the next node posts it.
       if (run.reply_type !== null && run.reply_id !== null) await this.#trashEarlier(run, run.reply_type, run.reply_id)
       const { id } = await apps.run(postReply, run.app_id, author, input, toReplyKey(run, 'answer'))
       return { type: place.type, id }
@@ -195,14 +195,14 @@ export class AppHost implements RunHost {
     }))
   }
 
-  /** That it could not answer is not worth keeping where the run was tried again. */
+  /** Trashes an earlier error reply, which is of no use after a retry. */
   async #trashEarlier({ id: run, app_id }: RunRow, type: ItemType, id: number): Promise<void> {
     const { apps, log } = this.#options
     const commands = type === 'message' ? messageCommands : commentCommands
     try {
       await apps.run(commands.trash, app_id, server, { id })
     } catch (error) {
-      // Gone, or hidden with its app: nobody sees it. Whatever else happens, the answer stands.
+      // Deleted, or hidden with its app. In any case, the answer stands.
       if (!(error instanceof Problem)) log.warn({ run, error }, 'An earlier error reply could not be trashed')
     }
   }
@@ -211,7 +211,7 @@ export class AppHost implements RunHost {
     this.#options.typing.start(app_id, agent_id)
   }
 
-  /** The app, where asker and agent may still be what they were when the run was made. */
+  /** The app, where asker and agent still have the access that the run needs. */
   async #requirePlace(run: RunRow): Promise<AppState> {
     const { apps, userCache } = this.#options
     const state = await Promise.resolve(apps.state(run.app_id)).catch((error: unknown) => {
@@ -225,7 +225,7 @@ export class AppHost implements RunHost {
     return state
   }
 
-  /** The trigger as it is now; what is in the trash, itself or with what it is about, is not answered. */
+  /** The current trigger; not one that is in the trash, itself or with its parent. */
   async #requireTrigger(run: RunRow): Promise<ContentItem> {
     const { sql } = this.#options
     const kind = kinds[run.item_type]
@@ -246,7 +246,7 @@ export class AppHost implements RunHost {
     return person.is_agent ? `${person.display_name} (agent)` : person.display_name
   }
 
-  /** Comments begin with whom they answer. In what a model writes nobody else is mentioned. */
+  /** Comments begin with a mention of the asker. Mentions by the model are not resolved. */
   #toText(run: RunRow, { text, error }: Answer): string {
     const { userCache, settings } = this.#options
     const asker = userCache.show(run.asker_id)
@@ -259,7 +259,7 @@ export class AppHost implements RunHost {
     return run.item_type === 'comment' ? `${toMention(this.#options.userCache.show(run.asker_id))} ${text}` : text
   }
 
-  /** What it means that a reply was refused. */
+  /** The meaning of a refused reply. */
   async #toEnd(run: RunRow, error: unknown): Promise<unknown> {
     if (error instanceof RunLost || !(error instanceof Problem) || error.status >= 500) return error
     try {
@@ -267,7 +267,7 @@ export class AppHost implements RunHost {
     } catch (end) {
       return end
     }
-    // The place is there and may be written to: then what it is about is gone.
+    // The app exists and is writable, so the parent is gone.
     return new RunEnds('cancelled', null, false, error)
   }
 }
@@ -277,7 +277,7 @@ function placeOf(run: RunRow, { app }: AppState): 'chat' | 'feed' | 'comments' {
   return run.item_type === 'post' || run.parent_type === 'post' ? 'feed' : 'comments'
 }
 
-/** What either of the two has removed for themselves. */
+/** The position up to which either of the two has removed the chat. */
 function hiddenUntil(state: AppState, { agent_id, asker_id }: RunRow): number {
   return Math.max(...[agent_id, asker_id].map(user => state.member(user)?.hidden_id ?? 0))
 }

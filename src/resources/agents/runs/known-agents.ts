@@ -3,12 +3,12 @@ import type { Sql } from '../../../postgres/sql.ts'
 import { listAllAgents } from '../store.ts'
 
 /**
- * All agents, in memory: few, and asked about with every message of a chat. Agents change through the environment, whose
- * rev every commit looks at under its lock, so that what a commit decides about them is true when it is written.
+ * All agents in memory: few, and looked up for every message of a chat. Agents change through the shared log, whose rev
+ * every commit checks under its lock, so a commit's decisions about them are current.
  */
 export class KnownAgents {
   readonly #sql: Sql
-  /** Id → whether it answers: those in the trash do not. */
+  /** Id → true where the agent is not in the trash. */
   readonly #agents = new Map<number, boolean>()
 
   constructor(sql: Sql) {
@@ -23,12 +23,12 @@ export class KnownAgents {
     return this.#agents.has(user)
   }
 
-  /** An agent that is not in the trash. */
+  /** True for an agent that is not in the trash. */
   isActive(user: number): boolean {
     return this.#agents.get(user) === true
   }
 
-  /** Reads them, and follows what becomes of them. Call after the environment was started. */
+  /** Loads all agents, and follows changes. Call it after the shared log was started. */
   async follow(sharedLog: SharedLog): Promise<void> {
     sharedLog.listen(async ({ type, entity_type, entity_id, facts }) => {
       if (type === 'everything') return await this.#load()

@@ -2,7 +2,7 @@ import type { RunRow, RunState } from '../../../agents/runs/run.ts'
 import type { Page } from '../../../api/page.ts'
 import type { Db } from '../../../postgres/sql.ts'
 
-/** A run with the questions that it asked. */
+/** A run with its questions. */
 export interface ListedRun extends RunRow {
   approvals: number[]
 }
@@ -18,7 +18,7 @@ export interface RunFilter {
   isOpen?: boolean
 }
 
-/** Runs, newest first, and how many there are. Served by agent_runs_agent, agent_runs_app, agent_runs_open. */
+/** Runs, newest first, and the total. Served by agent_runs_agent, agent_runs_app, agent_runs_open. */
 export async function listRuns(
   db: Db,
   { agent, app, asker, state, error, since, until, isOpen }: RunFilter,
@@ -49,7 +49,7 @@ const select = (db: Db) => db`
   select r.*, array(select a.id from agent_approvals a where a.run_id = r.id order by a.step) as approvals
   from agent_runs r`
 
-/** Ends an open run at once, and gives it with its state before; null where it has ended already. */
+/** Ends an open run at once, and returns it with its former state; null where it has ended already. */
 export async function cancelRun(
   db: Db,
   run: number,
@@ -64,7 +64,7 @@ export async function cancelRun(
   return row ?? null
 }
 
-/** Queues a run that has ended without an answer as if it were new; false for any other. */
+/** Queues a run again that has ended without an answer; false for any other. */
 export async function retryRun(db: Db, run: number): Promise<boolean> {
   const { count } = await db`
     with again as (
@@ -93,7 +93,7 @@ export interface UsageRow {
   p95: number | null
 }
 
-/** What runs came to, by day, agent, asker or model; the dearest first, a thousand at most. */
+/** Usage by day, agent, asker or model; the most expensive first, a thousand at most. */
 export function sumUsage(
   db: Db,
   { since, until, by }: { since: Date; until: Date; by: 'day' | 'agent' | 'user' | 'model' },

@@ -8,25 +8,25 @@ import { titleOf } from '../../apps/naming.ts'
 import type { ListedRun } from './list.ts'
 
 interface Viewer {
-  /** Manages agents: is shown what runs cost, and what answered. */
+  /** True for callers who manage agents: they see costs, and the model. */
   isManaged: boolean
   userCache: UserCache
 }
 
-/** An app as runs name it. */
+/** The app of a run. */
 interface RunApp {
   id: number
   type: string
   name: string | null
 }
 
-/** As somebody sees it, API keys as the asker does. */
+/** The app as the caller sees it; API keys see it as the asker does. */
 export function toRunApp(run: ListedRun, state: AppState, by: Principal, userCache: UserCache): RunApp {
   const viewer = by.kind === 'user' ? by.user : run.asker_id
   return { id: run.app_id, type: guids[state.app.type as Kind], name: titleOf(state, viewer, userCache) }
 }
 
-/** The run. `app`: null where it is gone. */
+/** A run. `app`: null where it is deleted. */
 export function showRun(run: ListedRun, app: RunApp | null, { isManaged, userCache }: Viewer) {
   const { tokens_in, tokens_out, tokens_cached } = run
   return {

@@ -154,7 +154,7 @@ function toFilter({ state, app, user, error, since, until }: z.output<typeof Run
   return { state, app, asker: user, error, since, until }
 }
 
-/** `known`: where all are of one app, what was found of it. */
+/** `known`: where all runs are of one app, its state. */
 async function listPage(
   filter: RunFilter,
   query: z.output<typeof OpenRunListing>,
@@ -180,7 +180,7 @@ async function show(runs: readonly ListedRun[], request: Request, known: AppStat
   })
 }
 
-/** The run, for its asker and for API keys; else 404. */
+/** The run, for its asker and for API keys; otherwise 404. */
 async function requireRun(id: string, { sql, by }: Pick<Request, 'sql' | 'by'>): Promise<ListedRun> {
   const run = await findListed(sql, toId(id))
   if (run === null || (by.kind !== 'key' && run.asker_id !== by.user)) throw NotFound()

@@ -25,14 +25,13 @@ interface TriggersOptions {
 }
 
 /**
- * Finds what agents have to answer, in the commit that writes it: a run for each agent concerned becomes a row of that
- * commit, so that no question is lost and none is answered twice. Decides on what memory holds; an item that concerns no
- * agent costs a look at its type.
+ * Finds items that agents have to answer, in the commit that writes them: adds a run for each agent to that commit, so
+ * that no question is lost or answered twice. Uses only data in memory; other items cost a look at their type.
  */
 export class Triggers {
   readonly #agents: KnownAgents
   readonly #userCache: UserCache
-  /** Apps of which runs were written since they were last asked about. */
+  /** Apps whose runs were written since the last `take`. */
   readonly #touched = new Set<number>()
 
   constructor({ agents, userCache }: TriggersOptions) {
@@ -40,12 +39,12 @@ export class Triggers {
     this.#userCache = userCache
   }
 
-  /** True where a commit to this app may have written runs, or ended them, since this was last asked. */
+  /** True where commits to this app may have written or ended runs since the last call. */
   take(app: number): boolean {
     return this.#touched.size > 0 && this.#touched.delete(app)
   }
 
-  /** The rows that a commit writes for one of its events; see Follower. */
+  /** The rows that a commit writes for one of its events; see SameCommitProjection. */
   toWrites(event: AppEvent, state: State): Write[] {
     if (this.#agents.isEmpty) return nothing
     switch (event.type) {
@@ -73,7 +72,7 @@ export class Triggers {
   }
 
   #toRuns(event: AppEvent, state: State, isEdit: boolean): Write[] {
-    // The body of the created and updated events of content.
+    // The body of created and updated events of content.
     const item = event.body as ContentItem
     const asker = item.created_by
     if (asker <= 0 || this.#agents.isAgent(asker)) return nothing
@@ -94,7 +93,7 @@ export class Triggers {
     )
   }
 
-  /** A vote in a poll by which an agent may have asked: what a poll is about is not in memory. */
+  /** A vote in what may be an agent's question: the poll's item is not in memory. */
   #toVote({ app_id, actor_id, body, created_at: at }: AppEvent): Write[] {
     if (actor_id <= 0 || this.#agents.isAgent(actor_id)) return nothing
     const { item_type, item_id, text } = body as OptionRow
@@ -103,7 +102,7 @@ export class Triggers {
     return [toWrite(decideByVote, { item_type, item_id, user_id: actor_id, is_approved: text === approve, at })]
   }
 
-  /** An item that says in its metadata what its author decides. What names no question of theirs has no effect. */
+  /** An item with a decision in its metadata. Has no effect unless it names an open question of its author. */
   #toWord({ app_id, created_at: at }: AppEvent, { created_by, metadata }: ContentItem): Write[] {
     const { id, approved } = metadata!.tool_approval as { id?: unknown; approved?: unknown }
     if (typeof approved !== 'boolean' || !/^\d{1,15}$/.test(String(id))) return nothing
@@ -132,13 +131,13 @@ function partners(state: State, author: number): number[] {
   return others
 }
 
-/** Of an edit, those alone who were not mentioned before. Nearly all texts mention nobody, and have no HTML of their own. */
+/** The mentioned users; of an edit, only new ones. Nearly all texts mention no one, and have no HTML of their own. */
 function mentioned({ html }: ContentItem, { facts }: AppEvent, isEdit: boolean): readonly number[] {
   if (!isEdit) return html === null ? [] : listMentions(html)
   return (facts as { mentioned?: number[] } | null)?.mentioned ?? []
 }
 
-/** What answers whether a tool may be called asks for nothing else. */
+/** A decision about a tool call triggers no run. */
 export function isDecision({ metadata }: Pick<ContentItem, 'metadata'>): boolean {
   return typeof metadata?.tool_approval === 'object' && metadata.tool_approval !== null
 }
@@ -164,7 +163,7 @@ function toRun(
   }
 }
 
-/** What runs that wait for each other have in common, beside the agent. */
+/** The conversation: runs in one, of one agent, wait for each other. */
 function placeOf(type: ItemType, { id, parent_type, parent_id, created_by }: ContentItem, { app }: State): string {
   if (app.type === 'agent_chat' || app.type === 'private_chat') return String(app.id)
   if (isChat(app.type)) return `${app.id}:${created_by}`

@@ -3,7 +3,7 @@ import { problem } from '../../../lib/errors.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
 import type { StoredHeaders } from '../headers.ts'
 
-/** Tool servers of one agent. */
+/** The most tool servers of one agent. */
 export const mostServers = 16
 
 const approvalModes = ['always', 'never'] as const
@@ -33,7 +33,7 @@ export const ToolServer = z
   .meta({ id: 'ToolServer' })
 export const ToolServers = z.array(ToolServer)
 
-/** What a server offers, whether the agent may use it or not. */
+/** All tools of a server, allowed or not. */
 export const OfferedTools = z.array(
   z
     .object({
@@ -48,7 +48,7 @@ export const OfferedTools = z.array(
 
 export const ToolServerFailed = problem(502, 'tool-server-failed', 'The tool server did not say which tools it has.')
 
-/** A tool server with its headers in clear. */
+/** A tool server with decrypted headers. */
 export interface ToolServerRow {
   name: string
   url: string

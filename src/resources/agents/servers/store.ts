@@ -3,7 +3,7 @@ import type { Vault } from '../../../lib/vault.ts'
 import { openHeaders, sealHeaders } from '../headers.ts'
 import type { StoredServer, ToolServerRow } from './schema.ts'
 
-/** In the order in which they were added. */
+/** In the order of adding. */
 export function listServers(db: Db, agent: number): Promise<StoredServer[]> {
   return db<StoredServer[]>`
     select id, name, url, description, allowed_tools, approval_mode, headers from agent_servers
@@ -17,7 +17,7 @@ export async function findServer(db: Db, agent: number, name: string): Promise<S
   return row ?? null
 }
 
-/** Tool servers as they are stored, numbered anew, their headers sealed where there are keys. */
+/** Stored tool servers with new ids, headers encrypted where keys are configured. */
 export async function toStored(tx: Tx, vault: Vault, rows: ToolServerRow[]): Promise<StoredServer[]> {
   const numbers = await tx<{ id: number }[]>`
     select nextval(pg_get_serial_sequence('agent_servers', 'id')) as id from generate_series(1, ${rows.length})`
@@ -27,7 +27,7 @@ export async function toStored(tx: Tx, vault: Vault, rows: ToolServerRow[]): Pro
   })
 }
 
-/** A stored tool server with its headers in clear. */
+/** A stored tool server with decrypted headers. */
 export function openServer(vault: Vault, { id, ...row }: StoredServer): ToolServerRow {
   return { ...row, headers: openHeaders(vault, row.headers, { table: 'agent_servers', id }) }
 }
@@ -42,7 +42,7 @@ export async function insertServers(tx: Tx, agent: number, rows: StoredServer[])
   }
 }
 
-/** `name`: what it was called before. */
+/** `name`: the name before the change. */
 export async function updateServer(tx: Tx, agent: number, name: string, row: StoredServer): Promise<void> {
   await tx`
     update agent_servers

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { ReferenceInput } from '../../../api/reference.ts'
 import { Int } from '../../../api/shape.ts'
 
-/** As long as an item may be. */
+/** The limit of an item's text. */
 const TextInput = z.string().trim().min(1, 'must not be empty').max(65_536)
 
-/** As many earlier items as a run is given. */
+/** The most earlier items that a run gets. */
 const mostHistory = 20
 
 export const AgentTestInput = z.object({

@@ -12,34 +12,36 @@ import { findPassages, noTools, toBriefing, toOpaqueId } from '../runs/prompts/b
 import { findAgent, type AgentPerson } from '../store.ts'
 import { TestJournal } from './test-journal.ts'
 
-/** A question to try an agent with. */
+/** A question for testing an agent. */
 export interface TestQuestion {
   agent: number
   text: string
-  /** Who is said to ask. */
+  /** The user who asks, for the model. */
   asker: number
-  /** What was said before, oldest first. */
+  /** The earlier conversation, oldest first. */
   history: readonly { role: 'user' | 'agent'; text: string }[]
-  /** Instead of the agent's; null: the agent's. */
+  /** Overrides the agent's instructions; null: the agent's. */
   instructions: string | null
-  /** `none`: none are offered. `dry`: they are offered, and not called. `real`: they are called, without asking anybody. */
+  /**
+   * `none`: no tools are offered. `dry`: they are offered, and not called. `real`: they are called without approval.
+   */
   tools: 'none' | 'dry' | 'real'
 }
 
-/** A call of a tool, made or not. */
+/** A tool call, made or not. */
 export interface TestStep {
   kind: string
   name: string
   arguments: unknown
-  /** Null where it was not called. */
+  /** Null where it was not made. */
   result: string | null
   outcome: 'ok' | 'error' | 'unknown' | 'skipped'
 }
 
-/** Told of an answer to a test while it is made. */
+/** Observes a test's answer. */
 export interface TestWatcher {
   onText(text: string): void
-  /** The provider is asked again: the text of its last answer does not count. */
+  /** The provider is asked again: the text of its last answer is void. */
   onRestart(): void
   onStep(step: TestStep): void
 }
@@ -48,13 +50,13 @@ export interface TestAnswer {
   text: string
   finish: string | null
   error: string | null
-  /** What the provider said of it, for owners alone. */
+  /** The provider's own error, for administrators only. */
   detail: string | null
   usage: { input: number; output: number; cached: number }
   /** Milliseconds. */
   duration: number
   steps: TestStep[]
-  /** What the model was told of who it is. */
+  /** The system prompt. */
   system: string
 }
 
@@ -70,15 +72,15 @@ interface TestChatOptions extends AnsweringParts {
 
 const notCalled = '(not called in this test)'
 
-/** As much of what a provider said is shown to owners. */
+/** Characters shown of a provider's error. */
 const detailLength = 300
 
 /** A test took longer than a run may. */
 class OutOfTime extends Error {}
 
 /**
- * Lets owners try their agents: the same instructions, knowledge, tools and limits as in a run, without an app, a run, or
- * anything else that is stored.
+ * Lets administrators test agents: with the instructions, knowledge, tools and limits of a run, but without an app, a
+ * run, or any stored data.
  */
 export class TestChat {
   readonly #options: TestChatOptions
@@ -117,7 +119,7 @@ export class TestChat {
           return briefing
         },
         approvals: async () => [],
-        // No tool of a test asks.
+        // No tool of a test needs approval.
         ask: async () => {},
         onChange: ({ isRestarted }) => isRestarted && watcher.onRestart(),
         onText: text => watcher.onText(text),
@@ -155,7 +157,7 @@ export class TestChat {
         appTitle: null,
         now: new Date(clock.now()),
         inputTokens: settings.inputTokens,
-        // A vendor's own search is made by the vendor: it cannot be listed without being made.
+        // A vendor's own search cannot be offered without being made.
         webSearch: row.web_search && asked.tools === 'real',
         thread: null,
         person: toOpaqueId(secret, `user:${id}`),
@@ -205,7 +207,7 @@ interface Opening {
   skipped: Set<number>
 }
 
-/** A tool that is listed and not called. */
+/** A tool that is offered and not called. */
 function toDry(skipped: Set<number>): (tool: BoundTool) => BoundTool {
   return ({ kind, isRepeatable }) => ({
     kind,
@@ -218,7 +220,7 @@ function toDry(skipped: Set<number>): (tool: BoundTool) => BoundTool {
   })
 }
 
-/** Whoever asks for real calls has approved them. */
+/** Asking for real calls approves them. */
 function toUnasked(tool: BoundTool): BoundTool {
   const { kind, isRepeatable } = tool
   return { kind, isRepeatable, approval: null, call: (args, context) => tool.call(args, context) }

@@ -3,7 +3,7 @@ import type { Journal } from '../../../agents/runs/journal.ts'
 import type { BegunCall, EndedCall, ModelStep, StepRow } from '../../../agents/runs/steps.ts'
 import type { TestStep } from './test-chat.ts'
 
-/** What is done to answer a test: in memory, and gone with its request. */
+/** The journal of a test, in memory for the duration of its request. */
 export class TestJournal implements Journal {
   readonly usage: Usage = { in: 0, out: 0, cached: 0 }
   readonly #ended = new Map<number, TestStep>()
@@ -11,13 +11,13 @@ export class TestJournal implements Journal {
   readonly #skipped: ReadonlySet<number>
   readonly #onStep: (step: TestStep) => void
 
-  /** `skipped`: steps of calls that were not made. `onStep`: told of each call that has ended. */
+  /** `skipped`: steps of calls that were not made. `onStep`: called with each finished call. */
   constructor(skipped: ReadonlySet<number>, onStep: (step: TestStep) => void) {
     this.#skipped = skipped
     this.#onStep = onStep
   }
 
-  /** The calls that have ended, in the order in which the model made them. */
+  /** The finished calls, in the model's order. */
   get calls(): TestStep[] {
     return [...this.#ended].toSorted(([a], [b]) => a - b).map(([, step]) => step)
   }

@@ -7,16 +7,16 @@ import type { Said } from './history.ts'
 import { toSystemPrompt } from './prompt.ts'
 import { countTokens, toTurns, type Material, type Materials } from './turns.ts'
 
-/** Passages of knowledge that come with a question. */
+/** The most passages of knowledge that come with a question. */
 const mostPassages = 4
 
-/** A passage of a file that the question itself has found. */
+/** A passage that the question itself has found. */
 export interface FoundPassage {
   file: number
   material: Material
 }
 
-/** The best passages for a question, numbered as the model may cite them. */
+/** The best passages for a question, numbered for citation. */
 export async function findPassages(knowledge: Knowledge, agent: number, question: string): Promise<FoundPassage[]> {
   if (question === '') return []
   const passages = (await knowledge.search(agent, question)).slice(0, mostPassages)
@@ -30,13 +30,13 @@ export const noTools: Toolbox = { tools: [], unavailable: [], find: () => undefi
 
 interface BriefingParts {
   agent: AgentPerson
-  /** The agent's, or others in their place. */
+  /** The agent's instructions, or overriding ones. */
   instructions: string | null
   /** Undefined where it is not configured. */
   provider: ConfiguredProvider | undefined
   toolbox: Toolbox
   asker: { id: number; name: string }
-  /** Its text alone; as the model reads it, with what hangs on it; and what the page says of it. */
+  /** The question's text alone; with its attachments' names; and the page's metadata. */
   question: { bare: string; text: string; metadata: Record<string, unknown> | null }
   history: readonly Said[]
   materials: Omit<Materials, 'passages'>
@@ -45,7 +45,7 @@ interface BriefingParts {
   place: 'chat' | 'feed' | 'comments'
   appTitle: string | null
   now: Date
-  /** For the whole request, by estimate. */
+  /** The limit of the whole request, estimated. */
   inputTokens: number
   webSearch: boolean
   thread: string | null
@@ -53,7 +53,7 @@ interface BriefingParts {
   conversation: string
 }
 
-/** Puts together what a model is told first. */
+/** Assembles the first request to a model. */
 export function toBriefing(parts: BriefingParts): Briefing {
   const { agent, provider, toolbox, asker, question, history, materials, passages, webSearch, nameOf } = parts
   const { person, row } = agent
@@ -96,7 +96,7 @@ export function toBriefing(parts: BriefingParts): Briefing {
   }
 }
 
-/** Told from others, and the same each time, without saying who it is. `secret`: the deployment's. */
+/** A stable id that does not reveal the name. `secret`: the deployment's. */
 export function toOpaqueId(secret: string, name: string): string {
   return createHmac('sha256', secret).update(name).digest('base64url').slice(0, 32)
 }

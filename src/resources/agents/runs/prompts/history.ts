@@ -7,13 +7,13 @@ import { findFile } from '../../../files/store.ts'
 import { toItemText } from './item-text.ts'
 import { isDecision } from '../triggers.ts'
 
-/** Items before the trigger that a model is given. As the API says. */
+/** The most items before the trigger that a model gets. A rule of the API. */
 const mostItems = 20
 
-/** Looked at for these: some are left out. */
+/** Items read for these: some are left out. */
 const mostLooked = 60
 
-/** What was written before the trigger, by one author. */
+/** An earlier text by one author. */
 export interface Said {
   author: number
   text: string
@@ -23,12 +23,12 @@ interface Wanted {
   sql: Sql
   run: RunRow
   trigger: ContentRow
-  /** Nothing up to this id: neither the agent nor the asker may be shown what either has removed for themselves. */
+  /** Items up to this id are excluded: neither the agent nor the asker may see what either has removed. */
   hiddenUntil: number
   signal: AbortSignal
 }
 
-/** What came before a trigger where it was written, oldest first. */
+/** The items before a trigger in its conversation, oldest first. */
 export async function readHistory(wanted: Wanted): Promise<Said[]> {
   const { sql, run, trigger } = wanted
   if (run.item_type === 'post') return []
@@ -41,7 +41,7 @@ export async function readHistory(wanted: Wanted): Promise<Said[]> {
   return parent === null ? shown : [parent, ...shown]
 }
 
-/** Newest first in the query, so that a long conversation costs no more than a short one; then turned round. */
+/** Newest first in the query, so that a long conversation costs no more than a short one; then reversed. */
 async function listBefore({ sql, run, trigger, hiddenUntil }: Wanted): Promise<ContentRow[]> {
   const { table } = kinds[run.item_type].store
   const { parent_id } = trigger
@@ -62,12 +62,12 @@ async function toSaid(sql: Sql, rows: ContentRow[], { agent_id }: RunRow): Promi
   })
 }
 
-/** That it could not answer is nothing that an agent has said. */
+/** Error replies are no answers of the agent. */
 function isErrorReply({ metadata, created_by }: ContentRow, agent: number): boolean {
   return created_by === agent && typeof metadata?.error === 'string' && metadata.run !== undefined
 }
 
-/** The post as it was written, or the file by its name. */
+/** The text of the post, or the name of the file. */
 async function readParent(sql: Sql, type: 'post' | 'file', id: number): Promise<Said | null> {
   if (type === 'file') {
     const file = await findFile(sql, id)

@@ -1,7 +1,7 @@
 import type { ContentItem } from '../../../items/parts.ts'
 import { nameMentions } from '../../../content/text/mention-syntax.ts'
 
-/** An item as a model reads it: its text, and a line for each thing that hangs on it. Empty where nothing is in it. */
+/** An item as text for a model: its text, and a line for each attachment and other part. Empty for an empty item. */
 export function toItemText({ text, parts }: ContentItem): string {
   const lines = text === null ? [] : [nameMentions(text).trim()]
   if (parts === undefined) return lines.join('\n')
@@ -19,7 +19,7 @@ function inOneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim().slice(0, 256).toWellFormed()
 }
 
-/** As people read sizes: 120 KB. */
+/** A size for people: 120 KB. */
 export function toSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`
   const units = ['KB', 'MB', 'GB']

@@ -12,12 +12,15 @@ import type { ContentItem } from '../../../items/parts.ts'
 import type { FileBlob } from '../../../files/schema.ts'
 import { countTokens, cutBytes, type Material, type Materials } from './turns.ts'
 
-/** Of one attachment, as text or as an image; larger ones are only named. As the API says, like all that follow. */
+/**
+ * The limit of an attachment, as text or image; larger ones are only named. This and the following are rules of the
+ * API.
+ */
 const attachmentLimitBytes = 5 * 1024 * 1024
 const contextLimitBytes = 1024 * 1024
 const mostImages = 5
 
-/** Tokens of all attachments together, and of what the page sent along. */
+/** Tokens of all attachments together, and of the page's context. */
 const mostTokens = 8_000
 const bytesPerToken = 3
 
@@ -32,8 +35,8 @@ interface Wanted {
 }
 
 /**
- * Reads what questions come with: attachments, and the blobs that a page sent along. What cannot be read is left out, and
- * the model knows attachments by their names. Made by main; `stop` ends its processes.
+ * Reads the material of questions: attachments, and blobs of the page's context. Unreadable ones are left out; the
+ * model knows attachments by name. `stop` ends its processes.
  */
 export class MaterialReader {
   readonly #sql: Sql
@@ -65,7 +68,7 @@ export class MaterialReader {
     return { files, context: sent, images: fitted }
   }
 
-  /** In the order in which they were sent. Those that were removed since are left out. */
+  /** In the order of sending, without deleted ones. */
   async #listContext({ item_type, item_id }: RunRow): Promise<FileBlob[]> {
     const ids = await findContext(this.#sql, item_type, item_id)
     if (ids.length === 0) return []
@@ -79,7 +82,7 @@ export class MaterialReader {
     this.#decoder.stop()
   }
 
-  /** As many as there is room for, in their order; the last one may be cut. */
+  /** As many as fit, in order; the last one may be cut. */
   async #readTexts(kind: Material['kind'], blobs: FileBlob[], signal: AbortSignal): Promise<Material[]> {
     const materials: Material[] = []
     let left = mostTokens

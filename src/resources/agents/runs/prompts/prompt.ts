@@ -1,26 +1,26 @@
-/** As much of what a page tells its agent as is passed on. */
+/** Characters of a page's instructions that are passed on. */
 const pageInstructionsLimit = 8_192
 
 const nameLimit = 128
 
 interface PromptParts {
-  /** Of the agent. */
+  /** The agent's own. */
   instructions: string | null
   metadata: Record<string, unknown> | null
   agentName: string
   askerName: string
-  /** As the asker sees it; null where there is none. */
+  /** For the asker; null without an app. */
   appTitle: string | null
   place: 'chat' | 'feed' | 'comments'
   now: Date
-  /** Others than the asker and the agent have written what the model reads. */
+  /** True where the model reads texts of further users. */
   hasOthers: boolean
   hasPassages: boolean
   /** Names of tool servers. */
   unavailable: readonly string[]
 }
 
-/** What the model is told of who it is and where, before anything else. */
+/** The system prompt: the agent's identity and situation. */
 export function toSystemPrompt(parts: PromptParts): string {
   const { instructions, metadata, unavailable } = parts
   const page = metadata?.instructions
@@ -51,7 +51,7 @@ function toNote(parts: PromptParts, unavailable: readonly string[]): string {
     .join('\n')
 }
 
-/** A name in one line, without quotes: what people call themselves gives no orders and ends no sentence. */
+/** A name in one line, without quotes, so that it gives no orders and ends no sentence. */
 export function toLine(name: string): string {
   return name
     .replace(/["'“”„«»`]/g, '')

@@ -2,19 +2,19 @@ import type { Turn, UserPart } from '../../../../agents/providers/provider.ts'
 import type { Said } from './history.ts'
 import { toLine } from './prompt.ts'
 
-/** Tokens of what came before, at most. A guess. */
+/** The most tokens of earlier items. A guess. */
 const historyTokens = 8_000
 
-/** Material that comes with a question: a passage, a blob, an attachment. */
+/** Material of a question: a passage, a blob, an attachment. */
 export interface Material {
   kind: 'passage' | 'context' | 'file'
   name: string
-  /** Of a passage: by which it is cited. */
+  /** The number to cite, for a passage. */
   n?: number
   text: string
 }
 
-/** What a question is asked with; of each kind the best, or first, comes first. */
+/** All material of a question; of each kind the best, or first, comes first. */
 export interface Materials {
   passages: Material[]
   context: Material[]
@@ -27,20 +27,22 @@ interface TurnParts {
   history: readonly Said[]
   question: Said
   materials: Materials
-  /** Whether names stand before what people wrote, and what these are. */
+  /** The names put before texts of users; null: none are. */
   nameOf: ((user: number) => string) | null
-  /** For all of the request; the system prompt's are taken off. */
+  /** The limit of the request without the system prompt. */
   tokens: number
 }
 
-/** Tokens of a text, at most: the estimate errs on the safe side. A guess: fewer than three bytes are rare. */
+/**
+ * The tokens of a text, at most: the estimate is on the safe side. A guess: fewer than three bytes per token are rare.
+ */
 export function countTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 3)
 }
 
 /**
- * The turns of a conversation up to the question, within a budget. The question is never cut; what there is no room for
- * goes in this order: the oldest of the history, the worst passages, what the page sent along, attachments from their end.
+ * The turns of a conversation up to the question, within a budget. The question is never cut; dropped are, in this
+ * order: the oldest items, the worst passages, the page's context, the last attachments.
  */
 export function toTurns({ agent, history, question, materials, nameOf, tokens }: TurnParts): Turn[] {
   const asked = named(question, nameOf)
@@ -55,7 +57,7 @@ export function toTurns({ agent, history, question, materials, nameOf, tokens }:
     }
     return kept
   }
-  // What is cut last is given room first.
+  // The last to be dropped is allocated first.
   const files = keep(materials.files)
   const context = keep(materials.context)
   const passages = keep(materials.passages)
@@ -64,7 +66,7 @@ export function toTurns({ agent, history, question, materials, nameOf, tokens }:
   return join(before, parts)
 }
 
-/** The newest that fit, in the order of writing. */
+/** The newest items that fit, in the order of writing. */
 function fit(history: readonly Said[], agent: number, nameOf: TurnParts['nameOf'], tokens: number) {
   let left = tokens
   const kept: { isAgent: boolean; text: string }[] = []
@@ -78,7 +80,7 @@ function fit(history: readonly Said[], agent: number, nameOf: TurnParts['nameOf'
   return kept.reverse()
 }
 
-/** Vendors want turns to alternate, and the first to be the user's. */
+/** Vendors require turns to alternate, and the first to be the user's. */
 function join(before: { isAgent: boolean; text: string }[], asked: UserPart[]): Turn[] {
   const turns: { isAgent: boolean; texts: string[] }[] = []
   for (const { isAgent, text } of before) {
@@ -104,10 +106,10 @@ function named({ author, text }: Said, nameOf: TurnParts['nameOf']): string {
 
 const cutMark = '\n… (cut)'
 
-/** The least of a material that is worth giving. A guess. */
+/** The least of a material that is worth including. A guess. */
 const leastTokens = 50
 
-/** Marked as material, cut to a number of tokens; null where too little would be left. */
+/** A marked block, cut to a number of tokens; null where too little would be left. */
 function toBlock({ kind, name, n, text }: Material, tokens: number): string | null {
   const head = `<data kind="${kind}"${n === undefined ? '' : ` n="${n}"`} name="${toAttribute(name)}">`
   const wrap = (inner: string) => `${head}\n${inner}\n</data>`
@@ -118,12 +120,12 @@ function toBlock({ kind, name, n, text }: Material, tokens: number): string | nu
   return bytes <= 0 ? null : wrap(cutBytes(safe, bytes) + cutMark)
 }
 
-/** The beginning of a text, whole characters of at most so many bytes. */
+/** The beginning of a text, cut between characters. */
 export function cutBytes(text: string, bytes: number): string {
   const encoded = Buffer.from(text)
   if (encoded.length <= bytes) return text
   let end = bytes
-  // Not within a character: its later bytes begin with the bits 10.
+  // Later bytes of a character begin with the bits 10.
   while (end > 0 && (encoded[end]! & 0xc0) === 0x80) end--
   return encoded.toString('utf8', 0, end)
 }
