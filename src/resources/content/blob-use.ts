@@ -6,10 +6,10 @@ import { isSeen, selectItems } from './seen.ts'
 
 /**
  * True where a user may read something that uses a blob: a file, one of its versions, an item that it is attached to or
- * whose embed shows it; or see the app or person whose picture it is. `directories` are those of the user.
+ * whose embed shows it; or see the app or user whose picture it is. `directories`: the user's.
  *
- * In one statement, because thousands of apps may have one picture. Served by file_versions_blob, apps_picture,
- * embeds_image and messages_embed with its likes, users_picture.
+ * In one statement, because thousands of apps may share a picture. Served by file_versions_blob, apps_picture,
+ * embeds_image, messages_embed and the like, users_picture.
  */
 export async function isInSight(sql: Sql, blob: number, by: Principal, directories: number[]): Promise<boolean> {
   const [row] = await sql<{ is_in_sight: boolean }[]>`

@@ -2,7 +2,7 @@ import { batch } from '../../postgres/batch.ts'
 import type { Parent, ParentStore } from './parent.ts'
 import type { CountChange } from './store.ts'
 
-/** Moves the counts of files; rows of one flush are added up, as a statement changes a row only once. */
+/** Changes the counts of files; rows of one flush are summed, because a statement updates a row only once. */
 export const changeFileCounts = batch<CountChange>({
   name: 'change_counts_files',
   columns: { id: 'bigint', reactions: 'int', comments: 'int', made: 'int', stars: 'int' },
@@ -13,7 +13,7 @@ export const changeFileCounts = batch<CountChange>({
     where f.id = r.id`,
 })
 
-/** Files of files apps, as what comments are about. Attachments take none. Served by the primary key. */
+/** Files of files apps, as parents of comments. Attachments have no comments. Served by the primary key. */
 export const fileParent: ParentStore = {
   async find(db, id) {
     const [row] = await db<Parent[]>`

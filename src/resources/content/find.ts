@@ -21,8 +21,8 @@ interface Found extends OpenedApp {
 }
 
 /**
- * The item with an id, trashed or not, in an app that the caller may read and not hidden with a parent; else 404.
- * `known`: its app, where the request has opened it before.
+ * The item with an id, trashed or not, in an app that the caller may read, and not hidden with its parent; otherwise
+ * 404. `known`: its app, where the request has opened it before.
  */
 export async function findReadable(
   { store, parents }: ContentKind,
@@ -40,7 +40,7 @@ export async function findReadable(
   return { row, state, level }
 }
 
-/** The same where it is not in the trash. */
+/** As `findReadable`, without trashed items. */
 export async function requireShown(
   kind: ContentKind,
   id: number,
@@ -52,7 +52,7 @@ export async function requireShown(
   return found
 }
 
-/** What is in the trash is shown to its author, to admins and to API keys. */
+/** Trashed items are visible to their author, to admins and to API keys. */
 export function maySeeTrashed(row: ContentRow, level: Access, by: Principal): boolean {
   return level === 'admin' || (by.kind === 'user' && row.created_by === by.user)
 }

@@ -3,18 +3,18 @@ import { contentStore, type ContentStore, type ContentTable } from './store.ts'
 
 export type ContentEntity = 'message' | 'post' | 'comment'
 
-/** One of the three kinds of content: what tells messages, posts and comments from each other. */
+/** One of the three kinds of content, with the differences between messages, posts and comments. */
 export interface ContentKind {
   entity: ContentEntity
-  /** How lists are sorted where the caller does not say. */
+  /** The order of lists by default. */
   defaultOrder: 'id' | 'id desc'
-  /** Whether an app of this type holds such items directly. */
+  /** True where an app of this type holds such items directly. */
   fits: (appType: string) => boolean
-  /** True where reading markers move over these items. */
+  /** True where read markers refer to these items. */
   isMarked: boolean
-  /** What such items can be about. */
+  /** The parents that such items may have. */
   parents: Parents
-  /** Whether such items can be commented. */
+  /** True where such items can have comments. */
   isCommented: boolean
   store: ContentStore
 }
@@ -29,7 +29,7 @@ interface Declared {
   isCommented?: boolean
 }
 
-/** Declares a kind of content; its store follows from it. */
+/** Declares a kind of content, and makes its store. */
 export function contentKind({
   entity,
   table,

@@ -2,10 +2,10 @@ import { isChat } from '../apps/kinds.ts'
 import { fileParent } from './file-parent.ts'
 import { contentKind, type ContentEntity, type ContentKind } from './kind.ts'
 
-/** Messages: what chats are made of. They alone are read and unread. */
+/** Messages, the content of chats. Only messages are read and unread. */
 const message = contentKind({ entity: 'message', table: 'messages', fits: isChat, isMarked: true })
 
-/** Posts: what feeds are made of. */
+/** Posts, the content of feeds. */
 const post = contentKind({
   entity: 'post',
   table: 'posts',
@@ -14,7 +14,7 @@ const post = contentKind({
   isCommented: true,
 })
 
-/** Comments: on posts and files, or by themselves in an app for comments. */
+/** Comments, on posts and files, or directly in an app for comments. */
 const comment = contentKind({
   entity: 'comment',
   table: 'comments',
@@ -22,5 +22,5 @@ const comment = contentKind({
   parents: { post: post.store, file: fileParent },
 })
 
-/** All kinds of content: for what can be done with any of them. */
+/** All kinds of content. */
 export const kinds: Record<ContentEntity, ContentKind> = { message, post, comment }

@@ -7,11 +7,11 @@ import type { ContentRow } from './schema.ts'
 /** An item under its app's lock. */
 export interface LoadedItem {
   item: ContentRow
-  /** What it comments on, not in the trash; null for what was made directly in the app. */
+  /** The parent of a comment, not in the trash; null for an item made directly in the app. */
   parent: Parent | null
 }
 
-/** Reads an item for a command; 404 where it is in another app by now, or what it is about is hidden. */
+/** Loads an item for a command; 404 where it is not in the app, or its parent is hidden. */
 export async function loadItem(kind: ContentKind, db: Db, app: number, id: number): Promise<LoadedItem> {
   const item = await kind.store.find(db, id)
   if (item === null || item.app_id !== app) throw NotFound()

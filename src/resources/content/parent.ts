@@ -4,21 +4,21 @@ import type { Db } from '../../postgres/sql.ts'
 import type { ContentRow } from './schema.ts'
 import type { CountChange } from './store.ts'
 
-/** What a comment can be about. */
+/** The types of parents of comments. */
 export type ParentType = 'post' | 'file'
 
-/** As much of a post or file as its comments depend on. */
+/** The columns of a post or file that its comments depend on. */
 export interface Parent {
   id: number
   app_id: number
-  /** Visible comments. */
+  /** The number of visible comments. */
   comment_count: number
-  /** Comments ever made. */
+  /** The number of comments ever made. */
   made_count: number
   trashed_at: Date | null
 }
 
-/** What a resource offers so that its entities can be commented. */
+/** The interface of a resource whose items can have comments. */
 export interface ParentStore {
   find: (db: Db, id: number) => Promise<Parent | null>
   changeCounts: Batch<CountChange>
@@ -27,8 +27,8 @@ export interface ParentStore {
 export type Parents = Partial<Record<ParentType, ParentStore>>
 
 /**
- * What an item is about; null for what was made directly in an app. 404 where that is in the trash or gone: comments
- * are hidden with it.
+ * The parent of a comment; null for an item made directly in an app. 404 where the parent is in the trash or deleted,
+ * which hides its comments.
  */
 export async function requireParent(
   parents: Parents,
@@ -41,7 +41,7 @@ export async function requireParent(
   return parent
 }
 
-/** The items of which neither they nor what they are about is in the trash or gone. Served by the primary keys. */
+/** The items that are visible, and whose parents are. Served by the primary keys. */
 export async function listShown(db: Db, rows: ContentRow[]): Promise<ContentRow[]> {
   const kept = rows.filter(row => row.trashed_at === null)
   const ids = kept.flatMap(row => row.parent_id ?? [])
@@ -53,7 +53,7 @@ export async function listShown(db: Db, rows: ContentRow[]): Promise<ContentRow[
   return kept.filter(({ parent_id }) => parent_id === null || shown.has(parent_id))
 }
 
-/** How events and answers name what a comment is about; null for anything else. */
+/** The parent of a comment in events and responses; null for other items. */
 export function toParentRef({ parent_type, parent_id }: Pick<ContentRow, 'parent_type' | 'parent_id'>) {
   return parent_type === null || parent_id === null ? null : { id: parent_id, type: parent_type }
 }

@@ -14,11 +14,11 @@ export type ContentListing = z.output<typeof ContentListing>
 export interface ContentRow {
   id: number
   app_id: number
-  /** What a comment is about; null for what was made directly in the app. */
+  /** The parent of a comment; null for an item made directly in the app. */
   parent_type: 'post' | 'file' | null
   parent_id: number | null
   text: string | null
-  /** Null where they follow from the text; see text/kept.ts. */
+  /** Null where they can be derived from the text; see text/kept.ts. */
   html: string | null
   plain: string | null
   metadata: Record<string, unknown> | null
@@ -29,7 +29,7 @@ export interface ContentRow {
   option_count: number
   reaction_count: number
   comment_count: number
-  /** Comments ever made. */
+  /** The number of comments ever made. */
   made_count: number
   star_count: number
   created_at: Date

@@ -2,8 +2,8 @@ import type { Db, Fragment } from '../../postgres/sql.ts'
 import { hasVisibleParent } from './commented.ts'
 
 /**
- * `select id, app_id, created_by, trashed_at`: the messages, posts and comments that `which`, a condition on `t`, holds
- * for, without comments on what is in the trash.
+ * `select id, app_id, created_by, trashed_at`: the messages, posts and comments that match `which`, a condition on `t`,
+ * without comments on trashed items.
  */
 export function selectItems(db: Db, which: Fragment): Fragment {
   const columns = db`t.id, t.app_id, t.created_by, t.trashed_at`
@@ -14,8 +14,8 @@ export function selectItems(db: Db, which: Fragment): Fragment {
 }
 
 /**
- * A condition on `t`, one of these items, and `a`, its app as `selectReadable` gives it: the user may read it. What is in
- * the trash can be read by those who may take it out.
+ * A condition on `t`, one of these items, and `a`, its app as `selectReadable` gives it: the user may read it. Trashed
+ * items are readable for users who may restore them.
  */
 export function isSeen(db: Db, user: number): Fragment {
   return db`(

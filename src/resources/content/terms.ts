@@ -3,8 +3,8 @@ import type { Tx } from '../../postgres/sql.ts'
 import { kinds } from './kinds.ts'
 
 /**
- * Brings the terms that items are found by up to some events, and to new messages of which nothing else is to be known, in
- * the transaction that moves the cursors over these. Of what was deleted meanwhile nothing is kept.
+ * Updates the search terms of items for some events, and for new messages that need no other processing, in the
+ * transaction that moves the cursors over them. Deleted items get none.
  */
 export async function keepTerms(tx: Tx, rows: readonly EventRow[], messages: readonly number[]): Promise<void> {
   for (const { entity, store } of Object.values(kinds)) {

@@ -3,7 +3,7 @@ import type { ContentRow } from '../schema.ts'
 import { isShown, isWithin, toKey, type Listed } from './positions/place.ts'
 import { findStart, walkLimit } from './positions/position.ts'
 
-/** Ids between these, themselves excluded. */
+/** Ids between these, both excluded. */
 export interface Range {
   after?: number | undefined
   before?: number | undefined
@@ -12,7 +12,7 @@ export interface Range {
 /** A page of a place, or of a range of it, by id. */
 export interface IdPage {
   range: Range
-  /** Shown items before the range, and in it. */
+  /** The number of shown items before the range, and in it. */
   skipped: number
   count: number
   skip: number
@@ -20,7 +20,7 @@ export interface IdPage {
   descending: boolean
 }
 
-/** However deep the page is. Served by (app_id, id) and (parent_id, id). */
+/** Reads a page at any depth. Served by (app_id, id) and (parent_id, id). */
 export async function listById(
   db: Db,
   listed: Listed,
@@ -30,7 +30,7 @@ export async function listById(
   const key = toKey(db, place)
   const limit = Math.min(take, count - skip)
   const first = descending ? count - skip - limit : skip
-  // The newest pages are asked for far more often than any other: these are walked to from their end.
+  // The newest pages are read far more often than others: these are walked to from their end.
   if (descending && skip < first && skip <= walkLimit) {
     const rows = await db<ContentRow[]>`
       select * from ${db(table)}

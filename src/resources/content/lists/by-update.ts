@@ -4,12 +4,12 @@ import { findMadeFrom, type Moment } from './positions/moment.ts'
 import { isOfKind, isShown, isTrashOf, isWithin, toKey, type Listed, type Place } from './positions/place.ts'
 import { countUneditedBefore, selectBlocks, walkLimit } from './positions/position.ts'
 
-// The order by `updated_at`, where an item that was never edited has the time at which it was made. These follow each
-// other by id, because the time of an app never goes back; those that were edited have an index of their own,
-// messages_edited and its likes, of which new items know nothing. A page is merged from both. What is deep in it is
-// found by adding up the blocks of the first, less what was edited since, and those of the edits.
+// The order by `updated_at`, with the creation of items that were never edited. These are in the order of ids, because
+// the time of an app never goes back; edited items have an index of their own, messages_edited and the like. A page is
+// merged from both. Deep pages are found by summing the blocks of items, without items edited since, and the blocks of
+// edits.
 
-/** A page of a place in that order, however deep; `count` items are shown in all. */
+/** A page of a place in that order, at any depth; `count` items are shown in all. */
 export interface UpdatePage {
   count: number
   skip: number
@@ -30,24 +30,24 @@ export async function listByUpdate(
   return descending ? rows.toReversed() : rows
 }
 
-/** How many shown items come before a moment in that order. */
+/** The number of shown items before a moment in that order. */
 export async function countBeforeByUpdate(db: Db, listed: Listed, moment: Moment): Promise<number> {
   const unedited = await countUneditedBefore(db, listed, await findMadeFrom(db, listed.place, listed.table, moment))
   return unedited + (await countEditedBefore(db, listed, moment))
 }
 
 interface Start {
-  /** The first of those that were never edited. */
+  /** The first item that was never edited. */
   id: number
-  /** The first of those that were. */
+  /** The first edited item. */
   edit: Moment
-  /** How many shown items come before. */
+  /** The number of shown items before. */
   before: number
 }
 
 /**
- * Where the item at `skip` is to be looked for: at the start of a block, of items or of edits, with as few items as can
- * be before it. Of the block before it, of the other kind, a part comes later: that is counted.
+ * Where to start looking for the item at `skip`: at the start of a block of items or edits. A part of the preceding
+ * block of the other kind comes later, and is counted.
  */
 async function findStart(db: Db, listed: Listed, skip: number): Promise<Start | null> {
   const [mark] = await db<{ time: string; id: number; is_edit: boolean }[]>`
@@ -85,7 +85,7 @@ function selectEdits(db: Db, { table, place, shown: { kept, ownTrash } }: Listed
     ) own using (n)`
 }
 
-/** How many shown items that were edited come before a moment. */
+/** The number of edited shown items before a moment. */
 async function countEditedBefore(db: Db, listed: Listed, { time, id }: Moment): Promise<number> {
   const { table, place, shown } = listed
   const [block] = await db<{ first_at: string | null; before: number }[]>`
@@ -94,7 +94,8 @@ async function countEditedBefore(db: Db, listed: Listed, { time, id }: Moment): 
     from (${selectEdits(db, listed)}) e where first_at <= ${time}::text::timestamptz`
   const { first_at, before } = block!
   if (first_at === null) return 0
-  // Between two times, PostgreSQL expects little: between two rows, so much that it reads the app by id, 2 s.
+  // PostgreSQL expects few rows between two times, but between two row values so many that it reads the app by id, in 2
+  // s.
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from ${db(table)}
     where ${toKey(db, place)} = ${place.parent ?? place.app} and ${isOfKind(db, place)} and ${isShown(db, shown)}
@@ -122,7 +123,7 @@ async function merge(db: Db, listed: Listed, part: Part): Promise<ContentRow[]> 
   return Array.from(rows)
 }
 
-/** `select id, time`: as many of those that were never edited, and of those that were, as a part may show. */
+/** `select id, time`: enough items of either kind for the page. */
 function selectMerged(db: Db, { table, place, shown }: Listed, { from, skip, limit, descending }: Part): Fragment {
   const key = toKey(db, place)
   const direction = descending ? db`desc` : db`asc`

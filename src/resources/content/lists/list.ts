@@ -17,7 +17,7 @@ import type { ContentListing, ContentRow } from '../schema.ts'
 import type { Scope } from './scope.ts'
 import { orderFields, type ContentStore, type OrderField } from '../store.ts'
 
-/** What a list is restricted to beyond what all lists can be restricted to. */
+/** Restrictions beyond the parameters of all lists. */
 export type Narrowing = Partial<Pick<Scope, 'after' | 'before' | 'followedBy'>> & {
   /** Only these apps, as far as the caller may read them. */
   apps?: number[]
@@ -29,19 +29,19 @@ export interface ContentPage {
   page: Page<OrderField>
 }
 
-/** Pages from here on are read from a replica: memory has the newest hundred, and all before is quick. A guess. */
+/** Pages beyond this position are read from a replica: the newest hundred are in memory. A guess. */
 const deepFrom = 100
 
-/** Who reads, and from where. */
+/** The caller and the data sources. */
 export interface Reader {
   sql: Sql
-  /** For what takes long; null where there is none. */
+  /** For long reads; null without a replica. */
   replica: Replica | null
   by: Principal
   userCache: UserCache
 }
 
-/** A page of an app's items: from memory where it is among the newest, by position where nothing filters. */
+/** A page of an app's items: from memory where they are among the newest, by position where nothing filters. */
 export async function listInApp(
   { store, fits, defaultOrder }: ContentKind,
   state: AppState,
@@ -71,12 +71,12 @@ export async function listInApp(
   return isDeep ? fromReplica(reader, sql => listPlace(sql, asked)) : listPlace(reader.sql, asked)
 }
 
-/** Reads what takes long, and may be read elsewhere. */
+/** Runs a long read on the replica, if there is one. */
 export function fromReplica<Result>({ sql, replica }: Reader, run: (sql: Sql) => Promise<Result>): Promise<Result> {
   return replica === null ? run(sql) : replica.read(run)
 }
 
-/** The comments of a post or file that the caller may see. */
+/** The comments on a post or file that the caller may see. */
 export async function listOfParent(
   { store, defaultOrder }: ContentKind,
   state: AppState,
@@ -101,11 +101,11 @@ interface Filtered {
   scope: Scope
   page: Page<OrderField>
   around: string | undefined
-  /** How many there are, where that is known. */
+  /** The total where it is known. */
   kept?: number | undefined
 }
 
-/** A page of whatever the filters leave, which is counted unless that is known. */
+/** A page of the items that match the filters; counts them unless the total is known. */
 export async function listFiltered(
   store: ContentStore,
   { scope, page, around, kept }: Filtered,
@@ -122,7 +122,7 @@ export async function listFiltered(
   return { rows: await store.list(sql, scope, page), count, page }
 }
 
-/** Which items of one place a list shows; null for somebody's own trash alone, which is little. */
+/** The items of one place that a list shows; null for the caller's own trash alone, which is small. */
 function toShown(state: AppState, { trashed }: Page, { by, userCache }: Reader): Shown | null {
   if (trashed === false) return visible
   const level = levelOf(state, by, userCache)
@@ -131,7 +131,7 @@ function toShown(state: AppState, { trashed }: Page, { by, userCache }: Reader):
   return isAtLeast(level, 'write') ? { kept: 'visible', ownTrash: by.user } : visible
 }
 
-/** What is older in the app is hidden from a member who removed it for themselves. */
+/** The id up to which the app is hidden from a member who removed it. */
 function hiddenFrom(state: AppState, by: Principal): number | undefined {
   return by.kind === 'user' ? (state.member(by.user)?.hidden_id ?? undefined) : undefined
 }

@@ -3,17 +3,17 @@ import type { OrderField } from '../store.ts'
 import type { Range } from './by-id.ts'
 import { hasTerms } from './search.ts'
 
-/** An order in which the position of every item of a place follows from what is kept. */
+/** An order in which the position of each item of a place can be computed. */
 export interface Walk {
   by: 'id' | 'update'
   descending: boolean
-  /** What has the same time follows the other way round by id: `created_at desc,id`. */
+  /** Items of equal time are in reverse order of ids: `created_at desc,id`. */
   isCrossed: boolean
 }
 
 /**
- * How a page is walked to; null where something filters, and for orders that nothing is kept for. What is made later
- * in an app has a larger id and no earlier time, so `created_at` is the order by id, but for the ids of one moment.
+ * How to walk to a page; null with a filter, and for other orders. Later items of an app have larger ids and no earlier
+ * times, so `created_at` is the order of ids, but for items of one moment.
  */
 export function toWalk(page: Page<OrderField>, { after, before }: Range): Walk | null {
   const [key, next] = page.order

@@ -1,17 +1,20 @@
 import type { Env, MarkdownIt, StateBlock, StateInline } from 'markdown-it'
 
-/** Quotes and lists inside each other; a list counts twice. */
+/** The most nested quotes and lists; a list counts twice. */
 const depthLimit = 16
 
-/** Steps of the parser and tokens for one text. 64 KB of prose take 4,000; 12,000 take up to 30 ms (measured). */
+/**
+ * The most steps of the parser, and tokens, for one text. 64 KB of prose take 4,000; 12,000 take up to 30 ms
+ * (measured).
+ */
 const stepLimit = 12_000
 
 /**
- * Bounds what a text can cost: lists in quotes in lists, ten thousand rows, links in brackets in brackets. What lies
- * beyond the limits is shown as text; the parser alone would drop what is nested too deeply.
+ * Bounds the cost of a text: lists in quotes in lists, ten thousand rows, links in brackets in brackets. Beyond the
+ * limits, text is shown literally; the parser alone would drop what is nested too deeply.
  */
 export function limitWork(markdown: MarkdownIt): void {
-  // The first rule of every step, also of those that only look whether a block ends.
+  // The first rule of every step, also of those that only check whether a block ends.
   markdown.block.ruler.before('table', 'limit', limitBlocks, { alt: ['paragraph', 'blockquote', 'list'] })
   markdown.inline.ruler.before('text', 'limit', limitInline)
 }
@@ -37,7 +40,7 @@ function limitInline(state: StateInline, silent: boolean): boolean {
   return true
 }
 
-/** Counts a step of this text; true when there have been too many. */
+/** Counts a step of this text; true when the limit is exceeded. */
 function takeStep(env: Env): boolean {
   const steps = ((env.steps as number | undefined) ?? 0) + 1
   env.steps = steps

@@ -1,6 +1,6 @@
 import type { Rendering } from './render.ts'
 
-/** What is kept of a rendering: of most texts the text alone, because the rest follows from it, and is null. */
+/** The stored form of a rendering: where the rest can be derived from the text, it is null. */
 export function toKept({ text, html, plain }: Rendering): Rendering {
   return { text, html: html === paragraph(text) ? null : html, plain: plain === text ? null : plain }
 }

@@ -2,15 +2,15 @@ import Parser, { type MarkdownIt, type Token } from 'markdown-it'
 import { limitWork } from './budget.ts'
 import { readMentions } from './mention-syntax.ts'
 
-/** Parses Markdown of up to some 100,000 characters in bounded time, whatever is in it. */
+/** Parses Markdown of up to some 100,000 characters in bounded time, whatever the text. */
 export type Parse = (text: string) => Token[]
 
-/** A text with more is no conversation; finding them all in a hostile one takes 100 ms (measured). */
+/** The most links of a text; finding all in a hostile one takes 100 ms (measured). */
 const linkLimit = 1_000
 
 /**
- * The Markdown that content is written in: CommonMark without HTML and link definitions, with tables, `~~`, bare URLs
- * and line breaks. A text must have `\n` as line ends and hold no NUL.
+ * The Markdown of content: CommonMark without HTML and link definitions, with tables, `~~`, bare URLs and line breaks.
+ * Texts must have `\n` as line ends and no NUL.
  */
 export function createParser(): Parse {
   const linking = createMarkdown({ linkify: true })
@@ -28,13 +28,13 @@ function createMarkdown({ linkify }: { linkify: boolean }): MarkdownIt {
   markdown.block.ruler.disable('reference')
   markdown.use(readMentions).use(limitWork)
   markdown.validateLink = url => /^(?:https?:\/\/|mailto:)/i.test(url)
-  // The text of a bare URL is what was written: decoding it would put characters into the text that nobody wrote.
+  // A bare URL is shown as written: decoding it would show characters that its author did not write.
   markdown.normalizeLinkText = url => url
   markdown.linkify.add('ftp:', null).add('//', null).add('www.', www)
   return markdown
 }
 
-/** Bare hosts are not linked, because `read.me` is rarely one, but nobody writes `www.` by accident. */
+/** Bare hosts are not linked, because `read.me` is rarely one; `www.` is unambiguous. */
 const www: Parameters<MarkdownIt['linkify']['add']>[1] = {
   validate(text, position, linkify) {
     const host = linkify.re.get_relative_proto_validator()

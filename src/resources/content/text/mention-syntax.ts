@@ -1,9 +1,9 @@
 import type { Env, MarkdownIt, StateInline, Token } from 'markdown-it'
 
-/** As many as members can be added at once. A text of 64 KB has room for 8,000, which nobody means. */
+/** The most mentions of a text: as many as members can be added at once. A text of 64 KB has room for 8,000. */
 const mentionLimit = 500
 
-/** What the token of a mention says: whom it names by id, or by uid. `number` is set in a text that was numbered. */
+/** A mention by id or by uid. `number` is set in a numbered text. */
 export interface Mention {
   label: string
   user: number | null
@@ -12,19 +12,19 @@ export interface Mention {
 }
 
 /**
- * `[Name](@u2)` or `[Name](@uid)`, anywhere but in code. A `[` in the name would make the name start before it, so
- * that `[see [Ann](@u1)` named all of it: the innermost bracket counts, as it does in links.
+ * `[Name](@u2)` or `[Name](@uid)`, anywhere but in code. A `[` within the name would make the name begin earlier, so
+ * that `[see [Ann](@u1)` mentioned all of it: as in links, the innermost bracket counts.
  */
 const form = String.raw`\[([^[\]\n]{1,256})\]\(@(?:u(\d{1,15})|([^\s()\0]{1,256}))(?:\0(\d+))?\)`
 const here = new RegExp(form, 'y')
 const anywhere = new RegExp(form, 'g')
 
-/** Teaches the parser mentions. They win over links, as their targets are no URLs. */
+/** Adds mentions to the parser. They take precedence over links, because their targets are no URLs. */
 export function readMentions(markdown: MarkdownIt): void {
   markdown.inline.ruler.before('link', 'mention', readMention)
 }
 
-/** The mention that a token is, or null for any other token. */
+/** The mention of a token, or null for any other token. */
 export function mentionOf(token: Token): Mention | null {
   // Only readMention makes tokens of this type.
   return token.type === 'mention' ? (token.meta?.mention as Mention) : null
@@ -47,7 +47,7 @@ function readMention(state: StateInline, silent: boolean): boolean {
   return true
 }
 
-/** Counts a mention of this text; false when there have been too many, which are then shown as they were written. */
+/** Counts a mention of this text; false beyond the limit, where it is shown literally. */
 function takeMention(env: Env): boolean {
   const mentions = ((env.mentions as number | undefined) ?? 0) + 1
   env.mentions = mentions
@@ -63,7 +63,7 @@ function isUid(target: string): boolean {
   return /\D/.test(target)
 }
 
-/** The uids that stand where a mention names its target; whether that is in code, only parsing can tell. */
+/** The uids of possible mentions; only parsing can tell which are in code. */
 export function listUids(text: string): string[] {
   if (!text.includes('](@')) return []
   return Array.from(text.matchAll(anywhere), match => match[3]).filter(
@@ -72,15 +72,15 @@ export function listUids(text: string): string[] {
 }
 
 /**
- * Writes a running number behind the target of each mention with a uid: `[Ann](@ann\0 0)`. The parser passes it on,
- * so that what it took for a mention is found again in the source, and what it took for code is left alone.
+ * Appends a running number to the target of each mention with a uid: `[Ann](@ann\0 0)`. The parser passes it on, so
+ * that mentions can be found in the source, and code is left unchanged.
  */
 export function numberUids(text: string): string {
   let number = 0
   return text.replace(anywhere, (whole, _label, _id, uid) => (uid ? `${whole.slice(0, -1)}\0${number++})` : whole))
 }
 
-/** Writes ids in place of numbered uids. `ids` has no entry for what is to stay as it was. */
+/** Replaces numbered uids by ids. Targets without an entry in `ids` stay. */
 export function replaceUids(numbered: string, ids: ReadonlyMap<number, number>): string {
   return numbered.replace(anywhere, (whole, label, _id, _uid, number) => {
     if (number === undefined) return whole
@@ -89,12 +89,12 @@ export function replaceUids(numbered: string, ids: ReadonlyMap<number, number>):
   })
 }
 
-/** The text as a language model is to read it: `@Name` for each mention. */
+/** The text for a language model: `@Name` for each mention. */
 export function nameMentions(text: string): string {
   return text.includes('](@') ? text.replace(anywhere, (_, label: string) => `@${label}`) : text
 }
 
-/** The text with mentions of one user alone; of all others only their names stay. */
+/** The text with mentions of one user only; other mentions become names. */
 export function mentionOnly(text: string, { id, uid }: { id: number; uid: string | null }): string {
   return text.replace(anywhere, (whole, label: string, userId?: string, userUid?: string) => {
     const isMeant = userId === undefined ? userUid?.toLowerCase() === uid?.toLowerCase() : Number(userId) === id

@@ -1,12 +1,12 @@
 import type { Token } from 'markdown-it'
 import { mentionOf } from './mention-syntax.ts'
 
-/** Stands before the name of a mention until it is known to be effective. Texts hold no NUL. */
+/** Precedes the name of a mention until it is known whether that is effective. Texts contain no NUL. */
 const mark = /\0(\d+)\0/g
 
 /**
- * The text without its formatting: a line for each line, item and row, cells separated by tabs. Names of mentions are
- * marked, for `settleMarks` to put an `@` before them or not.
+ * The text without formatting: a line for each line, item and row, cells separated by tabs. Names of mentions are
+ * marked, for `settleMarks` to prefix with `@` or not.
  */
 export function toMarkedText(tokens: Token[]): string {
   const lines: string[] = []
@@ -41,7 +41,7 @@ export function settleMarks(marked: string, isEffective: (user: number) => boole
   return marked.replace(mark, (_, user) => (isEffective(Number(user)) ? '@' : ''))
 }
 
-/** What is shown instead of an image: its alternative text, or else where it is. */
+/** The text in place of an image: its alternative text, or its URL. */
 export function labelOf(image: Token): string {
   return settleMarks(writeInline(image.children ?? []), () => false) || String(image.attrGet('src') ?? '')
 }

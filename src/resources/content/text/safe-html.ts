@@ -1,6 +1,6 @@
 import sanitizeHtml from 'sanitize-html'
 
-/** Every element that our HTML may hold, with its attributes as they are written. */
+/** All elements of stored HTML, with the exact form of their attributes. */
 const elements: Record<string, RegExp> = {
   ...Object.fromEntries(
     'p br strong em del h1 h2 h3 h4 h5 h6 ul ol li blockquote hr table thead tbody tr th td code pre'
@@ -15,7 +15,7 @@ const elements: Record<string, RegExp> = {
   th: /^(?: align="(?:left|center|right)")?$/,
 }
 
-/** The same for the sanitiser. */
+/** The options of the sanitiser for these elements. */
 const allowed: sanitizeHtml.IOptions = {
   allowedTags: Object.keys(elements),
   allowedAttributes: {
@@ -32,23 +32,23 @@ const allowed: sanitizeHtml.IOptions = {
   parseStyleAttributes: false,
 }
 
-/** Browsers take 512 elements in each other. What is deeper keeps its text. */
+/** Browsers accept 512 nested elements. Deeper ones are reduced to their text. */
 const depthLimit = 100
 
-/** Text up to the next tag, and the tag; or the rest of the text. Neither holds a stray `<` or `>`. */
+/** Text up to the next tag, and the tag; or the rest of the text. Neither contains a stray `<` or `>`. */
 const step = /[^<>]*(?:<(\/?)([a-z]+[1-6]?)([^<>]*)>|$)/y
 
 /**
- * HTML that holds nothing but what it may, whoever wrote it. Nearly always it is left as it is: a look at each tag costs
- * a tenth of what the sanitiser takes to read it (15 us for a short text), which therefore sees only what fails.
+ * HTML reduced to the allowed elements, whoever wrote it. Nearly always it is returned unchanged: checking each tag
+ * costs a tenth of the sanitiser (15 us for a short text), which therefore gets only HTML that fails the check.
  */
 export function toSafeHtml(html: string): string {
   if (isSafe(html)) return html
-  // `<br />` becomes `<br>`, as we write it. Texts and attributes hold no `>`.
+  // `<br />` becomes `<br>`, the stored form. Texts and attributes contain no `>`.
   return sanitizeHtml(html, { ...allowed, nestingLimit: depthLimit }).replaceAll(' />', '>')
 }
 
-/** Whether every tag is written exactly as above, and closed in order. */
+/** True where every tag has exactly the form above, and tags are closed in order. */
 export function isSafe(html: string): boolean {
   const open: string[] = []
   step.lastIndex = 0

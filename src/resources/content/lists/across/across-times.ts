@@ -4,33 +4,33 @@ import { isBefore, toText, type Moment } from '../positions/moment.ts'
 import { blockSize } from '../positions/position.ts'
 import type { Walk } from '../walk.ts'
 
-// Positions by time over several apps, of what is visible and made directly in them: by when it was made, or by when it
-// was last edited or, where it never was, made. Blocks say when they begin, so that all but one of each app are before a
-// moment or after it; of that one, the rows are counted. Where a page begins is found among the beginnings of blocks by
-// counting at a few of them, each time nearer.
+// Positions by time over several apps, of visible items made directly in them: by creation, or by the last edit (by
+// creation for an item that was never edited). Blocks store when they begin, so all but one of each app lie before a
+// moment or after it; in that one, rows are counted. The beginning of a page is found by counting at the beginnings of
+// a few blocks, each time nearer.
 
 /** The beginning of a block. */
 interface Mark extends Moment {
   app: number
-  /** How many items the block has; the newest of an app is taken for full. */
+  /** The number of items in the block; an app's newest block is taken for full. */
   size: number
   isEdits: boolean
 }
 
-/** Over some apps, what is kept of them. */
+/** The blocks of some apps. */
 export interface Timeline {
   db: Db
   table: ContentTable
   by: Walk['by']
-  /** By time; and those of each app, of items and of edits, by themselves. */
+  /** By time; `lines` has those of each app, of items and of edits, separately. */
   marks: Mark[]
   lines: Mark[][]
-  /** The newest item of each app, and how many of those that are counted by when they were made there are in all. */
+  /** The newest item of each app, and the number of items that count by creation. */
   ends: Map<number, { moment: Moment; size: number }>
   count: number
 }
 
-/** Served by the primary keys of blocks and edit_blocks, and (app_id, id). */
+/** Reads the blocks. Served by the primary keys of blocks and edit_blocks, and (app_id, id). */
 export async function readTimeline(
   db: Db,
   { table, apps, by, count }: { table: ContentTable; apps: number[]; by: Walk['by']; count: number },
@@ -58,18 +58,18 @@ export async function readTimeline(
   return { db, table, by, marks, lines, ends: last, count }
 }
 
-/** Of each app, and of items and edits: the blocks that a stretch of time begins and ends in. */
+/** For each app, and for items and edits: the blocks in which a stretch of time begins and ends. */
 interface Span {
   app: number
   isEdits: boolean
   first: Mark
-  /** The first block beyond; null for the end of the app. */
+  /** The first block beyond; null at the end of the app. */
   beyond: Mark | null
-  /** Items in blocks before the first. */
+  /** The number of items in earlier blocks. */
   before: number
 }
 
-/** The blocks around the time from one moment to another; of what had not begun then, none. */
+/** The blocks around the time between two moments; none of an app that began later. */
 function toSpans({ lines }: Timeline, from: Moment, to: Moment): Span[] {
   return lines.flatMap(line => {
     const begun = line.findLastIndex(mark => !isBefore(from, mark))
@@ -82,7 +82,7 @@ function toSpans({ lines }: Timeline, from: Moment, to: Moment): Span[] {
   })
 }
 
-/** `select id, time` of what is in some spans, and at or after one moment and before another. */
+/** `select id, time` of the items in some spans between two moments, the first included. */
 function selectWithin({ db, table, by }: Timeline, spans: Span[], from: Moment, to: Moment) {
   const made = spans.filter(({ isEdits }) => !isEdits)
   const edits = spans.filter(({ isEdits }) => isEdits)
@@ -114,7 +114,7 @@ function selectWithin({ db, table, by }: Timeline, spans: Span[], from: Moment, 
 const beginning: Moment = { time: '-infinity', id: 0 }
 const end: Moment = { time: 'infinity', id: 0 }
 
-/** How many items come before a moment. */
+/** The number of items before a moment. */
 export async function countBeforeMoment(timeline: Timeline, moment: Moment): Promise<number> {
   const { db, ends } = timeline
   let count = 0
@@ -133,7 +133,7 @@ export async function countBeforeMoment(timeline: Timeline, moment: Moment): Pro
   return count + row!.count
 }
 
-/** How far before what is looked for a counted moment may be: two blocks. */
+/** How far before the target a counted moment may be: two blocks. */
 const near = 2 * blockSize
 
 /** The ids of a stretch of the items, oldest first. */
@@ -154,7 +154,7 @@ export async function listIdsAt(timeline: Timeline, skip: number, take: number):
 interface Start {
   moment: Moment
   before: number
-  /** Its place among the marks. */
+  /** Its index among the marks. */
   at: number
 }
 
@@ -165,7 +165,7 @@ async function findNear(timeline: Timeline, skip: number): Promise<Start> {
   let high = { before: count, at: marks.length }
   let isMiddle = false
   while (high.at - low.at > 1 && skip - low.before > near) {
-    // Between two places that were counted, as far as what is looked for is between them; then in their middle.
+    // Interpolates between two counted positions; then bisects.
     const share = isMiddle ? 0.5 : (skip - low.before) / Math.max(1, high.before - low.before)
     const at = Math.min(high.at - 1, Math.max(low.at + 1, low.at + Math.floor(share * (high.at - low.at))))
     isMiddle = !isMiddle

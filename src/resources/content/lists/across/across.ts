@@ -5,20 +5,19 @@ import type { Page } from '../../../../api/page.ts'
 import { blockSize, walkLimit } from '../positions/position.ts'
 import type { Scope } from '../scope.ts'
 
-// Positions in the order by id over several apps, of what is visible and made directly in them. What apps keep for
-// themselves is added up, so they cost most where many apps are written to at once: of each that goes on after an item,
-// a part of a block is looked at.
+// Positions by id over several apps, of visible items made directly in them. Blocks of each app are summed, so many
+// concurrently active apps cost most: of each app that goes on after an item, a part of a block is read.
 
-/** Apps for which that is done: 10 to 20 ms for as many. Beyond, and for all else, items are counted. */
+/** The most apps for which positions are used: 10 to 20 ms. Beyond, and for other lists, items are counted. */
 export const placedApps = 1_000
 
-/** An id, and how many of the items are before it. */
+/** An id, and the number of items before it. */
 export interface Mark {
   id: number
   before: number
 }
 
-/** How many items of the apps have a smaller id. Served by (app_id, id) and the primary key of blocks. */
+/** The number of items of the apps with a smaller id. Served by (app_id, id) and the primary key of blocks. */
 export async function countBeforeIn(db: Db, table: ContentTable, apps: number[], id: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     with ends as (
@@ -48,7 +47,7 @@ export async function countBeforeIn(db: Db, table: ContentTable, apps: number[],
   return row!.count
 }
 
-/** An item of the apps with at most `skip` before it: the first of a block, the newest of which that is known. */
+/** An item with at most `skip` items before it: the first of the newest such block. */
 async function findMark(db: Db, table: ContentTable, apps: number[], skip: number): Promise<Mark | null> {
   const [row] = await db<{ id: number | null }[]>`
     select max(first_id) as id from (
@@ -72,13 +71,13 @@ async function findMark(db: Db, table: ContentTable, apps: number[], skip: numbe
 interface Asked {
   scope: Scope & { apps: number[] }
   page: Page<OrderField>
-  /** How many items there are in all. */
+  /** The number of all items. */
   count: number
-  /** An item whose place is known. */
+  /** An item with a known position. */
   mark: Mark | null
 }
 
-/** A page of the apps, from an item whose place is known, or is found here for deep ones. */
+/** A page of the apps, starting from an item with a known position, which is found here for deep pages. */
 export async function listAcross(sql: Sql, store: ContentStore, asked: Asked): Promise<ContentRow[]> {
   const { scope, page, count } = asked
   const { descending } = page.order[0]!
@@ -93,7 +92,7 @@ export async function listAcross(sql: Sql, store: ContentStore, asked: Asked): P
       { ...scope, ...narrow },
       { ...page, ...part, order: [{ field: 'id', descending: part.descending }] },
     )
-  // The page holds the item, or follows it.
+  // The page contains the item, or follows it.
   const older = Math.max(0, mark.before - first)
   const skip = Math.max(0, first - mark.before)
   const [before, after] = await Promise.all([

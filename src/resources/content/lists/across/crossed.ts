@@ -6,10 +6,10 @@ import type { Listed } from '../positions/place.ts'
 import { countBefore } from '../positions/position.ts'
 import type { Walk } from '../walk.ts'
 
-// Orders such as `created_at desc,id` are that of a walk, in which what has the same time stands the other way round.
-// Where a page begins or ends amid it, the rows to show are as far from its one end as those there are from the other.
+// Orders such as `created_at desc,id`: a walk in which items of equal time are reversed. Where a page begins or ends
+// within such a run, it shows the rows at an equal distance from the run's other end.
 
-/** How many items of the list come before some of the same time, and how many before or among them. */
+/** The number of items before a run of equal times, and before its end. */
 export interface Run {
   start: number
   end: number
@@ -23,14 +23,14 @@ interface Crossed {
   skip: number
   take: number
   list: Stretch
-  /** The run of the list that an item is in, in the order of the walk; null where it has been deleted. */
+  /** The run that contains an item, in the order of the walk; null where the item has been deleted. */
   findRun: (item: ContentRow) => Promise<Run | null>
   timeOf: (item: ContentRow) => number
 }
 
-/** A page, `skip` of which must be below `count`. */
+/** A page; `skip` must be below `count`. */
 export async function listCrossed({ count, skip, take, list, findRun, timeOf }: Crossed): Promise<ContentRow[]> {
-  // With a row on either side, to see whether their time goes on there.
+  // One more row on either side shows whether the run continues there.
   const first = Math.max(0, skip - 1)
   const end = Math.min(count, skip + take)
   const around = await list(first, Math.min(count, end + 1) - first)
@@ -49,7 +49,7 @@ export async function listCrossed({ count, skip, take, list, findRun, timeOf }: 
   return crossed
 }
 
-/** The shown items of the place that have the same time as one of them, counted from the oldest. */
+/** The run of shown items with the time of one item, counted from the oldest. */
 export async function findRun(db: Db, listed: Listed, walk: Walk, id: number): Promise<Run | null> {
   const { table, place } = listed
   const moment = await findMoment(db, table, walk, id)

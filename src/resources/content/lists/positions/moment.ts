@@ -2,13 +2,13 @@ import type { Db, Fragment } from '../../../../postgres/sql.ts'
 import { isWithin, toKey, type Place } from './place.ts'
 import type { Walk } from '../walk.ts'
 
-/** A time, and among the items of that time an id. As text, in which a time is as exact as the database has it. */
+/** A time, and an id among the items of that time. The time is a text, in the database's precision. */
 export interface Moment {
   time: string
   id: number
 }
 
-/** A time as moments have it: texts follow each other as their times do, whatever zone the session is in. */
+/** A time as the text of a moment: texts sort like their times, whatever the session's time zone. */
 export function toText(db: Db, time: Fragment): Fragment {
   return db`to_char(${time} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS.US"Z"')`
 }
@@ -17,7 +17,7 @@ export function isBefore(a: Moment, b: Moment): boolean {
   return a.time === b.time ? a.id < b.id : a.time < b.time
 }
 
-/** When an item of a table was made, or last edited where it was; null where it has been deleted. */
+/** When an item was created, or last edited; null where it has been deleted. */
 export async function findMoment(db: Db, table: string, { by }: Pick<Walk, 'by'>, id: number): Promise<Moment | null> {
   const time = by === 'id' ? db`created_at` : db`coalesce(updated_at, created_at)`
   const [row] = await db<Moment[]>`select ${toText(db, time)} as time, id from ${db(table)} where id = ${id}`
@@ -25,8 +25,8 @@ export async function findMoment(db: Db, table: string, { by }: Pick<Walk, 'by'>
 }
 
 /**
- * The first item of a place that was made at a moment or later; beyond all ids where there is none. Looks at one block:
- * time goes forwards in an app, so it follows the ids.
+ * The first item of a place created at a moment or later; beyond all ids where there is none. Reads one block: within
+ * an app, times follow ids.
  */
 export async function findMadeFrom(db: Db, place: Place, table: string, { time, id }: Moment): Promise<number> {
   const [row] = await db<{ id: number }[]>`

@@ -14,7 +14,10 @@ import type { Listed } from './place.ts'
 import type { Walk } from '../walk.ts'
 import { countBefore, countTrashed, countTrashOf, isListed } from './position.ts'
 
-/** How many items of a place are listed, from what its app or parent keeps. What is trashed is added up where it does not. */
+/**
+ * The number of listed items of a place, from the counters of its app or parent. Trashed items are counted where there
+ * is no counter.
+ */
 export async function countKept(
   sql: Sql,
   { table, place, shown: { kept, ownTrash } }: Listed,
@@ -31,14 +34,14 @@ interface Asked {
   page: Page<OrderField>
   walk: Walk
   range: Range
-  /** How many items the place shows, in the range or not. */
+  /** The number of shown items of the place, in the range or not. */
   count: number
   around: string | undefined
-  /** What memory holds of it. */
+  /** The place's newest items in memory. */
   recent?: Recent | undefined
 }
 
-/** A page of one place, however deep it is and wherever its middle is. 404 for a middle that is not listed. */
+/** A page of one place at any depth, also around an item. 404 where that item is not listed. */
 export async function listPlace(sql: Sql, asked: Asked): Promise<ContentPage> {
   const { listed, page, walk, range, around, recent } = asked
   const { descending } = walk
@@ -71,7 +74,7 @@ export async function listPlace(sql: Sql, asked: Asked): Promise<ContentPage> {
   return { rows: await listCrossed({ count, skip, take, list, findRun: findOwn, timeOf }), count, page }
 }
 
-/** How many shown items of the place come before one of them. */
+/** The number of shown items before an item. */
 async function countBeforeItem(sql: Sql, listed: Listed, walk: Walk, id: number): Promise<number> {
   if (walk.by === 'id') return countBefore(sql, listed, id)
   const moment = await findMoment(sql, listed.table, walk, id)
@@ -79,7 +82,7 @@ async function countBeforeItem(sql: Sql, listed: Listed, walk: Walk, id: number)
   return countBeforeByUpdate(sql, listed, moment)
 }
 
-/** How many items are before the range, and in it. */
+/** The number of items before the range, and in it. */
 async function measure(sql: Sql, { listed, range: { after, before }, count }: Asked) {
   const skipped = after === undefined ? 0 : await countBefore(sql, listed, after + 1)
   const end = before === undefined ? count : await countBefore(sql, listed, before)
@@ -90,7 +93,7 @@ function isIn({ after = -1, before = Infinity }: Range, id: number): boolean {
   return id > after && id < before
 }
 
-/** The page from memory, if all of it is there. */
+/** The page from memory, if memory has all of it. */
 function pickRecent(recent: Recent | undefined, { range, count, skip, take, descending }: IdPage): ContentRow[] | null {
   if (recent === undefined || range.after !== undefined || range.before !== undefined) return null
   const forgotten = count - recent.items.length
@@ -101,7 +104,7 @@ function pickRecent(recent: Recent | undefined, { range, count, skip, take, desc
   return descending ? rows.reverse() : rows
 }
 
-/** The skip of the page that has an item as close to its middle as can be. */
+/** The skip of the page that has an item as close to its middle as possible. */
 export function centre(position: number, count: number, take: number, descending: boolean): number {
   const place = descending ? count - 1 - position : position
   return Math.max(0, Math.min(place - Math.floor(take / 2), count - take))

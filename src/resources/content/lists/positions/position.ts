@@ -1,15 +1,15 @@
 import type { Db, Fragment } from '../../../../postgres/sql.ts'
 import { isShown, isTrashOf, isWithin, type Listed, type Place, type Shown } from './place.ts'
 
-/** How many items a block is started for. Must never change: blocks that exist count on it. */
+/** The number of items for which a block is started. Must never change: existing blocks depend on it. */
 export const blockSize = 1_000
 
-/** Below this, walking over the rows that are skipped costs less than looking at the blocks. A guess. */
+/** Below this, walking over skipped rows costs less than reading blocks. A guess. */
 export const walkLimit = 2_000
 
 /**
- * `select n, first_id, made_at, size, unedited`: the blocks of a place, numbered from the oldest, with how many shown
- * items each has, and how many of these were never edited; the newest is taken for full.
+ * `select n, first_id, made_at, size, unedited`: the blocks of a place, numbered from the oldest, with the number of
+ * shown items and of those that were never edited; the newest block is taken for full.
  */
 export function selectBlocks(db: Db, { table, place, shown }: Listed): Fragment {
   const from = db`from blocks where app_id = ${place.app} and parent_id = ${place.parent ?? 0}`
@@ -27,7 +27,7 @@ export function selectBlocks(db: Db, { table, place, shown }: Listed): Fragment 
     ) own using (n)`
 }
 
-/** How many items of a block are shown; `blocks` keeps what is missing, so that new items cost nothing. */
+/** The number of shown items of a block; `blocks` stores the missing ones, so that new items cost nothing. */
 function sizeOf(db: Db, { kept }: Shown): Fragment {
   if (kept === 'trashed') return db`trashed_count`
   if (kept === 'all') return db`${blockSize}::int - deleted_count`
@@ -40,8 +40,8 @@ function editedOf(db: Db, { kept }: Shown): Fragment {
 }
 
 /**
- * Where the item at `skip`, oldest first, is to be looked for: an id at or before it, and how many shown items are
- * between. A deep skip adds up one row for each 1,000 items instead of walking over all of them.
+ * Where to start looking for the item at `skip`, oldest first: an id at or before it, and the number of shown items in
+ * between. A deep skip sums one row per 1,000 items instead of walking over all of them.
  */
 export async function findStart(db: Db, listed: Listed, skip: number): Promise<{ id: number; skip: number }> {
   if (skip <= walkLimit) return { id: 0, skip }
@@ -56,12 +56,12 @@ export async function findStart(db: Db, listed: Listed, skip: number): Promise<{
   return row === undefined ? { id: 0, skip } : { id: row.first_id, skip: skip - row.before }
 }
 
-/** How many shown items of a place have a smaller id. */
+/** The number of shown items of a place with a smaller id. */
 export function countBefore(db: Db, listed: Listed, id: number): Promise<number> {
   return addUp(db, listed, id, { size: db`size`, filter: db`` })
 }
 
-/** Those of them that were never edited. */
+/** Of these, the ones that were never edited. */
 export function countUneditedBefore(db: Db, listed: Listed, id: number): Promise<number> {
   return addUp(db, listed, id, { size: db`unedited`, filter: db`and updated_at is null` })
 }
@@ -83,7 +83,7 @@ async function addUp(
   return block!.before + row!.count
 }
 
-/** How much of a place is in the trash. */
+/** The number of trashed items of a place. */
 export async function countTrashed(db: Db, { app, parent }: Place): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select coalesce(sum(trashed_count), 0)::bigint as count from blocks
@@ -91,14 +91,14 @@ export async function countTrashed(db: Db, { app, parent }: Place): Promise<numb
   return row!.count
 }
 
-/** How much of what somebody made in a place is in the trash. */
+/** The number of an author's trashed items of a place. */
 export async function countTrashOf(db: Db, table: string, place: Place, author: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select count(*) as count from ${db(table)} where ${isTrashOf(db, place, author)}`
   return row!.count
 }
 
-/** True for one of the items listed. */
+/** True where the item is listed. */
 export async function isListed(db: Db, { table, place, shown }: Listed, id: number): Promise<boolean> {
   const rows = await db`
     select from ${db(table)} where id = ${id} and ${isWithin(db, place)} and ${isShown(db, shown)}`
