@@ -2,14 +2,17 @@ import { base } from './base.ts'
 import { createContext, type ComponentChildren } from 'preact'
 import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks'
 
-/** Where the reader is: the view, and its filters and page. All of it is in the address. */
+/** The current view, with its filters and page, as the URL has them. */
 export interface Place {
   /** Begins with a slash, without the base: `/users/17`. */
   path: string
   query: URLSearchParams
   /** Goes to a view; in the browser's history it is a step. */
   go(to: string): void
-  /** Changes filters of this view: empty and undefined remove one. Without a step where `isReplacing`. */
+  /**
+   * Changes filters of this view: empty and undefined remove one. `isReplacing`: without an entry in the browser's
+   * history.
+   */
   filter(changes: Record<string, string | undefined>, options?: { isReplacing?: boolean }): void
 }
 

@@ -14,7 +14,7 @@ export interface EventRow {
   created_at: Date
 }
 
-/** The app id under which the log keeps what belongs to no app. */
+/** The app id of events that belong to no app. */
 export const sharedLogId = 0
 
 /** An app's events after `rev`, oldest first. Served by events_app. */
@@ -44,18 +44,18 @@ export function listEventsOf(
     order by e.app_id, e.rev`
 }
 
-/** The log of events, day by day, and who changed what, month by month. */
+/** The event log, partitioned by day, and the audit log, by month. */
 const logs = [
   { table: 'events', unit: 'day', ahead: 3 },
   { table: 'audit', unit: 'month', ahead: 1 },
 ] as const
 
-/** Makes room in the logs for today and the days to come. */
+/** Creates the partitions of the logs for today and the days to come. */
 export async function addPartitions(db: Db, now: Date): Promise<void> {
   for (const log of logs) await makePartitions(db, log, now)
 }
 
-/** Drops what is older than its days: of the log of events, and of who changed what. */
+/** Drops old partitions of the event log and of the audit log. */
 export async function dropPartitions(
   db: Db,
   { eventDays, auditDays }: { eventDays: number; auditDays: number },

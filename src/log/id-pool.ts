@@ -1,21 +1,20 @@
-/** How many numbers one draw from the sequence gives: it counts in these steps. */
+/** The numbers that one draw from the sequence gives: its increment. */
 export const idsPerDraw = 64
 
-/** Numbers of the environment's one line, ascending, that no commit has used. */
+/** Ascending numbers of the one sequence of ids and revs, not used by any commit. */
 export interface DrawnIds {
   ids: number[]
-  /** When they were drawn, in milliseconds of PostgreSQL's clock; the oldest of them. */
+  /** When the oldest of them was drawn, in milliseconds of PostgreSQL's clock. */
   atMs: number
 }
 
 /**
- * For how long numbers may be used after they were drawn: PostgreSQL refuses to commit older ones. A
- * poller waits for longer than this before it gives a number up as lost. Bounds as well how far the order
- * of ids is from that of time in different apps.
+ * How long drawn numbers may be used: PostgreSQL refuses to commit older ones. A poller waits for longer than this
+ * before it gives a number up as lost. Also bounds how far the order of ids differs from that of time between apps.
  */
 export const usableMs = 2_000
 
-/** Half of that, so that the commit is on time. */
+/** Half of `usableMs`, so that the commit is in time. */
 const freshMs = 1_000
 
 /** Numbers drawn ahead by one commit for the next one. Owned by a commit connection. */
@@ -25,18 +24,20 @@ export class IdPool {
   #putAtMs = 0
   #lately = 0
 
-  /** `nowMs`: a clock that never goes back. */
+  /** `nowMs`: a monotonic clock. */
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
 
-  /** How many numbers to draw for a commit after one that takes `count`: some more than the largest of late took. */
+  /**
+   * The number of ids to draw for a commit after one that uses `count`: some more than the largest recent commit used.
+   */
   refillSize(count: number): number {
     this.#lately = Math.max(count, Math.floor(this.#lately * 0.9))
     return Math.ceil(this.#lately * 1.25) + 16
   }
 
-  /** `count` fresh numbers above `rev`; null where there are not as many. */
+  /** `count` fresh numbers above `rev`; null where there are not enough. */
   take(count: number, rev: number): DrawnIds | null {
     const { ids, atMs } = this.#drawn
     if (this.#nowMs() - this.#putAtMs > freshMs) return null
@@ -45,7 +46,7 @@ export class IdPool {
     return { ids: ids.slice(0, count), atMs }
   }
 
-  /** Replaces what is left. */
+  /** Replaces the remaining numbers. */
   put(drawn: DrawnIds): void {
     this.#drawn = drawn
     this.#putAtMs = this.#nowMs()

@@ -1,16 +1,19 @@
 import type { Db } from '../postgres/sql.ts'
 
-/** A table whose rows are kept by their age: one partition for each day or month (UTC), named after its beginning. */
+/** A table with one partition for each day or month (UTC), named after its beginning. */
 export interface PartitionedTable {
   table: string
   unit: 'day' | 'month'
-  /** For how many units ahead there is room: as long may rotation fail before rows can no longer be written. */
+  /**
+   * The number of units for which partitions exist ahead: rotation may fail for that long before rows cannot be
+   * written.
+   */
   ahead: number
 }
 
 /**
- * Makes the partitions for the present and those to come. A table is made first and then attached, because making it in
- * its place would lock out everybody who reads or writes.
+ * Creates the current and future partitions. A table is created first and then attached, because creating it in place
+ * would lock out all readers and writers.
  */
 export async function makePartitions(db: Db, { table, unit, ahead }: PartitionedTable, now: Date): Promise<void> {
   const present = new Set(await listPartitions(db, table))
@@ -25,7 +28,7 @@ export async function makePartitions(db: Db, { table, unit, ahead }: Partitioned
   }
 }
 
-/** Drops the partitions that hold nothing of today and the `keepDays` before. */
+/** Drops the partitions without rows of today and the `keepDays` before. */
 export async function dropOldPartitions(
   db: Db,
   { table, unit }: Pick<PartitionedTable, 'table' | 'unit'>,
@@ -42,14 +45,14 @@ async function listPartitions(db: Db, table: string): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** The first day of a unit, so many units from now: `2026-11-01`. */
+/** The first day of the unit that is `offset` units from now: `2026-11-01`. */
 function beginningOf(now: Date, unit: PartitionedTable['unit'], offset: number): string {
   const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()]
   const date = unit === 'day' ? Date.UTC(year, month, day + offset) : Date.UTC(year, month + offset, 1)
   return new Date(date).toISOString().slice(0, 10)
 }
 
-/** Names are in the order of time. */
+/** Partition names sort by time. */
 function toName(table: string, from: string, unit: PartitionedTable['unit']): string {
   return `${table}_${from.slice(0, unit === 'day' ? 10 : 7).replaceAll('-', '_')}`
 }

@@ -1,12 +1,12 @@
 import { sharedLogId, listEvents, type EventRow } from './events.ts'
 import type { Db, Sql } from '../postgres/sql.ts'
 
-/** Called with each change of what belongs to no app, in order, whichever node made it. */
+/** Called with each change of data outside of apps, in order, whichever node made it. */
 export type SharedLogListener = (event: EventRow) => Promise<void> | void
 
 /**
- * The history of what belongs to no app: users, directories, tokens, webhooks. Caches listen here. Every commit names
- * the environment's rev, so that decisions are never made on a cache that is older than the lock.
+ * The history of data outside of apps: users, directories, tokens, webhooks. Caches subscribe to it. Every commit
+ * checks its rev, so that no decision rests on a cache that is older than the lock.
  */
 export class SharedLog {
   readonly #sql: Sql
@@ -26,14 +26,14 @@ export class SharedLog {
     this.#listeners.push(listener)
   }
 
-  /** Reads the present rev, up to which everything counts as known. Call once, before anything is cached. */
+  /** Reads the current rev, up to which all changes count as known. Call once, before data is cached. */
   async start(): Promise<void> {
     this.#rev = await findRev(this.#sql)
   }
 
   /**
-   * Resolves when every listener has been called for everything up to `rev`, or of all that there is: a database that
-   * was put back to an earlier state may never come to it. Costs nothing when they have.
+   * Resolves when every listener has been called for all changes up to `rev`, or for all that exist: a database
+   * restored to an earlier state may never reach it. Free when they have been.
    */
   async catchUpTo(rev: number): Promise<void> {
     let before = Number.NaN
@@ -46,13 +46,13 @@ export class SharedLog {
     }
   }
 
-  /** Reads what other nodes changed. */
+  /** Reads the changes of other nodes. */
   async poll(): Promise<void> {
     await this.catchUpTo(await findRev(this.#sql))
   }
 
   async #read(): Promise<void> {
-    // The row is locked while its rev is drawn, so the log of the environment has no late arrivals.
+    // The row is locked while its rev is drawn, so no event of this log is committed late.
     const rows = await listEvents(this.#sql, sharedLogId, this.#rev, 500)
     for (const row of rows) {
       for (const listener of this.#listeners) await listener(row)
@@ -61,13 +61,13 @@ export class SharedLog {
     if (rows.length > 0) return
     const head = await findRev(this.#sql)
     if (head === this.#rev) return
-    // The rev is ahead of the log, whose history was dropped while this node was away; or it was put back.
+    // The log's history was dropped while this node was away, or the database was restored to an earlier state.
     for (const listener of this.#listeners) await listener(everything)
     this.#rev = head
   }
 }
 
-/** Stands for changes that are no longer in the log: every cache starts again from nothing. */
+/** Stands for changes that are not in the log any more: every cache must be cleared. */
 export const everything: EventRow = {
   app_id: sharedLogId,
   rev: 0,
@@ -80,7 +80,7 @@ export const everything: EventRow = {
   created_at: new Date(0),
 }
 
-/** A name for the database, like no other's. */
+/** The unique id of the database. */
 export async function findDeployment(sql: Sql): Promise<string> {
   const [row] = await sql<{ deployment: string }[]>`select deployment from environment`
   if (row === undefined) throw new Error('The database has no environment row')
@@ -88,7 +88,7 @@ export async function findDeployment(sql: Sql): Promise<string> {
 }
 
 /**
- * Another name, for a database that was made of another one's content: where both share a Redis, neither gets the
+ * Assigns a new id to a database made from another one's content, so that where both share a Redis, neither gets the
  * other's messages.
  */
 export async function renewDeployment(db: Db): Promise<void> {

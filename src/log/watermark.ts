@@ -2,7 +2,7 @@ import type { Sql } from '../postgres/sql.ts'
 import { findTransactions } from './transactions.ts'
 import { usableMs } from './id-pool.ts'
 
-/** What one `advance` has seen. */
+/** The observations of one `advance`. */
 interface SeenNumber {
   /** The newest number at that time, and the first transaction that had not begun. */
   readonly number: number
@@ -12,19 +12,19 @@ interface SeenNumber {
   readonly atMs: number
 }
 
-/** Numbers that are committed in another order than they are drawn in. */
+/** Numbers that are not committed in the order in which they are drawn. */
 export interface Numbers {
   findNewest(sql: Sql): Promise<number>
-  /** For how long after a draw a transaction that had not begun then may use the number. */
+  /** How long after a draw a transaction that had not begun then may use the number. */
   drawnAheadMs: number
 }
 
-/** A transaction that is open for longer is no commit: those are given up after 15 s. */
+/** A transaction that is open for longer is no commit: commits are given up after 15 s. */
 const latestMs = 60_000
 
 /**
- * The revs of events, which the node draws ahead; with room for clocks that do not run alike. Served by events_rev. What
- * the sequence of revs says could be more than it is after a crash of PostgreSQL.
+ * The revs of events, which nodes draw ahead; allows for clocks that differ. Served by events_rev. After a crash of
+ * PostgreSQL, the sequence may be ahead of the newest rev, so it is not used.
  */
 const revs: Numbers = {
   async findNewest(sql) {
@@ -37,29 +37,29 @@ const revs: Numbers = {
 interface WatermarkOptions {
   /** Default: the revs of events. */
   numbers?: Numbers
-  /** A number before which nothing is of interest; without it, that is the newest of the first advance. */
+  /** A number before which nothing is of interest; by default the newest one of the first advance. */
   start?: number
 }
 
 /**
- * A number of the whole deployment, by default a rev, behind which nothing is still to commit. Revs of one app are
- * committed in the order in which they were drawn, those of different apps are not. So the watermark follows behind: a
- * number that was the newest at some time is passed once every transaction of that time has ended, and the numbers drawn
- * until then are too old to be used.
+ * A number (by default a rev) of the whole deployment up to which nothing can be committed any more. Revs of one app
+ * are committed in the order of drawing, those of different apps are not. So the watermark lags: a number that was the
+ * newest at some time is passed once every transaction of that time has ended, and the numbers drawn until then are too
+ * old to be used.
  *
- * To read what was committed since: `advance`, read what follows `from`, and `confirm` once that was dealt with. Some of
- * what follows `from` is read several times.
+ * To read new commits: call `advance`, read the rows after `from`, and call `confirm` when they were processed. Some
+ * rows are read repeatedly.
  */
 export class Watermark {
   readonly #sql: Sql
   readonly #nowMs: () => number
   readonly #numbers: Numbers
-  /** Oldest first; what was drawn before the first was committed, or will never be. */
+  /** Oldest first; numbers before the first were committed, or never will be. */
   #seen: SeenNumber[]
   /** How many of them were passed at the last advance. */
   #passed = 0
 
-  /** `nowMs`: a clock that is never set. With one that jumps ahead, numbers that may still be used would count as lost. */
+  /** `nowMs`: a monotonic clock. With one that jumps ahead, numbers that may still be used would count as lost. */
   constructor(sql: Sql, nowMs: () => number, { numbers = revs, start }: WatermarkOptions = {}) {
     this.#sql = sql
     this.#nowMs = nowMs
@@ -67,20 +67,20 @@ export class Watermark {
     this.#seen = start === undefined ? [] : [{ number: start, next: 0, fromMs: -Infinity, atMs: -Infinity }]
   }
 
-  /** The watermark; infinite before the first advance where no start was given. */
+  /** The watermark; infinite before the first advance, unless `start` was given. */
   get from(): number {
     return this.#seen[0]?.number ?? Number.POSITIVE_INFINITY
   }
 
-  /** Returns the newest number. Two small queries. */
+  /** Returns the newest number. Costs two small queries. */
   async advance(): Promise<number> {
     const { findNewest, drawnAheadMs } = this.#numbers
-    // In this order: a number that was drawn meanwhile belongs to a transaction that a later `next` leaves open.
+    // In this order: a number that is drawn meanwhile belongs to a transaction that a later `next` considers open.
     const fromMs = this.#nowMs()
     const number = await findNewest(this.#sql)
     const { oldest, next } = await findTransactions(this.#sql)
     const atMs = this.#nowMs()
-    // What was not committed before a crash of PostgreSQL is drawn again after it.
+    // Numbers that were not committed before a crash of PostgreSQL are drawn again after it.
     while ((this.#seen.at(-1)?.number ?? 0) > number) this.#seen.pop()
     const ended = this.#seen.findLastIndex(seen => seen.next <= oldest)
     const usedMs = (this.#seen[ended]?.fromMs ?? Number.NEGATIVE_INFINITY) - drawnAheadMs
@@ -92,7 +92,7 @@ export class Watermark {
     return number
   }
 
-  /** What followed `from` at the last advance was dealt with. */
+  /** Moves the watermark: the rows after `from` at the last advance were processed. */
   confirm(): void {
     this.#seen.splice(0, this.#passed)
     this.#passed = 0

@@ -11,7 +11,7 @@ interface ActButtonProps {
   isPrimary?: boolean
   isSmall?: boolean
   isDisabled?: boolean
-  /** Does something at once. What it resolves with is said in a notice; what it rejects with is shown. */
+  /** The immediate action. Its result is shown in a notice, its error in a dialog. */
   act: () => Promise<string>
 }
 

@@ -16,7 +16,7 @@ interface ChartProps {
   /** The span that is drawn, in seconds since 1970. */
   from: number
   to: number
-  /** Seconds that a point stands for: where one is missing, the line is broken. */
+  /** Seconds per point; a missing point interrupts the line. */
   step: number
   say?: (value: number) => string
 }
@@ -72,7 +72,7 @@ export function sayLast(say: (value: number) => string) {
   return ({ label, points }: Line) => `${label} ${points.length === 0 ? '–' : say(points.at(-1)![1])}`
 }
 
-/** Points of all lines at the same times; null where one has none. */
+/** The points of all lines at common times; null where a line has none. */
 function align(lines: Line[], from: number, to: number, step: number): UPlot.AlignedData {
   const first = Math.floor(from / step) * step
   const times = Array.from({ length: Math.max(0, Math.floor((to - first) / step) + 1) }, (_, i) => first + i * step)
@@ -93,7 +93,7 @@ function findLone(plot: UPlot, line: number): number[] {
 const lastOf = (values: UPlot.AlignedData[number] | undefined) =>
   Array.from(values ?? []).findLast(value => value != null)
 
-/** What is left of the width of an element between its paddings. */
+/** The width of an element within its padding. */
 function widthWithin(element: HTMLElement): number {
   const { paddingLeft, paddingRight } = getComputedStyle(element)
   return Math.floor(element.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight))
@@ -142,7 +142,7 @@ function toOptions(
         stroke: color(line.color),
         width: 1.75,
         points: { show: true, size: 5, filter: findLone },
-        // Without a pointer, the legend says what was last.
+        // Without a pointer, the legend shows the last value.
         value: (plot: UPlot, value: number | null, line: number, index: number | null) => {
           const shown = index === null ? lastOf(plot.data[line]) : value
           return shown == null ? '–' : say(shown)

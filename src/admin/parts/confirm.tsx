@@ -2,15 +2,15 @@ import { useState } from 'preact/hooks'
 import { texts } from '../texts.ts'
 import { FormDialog } from './form.tsx'
 
-/** What may be asked to be typed: no more than one line, and nothing that cannot be. */
+/** The longest name to be typed: one line. */
 const longestTyped = 40
 
 interface ConfirmProps {
   title: string
-  /** What happens. */
+  /** What will happen. */
   text: string
   submit: string
-  /** What has to be typed before it can be done; without it, a click is enough. */
+  /** The name to be typed as a confirmation; without it, a click is enough. */
   typed?: { name: string; otherwise: string }
   onConfirm: () => Promise<void>
   close: () => void
@@ -49,7 +49,7 @@ export function Confirm({ title, text, submit, typed, onConfirm, close }: Confir
   )
 }
 
-/** Names are hostile: very long ones, and those of characters that are not on keyboards, have an id instead. */
+/** Hostile names, such as very long ones and characters that no keyboard has, are replaced by the id. */
 function isTypable(name: string): boolean {
   return (
     name.length > 0 && name.length <= longestTyped && /^[\p{L}\p{N}\p{P}\p{S} ]+$/u.test(name) && name.trim() === name

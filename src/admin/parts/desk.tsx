@@ -6,11 +6,11 @@ import { Icon } from './icon.tsx'
 /** How long a notice stays: long enough to be read twice. */
 const noticeMs = 6_000
 
-/** What lies over the view: dialogs that ask, and notices of what was done. */
+/** Opens dialogs and notices over the view. */
 export interface Desk {
-  /** Shows what `make` makes until it is closed. */
+  /** Shows the dialog that `make` returns until it is closed. */
   open(make: (close: () => void) => ComponentChildren): void
-  /** Says for a while what was done. */
+  /** Shows a notice for a while. */
   notify(text: string): void
 }
 
@@ -29,7 +29,7 @@ export function DeskProvider({ children }: { children: ComponentChildren }) {
   const [dialogs, setDialogs] = useState<Piece[]>([])
   const [notices, setNotices] = useState<Piece[]>([])
   const made = useRef(0)
-  /** What was used to open the first of the dialogs. */
+  /** The element that opened the first of the dialogs. */
   const opener = useRef<HTMLElement | null>(null)
   const desk = useMemo<Desk>(() => {
     const without = (id: number) => (pieces: Piece[]) => pieces.filter(piece => piece.id !== id)

@@ -7,10 +7,10 @@ interface FailureProps {
   onRetry?: () => void
 }
 
-/** What was refused, why, what to do about it, and what to look for in the log. */
+/** A refusal: its reason, its remedy, and the id of its log entry. */
 export function Failure({ refusal, onRetry }: FailureProps) {
   const remedy = remedyFor(refusal)
-  // What is not there will not be there in a moment either.
+  // A missing item will not appear by itself.
   const isWorthRetrying = refusal.status !== 404
   const fields = Object.entries(refusal.errors)
   return (

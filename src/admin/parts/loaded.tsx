@@ -7,12 +7,12 @@ import { TableSkeleton } from './table.tsx'
 interface LoadedProps<T> {
   of: Resource<T>
   rows?: number
-  /** Of a whole view: its heading as long as nothing is known of what it is about, or where that is not there. */
+  /** The heading of a whole view until its data is loaded, or where that does not exist. */
   heading?: HeadingProps
   children: (data: T) => ComponentChildren
 }
 
-/** What was answered; until then what it will look like, and instead of it why it is not there. */
+/** The loaded content; before that a skeleton, and on failure the reason. */
 export function Loaded<T>({ of, rows = 5, heading, children }: LoadedProps<T>) {
   const { data, failure, reload } = of
   return (

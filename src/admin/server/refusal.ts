@@ -10,13 +10,13 @@ interface ProblemDetails {
 
 /** Why a call was not done: the server's problem details, or that there was no answer at all. */
 export class Refusal extends Error {
-  /** 0 where there was no answer. */
+  /** 0 without a response. */
   readonly status: number
   readonly title: string
   readonly code: string
   /** What is wrong with which field. */
   readonly errors: Record<string, string[]>
-  /** Finds the request in the server's log; empty where there was no answer. */
+  /** The id of the request in the server's log; empty without a response. */
   readonly requestId: string
 
   constructor(status: number, { title, detail, code, errors }: ProblemDetails, requestId: string) {
@@ -39,7 +39,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What to do about a refusal, in a sentence; null where its own words say it. */
+/** The remedy for a refusal in a sentence; null where its own text has it. */
 export function remedyFor({ status }: Refusal): string | null {
   if (status === 429) return texts.failure.tooMany
   if (status >= 500) return texts.failure.ofServer

@@ -1,11 +1,11 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { Refusal } from './refusal.ts'
 
-/** How often what is live is asked for again, while the page can be seen. */
+/** How often live data is reloaded while the page is visible. */
 export const livePeriodMs = 5_000
 
 export interface Resource<T> {
-  /** What was answered last, also to an earlier question: a list stays in sight until its next page is there. */
+  /** The last result, also of an earlier question: a list stays visible until its next page is loaded. */
   data: T | undefined
   /** Why the last question was not answered. */
   failure: Refusal | undefined
@@ -21,8 +21,8 @@ interface Answer<T> {
 }
 
 /**
- * Keeps what `load` resolves with; `question` names it, and null asks nothing. With `everyMs` it is asked again and again,
- * as long as the page can be seen. An unmounted component asks for nothing more.
+ * Loads data with `load`; `question` identifies it, and null loads nothing. With `everyMs` it is reloaded while the
+ * page is visible. An unmounted component loads nothing more.
  */
 export function useLoad<T>(
   question: string | null,

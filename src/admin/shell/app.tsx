@@ -14,7 +14,7 @@ type State =
   | { state: 'signed-out'; hadSession: boolean; refusal?: Refusal }
   | { state: 'signed-in'; session: AdminSession }
 
-/** The whole page: whoever has no session is asked for a key, at whatever address, and is then where that leads. */
+/** The whole page. Without a session it asks for a key, and then shows the view of the URL. */
 export function App() {
   const [shown, setShown] = useState<State>({ state: 'opening' })
   const server = useMemo(() => {

@@ -11,7 +11,7 @@ interface SignInProps {
   onSignedIn: () => Promise<void>
 }
 
-/** Asks for an API key. It is sent once, and kept nowhere: what the browser keeps is the session's cookie. */
+/** Asks for an API key. The key is sent once, and not stored: the browser keeps only the session's cookie. */
 export function SignIn({ hadSession, refusal, onSignedIn }: SignInProps) {
   const server = useServer()
   const [failure, setFailure] = useState(refusal)
