@@ -8,7 +8,7 @@ import { listNotifications, orderFields } from '../../src/resources/notification
 import { listPersons } from '../../src/resources/users/lists/pages.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { countBeforeIn } from '../../src/resources/content/lists/across/across.ts'
-import { listLively } from '../../src/resources/content/lists/across/lively.ts'
+import { countLively, listLively } from '../../src/resources/content/lists/across/lively.ts'
 import { contentStore, orderFields as contentFields } from '../../src/resources/content/store.ts'
 import { toPage, type Listing } from '../../src/api/page.ts'
 import type { Db, Sql, Tx } from '../../src/postgres/sql.ts'
@@ -112,7 +112,9 @@ test.each([
 
     let rows: { id: number }[] | null = null
     const { scanned, pages } = await costOf(async tx => {
-      rows = await listLively(tx as unknown as Sql, store, { scope, page, types: ['private_chat', 'chat_room'] })
+      const most = countLively(page)!
+      const lively = await store.listLively(tx, ['private_chat', 'chat_room'], null, most + 1)
+      rows = await listLively(tx as unknown as Sql, store, { scope, page, most, lively })
     })
 
     expect(rows!.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
