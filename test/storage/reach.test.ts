@@ -4,7 +4,7 @@ import { listReadable } from '../../src/resources/apps/store.ts'
 import { searchAcross } from '../../src/resources/content/lists/across/search-across.ts'
 import type { Scope } from '../../src/resources/content/lists/scope.ts'
 import { contentStore, type OrderField } from '../../src/resources/content/store.ts'
-import { prepareEvents } from '../../src/jobs/housekeeping.ts'
+import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
 import type { Page } from '../../src/api/page.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 
