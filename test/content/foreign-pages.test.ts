@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { toFrame } from '../../src/resources/embeds/frame.ts'
-import { readHead } from '../../src/resources/embeds/page.ts'
+import { toFrame } from '../../src/resources/embeds/unfurl/frame.ts'
+import { readHead } from '../../src/resources/embeds/unfurl/page.ts'
 
 const elements = (count: number) => Array.from({ length: count }, (_, i) => `<b ${i.toString(36)}>`).join('')
 

@@ -1,5 +1,5 @@
 import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
-import type { Preview } from './preview.ts'
+import type { Preview } from './unfurl/preview.ts'
 import type { EmbedRow, NewEmbed } from './schema.ts'
 import { findRecent, insertEmbed, insertReader, takeTurn } from './store.ts'
 

@@ -6,11 +6,11 @@ import { IdPath } from '../../api/shape.ts'
 import { preparePicture } from '../blobs/pictures/picture.ts'
 import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
 import { findVisible } from './access.ts'
-import { embedAddress } from './address.ts'
+import { embedAddress } from './unfurl/address.ts'
 import { createEmbed } from './commands.ts'
 import { showEmbed } from './represent.ts'
 import { Embed, EmbedQuery, NewEmbed, NotAnAddress, NothingToEmbed } from './schema.ts'
-import { normalise } from './unfurl.ts'
+import { normalise } from './unfurl/unfurl.ts'
 
 const create = route({
   method: 'POST',

@@ -3,7 +3,7 @@ import { invalid, problem } from '../../lib/errors.ts'
 import { IdInput, Int, LineInput, Metadata, MetadataInput } from '../../api/shape.ts'
 import { PictureInput } from '../blobs/pictures/schema.ts'
 import { Blob, type BlobRow } from '../blobs/schema.ts'
-import { longestFrame, toFrame } from './frame.ts'
+import { longestFrame, toFrame } from './unfurl/frame.ts'
 
 const embedTypes = ['link', 'rich', 'video', 'photo'] as const
 export type EmbedType = (typeof embedTypes)[number]

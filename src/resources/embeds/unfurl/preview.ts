@@ -1,6 +1,6 @@
 import { toFrame } from './frame.ts'
 import type { PageHead } from './page.ts'
-import type { EmbedType } from './schema.ts'
+import type { EmbedType } from '../schema.ts'
 
 /** The preview of a URL before it is stored. `image` is a URL. */
 export interface Preview {

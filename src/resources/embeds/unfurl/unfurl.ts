@@ -1,5 +1,5 @@
-import { EgressFailed } from '../../egress/egress-failed.ts'
-import type { Outside } from '../../egress/outside.ts'
+import { EgressFailed } from '../../../egress/egress-failed.ts'
+import type { Outside } from '../../../egress/outside.ts'
 import { decodePage, readHead } from './page.ts'
 import { addOembed, findOembed, previewImage, previewPage, type Preview } from './preview.ts'
 

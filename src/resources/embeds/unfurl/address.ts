@@ -1,11 +1,11 @@
-import type { RouteRequest } from '../../http/route.ts'
-import type { Services } from '../route.ts'
-import { Problem } from '../../lib/errors.ts'
-import { preparePicture, type PictureCaller } from '../blobs/pictures/picture.ts'
-import { keepPreview, validSince } from './commands.ts'
+import type { RouteRequest } from '../../../http/route.ts'
+import type { Services } from '../../route.ts'
+import { Problem } from '../../../lib/errors.ts'
+import { preparePicture, type PictureCaller } from '../../blobs/pictures/picture.ts'
+import { keepPreview, validSince } from '../commands.ts'
 import type { Preview } from './preview.ts'
-import { NothingToEmbed, type EmbedRow } from './schema.ts'
-import { findRecent, insertReader } from './store.ts'
+import { NothingToEmbed, type EmbedRow } from '../schema.ts'
+import { findRecent, insertReader } from '../store.ts'
 import { unfurl } from './unfurl.ts'
 
 /** The limit for the page and its oEmbed answer: the author of a message waits for it. */
