@@ -36,7 +36,7 @@ const tiers = [
 const nouns = [
   ...['blobs', 'users', 'directories', 'apps'],
   // Rows of messages, posts and comments, their texts and lists, and what can hang on them.
-  ...['content', 'stars', 'subscriptions', 'files', 'embeds', 'meetings', 'options', 'reactions'],
+  ...['content', 'stars', 'subscriptions', 'files', 'annotations', 'embeds', 'meetings', 'options', 'reactions'],
   // Messages, posts and comments whole, with all that hangs on them.
   ...['items', 'messages', 'posts', 'comments'],
   ...['notifications', 'webhooks', 'agents', 'auth', 'tokens', 'keys', 'sign-ins', 'hubs', 'audit', 'admin'],

@@ -30,7 +30,10 @@ const severalWriters: Record<string, { rooms: string[]; why: string }> = {
   environment: { rooms: ['bytes', 'engine', 'log'], why: 'one row with a column for each of them' },
   file_versions: { rooms: ['resources/content', 'resources/files'], why: 'content that is deleted takes its files' },
   files: { rooms: ['resources/content', 'resources/files'], why: 'content that is deleted takes its files' },
-  item_annotations: { rooms: ['resources/agents', 'resources/content'], why: 'an answer is stored with its sources' },
+  item_annotations: {
+    rooms: ['resources/annotations', 'resources/content'],
+    why: 'content that is deleted takes its parts',
+  },
   item_context: {
     rooms: ['resources/content', 'resources/items'],
     why: 'made with an item; content that is deleted takes it',

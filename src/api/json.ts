@@ -47,20 +47,21 @@ function flatten(text: string): string {
   return text
 }
 
-/** An object with the members of two, such as the shared and the user-specific members of an item. */
+/** An object with the members of several, such as the shared and the user-specific members of an item. */
 export class Extended {
-  readonly #head: object
-  readonly #tail: object
+  readonly #pieces: readonly object[]
 
-  constructor(head: object, tail: object) {
-    this.#head = head
-    this.#tail = tail
+  constructor(...pieces: object[]) {
+    this.#pieces = pieces
   }
 
   text(quoted: boolean): string {
-    const head = writeMembers(this.#head, quoted)
-    const tail = this.#tail instanceof Fixed ? this.#tail.text(quoted).slice(1, -1) : writeMembers(this.#tail, quoted)
-    return head === '' || tail === '' ? `{${head}${tail}}` : `{${head},${tail}}`
+    let text = ''
+    for (const piece of this.#pieces) {
+      const members = piece instanceof Fixed ? piece.text(quoted).slice(1, -1) : writeMembers(piece, quoted)
+      if (members !== '') text += text === '' ? members : `,${members}`
+    }
+    return `{${text}}`
   }
 }
 

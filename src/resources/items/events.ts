@@ -5,10 +5,10 @@ import type { Db } from '../../postgres/sql.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { withMessage, type Newest } from '../apps/own/unread.ts'
 import { EventRef, TrashedRef } from '../apps/schema.ts'
-import { embedWithoutWords } from '../embeds/represent.ts'
 import { listShown, type ParentType } from '../content/parent.ts'
-import { withParts, type ContentItem, type Parts } from './parts.ts'
-import { presentContent, redactContent } from './represent.ts'
+import { withParts } from './load.ts'
+import { namesOf, type ContentItem } from './parts.ts'
+import { presentContent, redactContent, withoutWords } from './represent.ts'
 import type { ContentKind } from '../content/kind.ts'
 import type { ContentRow } from '../content/schema.ts'
 import { EventContent } from './schema.ts'
@@ -115,30 +115,6 @@ export function contentEvents({ entity, isMarked, store }: ContentKind): Content
       schema: z.object({ [entity]: EventRef }),
     }),
   }
-}
-
-/** Everybody whom a whole item names. */
-export function namesOf(item: ContentItem, parts = item.parts): number[] {
-  const names = item.updated_by === null ? [item.created_by] : [item.created_by, item.updated_by]
-  if (parts === undefined) return names
-  // Deliveries that were queued by an earlier release have no annotations.
-  const { attachments, reactions, annotations = [] } = parts
-  const authors = annotations.flatMap(({ created_by, updated_by }) => [created_by, updated_by ?? created_by])
-  return [...names, ...attachments.map(file => file.created_by), ...reactions.map(({ user_id }) => user_id), ...authors]
-}
-
-/** What nobody wrote: all that webhooks are told. */
-function withoutWords(item: ContentItem): ContentItem {
-  const bare = { ...item, text: null, html: null, plain: null }
-  if (item.parts === undefined) return bare
-  const { options, embed } = item.parts
-  const parts: Parts = {
-    ...item.parts,
-    options: options.map(option => ({ ...option, text: '' })),
-    embed: embed && embedWithoutWords(embed),
-    annotations: [],
-  }
-  return { ...bare, parts }
 }
 
 /** What memory keeps: parts change without the item's row, and would not be told of it. */

@@ -5,17 +5,12 @@ import type { AppState } from '../../engine/state.ts'
 import { Extended, Fixed, verbatim } from '../../api/json.ts'
 import { toFirstItems } from '../../api/page.ts'
 import { isSubscribed, showAppRef, showAppSummary, type Viewer } from '../apps/represent.ts'
-import { showEmbed, embedWithoutWords } from '../embeds/represent.ts'
-import { presentCitedFile, presentFile, showFile } from '../files/represent.ts'
-import { showMeeting } from '../meetings/represent.ts'
-import { redactOption, showOption, showOptions } from '../options/represent.ts'
-import { showReaction } from '../reactions/represent.ts'
 import { summaryOf } from '../users/represent.ts'
-import { showAnnotation, type AnnotationApps } from './annotations.ts'
 import type { ContentEntity } from '../content/kind.ts'
 import { subscriptionOf, type Mine } from './mine.ts'
 import { toParentRef } from '../content/parent.ts'
-import { noParts, type ContentItem, type Parts } from './parts.ts'
+import type { About } from './load.ts'
+import { isNone, mapParts, ownOf, type ContentItem, type Parts } from './parts.ts'
 import type { ContentRow } from '../content/schema.ts'
 import { htmlOf, plainOf } from '../content/text/kept.ts'
 
@@ -62,9 +57,8 @@ export function isSubscribedTo(
 /** What was read for one caller along with a page of items. */
 export interface Reading {
   parts: ReadonlyMap<number, Parts>
+  about: About
   mine: Mine
-  /** The apps of their annotations. */
-  cited: AnnotationApps
 }
 
 /** The detailed item. Whom it names (see namesOf) and the namesakes of its app must be in memory. */
@@ -72,21 +66,14 @@ export function showContent(
   entity: ContentEntity,
   item: ContentItem,
   state: AppState,
-  { parts, mine, cited }: Reading,
+  { parts, about, mine }: Reading,
   viewer: Viewer,
   row: object = fixRow(item),
 ) {
   const { by, userCache, origin } = viewer
-  const own = parts.get(item.id)
   const app = showAppSummary(state, viewer)
-  const { parent, created_by, updated_by, embed, meeting, reactions, comments } = showAround(
-    entity,
-    item,
-    own,
-    userCache,
-    origin,
-  )
   // Member by member: spreading what is around it takes several times as long.
+  const { parent, created_by, updated_by, comments } = showAround(entity, item, userCache, origin)
   const head = {
     is_starred: mine.starred.has(item.id),
     is_subscribed: isSubscribedTo(subscriptionOf(entity, item), mine.subscribed, state, by),
@@ -94,19 +81,29 @@ export function showContent(
     parent,
     created_by,
     updated_by,
-    embed,
-    meeting,
-    reactions: reactions ?? noItems,
     comments,
-    annotations: toPart((own?.annotations ?? []).flatMap(file => showAnnotation(file, cited, viewer))) ?? noItems,
-    attachments: toPart((own?.attachments ?? []).map(file => ({ ...showFile(file, viewer, mine), app }))) ?? noItems,
-    options: toPart(showOptions(own?.options ?? [], mine.votes.get(item.id))) ?? noItems,
   }
-  return new Extended(head, row)
+  const own = parts.get(item.id)
+  if (own === undefined) return new Extended(head, withoutParts, row)
+  const context = { app: state.app, userCache, origin }
+  const shown = mapParts((part, name) => {
+    const value = ownOf(own, part, name)
+    if (isNone(value)) return showNone(value)
+    const showing = { item, state, app, viewer, about: about[name] }
+    return part.show === undefined ? part.present(value, item, context) : part.show(value, showing)
+  })
+  return new Extended(head, shown, row)
 }
 
-/** A list inside an item that has nothing in it, as nearly all are: answers say so, events leave it out. */
+/** Of a list that has nothing in it answers say so, and events leave it out. */
+function showNone(value: unknown): Fixed | null {
+  return Array.isArray(value) ? noItems : null
+}
+
 const noItems = new Fixed(toFirstItems([]))
+
+/** What nearly all items show of their parts, written once. */
+const withoutParts = new Fixed(mapParts(part => showNone(part.none)))
 
 /** The whole item as events carry it: one text for everybody. */
 export function presentContent(entity: ContentEntity, item: ContentItem, context: PresentationContext) {
@@ -114,26 +111,34 @@ export function presentContent(entity: ContentEntity, item: ContentItem, context
   return {
     ...showRow(item),
     app: showAppRef(context.app, userCache, origin),
-    ...showAround(entity, item, item.parts, userCache, origin),
-    attachments: toPart((item.parts?.attachments ?? []).map(file => presentFile(file, context))),
-    options: toPart((item.parts?.options ?? []).map(showOption)),
-    annotations: toPart((item.parts?.annotations ?? []).map(file => presentCitedFile(file, context))),
+    ...showAround(entity, item, userCache, origin),
+    ...(item.parts !== undefined && presentParts(item, item.parts, context)),
   }
+}
+
+function presentParts(item: ContentItem, parts: Parts, context: PresentationContext) {
+  return mapParts((part, name) => {
+    const value = ownOf(parts, part, name)
+    return isNone(value) ? null : part.present(value, item, context)
+  })
 }
 
 /** The same without what was written: webhook receivers fetch that with a token of their user. */
 export function redactContent(entity: ContentEntity, item: ContentItem, context: PresentationContext) {
-  const { options, embed } = item.parts ?? noParts
-  return {
-    ...presentContent(entity, item, context),
-    text: null,
-    html: null,
-    plain: null,
-    metadata: verbatim(redactMetadata(item.metadata)),
-    options: toPart(options.map(redactOption)),
-    embed: embed && showEmbed(embedWithoutWords(embed), context.origin),
-    annotations: null,
-  }
+  const presented = presentContent(entity, withoutWords(item), context)
+  return { ...presented, metadata: verbatim(redactMetadata(item.metadata)) }
+}
+
+/** What nobody wrote: all that webhooks are told. */
+export function withoutWords(item: ContentItem): ContentItem {
+  const bare = { ...item, text: null, html: null, plain: null }
+  const { parts } = item
+  if (parts === undefined) return bare
+  const told = mapParts((part, name) => {
+    const value = ownOf(parts, part, name)
+    return part.withoutWords === undefined ? value : part.withoutWords(value)
+  })
+  return { ...bare, parts: told as Parts }
 }
 
 /** Without what a page tells an agent, and what an agent wants to call a tool with: both are words. */
@@ -146,30 +151,12 @@ function redactMetadata(metadata: ContentRow['metadata']): ContentRow['metadata'
   return { ...rest, tool_approval: asked }
 }
 
-/** What an item has beside its row and is the same for everybody. */
-function showAround(
-  entity: ContentEntity,
-  item: ContentItem,
-  parts: Parts = noParts,
-  userCache: UserCache,
-  origin: string,
-) {
-  const { reactions, embed, meeting } = parts
+/** What an item has beside its row and its parts, and is the same for everybody. */
+function showAround(entity: ContentEntity, item: ContentItem, userCache: UserCache, origin: string) {
   return {
     parent: toParentRef(item),
     created_by: summaryOf(userCache.show(item.created_by), origin),
     updated_by: item.updated_by === null ? null : summaryOf(userCache.show(item.updated_by), origin),
-    embed: embed && showEmbed(embed, origin),
-    meeting: meeting && showMeeting(meeting),
-    reactions: toPart(
-      reactions.map(reaction => showReaction(reaction, userCache, origin)),
-      item.reaction_count,
-    ),
     comments: entity === 'post' ? { count: item.comment_count } : null,
   }
-}
-
-/** A list inside an item; null where it is empty, because nearly all are. */
-function toPart<Shown>(shown: Shown[], count = shown.length) {
-  return shown.length === 0 ? null : toFirstItems(shown, count)
 }

@@ -3,23 +3,18 @@ import type { Principal } from '../../auth/principal.ts'
 import type { AppState } from '../../engine/state.ts'
 import type { Representation } from '../../http/route.ts'
 import { toPagedList } from '../../api/page.ts'
-import type { Db } from '../../postgres/sql.ts'
 import { findStates } from '../apps/find.ts'
 import { namesakes } from '../apps/naming.ts'
-import type { Viewer } from '../apps/represent.ts'
-import { loadAnnotationApps, noAnnotationApps } from './annotations.ts'
-import { namesOf } from './events.ts'
 import type { ContentEntity, ContentKind } from '../content/kind.ts'
 import type { ContentPage } from '../content/lists/list.ts'
-import { loadMine, loadStarred, loadSubscribed, noMine, subscriptionOf, withStarredFiles } from './mine.ts'
-import { hasParts, loadParts, type ContentItem } from './parts.ts'
+import type { PartReader } from '../content/parts/part.ts'
+import { loadAbout, loadParts } from './load.ts'
+import { loadMine, noMine, subscriptionOf } from './mine.ts'
+import { hasParts, mapParts, namesOf, type ContentItem } from './parts.ts'
 import { isSubscribedTo, showContent, showContentSummary, showRow, type Reading } from './represent.ts'
 
-interface Reader extends Viewer {
-  sql: Db
-  /** Absent where an item is not what was asked for, but comes with it: then without annotations. */
+interface Reader extends PartReader {
   form?: Representation
-  apps?: Apps
 }
 
 interface ContentRequest extends Reader {
@@ -50,15 +45,18 @@ async function showWhole(entity: ContentEntity, item: ContentItem, state: AppSta
 
 /** What there is to be known about some items for one caller. */
 async function read(entity: ContentEntity, items: readonly ContentItem[], reader: Reader): Promise<Reading> {
-  const { sql, by, form, apps } = reader
+  const { sql, by, form } = reader
   if (items.every(item => isPlain(entity, item, by))) return nothing
-  const counter = form?.inner === 'all' ? by : null
-  const [parts, mine] = await Promise.all([loadParts(sql, items, counter), loadMine(sql, by, entity, items)])
-  const cited = apps === undefined ? noAnnotationApps : await loadAnnotationApps(parts, apps, reader)
-  return { parts, mine: await withStarredFiles(sql, by, mine, parts), cited }
+  const loading = loadParts(sql, items, form?.inner === 'all' ? by : null)
+  const [parts, about, mine] = await Promise.all([
+    loading,
+    loadAbout(items, loading, reader),
+    loadMine(sql, by, entity, items),
+  ])
+  return { parts, about, mine }
 }
 
-const nothing: Reading = { parts: new Map(), mine: noMine, cited: noAnnotationApps }
+const nothing: Reading = { parts: new Map(), about: mapParts(() => undefined), mine: noMine }
 
 /** There is nothing to be known beside the row: so it is with nearly every message. */
 function isPlain(entity: ContentEntity, item: ContentItem, by: Principal): boolean {
@@ -82,7 +80,7 @@ export async function showPage(
   const rows = found.filter(row => states.has(row.app_id))
   const stateOf = (row: ContentItem) => states.get(row.app_id)!
   if (form.items === 'summary') {
-    const [starred, subscribed] = await Promise.all([loadStarred(sql, by, rows), loadSubscribed(sql, by, entity, rows)])
+    const { starred, subscribed } = await loadMine(sql, by, entity, rows)
     const isMine = (row: ContentItem) => isSubscribedTo(subscriptionOf(entity, row), subscribed, stateOf(row), by)
     const items = rows.map(row => showContentSummary(row, isMine(row), starred.has(row.id)))
     return toPagedList(page, count, items)

@@ -2,7 +2,7 @@ import type { AppState } from '../../engine/state.ts'
 import { isSubscribed } from '../apps/represent.ts'
 import type { AppMessages, AppRequest } from '../apps/show.ts'
 import type { ContentRow } from '../content/schema.ts'
-import { loadStarred } from '../items/mine.ts'
+import { loadMine } from '../items/mine.ts'
 import { showContentSummary } from '../items/represent.ts'
 import { showItem } from '../items/show.ts'
 import { summaryOf } from '../users/represent.ts'
@@ -28,7 +28,7 @@ async function show(last: ContentRow, state: AppState, request: AppRequest): Pro
   const { userCache, origin, by, sql } = request
   if (request.form.items === 'details') return showItem(message, last, state, { userCache, origin, by, sql })
   const isMine = by.kind === 'user' && isSubscribed(state, by.user)
-  const starred = await loadStarred(sql, by, [last])
+  const { starred } = await loadMine(sql, by, 'message', [last])
   return showContentSummary(last, isMine, starred.has(last.id), {
     created_by: summaryOf(userCache.show(last.created_by), origin),
   })

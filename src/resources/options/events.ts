@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { byId, event, type AppEvent, type PresentationContext } from '../../engine/event.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { EventRef } from '../apps/schema.ts'
-import { redactOption, showOption } from './represent.ts'
-import { EventOption, type OptionRow } from './schema.ts'
+import { showOption } from './represent.ts'
+import { EventOption, withoutText, type OptionRow } from './schema.ts'
 import { findShownOptions } from './store.ts'
 
 /** Counts of votes are not part of an app's state, so there is nothing to apply. */
@@ -17,7 +17,7 @@ const change = (type: string) =>
     present: ({ body }, context) => body && { poll: showPoll(body, context), option: showOption(body) },
     schema: z.object({ poll: EventRef.omit({ parent: true }).extend({ type: z.string() }), option: EventOption }),
     redact: ({ body }: AppEvent<OptionRow>, context) =>
-      body && { poll: showPoll(body, context), option: redactOption(body) },
+      body && { poll: showPoll(body, context), option: showOption(withoutText(body)) },
   })
 
 function showPoll({ item_id, item_type }: OptionRow, { app, userCache, origin }: PresentationContext) {

@@ -6,11 +6,6 @@ import { insertOption, removeOption, removeVotesFor, updateOption } from './stor
 /** The item that asks. */
 export type Asking = Pick<OptionRow, 'app_id' | 'item_type' | 'item_id'>
 
-/** Makes the poll of a new item. Takes a number for each option. */
-export function addOptions<Loaded>(work: Work<Loaded>, asking: Asking, texts: { text: string }[]): OptionRow[] {
-  return texts.map(({ text }, position) => addOption(work, { ...asking, position, text }))
-}
-
 /**
  * Makes a poll what `wanted` says: options named by id keep their votes, those without one are new, the others go with
  * their votes. 422 for an id that is not in the poll, or twice. Takes a number for each new option.

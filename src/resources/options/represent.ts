@@ -5,12 +5,8 @@ import type { OptionRow } from './schema.ts'
 
 /** An option as its item, lists and events show it. */
 export function showOption({ id, text, vote_count }: OptionRow) {
-  return { id, text, votes: { count: vote_count } }
-}
-
-/** The same without what it says. */
-export function redactOption(row: OptionRow) {
-  return { ...showOption(row), text: null }
+  // Nothing where it was left out for webhooks: no option is blank.
+  return { id, text: text || null, votes: { count: vote_count } }
 }
 
 /** The options of an item for somebody who voted for `voted`, or for none. */

@@ -50,4 +50,9 @@ export interface OptionRow {
   vote_count: number
 }
 
+/** The option without what it says, as deliveries keep it. */
+export function withoutText(row: OptionRow): OptionRow {
+  return { ...row, text: '' }
+}
+
 export const UnknownOption = (id: number) => invalid({ options: [`there is no option ${id} in this poll`] })

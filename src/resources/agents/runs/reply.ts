@@ -5,8 +5,8 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { RunRow } from '../../../agents/runs/run.ts'
 import { emptySteps } from '../../../agents/runs/steps.ts'
 import { endRuns, lockKept, lockRun, queueEndDeliveries, type Lease, type RunEnd } from '../../../agents/runs/store.ts'
-import { batch } from '../../../postgres/batch.ts'
 import type { Db } from '../../../postgres/sql.ts'
+import { insertAnnotations } from '../../annotations/store.ts'
 import { comment } from '../../comments/kind.ts'
 import type { ItemKind } from '../../items/kinds.ts'
 import { makeItem, numbersForItem } from '../../items/writing/make.ts'
@@ -107,12 +107,3 @@ async function listCited(db: Db, ids: readonly number[]): Promise<FileRow[]> {
 function kindOf({ type }: Place): ItemKind {
   return type === 'message' ? message : comment
 }
-
-/** Notes which files an answer cites. */
-const insertAnnotations = batch<{ item_type: string; item_id: number; place: number; file_id: number }>({
-  name: 'insert_item_annotations',
-  columns: { item_type: 'text', item_id: 'bigint', place: 'int', file_id: 'bigint' },
-  sql: rows => `
-    insert into item_annotations (item_type, item_id, place, file_id)
-    select item_type, item_id, place, file_id from ${rows} r`,
-})

@@ -6,11 +6,6 @@ import type { AttachedTo, FileRow } from '../schema.ts'
 import { insertFile, listByParent, removeFile } from '../store.ts'
 import { insertVersion, removeVersionsOf } from '../versions/store.ts'
 
-// What messages, posts and comments need of files. `prepareBlobs` in blobs/find.ts says which blobs may be attached.
-
-export { prepareBlobs } from '../../blobs/find.ts'
-export { showFile } from '../represent.ts'
-
 /** Attaches blobs to an item, in the item's own commit. Takes a number for each. */
 export function addAttachments<Loaded>(
   work: Work<Loaded>,

@@ -9,7 +9,7 @@ import { withMessage, type Newest } from '../../apps/own/unread.ts'
 import { changeTotal, insertBereavement } from '../../content/commented.ts'
 import { isAtLeast, requireRead, requireWrite } from '../../apps/members/access.ts'
 import { countEdit, countMove, dropBlocks } from '../../content/lists/positions/blocks.ts'
-import { changeItem, numbersForChange, removeParts } from './change.ts'
+import { changeItem, numbersForChange } from './change.ts'
 import type { Consequences } from '../events.ts'
 import type { ItemKind } from '../kinds.ts'
 import { loadItem } from '../../content/load.ts'
@@ -17,7 +17,10 @@ import { makeItem, numbersForItem } from './make.ts'
 import { listNewMentions } from '../../content/text/mentions.ts'
 import { findNewest, newestForRemoved } from './newest.ts'
 import { toParentRef, type Parent } from '../../content/parent.ts'
-import { withParts, type ContentItem } from '../parts.ts'
+import { withParts } from '../load.ts'
+import type { ContentItem } from '../parts.ts'
+import { removeParts } from './parts.ts'
+import { removeStarsOf } from '../../stars/store.ts'
 import type { ContentChange, PreparedContent } from './prepare.ts'
 import { requireMeant, type Removal } from '../../content/removal/trash.ts'
 
@@ -117,7 +120,8 @@ export function contentCommands(kind: ItemKind): ContentCommands {
       note(work, kind, 'deleted')
       const [visible, trashed] = item.trashed_at === null ? [-1, 0] : [0, -1]
       work.write(store.remove, { id: item.id })
-      removeParts(work, item)
+      removeParts(work, entity, item)
+      if (item.star_count > 0) work.write(removeStarsOf, { id: item.id })
       // There may be any number of comments: nobody sees them from now on, and they go in the background.
       if (kind.isCommented) {
         work.write(insertBereavement, { parent_id: item.id })

@@ -1,8 +1,6 @@
 import type { Work } from '../../../engine/command.ts'
 import { titleBy } from '../../apps/naming.ts'
 import { changeTotal } from '../../content/commented.ts'
-import { addAttachments } from '../../files/attachments/attachments.ts'
-import { addOptions } from '../../options/poll.ts'
 import { startBlock } from '../../content/lists/positions/blocks.ts'
 import { insertContext } from './context-store.ts'
 import type { ItemKind } from '../kinds.ts'
@@ -11,14 +9,15 @@ import { settleText } from '../../content/text/mentions.ts'
 import { listMentions, type Rendering } from '../../content/text/render.ts'
 import { newestForRemoved } from './newest.ts'
 import { toParentRef, type Parent, type ParentType } from '../../content/parent.ts'
-import { noParts, type ContentItem, type Parts } from '../parts.ts'
+import type { ContentItem } from '../parts.ts'
 import { blockSize } from '../../content/lists/positions/position.ts'
-import type { PreparedContent, PreparedParts } from './prepare.ts'
+import { changeParts, numbersForParts } from './parts.ts'
+import type { PreparedContent } from './prepare.ts'
 import { IsEmpty } from '../schema.ts'
 
-/** Numbers that a new item takes: its id, its event, and one for each part that has an id of its own. */
+/** Numbers that a new item takes: its id, its event, and those of its parts. */
 export function numbersForItem({ parts }: PreparedContent): number {
-  return parts === null ? 2 : 2 + parts.blobs.length + parts.options.length
+  return 2 + numbersForParts(parts)
 }
 
 /** Writes a new item, directly in the app or about a parent, and tells of it. 422 where there is nothing in it. */
@@ -32,7 +31,7 @@ export function makeItem<Loaded>(
   const rendered = settleText(content.text, work)
   if (rendered.text === null && content.parts === null) throw IsEmpty()
   const item = toItem(work, content, rendered)
-  if (content.parts !== null) addParts(work, kind, item, content.parts)
+  if (content.parts !== null) changeParts(work, kind.entity, item, content.parts)
   if (content.context.length > 0) addContext(work, kind, item, content.context)
   if (parent === null) {
     work.write(kind.store.insert, item)
@@ -98,25 +97,4 @@ function addContext<Loaded>(
   blobs: readonly number[],
 ): void {
   work.write(insertContext, { item_type: entity, item_id: id, blob_ids: `{${blobs.join()}}`, created_at })
-}
-
-function addParts<Loaded>(
-  work: Work<Loaded>,
-  { entity }: ItemKind,
-  item: ContentItem,
-  { blobs, embed, meeting, options }: PreparedParts,
-): void {
-  const asking = { app_id: item.app_id, item_type: entity, item_id: item.id }
-  const parts: Parts = {
-    ...noParts,
-    attachments: addAttachments(work, { type: entity, id: item.id }, blobs),
-    options: addOptions(work, asking, options),
-    embed,
-    meeting,
-  }
-  item.embed_id = embed?.id ?? null
-  item.meeting_id = meeting?.id ?? null
-  item.attachment_count = parts.attachments.length
-  item.option_count = parts.options.length
-  item.parts = parts
 }

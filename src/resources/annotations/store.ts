@@ -1,0 +1,39 @@
+import { batch } from '../../postgres/batch.ts'
+import type { Db } from '../../postgres/sql.ts'
+import type { FileRow } from '../files/schema.ts'
+import { findFiles } from '../files/store.ts'
+
+/** Notes which files an answer cites. */
+export const insertAnnotations = batch<{ item_type: string; item_id: number; place: number; file_id: number }>({
+  name: 'insert_item_annotations',
+  columns: { item_type: 'text', item_id: 'bigint', place: 'int', file_id: 'bigint' },
+  sql: rows => `
+    insert into item_annotations (item_type, item_id, place, file_id)
+    select item_type, item_id, place, file_id from ${rows} r`,
+})
+
+/** Forgets what an answer cites that goes for good. Served by the primary key. */
+export const removeAnnotationsOf = batch<{ item_type: string; item_id: number }>({
+  name: 'remove_item_annotations_of',
+  columns: { item_type: 'text', item_id: 'bigint' },
+  key: row => row.item_id,
+  sql: rows => `
+    delete from item_annotations a using ${rows} r where a.item_type = r.item_type and a.item_id = r.item_id`,
+})
+
+/** The files that answers cite, in that order, without those in the trash. Served by the primary key. */
+export async function listAnnotations(db: Db, items: readonly number[]): Promise<Map<number, FileRow[]>> {
+  const rows = await db<{ item_id: number; file_id: number }[]>`
+    select item_id, file_id from item_annotations
+    where item_type in ('message', 'comment', 'post') and item_id = any(${items as number[]}::bigint[])
+    order by item_id, place`
+  const found = new Map<number, FileRow[]>()
+  if (rows.length === 0) return found
+  const files = await findFiles(db, [...new Set(rows.map(({ file_id }) => file_id))])
+  for (const { item_id, file_id } of rows) {
+    const file = files.get(file_id)
+    if (file === undefined || file.trashed_at !== null) continue
+    found.set(item_id, [...(found.get(item_id) ?? []), file])
+  }
+  return found
+}

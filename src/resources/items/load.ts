@@ -1,0 +1,62 @@
+import type { Principal } from '../../auth/principal.ts'
+import type { Db } from '../../postgres/sql.ts'
+import type { PartReader } from '../content/parts/part.ts'
+import { hasParts, mapParts, partList, type ContentItem, type PartName, type Parts } from './parts.ts'
+
+/**
+ * The parts of items, by item; no entry for those without any. One query for each kind of part that an item has, and
+ * none for items that bring their parts with them. `counter` is a caller whose client counts by itself (see Part).
+ */
+export async function loadParts(
+  db: Db,
+  items: readonly ContentItem[],
+  counter: Principal | null = null,
+): Promise<ReadonlyMap<number, Parts>> {
+  const parts = new Map<number, Parts>()
+  const open: ContentItem[] = []
+  for (const item of items) {
+    if (item.parts !== undefined && (counter === null || isWhole(item, item.parts))) parts.set(item.id, item.parts)
+    else if (hasParts(item)) open.push(item)
+  }
+  if (open.length === 0) return parts
+  const found = await Promise.all(
+    partList.map(([, part]) => {
+      const having = open.filter(item => part.isOn(item))
+      return having.length === 0 ? new Map<number, unknown>() : part.load(db, having, counter)
+    }),
+  )
+  const byName = new Map(partList.map(([name], i) => [name, found[i]!]))
+  for (const { id } of open) parts.set(id, mapParts((part, name) => byName.get(name)!.get(id) ?? part.none) as Parts)
+  return parts
+}
+
+function isWhole(item: ContentItem, parts: Parts): boolean {
+  return partList.every(([name, part]) => part.isWhole?.(parts[name], item) ?? true)
+}
+
+/** The same items, each with its parts. */
+export async function withParts(db: Db, items: readonly ContentItem[]): Promise<ContentItem[]> {
+  const parts = await loadParts(db, items)
+  return items.map(item => {
+    const own = parts.get(item.id)
+    return own === undefined ? item : { ...item, parts: own }
+  })
+}
+
+/** What the parts of some items need of whoever reads them, by part. */
+export type About = Record<PartName, unknown>
+
+/** Asks for it while `parts` are being read. */
+export async function loadAbout(
+  items: readonly ContentItem[],
+  parts: Promise<ReadonlyMap<number, Parts>>,
+  reader: PartReader,
+): Promise<About> {
+  const about = await Promise.all(
+    partList.map(([name, part]) => {
+      const values = parts.then(all => new Map(Array.from(all, ([id, own]) => [id, own[name]])))
+      return part.readAbout?.(items, values, reader)
+    }),
+  )
+  return Object.fromEntries(partList.map(([name], i) => [name, about[i]])) as About
+}

@@ -1,0 +1,49 @@
+import { toFirstItems } from '../../api/page.ts'
+import { pagedList } from '../../api/shape.ts'
+import { part } from '../content/parts/part.ts'
+import type { ContentRow } from '../content/schema.ts'
+import { showReaction } from './represent.ts'
+import { Reaction, type ReactionRow } from './schema.ts'
+import { listFirst, removeReactionsOf } from './store.ts'
+
+/** Reactions that come with an item; the rest is in their list. */
+const shownReactions = 100
+
+/** Reactions in one answer to a client that counts them itself: no more than 100 items bring to any other. */
+const mostReactions = 100 * shownReactions
+
+/** The first reactions to an item; the row knows how many there are. */
+export const reactionsPart = part<ReactionRow[]>()({
+  none: [],
+  isOn: ({ reaction_count }) => reaction_count > 0,
+  load(db, items, counter) {
+    const most = counter === null ? shownReactions : shareOf(mostReactions, items)
+    // A client that counts always learns of the caller's own.
+    const own = counter?.kind === 'user' ? counter.user : null
+    const ids = items.map(({ id }) => id)
+    return listFirst(db, ids, most, own)
+  },
+  isWhole: (reactions, { reaction_count }) => reactions.length === reaction_count,
+  names: reactions => reactions.map(({ user_id }) => user_id),
+  shown: pagedList(Reaction).describe(
+    'The first 100; for the UI kit, which counts them, all that an answer has room for',
+  ),
+  told: pagedList(Reaction).optional(),
+  present(reactions, { reaction_count }, { userCache, origin }) {
+    const shown = reactions.map(reaction => showReaction(reaction, userCache, origin))
+    return toFirstItems(shown, reaction_count)
+  },
+  remove: (work, { id }) => work.write(removeReactionsOf, { id }),
+})
+
+/** How many reactions each item may bring so that there is room for all: those with few leave theirs to the others. */
+function shareOf(room: number, items: readonly ContentRow[]): number {
+  const counts = items.map(item => item.reaction_count).sort((a, b) => a - b)
+  let left = room
+  for (const [i, count] of counts.entries()) {
+    const share = Math.floor(left / (counts.length - i))
+    if (count > share) return share
+    left -= count
+  }
+  return room
+}
