@@ -28,15 +28,10 @@ const severalWriters: Record<string, { rooms: string[]; why: string }> = {
   },
   edit_blocks: { rooms: ['resources/apps', 'resources/content'], why: 'apps are purged' },
   environment: { rooms: ['bytes', 'engine', 'log'], why: 'one row with a column for each of them' },
-  file_versions: { rooms: ['resources/content', 'resources/files'], why: 'content that is deleted takes its files' },
-  files: { rooms: ['resources/content', 'resources/files'], why: 'content that is deleted takes its files' },
-  item_annotations: {
-    rooms: ['resources/annotations', 'resources/content'],
-    why: 'content that is deleted takes its parts',
-  },
-  item_context: {
-    rooms: ['resources/content', 'resources/items'],
-    why: 'made with an item; content that is deleted takes it',
+  file_versions: { rooms: ['resources/files', 'resources/items'], why: 'content that is deleted takes its files' },
+  files: {
+    rooms: ['resources/content', 'resources/files', 'resources/items'],
+    why: 'comments on them are counted; content that is deleted takes its files',
   },
   members: {
     rooms: ['engine', 'resources/apps'],
@@ -45,18 +40,15 @@ const severalWriters: Record<string, { rooms: string[]; why: string }> = {
   notification_audits: { rooms: ['resources/apps', 'resources/notifications'], why: 'apps are purged' },
   notification_cursors: { rooms: ['resources/apps', 'resources/notifications'], why: 'apps are purged' },
   notifications: {
-    rooms: ['resources/apps', 'resources/content', 'resources/notifications'],
+    rooms: ['resources/apps', 'resources/items', 'resources/notifications'],
     why: 'apps are purged; content that is deleted takes its notifications',
   },
-  options: { rooms: ['resources/content', 'resources/options'], why: 'content that is deleted takes its parts' },
-  reactions: { rooms: ['resources/content', 'resources/reactions'], why: 'content that is deleted takes its parts' },
-  stars: { rooms: ['resources/content', 'resources/stars'], why: 'content that is deleted takes its parts' },
+  stars: { rooms: ['resources/items', 'resources/stars'], why: 'content that is deleted takes what hangs on it' },
   subscriptions: {
-    rooms: ['resources/content', 'resources/subscriptions'],
-    why: 'content that is deleted takes its parts',
+    rooms: ['resources/items', 'resources/subscriptions'],
+    why: 'content that is deleted takes what hangs on it',
   },
   tokens: { rooms: ['jobs', 'resources/tokens'], why: 'those that have expired are removed with other leftovers' },
-  votes: { rooms: ['resources/content', 'resources/options'], why: 'content that is deleted takes its parts' },
 }
 
 test('a table is written in one room, but for those that are listed', () => {

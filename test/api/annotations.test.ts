@@ -1,8 +1,29 @@
 import { expect, test } from 'vitest'
+import { create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'
 import { startServer } from '../support/server.ts'
 import { openSql } from '../../src/postgres/sql.ts'
 import { upload } from '../support/uploads.ts'
+
+test('an answer that is deleted for good leaves nothing behind that says what it cited', async () => {
+  await using database = await createDatabase()
+  await using server = await startServer({ DATABASE_URL: database.url })
+  const { app, people } = await server.chatWith(1)
+  const write = { text: 'As [1] says', metadata: { run: '1' } }
+  const [gone, kept] = [
+    await create(people[0]!, `/api/apps/${app}/messages`, write),
+    await create(people[0]!, `/api/apps/${app}/messages`, write),
+  ]
+  const sql = openSql({ url: database.url, connections: 1, statementTimeoutMs: 10_000 })
+  for (const { id } of [gone, kept])
+    await sql`insert into item_annotations (item_type, item_id, place, file_id) values ('message', ${id}, 0, 1)`
+
+  await people[0]!.delete(`/api/messages/${gone.id}`)
+
+  const left = await sql`select item_id from item_annotations`
+  await sql.end()
+  expect(left).toEqual([{ item_id: Number(kept.id) }])
+})
 
 test('the files that an answer cites are seen by its readers, with ways to them only where these may read them', async () => {
   await using database = await createDatabase()

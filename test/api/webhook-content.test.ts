@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
 import { jobs } from '../../src/resources/apps/purge/jobs.ts'
-import { removeContentOf } from '../../src/resources/content/removal/of-apps.ts'
+import { removeContentOf } from '../../src/resources/items/removal/of-apps.ts'
 import { insertAgent } from '../support/agent.ts'
 import { appOf, create } from '../support/content.ts'
 import { createDatabase } from '../support/database.ts'

@@ -31,6 +31,9 @@ export const annotationsPart = part<FileRow[], CitedApps>()({
   present: (files, _item, context) => toFirstItems(files.map(file => presentCitedFile(file, context))),
   withoutWords: () => [],
   remove: (work, { type, id }) => work.write(removeAnnotationsOf, { item_type: type, item_id: id }),
+  removeFromGone: (db, type) => [
+    db`delete from item_annotations a using gone g where a.item_type = ${type} and a.item_id = g.id`,
+  ],
 })
 
 /** The apps of cited files, with everybody they name. */

@@ -2,8 +2,9 @@ import { inPortions } from '../../jobs/portions.ts'
 import type { Job } from '../../jobs/jobs.ts'
 import { emptyTrash } from '../content/removal/trash.ts'
 import type { JobParts } from '../resource.ts'
+import { removeItems } from '../items/removal/remove.ts'
 import { commentCommands } from './kind.ts'
-import { hasVisibleParent, isAnyBereaved, removeBereaved, removeSettled } from '../content/commented.ts'
+import { hasVisibleParent, isAnyBereaved, removeSettled, selectBereaved } from '../content/commented.ts'
 
 /** Comments in one delete, with all that hangs on them: few enough that requests do not wait for it. A guess. */
 const batchSize = 500
@@ -21,7 +22,9 @@ const emptyCommentTrash = emptyTrash({
 export function jobs(parts: JobParts): Job[] {
   const { sql } = parts
   const run = async (signal: AbortSignal) => {
-    const removed = await inPortions(batchSize, signal, () => removeBereaved(sql, batchSize))
+    const removed = await inPortions(batchSize, signal, () =>
+      removeItems(sql, 'comments', selectBereaved(sql, batchSize)),
+    )
     await inPortions(batchSize, signal, () => removeSettled(sql, batchSize))
     return removed
   }

@@ -1,6 +1,5 @@
 import { batch } from '../../postgres/batch.ts'
 import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
-import { removeItems } from './removal/remove.ts'
 
 /** Notes that a post or file is gone, whose comments are to go as well. */
 export const insertBereavement = batch<{ parent_id: number }>({
@@ -49,18 +48,11 @@ export function selectHidingParents(db: Db): Fragment {
 /** A condition: posts or files were deleted whose comments are still there. */
 export const isAnyBereaved = `exists (select from bereavements)`
 
-/**
- * Removes up to `limit` comments of posts and files that are gone, with all that hangs on them; how many there were.
- * Several nodes may do it at once. Served by comments_parent.
- */
-export function removeBereaved(sql: Sql, limit: number): Promise<number> {
-  return removeItems(
-    sql,
-    'comments',
-    sql`
-      select c.id from bereavements b join comments c on c.parent_id = b.parent_id
-      order by c.parent_id, c.id limit ${limit} for update of c skip locked`,
-  )
+/** Up to `limit` comments of posts and files that are gone. Served by comments_parent. */
+export function selectBereaved(db: Db, limit: number): Fragment {
+  return db`
+    select c.id from bereavements b join comments c on c.parent_id = b.parent_id
+    order by c.parent_id, c.id limit ${limit} for update of c skip locked`
 }
 
 /** Forgets up to `limit` of those that have no comments left; how many there were. */

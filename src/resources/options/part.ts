@@ -38,6 +38,10 @@ export const optionsPart = part<OptionRow[], Votes, OptionChange[]>()({
     work.write(removeOptionsOf, { id })
     work.write(removeVotesOf, { id })
   },
+  removeFromGone: db => [
+    db`delete from options o using gone g where o.item_id = g.id`,
+    db`delete from votes v using gone g where v.item_id = g.id`,
+  ],
   input: {
     fields: { options: NewOptions.nullish().describe('The options of a poll') },
     changes: { options: OptionChanges.nullish().describe('The whole poll; empty: no poll any more') },

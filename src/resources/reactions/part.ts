@@ -34,6 +34,7 @@ export const reactionsPart = part<ReactionRow[]>()({
     return toFirstItems(shown, reaction_count)
   },
   remove: (work, { id }) => work.write(removeReactionsOf, { id }),
+  removeFromGone: db => [db`delete from reactions r using gone g where r.item_id = g.id`],
 })
 
 /** How many reactions each item may bring so that there is room for all: those with few leave theirs to the others. */

@@ -4,7 +4,7 @@ import type { Apps } from '../../../engine/apps.ts'
 import type { Work } from '../../../engine/command.ts'
 import type { PresentationContext } from '../../../engine/event.ts'
 import type { AppState } from '../../../engine/state.ts'
-import type { Db } from '../../../postgres/sql.ts'
+import type { Db, Fragment } from '../../../postgres/sql.ts'
 import type { Viewer } from '../../apps/represent.ts'
 import type { ContentEntity } from '../kind.ts'
 import type { ContentRow } from '../schema.ts'
@@ -103,6 +103,8 @@ export interface Part<
   withoutWords?(value: Value): Value
   /** Removes it for good with its item, within the command that does that. Default: it stays, or goes in the background. */
   remove?(work: Work<unknown>, owner: PartOwner, value: Value): void
+  /** Statements that delete it from items of one kind, whose ids are those in `gone`, without their commands. */
+  removeFromGone?(db: Db, type: ContentEntity): Fragment[]
   /** Absent: it does not come with items. */
   input?: PartInput<Value, Wanted, New, Changed>
 }
