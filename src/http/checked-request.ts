@@ -10,10 +10,9 @@ interface Values {
   query: unknown
   body: unknown
   by: Principal
-  form: Representation
+  representation: Representation
   idempotencyKey: IdempotencyKey | undefined
   upload: Upload | undefined
-  wantsStream: boolean
   origin: string
   admin: Entry | undefined
   /** The address that a proxy reported; undefined: that of the connection, read when a handler asks for it. */
@@ -30,11 +29,11 @@ export class CheckedRequest implements RouteRequest<unknown, unknown, unknown> {
   readonly query: unknown
   readonly body: unknown
   readonly by: Principal
-  readonly form: Representation
+  readonly representation: Representation
   readonly idempotencyKey: IdempotencyKey | undefined
   readonly upload: Upload | undefined
-  readonly wantsStream: boolean
   readonly origin: string
+  /** Set where the request came in under /admin: only routes that are there are declared with it. */
   readonly admin: Entry | undefined
   readonly #address: string | undefined
   readonly #exchange: Exchange
@@ -44,10 +43,9 @@ export class CheckedRequest implements RouteRequest<unknown, unknown, unknown> {
     query,
     body,
     by,
-    form,
+    representation,
     idempotencyKey,
     upload,
-    wantsStream,
     origin,
     admin,
     address,
@@ -57,10 +55,9 @@ export class CheckedRequest implements RouteRequest<unknown, unknown, unknown> {
     this.query = query
     this.body = body
     this.by = by
-    this.form = form
+    this.representation = representation
     this.idempotencyKey = idempotencyKey
     this.upload = upload
-    this.wantsStream = wantsStream
     this.origin = origin
     this.admin = admin
     this.#address = address

@@ -40,8 +40,6 @@ interface Call {
   source: string
   /** The Idempotency-Key header; empty if absent. */
   key: string
-  /** True where the client asked for the media type that the route streams. */
-  wantsStream: boolean
   origin: string
   /** Set for a request under /admin. */
   admin: Entry | undefined
@@ -116,14 +114,15 @@ export class RequestPipeline {
     const { target: endpoint, values } = match
     exchange.durations = endpoint.durations
     const kit = exchange.header('x-weavy-source')
+    const { streams } = endpoint.route
+    const isStream = streams !== undefined && exchange.header('accept').includes(streams)
     const call: Call = {
       exchange,
       endpoint,
       values,
       source: kit || exchange.header('x-service-source'),
-      choice: chooseRepresentation(exchange.header('prefer'), kit, query),
+      choice: chooseRepresentation(exchange.header('prefer'), kit, query, isStream),
       key: endpoint.route.creates === true ? exchange.header('idempotency-key') : '',
-      wantsStream: endpoint.route.streams !== undefined && exchange.header('accept').includes(endpoint.route.streams),
       origin: this.#proxyHeaders.originOf(exchange),
       admin,
       address: this.#proxyHeaders.forwardedAddressOf(exchange),
@@ -182,7 +181,7 @@ export class RequestPipeline {
   }
 
   #run(call: Call, principal: Principal, text: string): void {
-    const { exchange, endpoint, values, choice, key, wantsStream, origin, admin, address, upload } = call
+    const { exchange, endpoint, values, choice, key, origin, admin, address, upload } = call
     try {
       const { method, path, query } = exchange
       const by =
@@ -195,10 +194,9 @@ export class RequestPipeline {
         query: endpoint.toQuery(query),
         body: endpoint.toBody(text),
         by,
-        form: choice.form,
+        representation: choice.representation,
         idempotencyKey: key === '' ? undefined : toIdempotencyKey({ key, by, method, path, body: text }),
         upload,
-        wantsStream,
         origin,
         admin,
         address,

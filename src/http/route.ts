@@ -10,14 +10,16 @@ import type { Upload } from './request/upload.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
-/**
- * The representation that the caller chose: how numbers are written, whether list items are whole, and whether nested
- * lists of items are, within one answer.
- */
+/** The representation that the caller chose. */
 export interface Representation {
+  /** How numbers are written. */
   scalars: Scalars
+  /** Whether list items are whole. */
   items: 'summary' | 'details'
+  /** Whether nested lists of items are, within one answer. */
   inner: 'first' | 'all'
+  /** True where the client asks for the media type that the route `streams`. */
+  isStream: boolean
 }
 
 /** A request whose parts have been checked by the route's schemas. */
@@ -26,19 +28,20 @@ export interface RouteRequest<Params, Query, Body> {
   query: Query
   body: Body
   by: Principal
-  form: Representation
+  representation: Representation
   /** Set where the route creates and the client sent an Idempotency-Key; to be passed to the command. */
   idempotencyKey: IdempotencyKey | undefined
   /** The raw body, where the route declares `uploadLimitBytes`. Unread bytes are dropped. */
   upload: Upload | undefined
-  /** True where the client asks for the media type that the route `streams`. */
-  wantsStream: boolean
   /** The origin under which the client reaches this server, without a trailing slash: for absolute URLs. */
   origin: string
-  /** Set for a request under /admin. */
-  admin: Entry | undefined
   /** The client's IP address. Read it before the first await: it is empty once the client has gone away. */
   address: string
+}
+
+/** The further members of a request under /admin. */
+export interface UnderAdmin {
+  admin: Entry
 }
 
 export interface Reply<Status extends number = number> {
@@ -66,6 +69,7 @@ export interface RouteDeclaration<
   Body extends z.ZodType | undefined,
   Replies extends Record<number, z.ZodType | null>,
   Services,
+  Beside,
 > {
   method: Method
   /** `{name}` matches one path segment. */
@@ -101,7 +105,7 @@ export interface RouteDeclaration<
   /** The refusals, beside 401, 422 and the general ones, which the HTTP server adds itself. */
   problems?: ProblemType[]
   handle: (
-    request: RouteRequest<Output<Params>, Output<Query>, Output<Body>>,
+    request: RouteRequest<Output<Params>, Output<Query>, Output<Body>> & Beside,
     services: Services,
   ) => Reply<keyof Replies & number> | Promise<Reply<keyof Replies & number>>
 }
@@ -137,15 +141,15 @@ export interface ServedRoute<Services> extends Contract {
 
 /**
  * Returns the function that declares endpoints whose handlers get `Services`. The types of params, query and body
- * follow from the schemas; undeclared statuses do not compile.
+ * follow from the schemas; undeclared statuses do not compile. `Beside` are further members of their requests.
  */
-export function routesFor<Services>() {
+export function routesFor<Services, Beside = unknown>() {
   return function route<
     Params extends z.ZodType | undefined = undefined,
     Query extends z.ZodType | undefined = undefined,
     Body extends z.ZodType | undefined = undefined,
     Replies extends Record<number, z.ZodType | null> = Record<number, never>,
-  >(declared: RouteDeclaration<Params, Query, Body, Replies, Services>): ServedRoute<Services> {
+  >(declared: RouteDeclaration<Params, Query, Body, Replies, Services, Beside>): ServedRoute<Services> {
     // `handle` is called with the output of the declared schemas only, so forgetting the exact types is safe.
     return declared as unknown as ServedRoute<Services>
   }
@@ -153,6 +157,9 @@ export function routesFor<Services>() {
 
 /** Declares an endpoint whose handler needs only the request. */
 export const route = routesFor<void>()
+
+/** The same under /admin. */
+export const adminRoute = routesFor<void, UnderAdmin>()
 
 /** Binds the handlers of routes to their services. */
 export function serve<Services>(routes: readonly ServedRoute<Services>[], services: Services): Route[] {

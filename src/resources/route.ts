@@ -7,7 +7,7 @@ import type { Apps } from '../engine/apps.ts'
 import type { GlobalCommands } from '../engine/global-commands.ts'
 import type { Typing } from '../engine/typing.ts'
 import type { OutboundQuota } from '../http/request/outbound-quota.ts'
-import { routesFor, type ServedRoute } from '../http/route.ts'
+import { routesFor, type ServedRoute, type UnderAdmin } from '../http/route.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Previews } from '../media/previews.ts'
 import type { Renditions } from '../media/renditions.ts'
@@ -60,3 +60,6 @@ export interface Services {
 export type Route = ServedRoute<Services>
 
 export const route = routesFor<Services>()
+
+/** The same under /admin, for the administration page alone. */
+export const adminRoute = routesFor<Services, UnderAdmin>()

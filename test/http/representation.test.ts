@@ -11,8 +11,14 @@ const show = route({
   auth: 'none',
   query: z.object({ out: z.enum(['summary', 'details']).optional() }),
   replies: { 200: z.object({}) },
-  handle: ({ form }) =>
-    reply(200, { id: 12, items: form.items, created_at: new Date('2026-07-08T09:30:00.9Z'), none: null, tags: [] }),
+  handle: ({ representation }) =>
+    reply(200, {
+      id: 12,
+      items: representation.items,
+      created_at: new Date('2026-07-08T09:30:00.9Z'),
+      none: null,
+      tags: [],
+    }),
 })
 
 const ready = route({

@@ -65,7 +65,12 @@ export function createReplyCheck(): ReplyCheck {
     if (schema === undefined) return complain('this status is not declared')
     if (schema === null) return answer.body === undefined ? undefined : complain('no body is declared')
     if (match.target.streams !== undefined && headers.accept === match.target.streams) return
-    const { scalars } = chooseRepresentation(headers.prefer ?? '', headers['x-weavy-source'] ?? '', query).form
+    const { scalars } = chooseRepresentation(
+      headers.prefer ?? '',
+      headers['x-weavy-source'] ?? '',
+      query,
+      false,
+    ).representation
     const known = strict[scalars].get(schema) ?? toStrict(schema, scalars)
     strict[scalars].set(schema, known)
     const { error } = known.safeParse(answer.body)

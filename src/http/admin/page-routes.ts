@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { z } from 'zod'
 import { NotFound } from '../../lib/errors.ts'
 import { Download } from '../answer/download.ts'
-import { reply, route, type Reply, type Route } from '../route.ts'
+import { adminRoute, reply, type Reply, type Route } from '../route.ts'
 import type { AdminPage, PageFile } from './page.ts'
 
 /** Paths of views have up to three segments: `/admin/agents/17/runs`. */
@@ -13,7 +13,7 @@ const View = z.object({ view: z.string().optional(), id: z.string().optional(), 
 /** The administration page: its files, and its document under the path of every view. */
 export function createPageRoutes(page: AdminPage): Route[] {
   const views = viewPaths.map(path =>
-    route({
+    adminRoute({
       method: 'GET',
       path,
       summary: 'Open the administration page',
@@ -28,11 +28,11 @@ export function createPageRoutes(page: AdminPage): Route[] {
         if (segments.some(segment => segment.includes('.')) || ['assets', 'api'].includes(segments[0] ?? ''))
           throw NotFound()
         const depth = path.split('/').length - 2
-        return toReply(await page.document(depth, admin!.acceptEncoding))
+        return toReply(await page.document(depth, admin.acceptEncoding))
       },
     }),
   )
-  const asset = route({
+  const asset = adminRoute({
     method: 'GET',
     path: '/admin/assets/{file}',
     summary: 'Get a file of the administration page',
@@ -42,7 +42,7 @@ export function createPageRoutes(page: AdminPage): Route[] {
     replies: { 200: z.string() },
     problems: [NotFound],
     async handle({ params, admin }) {
-      const file = await page.asset(params.file, admin!.acceptEncoding)
+      const file = await page.asset(params.file, admin.acceptEncoding)
       if (file === null) throw NotFound()
       return toReply(file)
     },

@@ -101,7 +101,7 @@ const list = route({
   auth: 'token or key',
   query: AgentListing,
   replies: { 200: AgentList },
-  async handle({ query, by, form, origin }, { sql }) {
+  async handle({ query, by, representation, origin }, { sql }) {
     const { autocomplete, directory } = query
     const page = toPage(query, orderFields, 'name')
     const directories = directory ? [directory] : []
@@ -110,7 +110,7 @@ const list = route({
       sql,
       persons.map(({ id }) => id),
     )
-    return reply(200, toPagedList(page, count, await showAgents(agents, { by, form, origin, sql })))
+    return reply(200, toPagedList(page, count, await showAgents(agents, { by, representation, origin, sql })))
   },
 })
 

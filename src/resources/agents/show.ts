@@ -15,8 +15,11 @@ export async function showAgent(agent: AgentPerson, viewer: Reader): Promise<obj
 }
 
 /** The agents of a list: summaries, or whole where the caller asks for that. */
-export async function showAgents(agents: AgentPerson[], viewer: Reader & { form: Representation }): Promise<object[]> {
-  if (viewer.form.items === 'details') return showWhole(agents, viewer)
+export async function showAgents(
+  agents: AgentPerson[],
+  viewer: Reader & { representation: Representation },
+): Promise<object[]> {
+  if (viewer.representation.items === 'details') return showWhole(agents, viewer)
   return agents.map(agent => showAgentSummary(agent, viewer))
 }
 

@@ -34,8 +34,8 @@ const create = (messages: AppMessages) =>
     creates: true,
     replies: { 201: App },
     problems: [NotFound],
-    async handle({ body, by, form, idempotencyKey, origin }, services) {
-      const caller = { ...services, by, form, origin }
+    async handle({ body, by, representation, idempotencyKey, origin }, services) {
+      const caller = { ...services, by, representation, origin }
       const { id, isNew } = await makeApp(await toDraft(body, false, caller), caller, idempotencyKey)
       // An existing app may have been restored without its actor knowing yet, and the caller of a repeated request may
       // have lost access since.
@@ -54,8 +54,8 @@ const get = (messages: AppMessages) =>
     query: AppQuery,
     replies: { 200: App },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, apps, userCache, presence }) {
-      const caller = { by, form, origin, sql, apps, userCache, presence }
+    async handle({ params, query, by, representation, origin }, { sql, apps, userCache, presence }) {
+      const caller = { by, representation, origin, sql, apps, userCache, presence }
       const { state, level } = await openApp(params.app, query.trashed ? 'none' : 'read', caller)
       const { deleted_at, trashed_at } = state.app
       const isShown = level !== 'none' && deleted_at === null && (trashed_at === null || level === 'admin')
@@ -75,8 +75,8 @@ const update = (messages: AppMessages) =>
     bodyLimitBytes: pictureBodyLimitBytes,
     replies: { 200: App },
     problems: [Forbidden, NotFound],
-    async handle({ params, body, by, form, origin }, services) {
-      const caller = { ...services, by, form, origin }
+    async handle({ params, body, by, representation, origin }, services) {
+      const caller = { ...services, by, representation, origin }
       const app = await toAppId(params.app, caller)
       await requireFreeUid(app, body.uid, caller)
       await services.apps.run(updateApp, app, by, await toChange(body, caller))
@@ -95,8 +95,8 @@ const upsert = (messages: AppMessages) =>
     bodyLimitBytes: pictureBodyLimitBytes,
     replies: { 200: App, 201: App },
     problems: [Forbidden],
-    async handle({ params, body, by, form, origin }, services) {
-      const caller = { ...services, params, body, by, form, origin }
+    async handle({ params, body, by, representation, origin }, services) {
+      const caller = { ...services, params, body, by, representation, origin }
       const { id, isNew } = await upsertByUid(caller)
       const app = await showWhole(await services.apps.state(id), messages, caller)
       return isNew ? reply(201, app) : reply(200, app)
@@ -111,8 +111,8 @@ const list = (messages: AppMessages) =>
     auth: 'token or key',
     query: AppListing,
     replies: { 200: AppList },
-    async handle({ query, by, form, origin }, { sql, apps, userCache, presence }) {
-      return reply(200, await listPage(query, messages, { by, form, origin, sql, apps, userCache, presence }))
+    async handle({ query, by, representation, origin }, { sql, apps, userCache, presence }) {
+      return reply(200, await listPage(query, messages, { by, representation, origin, sql, apps, userCache, presence }))
     },
   })
 

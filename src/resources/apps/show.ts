@@ -11,7 +11,7 @@ export interface AppRequest extends Viewer {
   presence: Presence
   sql: Sql
   apps: Apps
-  form: Representation
+  representation: Representation
 }
 
 /** The newest message of an app that the caller may see. */

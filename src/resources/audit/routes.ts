@@ -16,11 +16,11 @@ const list = route({
   query: AuditListing,
   streams: ndjsonType,
   replies: { 200: AuditEntries },
-  async handle({ query, by, form, wantsStream, address: ip }, { sql, now }) {
+  async handle({ query, by, representation, address: ip }, { sql, now }) {
     const filter = toFilter(query)
-    if (wantsStream) {
+    if (representation.isStream) {
       await insertAuditRow(sql, toAuditRow({ ...by, ip }, now(), { action: 'audit_exported', after: { ...filter } }))
-      const open = () => exportAudit(sql, filter, form.scalars)
+      const open = () => exportAudit(sql, filter, representation.scalars)
       return reply(200, new Download({ sizeBytes: null, etag: null, open }), { 'Content-Type': ndjsonType })
     }
     const page = toPage(query, ['id'], 'id desc')

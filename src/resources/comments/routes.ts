@@ -48,8 +48,8 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     creates: true,
     replies: { 201: Comment },
     problems: [...problems, Forbidden, NotFound, IsEmpty],
-    async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, userCache, now }) {
-      const caller = { by, form, origin, sql, apps, userCache, now }
+    async handle({ params, body, by, representation, idempotencyKey, origin }, { sql, apps, userCache, now }) {
+      const caller = { by, representation, origin, sql, apps, userCache, now }
       const { row, state } = await findCommentable(toId(params.id), caller)
       const content = await prepareContent(body, row.app_id, caller)
       const item = await apps.run(commentOn, row.app_id, by, { parent: { type, id: row.id }, content }, idempotencyKey)
@@ -66,8 +66,8 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     query: ContentListing,
     replies: { 200: pagedList(Comment.or(CommentSummary)) },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, replica, apps, userCache }) {
-      const caller = { by, form, origin, sql, replica, apps, userCache }
+    async handle({ params, query, by, representation, origin }, { sql, replica, apps, userCache }) {
+      const caller = { by, representation, origin, sql, replica, apps, userCache }
       const { row, state } = await find(toId(params.id), caller)
       const page = await listOfParent(comment, state, { ...row, type }, query, caller)
       return reply(200, await showPage(comment, page, caller, state))

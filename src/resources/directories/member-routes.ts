@@ -16,10 +16,10 @@ const list = route({
   query: PersonListing,
   replies: { 200: UserList },
   problems: [NotFound],
-  async handle({ params, query, by, form, origin }, { sql, presence }) {
+  async handle({ params, query, by, representation, origin }, { sql, presence }) {
     const directory = await findDirectory(sql, params.dir, by)
     if (directory === null) throw NotFound()
-    return reply(200, await listPage(query, [String(directory.id)], { by, form, origin, sql, presence }))
+    return reply(200, await listPage(query, [String(directory.id)], { by, representation, origin, sql, presence }))
   },
 })
 

@@ -37,8 +37,8 @@ const create = route({
   creates: true,
   replies: { 200: File, 201: File },
   problems: [WrongKind, Forbidden, NotFound, NameTaken],
-  async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, userCache, now }) {
-    const caller = { by, form, origin, sql, apps, userCache, now }
+  async handle({ params, body, by, representation, idempotencyKey, origin }, { sql, apps, userCache, now }) {
+    const caller = { by, representation, origin, sql, apps, userCache, now }
     const app = await toAppId(params.app, caller)
     const blob = await toBlob(body.blob_id, caller)
     const { metadata, tags, replace } = body
@@ -60,8 +60,8 @@ const get = route({
   query: FileQuery,
   replies: { 200: File },
   problems: [NotFound],
-  async handle({ params, query, by, form, origin }, { sql, apps, userCache }) {
-    const caller = { by, form, origin, sql, apps, userCache }
+  async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
+    const caller = { by, representation, origin, sql, apps, userCache }
     const { file, state, level } = await findReadable(params.id, caller)
     if (file.trashed_at !== null && !(query.trashed && maySeeTrashed(level))) throw NotFound()
     return reply(200, await showWhole(file, caller, state))
@@ -77,8 +77,8 @@ const update = route({
   body: FileUpdate,
   replies: { 200: File },
   problems: [IsAttachment, Forbidden, NotFound, NameTaken],
-  async handle({ params, body, by, form, origin }, { sql, apps, userCache, now }) {
-    const caller = { by, form, origin, sql, apps, userCache, now }
+  async handle({ params, body, by, representation, origin }, { sql, apps, userCache, now }) {
+    const caller = { by, representation, origin, sql, apps, userCache, now }
     const { file } = await requireShown(params.id, caller)
     const change = {
       id: file.id,
@@ -101,8 +101,8 @@ const listOfApp = route({
   query: FileListing,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle({ params, query, by, form, origin }, { sql, apps, userCache }) {
-    const caller = { by, form, origin, sql, apps, userCache }
+  async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
+    const caller = { by, representation, origin, sql, apps, userCache }
     const { state, level } = await openApp(params.app, 'read', caller)
     const page = toPage(query, orderFields, 'id', 'along')
     const ids = [state.app.id]
@@ -119,8 +119,8 @@ const list = route({
   query: AllFilesListing,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle({ query, by, form, origin }, { sql, apps, userCache }) {
-    const caller = { by, form, origin, sql, apps, userCache }
+  async handle({ query, by, representation, origin }, { sql, apps, userCache }) {
+    const caller = { by, representation, origin, sql, apps, userCache }
     const page = toPage(query, orderFields, 'id', 'along')
     const scope = await toScope(caller)
     if (query.app !== undefined) {

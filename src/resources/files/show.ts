@@ -11,7 +11,7 @@ import type { Caller } from './find.ts'
 import { noMarks, showFile, showRaw, type OwnMarks } from './represent.ts'
 import type { FileRow } from './schema.ts'
 
-type Request = Caller & { origin: string; form: Representation }
+type Request = Caller & { origin: string; representation: Representation }
 
 /**
  * A file; loads the users that it names. 404 where its app was deleted since. `known`: its app, where the request has
@@ -30,7 +30,7 @@ export async function showPage(
   request: Request,
   known: AppState | null = null,
 ): Promise<object> {
-  return toPagedList(page, count, await showAll(rows, request.form.items, request, known))
+  return toPagedList(page, count, await showAll(rows, request.representation.items, request, known))
 }
 
 async function showAll(

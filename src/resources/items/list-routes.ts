@@ -39,8 +39,8 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ query, by, form, origin }, { sql, replica, apps, userCache }) {
-      const caller = { by, form, origin, sql, replica, apps, userCache }
+    async handle({ query, by, representation, origin }, { sql, replica, apps, userCache }) {
+      const caller = { by, representation, origin, sql, replica, apps, userCache }
       const narrowing = await toNarrowing(query, caller)
       const list = (sql: Sql) => listEverywhere(kind, query, { sql, by, userCache, replica: null }, narrowing)
       return reply(200, await showPage(kind, await fromReplica(caller, list), caller))
@@ -56,8 +56,8 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, replica, apps, userCache }) {
-      const caller = { query, by, form, origin, sql, replica, apps, userCache }
+    async handle({ params, query, by, representation, origin }, { sql, replica, apps, userCache }) {
+      const caller = { query, by, representation, origin, sql, replica, apps, userCache }
       const { state } = await openApp(params.app, 'read', caller)
       const { app } = state
       const key = keyOf(kind.entity, state, caller)
@@ -68,7 +68,7 @@ export function listRoutes<Query extends ContentListing>(
       const shown = await showPage(kind, page, caller, state)
       // Stars are everybody's own, and what changed meanwhile may or may not be on the page.
       if (key === null || state.app !== app || page.rows.some(row => row.star_count > 0)) return reply(200, shown)
-      const encoded = new Encoded(writeJson(shown, form.scalars))
+      const encoded = new Encoded(writeJson(shown, representation.scalars))
       keptPages.keep(key, app, encoded)
       return reply(200, encoded)
     },

@@ -28,8 +28,8 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     creates: true,
     replies: { 201: Item },
     problems: [WrongKind, Forbidden, NotFound, IsEmpty],
-    async handle({ params, body, by, form, idempotencyKey, origin }, { sql, apps, userCache, now }) {
-      const caller = { by, form, origin, sql, apps, userCache, now }
+    async handle({ params, body, by, representation, idempotencyKey, origin }, { sql, apps, userCache, now }) {
+      const caller = { by, representation, origin, sql, apps, userCache, now }
       // Nearly always all of it is in memory, and awaiting what is there costs 0.1 us each time (measured).
       const found = toAppId(params.app, caller)
       const app = found instanceof Promise ? await found : found
@@ -56,8 +56,8 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     query: ContentQuery,
     replies: { 200: Item },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, apps, userCache }) {
-      const caller = { by, form, origin, sql, apps, userCache }
+    async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
+      const caller = { by, representation, origin, sql, apps, userCache }
       const { row, state, level } = await findReadable(kind, toId(params.id), caller)
       if (row.trashed_at !== null && !(query.trashed && maySeeTrashed(row, level, by))) throw NotFound()
       return reply(200, await showItem(kind, row, state, caller))
@@ -73,8 +73,8 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     body: ContentUpdate,
     replies: { 200: Item },
     problems: [Forbidden, NotFound, IsEmpty],
-    async handle({ params, body, by, form, origin }, { sql, apps, userCache, now }) {
-      const caller = { by, form, origin, sql, apps, userCache, now }
+    async handle({ params, body, by, representation, origin }, { sql, apps, userCache, now }) {
+      const caller = { by, representation, origin, sql, apps, userCache, now }
       const { row } = await findReadable(kind, toId(params.id), caller)
       const item = await apps.run(commands.update, row.app_id, by, await prepareChange(row, body, caller))
       return reply(200, await showItem(kind, item, await apps.state(row.app_id), caller))

@@ -14,12 +14,12 @@ import { hasParts, mapParts, namesOf, type ContentItem } from './parts.ts'
 import { isSubscribedTo, showContent, showContentSummary, showRow, type Reading } from './represent.ts'
 
 interface Reader extends PartReader {
-  form?: Representation
+  representation?: Representation
 }
 
 interface ContentRequest extends Reader {
   apps: Apps
-  form: Representation
+  representation: Representation
 }
 
 /** The detailed item, with its parts, and everybody it names brought into memory. At once where all of it is there. */
@@ -45,9 +45,9 @@ async function showWhole(entity: ContentEntity, item: ContentItem, state: AppSta
 
 /** What there is to be known about some items for one caller. */
 async function read(entity: ContentEntity, items: readonly ContentItem[], reader: Reader): Promise<Reading> {
-  const { sql, by, form } = reader
+  const { sql, by, representation } = reader
   if (items.every(item => isPlain(entity, item, by))) return nothing
-  const loading = loadParts(sql, items, form?.inner === 'all' ? by : null)
+  const loading = loadParts(sql, items, representation?.inner === 'all' ? by : null)
   const [parts, about, mine] = await Promise.all([
     loading,
     loadAbout(items, loading, reader),
@@ -74,12 +74,12 @@ export async function showPage(
   request: ContentRequest,
   known: AppState | null = null,
 ): Promise<object> {
-  const { sql, by, form, userCache } = request
+  const { sql, by, representation, userCache } = request
   const ids = found.map(row => row.app_id)
   const states = await findStates(ids, request, known)
   const rows = found.filter(row => states.has(row.app_id))
   const stateOf = (row: ContentItem) => states.get(row.app_id)!
-  if (form.items === 'summary') {
+  if (representation.items === 'summary') {
     const { starred, subscribed } = await loadMine(sql, by, entity, rows)
     const isMine = (row: ContentItem) => isSubscribedTo(subscriptionOf(entity, row), subscribed, stateOf(row), by)
     const items = rows.map(row => showContentSummary(row, isMine(row), starred.has(row.id)))

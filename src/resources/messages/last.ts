@@ -26,7 +26,7 @@ async function find(state: AppState, { by, sql }: AppRequest): Promise<ContentRo
 
 async function show(last: ContentRow, state: AppState, request: AppRequest): Promise<object> {
   const { userCache, origin, by, sql } = request
-  if (request.form.items === 'details') return showItem(message, last, state, { userCache, origin, by, sql })
+  if (request.representation.items === 'details') return showItem(message, last, state, { userCache, origin, by, sql })
   const isMine = by.kind === 'user' && isSubscribed(state, by.user)
   const { starred } = await loadMine(sql, by, 'message', [last])
   return showContentSummary(last, isMine, starred.has(last.id), {

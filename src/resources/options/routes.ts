@@ -62,14 +62,14 @@ const listOf = (kind: ContentKind) =>
     query: OptionListing,
     replies: { 200: Options },
     problems: [NotFound],
-    async handle({ params, query, by, form }, { sql, apps, userCache }) {
+    async handle({ params, query, by, representation }, { sql, apps, userCache }) {
       const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
       const options = row.option_count > 0 ? await listOptions(sql, [row.id]) : null
       const voted = options !== null && by.kind === 'user' ? await findVotes(sql, [row.id], by.user) : null
       const { skip = 0, take = 25, count_only: countOnly = false } = query
       const all = showOptions(options?.get(row.id) ?? [], voted?.get(row.id))
       const shown = all.slice(skip, skip + take)
-      const items = form.items === 'details' ? shown : shown.map(({ votes: _, ...item }) => item)
+      const items = representation.items === 'details' ? shown : shown.map(({ votes: _, ...item }) => item)
       return reply(200, toPagedList({ skip, countOnly }, all.length, items))
     },
   })

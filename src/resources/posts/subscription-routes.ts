@@ -18,8 +18,8 @@ const ofPosts = (verb: 'subscribe' | 'unsubscribe') =>
     params: ContentPath,
     replies: { 200: Post },
     problems: [NotFound],
-    async handle({ params, by, form, origin }, { sql, apps, userCache }) {
-      const caller = { by, form, origin, sql, apps, userCache }
+    async handle({ params, by, representation, origin }, { sql, apps, userCache }) {
+      const caller = { by, representation, origin, sql, apps, userCache }
       const { row, state } = await requireShown(post, toId(params.id), caller)
       const choice = { type: 'post' as const, id: row.id, isSubscribed: verb === 'subscribe' }
       await apps.run(changeSubscription, row.app_id, by, choice)

@@ -43,13 +43,13 @@ function reactionRoutes(kind: ContentKind): Route[] {
     query: ReactionListing,
     replies: { 200: Reactions },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, apps, userCache }) {
+    async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
       const page = toPage(query, orderFields, 'id')
       const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
       // What is no emoji matches what equals it, which is nothing.
       const content = query.content && (toEmoji(query.content) ?? query.content)
       const { rows, count } = await listReactions(sql, row, content, page)
-      if (form.items === 'summary') return reply(200, toPagedList(page, count, rows.map(showReactionSummary)))
+      if (representation.items === 'summary') return reply(200, toPagedList(page, count, rows.map(showReactionSummary)))
       await userCache.load(rows.map(({ user_id }) => user_id))
       const items = rows.map(reaction => showReaction(reaction, userCache, origin))
       return reply(200, toPagedList(page, count, items))

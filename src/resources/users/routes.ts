@@ -116,8 +116,8 @@ const list = route({
   auth: 'token or key',
   query: PersonListing,
   replies: { 200: UserList },
-  async handle({ query, by, form, origin }, { sql, presence }) {
-    return reply(200, await listPage(query, [], { by, form, origin, sql, presence }))
+  async handle({ query, by, representation, origin }, { sql, presence }) {
+    return reply(200, await listPage(query, [], { by, representation, origin, sql, presence }))
   },
 })
 

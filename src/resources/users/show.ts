@@ -18,10 +18,10 @@ export async function showDetailed(person: User, viewer: Reader): Promise<object
 /** The users of a list: summaries, or whole where the caller asks for that. */
 export async function showPersons(
   persons: User[],
-  { form, ...viewer }: Reader & { form: Representation },
+  { representation, ...viewer }: Reader & { representation: Representation },
 ): Promise<object[]> {
   const summaries = persons.map(person => showUserSummary(person, viewer))
-  if (form.items === 'summary') return summaries
+  if (representation.items === 'summary') return summaries
   const pictures = await showPictures(viewer.sql, persons, viewer.origin)
   return summaries.map(summary => ({ ...summary, picture: pictures.get(summary.id) ?? null }))
 }

@@ -6,7 +6,7 @@ import { TooManyAttempts } from '../../../auth/login-throttle.ts'
 import { problem } from '../../../lib/errors.ts'
 import { Int, Timestamp } from '../../../api/shape.ts'
 import { reply } from '../../../http/route.ts'
-import { route } from '../../route.ts'
+import { adminRoute, route } from '../../route.ts'
 import { clearCookie, writeCookie } from '../../../http/admin/cookie.ts'
 import { OtherOrigin } from '../../../http/admin/door.ts'
 
@@ -23,7 +23,7 @@ export const AdminSession = z
   })
   .meta({ id: 'AdminSession' })
 
-const signIn = route({
+const signIn = adminRoute({
   method: 'POST',
   path: '/admin/session',
   summary: 'Sign in on the administration page, by an API key; the answer sets a cookie',
@@ -32,7 +32,7 @@ const signIn = route({
   replies: { 204: null },
   problems: [WrongKey, OtherOrigin, TooManyAttempts],
   async handle({ body, admin, address }, { credentials, adminSessions, loginThrottle }) {
-    const { isSecure, agent } = admin!
+    const { isSecure, agent } = admin
     const value = await loginThrottle.run([`address ${address}`], async () => {
       const by = await findHolder(body.api_key, credentials)
       return by === null ? null : await adminSessions.begin({ by, ip: address, agent })
@@ -59,7 +59,7 @@ const show = route({
   },
 })
 
-const signOut = route({
+const signOut = adminRoute({
   method: 'DELETE',
   path: '/admin/session',
   summary: 'Sign out on the administration page',
@@ -68,7 +68,7 @@ const signOut = route({
   problems: [OtherOrigin],
   async handle({ by, admin }, { adminSessions }) {
     await adminSessions.end(by.session!, by)
-    return reply(204, undefined, { 'Set-Cookie': clearCookie(admin!.isSecure) })
+    return reply(204, undefined, { 'Set-Cookie': clearCookie(admin.isSecure) })
   },
 })
 

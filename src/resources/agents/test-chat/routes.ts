@@ -20,7 +20,7 @@ const test = route({
   streams: eventStreamType,
   replies: { 200: AgentTest },
   problems: [NotFound],
-  async handle({ params, body, by, form, wantsStream }, { sql, outboundQuota, agents }) {
+  async handle({ params, body, by, representation }, { sql, outboundQuota, agents }) {
     const { text, user, history, instructions, tools } = body
     const agent = await requireAgentId(sql, params.agent)
     const asker = user == null ? by.user : await findUserId(sql, user)
@@ -35,8 +35,8 @@ const test = route({
     }
     const end = outboundQuota.begin(by)
     const ask = (watcher: TestWatcher, signal: AbortSignal) => agents.test(question, watcher, signal).finally(end)
-    if (!wantsStream) return reply(200, showAnswer(await ask(silent, new AbortController().signal)))
-    return replyWithEvents(form, async (send, signal) => {
+    if (!representation.isStream) return reply(200, showAnswer(await ask(silent, new AbortController().signal)))
+    return replyWithEvents(representation, async (send, signal) => {
       const watcher: TestWatcher = {
         onText: delta => send('delta', { text: delta }),
         onRestart: () => send('delta', { text: '', restarted: true }),

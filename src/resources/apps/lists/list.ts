@@ -23,7 +23,7 @@ export async function listPage(
   const { ids, count } = await listApps(request.sql, filter, page)
   const states = [...(await findStates(ids, request)).values()]
   const show = (state: AppState) =>
-    request.form.items === 'details' ? showWhole(state, messages, request) : showSummary(state, request)
+    request.representation.items === 'details' ? showWhole(state, messages, request) : showSummary(state, request)
   return toPagedList(page, count, await Promise.all(states.map(show)))
 }
 

@@ -33,8 +33,8 @@ const subscription = (verb: 'subscribe' | 'unsubscribe', messages: AppMessages) 
     params: AppPath,
     replies: { 200: App },
     problems: [NotFound],
-    async handle({ params, by, form, origin }, { sql, apps, userCache, presence }) {
-      const caller = { by, form, origin, sql, apps, userCache, presence }
+    async handle({ params, by, representation, origin }, { sql, apps, userCache, presence }) {
+      const caller = { by, representation, origin, sql, apps, userCache, presence }
       const app = await toAppId(params.app, caller)
       await apps.run(changeSettings, app, by, { isSubscribed: verb === 'subscribe' })
       return reply(200, await showWhole(await apps.state(app), messages, caller))

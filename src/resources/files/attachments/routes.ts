@@ -22,8 +22,8 @@ const listOf = (kind: ContentKind) =>
     query: FileListing,
     replies: { 200: Files },
     problems: [NotFound],
-    async handle({ params, query, by, form, origin }, { sql, apps, userCache }) {
-      const caller = { by, form, origin, sql, apps, userCache }
+    async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
+      const caller = { by, representation, origin, sql, apps, userCache }
       const page = toPage(query, orderFields, 'id', 'along')
       const { row, state } = await requireShown(kind, toId(params.id), caller)
       const scope = { apps: null, writable: null, parent: row.id }

@@ -29,8 +29,8 @@ const list = route({
   query: Range,
   replies: { 200: Files },
   problems: [NotFound],
-  async handle({ params, query, by, form, origin }, { sql, apps, userCache }) {
-    const caller = { by, form, origin, sql, apps, userCache }
+  async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
+    const caller = { by, representation, origin, sql, apps, userCache }
     const { file, state } = await requireShown(params.id, caller)
     const range = { skip: query.skip ?? 0, take: query.take ?? 25, countOnly: query.count_only ?? false }
     const page = { ...range, order: [], q: undefined, tags: [], trashed: false }
@@ -50,8 +50,8 @@ const get = route({
   params: VersionPath,
   replies: { 200: File },
   problems: [NotFound],
-  async handle({ params, by, form, origin }, { sql, apps, userCache }) {
-    const caller = { by, form, origin, sql, apps, userCache }
+  async handle({ params, by, representation, origin }, { sql, apps, userCache }) {
+    const caller = { by, representation, origin, sql, apps, userCache }
     const { file, state } = await requireShown(params.id, caller)
     const version = await findVersion(sql, file.id, toId(params.rev))
     if (version === null || !isShown(file, version)) throw NotFound()
@@ -98,8 +98,8 @@ const subscription = (verb: 'subscribe' | 'unsubscribe') =>
     params: FilePath,
     replies: { 200: File },
     problems: [IsAttachment, NotFound],
-    async handle({ params, by, form, origin }, { sql, apps, userCache }) {
-      const caller = { by, form, origin, sql, apps, userCache }
+    async handle({ params, by, representation, origin }, { sql, apps, userCache }) {
+      const caller = { by, representation, origin, sql, apps, userCache }
       const { file } = await requireShown(params.id, caller)
       if (file.parent_id !== null) throw IsAttachment()
       const choice = { type: 'file' as const, id: file.id, isSubscribed: verb === 'subscribe' }

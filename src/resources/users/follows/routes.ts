@@ -48,10 +48,10 @@ const followers = route({
   query: Range,
   replies: { 200: UserList },
   problems: [NotFound],
-  async handle({ params, query, by, form, origin }, { sql, presence }) {
+  async handle({ params, query, by, representation, origin }, { sql, presence }) {
     const person = await findPerson(sql, params.user, by)
     if (person === null || person.trashed_at !== null) throw NotFound()
-    return reply(200, await listPage({ followersOf: person.id }, { query, by, form, origin, sql, presence }))
+    return reply(200, await listPage({ followersOf: person.id }, { query, by, representation, origin, sql, presence }))
   },
 })
 
@@ -64,25 +64,25 @@ const following = route({
   query: Range,
   replies: { 200: UserList },
   problems: [NotFound, Forbidden],
-  async handle({ params, query, by, form, origin }, { sql, presence }) {
+  async handle({ params, query, by, representation, origin }, { sql, presence }) {
     const person = await findPerson(sql, params.user, by)
     if (person === null) throw NotFound()
     if (person.id !== by.user) throw Forbidden()
-    return reply(200, await listPage({ followedBy: by.user }, { query, by, form, origin, sql, presence }))
+    return reply(200, await listPage({ followedBy: by.user }, { query, by, representation, origin, sql, presence }))
   },
 })
 
 type Request = Pick<Services, 'sql' | 'presence'> &
   Pick<RouteRequest<unknown, Parameters<typeof toPage>[0], unknown>, 'by' | 'origin' | 'query'> & {
-    form: Representation
+    representation: Representation
   }
 
 async function listPage(whom: Pick<PersonFilter, 'followersOf' | 'followedBy'>, request: Request) {
-  const { query, sql, by, origin, form, presence } = request
+  const { query, sql, by, origin, representation, presence } = request
   const page = toPage(query, orderFields, 'name')
   const { count, persons } = await listPersons(sql, { by, directories: [], ...whom }, page)
   const ids = persons.map(({ id }) => id)
-  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence, sql, form }
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence, sql, representation }
   return toPagedList(page, count, await showPersons(persons, viewer))
 }
 

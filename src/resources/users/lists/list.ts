@@ -10,17 +10,17 @@ import type { PersonOrder } from './user-ids.ts'
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
 type Request = Pick<Services, 'sql' | 'presence'> &
-  Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { form: Representation }
+  Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { representation: Representation }
 
 /** One page of the users whom the caller can see, by name; within `directories`, where any are named. */
 export async function listPage(query: PersonListing, directories: string[], request: Request) {
-  const { sql, by, origin, form, presence } = request
+  const { sql, by, origin, representation, presence } = request
   const { agent, system, autocomplete, directory } = query
   const page = toPage(query, orderFields, 'name')
   const within = directory === undefined ? directories : [...directories, directory]
   const filter = { by, agent, system, autocomplete, directories: within }
   const { count, persons } = await listPersons(sql, filter, page)
   const ids = persons.map(({ id }) => id)
-  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence, sql, form }
+  const viewer = { by, origin, followed: await findFollowed(sql, by, ids), presence, sql, representation }
   return toPagedList(page, count, await showPersons(persons, viewer))
 }

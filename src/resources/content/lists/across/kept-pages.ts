@@ -28,7 +28,7 @@ interface KeptPage {
 interface Asked {
   query: ContentListing
   by: Principal
-  form: Representation
+  representation: Representation
 }
 
 /**
@@ -57,11 +57,11 @@ function sizeOf({ page }: KeptPage): number {
 export const keptPages = new KeptPages()
 
 /** What tells the pages of an app from each other; null where a page may be different for everybody. */
-export function keyOf(entity: ContentEntity, state: AppState, { query, by, form }: Asked): string | null {
+export function keyOf(entity: ContentEntity, state: AppState, { query, by, representation }: Asked): string | null {
   const { order_by = '', skip = 0, take = 25, ...others } = query
-  if (entity === 'post' || form.items !== 'summary' || order_by.length > longestOrder) return null
+  if (entity === 'post' || representation.items !== 'summary' || order_by.length > longestOrder) return null
   for (const name in others) if (others[name as keyof typeof others] !== undefined) return null
   if (by.kind === 'user' && state.member(by.user)?.hidden_id) return null
   const isMine = by.kind === 'user' && isSubscribed(state, by.user)
-  return `${state.app.id} ${entity} ${order_by} ${skip} ${take} ${form.scalars} ${isMine}`
+  return `${state.app.id} ${entity} ${order_by} ${skip} ${take} ${representation.scalars} ${isMine}`
 }
