@@ -34,6 +34,11 @@ export function batch<Row extends object>(declared: Declared<Row>): Batch<Row> {
   return { ...declared, columnTypes: Object.entries(declared.columns) as [keyof Row & string, ColumnType][] }
 }
 
+/** Declares a kind of write that needs nothing but ids, such as removing what they name. */
+export function batchOfIds(name: string, sql: (rows: string) => string): Batch<{ id: number }> {
+  return batch({ name, columns: { id: 'bigint' }, key: row => row.id, sql })
+}
+
 /**
  * How the rows of a batch are sent: one row as single values; several rows as arrays, or as arrays with single values
  * for the uniform columns.

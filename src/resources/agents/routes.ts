@@ -114,33 +114,21 @@ const list = route({
   },
 })
 
-const trash = route({
-  method: 'POST',
-  path: '/api/agents/{agent}/trash',
-  summary: 'Trash an agent: out of sight, and it answers nobody',
-  auth: 'key',
-  params: AgentPath,
-  replies: { 204: null },
-  problems: [NotFound],
-  async handle({ params, by }, { globalCommands }) {
-    await globalCommands.run(trashAgent, by, params.agent)
-    return reply(204)
-  },
-})
-
-const restore = route({
-  method: 'POST',
-  path: '/api/agents/{agent}/restore',
-  summary: 'Restore a trashed agent',
-  auth: 'key',
-  params: AgentPath,
-  replies: { 204: null },
-  problems: [NotFound],
-  async handle({ params, by }, { globalCommands }) {
-    await globalCommands.run(restoreAgent, by, params.agent)
-    return reply(204)
-  },
-})
+const change = (verb: 'trash' | 'restore') =>
+  route({
+    method: 'POST',
+    path: `/api/agents/{agent}/${verb}`,
+    summary: verb === 'trash' ? 'Trash an agent: out of sight, and it answers nobody' : 'Restore a trashed agent',
+    auth: 'key',
+    params: AgentPath,
+    replies: { 204: null },
+    problems: [NotFound],
+    async handle({ params, by }, { globalCommands }) {
+      if (verb === 'trash') await globalCommands.run(trashAgent, by, params.agent)
+      else await globalCommands.run(restoreAgent, by, params.agent)
+      return reply(204)
+    },
+  })
 
 const remove = route({
   method: 'DELETE',
@@ -168,4 +156,4 @@ async function showSaved({ id }: Saved, request: Request) {
   return showAgent(agent, request)
 }
 
-export const routes = [create, list, get, update, upsert, trash, restore, remove]
+export const routes = [create, list, get, update, upsert, change('trash'), change('restore'), remove]

@@ -34,7 +34,7 @@ export function titleOf(state: Pick<AppState, 'app' | 'members'>, viewer: number
 }
 
 /** What an agent chat without a name is called by when its person writes; null for any other app, or nothing to read. */
-export function titleBy<Loaded>({ app, by, userCache }: Work<Loaded>, plain: string | null): string | null {
+export function titleBy({ app, by, userCache }: Work<unknown>, plain: string | null): string | null {
   if (app.type !== 'agent_chat' || app.name !== null || plain === null) return null
   if (by.kind !== 'user' || userCache.find(by.user)?.is_agent !== false) return null
   return toTitle(plain)

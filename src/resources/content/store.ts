@@ -1,4 +1,4 @@
-import { batch, type Batch } from '../../postgres/batch.ts'
+import { batch, batchOfIds, type Batch } from '../../postgres/batch.ts'
 import { orderBy } from '../../postgres/order.ts'
 import type { Page } from '../../api/page.ts'
 import type { Db, Sql } from '../../postgres/sql.ts'
@@ -120,12 +120,7 @@ export function contentStore(table: ContentTable): ContentStore {
           trashed_at = r.trashed_at
         from ${rows} r where t.id = r.id`,
     }),
-    remove: batch<{ id: number }>({
-      name: `remove_${table}`,
-      columns: { id: 'bigint' },
-      key: row => row.id,
-      sql: rows => `delete from ${table} t using ${rows} r where t.id = r.id`,
-    }),
+    remove: batchOfIds(`remove_${table}`, rows => `delete from ${table} t using ${rows} r where t.id = r.id`),
     /** Moves counts; rows of one flush are added up, as a statement changes a row only once. */
     changeCounts: batch<CountChange>({
       name: `change_counts_${table}`,

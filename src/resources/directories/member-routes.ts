@@ -23,62 +23,40 @@ const list = route({
   },
 })
 
-const putOne = route({
-  method: 'PUT',
-  path: '/api/directories/{dir}/members/{user}',
-  summary: 'Add a user or agent to a directory',
-  auth: 'key',
-  params: DirectoryMemberPath,
-  replies: { 204: null },
-  problems: [NotFound, SpecialUser],
-  async handle({ params, by }, { globalCommands }) {
-    await globalCommands.run(addPeople, by, { directory: params.dir, people: [params.user] })
-    return reply(204)
-  },
-})
+const changeOne = (method: 'PUT' | 'DELETE') =>
+  route({
+    method,
+    path: '/api/directories/{dir}/members/{user}',
+    summary: method === 'PUT' ? 'Add a user or agent to a directory' : 'Take a user or agent out of a directory',
+    auth: 'key',
+    params: DirectoryMemberPath,
+    replies: { 204: null },
+    problems: [NotFound, SpecialUser],
+    async handle({ params, by }, { globalCommands }) {
+      await globalCommands.run(commandOf[method], by, { directory: params.dir, people: [params.user] })
+      return reply(204)
+    },
+  })
 
-const putMany = route({
-  method: 'PUT',
-  path: '/api/directories/{dir}/members',
-  summary: 'Add users and agents to a directory, all or none',
-  auth: 'key',
-  params: DirectoryPath,
-  body: PeopleRefs,
-  replies: { 204: null },
-  problems: [NotFound, PeopleUnknown, SpecialUser],
-  async handle({ params, body, by }, { globalCommands }) {
-    await globalCommands.run(addPeople, by, { directory: params.dir, people: body })
-    return reply(204)
-  },
-})
+const changeMany = (method: 'PUT' | 'DELETE') =>
+  route({
+    method,
+    path: '/api/directories/{dir}/members',
+    summary:
+      method === 'PUT'
+        ? 'Add users and agents to a directory, all or none'
+        : 'Take users and agents out of a directory',
+    auth: 'key',
+    params: DirectoryPath,
+    body: PeopleRefs,
+    replies: { 204: null },
+    problems: [NotFound, PeopleUnknown, SpecialUser],
+    async handle({ params, body, by }, { globalCommands }) {
+      await globalCommands.run(commandOf[method], by, { directory: params.dir, people: body })
+      return reply(204)
+    },
+  })
 
-const removeOne = route({
-  method: 'DELETE',
-  path: '/api/directories/{dir}/members/{user}',
-  summary: 'Take a user or agent out of a directory',
-  auth: 'key',
-  params: DirectoryMemberPath,
-  replies: { 204: null },
-  problems: [NotFound, SpecialUser],
-  async handle({ params, by }, { globalCommands }) {
-    await globalCommands.run(removePeople, by, { directory: params.dir, people: [params.user] })
-    return reply(204)
-  },
-})
+const commandOf = { PUT: addPeople, DELETE: removePeople }
 
-const removeMany = route({
-  method: 'DELETE',
-  path: '/api/directories/{dir}/members',
-  summary: 'Take users and agents out of a directory',
-  auth: 'key',
-  params: DirectoryPath,
-  body: PeopleRefs,
-  replies: { 204: null },
-  problems: [NotFound, PeopleUnknown, SpecialUser],
-  async handle({ params, body, by }, { globalCommands }) {
-    await globalCommands.run(removePeople, by, { directory: params.dir, people: body })
-    return reply(204)
-  },
-})
-
-export const memberRoutes = [list, putOne, putMany, removeOne, removeMany]
+export const memberRoutes = [list, changeOne('PUT'), changeMany('PUT'), changeOne('DELETE'), changeMany('DELETE')]

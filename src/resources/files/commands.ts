@@ -176,11 +176,7 @@ export const deleteVersion = loadingCommand('deleteVersion', loadVersion, work =
 })
 
 /** Writes down what a key did to a file: by what it is, not what it is called. */
-function note<Loaded>(
-  work: Work<Loaded>,
-  file: FileRow,
-  action: 'file_trashed' | 'file_restored' | 'file_deleted',
-): void {
+function note(work: Work<unknown>, file: FileRow, action: 'file_trashed' | 'file_restored' | 'file_deleted'): void {
   auditByKey(work, {
     action,
     target: { type: 'file', id: file.id },
@@ -195,7 +191,7 @@ async function loadFile(db: Db, app: number, id: number): Promise<FileRow> {
 }
 
 /** Whoever may write may change every file of the app; others do not see what is in the trash. */
-function requireChange<Loaded>(work: Work<Loaded>, file: FileRow): void {
+function requireChange(work: Work<unknown>, file: FileRow): void {
   const level = requireRead(work.state, work.by, work.userCache)
   if (level === 'read' && file.trashed_at !== null) throw NotFound()
   requireWrite(work.state, work.by, work.userCache)
@@ -209,13 +205,13 @@ function requireVersion(work: Work<{ file: FileRow; version: VersionRow }>) {
 }
 
 /** The file with new content as its current version, in front of those that it has. */
-function addVersion<Loaded>(work: Work<Loaded>, file: FileRow, blob: FileBlob): FileRow {
+function addVersion(work: Work<unknown>, file: FileRow, blob: FileBlob): FileRow {
   const updated = { ...file, rev: work.nextId(), version_count: file.version_count + 1, size: blob.size, blob }
   work.write(versions.insertVersion, toVersion(work, updated))
   return updated
 }
 
-function save<Loaded>(work: Work<Loaded>, file: FileRow, hasNewContent = false): FileRow {
+function save(work: Work<unknown>, file: FileRow, hasNewContent = false): FileRow {
   const updated: FileRow = { ...file, updated_at: work.now, updated_by: work.by.user }
   work.write(store.updateFile, updated)
   const facts: FileFacts = { visible: 0, trashed: 0, ...(hasNewContent && { hasNewContent }) }
@@ -224,7 +220,7 @@ function save<Loaded>(work: Work<Loaded>, file: FileRow, hasNewContent = false):
 }
 
 /** Into the trash, or out of it. */
-function move<Loaded>(work: Work<Loaded>, file: FileRow, trashed_at: Date | null): void {
+function move(work: Work<unknown>, file: FileRow, trashed_at: Date | null): void {
   const trashed = trashed_at === null ? -1 : 1
   const moved: FileRow = { ...file, trashed_at }
   work.write(store.updateFile, moved)

@@ -1,4 +1,4 @@
-import { batch } from '../../postgres/batch.ts'
+import { batch, batchOfIds } from '../../postgres/batch.ts'
 import type { Page } from '../../api/page.ts'
 import type { Db, Fragment } from '../../postgres/sql.ts'
 import { hasLetters } from '../../postgres/word-search.ts'
@@ -53,12 +53,7 @@ export const updateFile = batch<FileRow>({
 })
 
 /** Removes files with all their versions. Their bytes go when nothing else uses them. */
-export const removeFile = batch<{ id: number }>({
-  name: 'remove_files',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from files f using ${rows} r where f.id = r.id`,
-})
+export const removeFile = batchOfIds('remove_files', rows => `delete from files f using ${rows} r where f.id = r.id`)
 
 /** `select … from files f`, as FileRow. Served by the primary keys of file_versions and blobs. */
 export function selectFiles(db: Db): Fragment {

@@ -10,8 +10,8 @@ export type Asking = Pick<OptionRow, 'app_id' | 'item_type' | 'item_id'>
  * Makes a poll what `wanted` says: options named by id keep their votes, those without one are new, the others go with
  * their votes. 422 for an id that is not in the poll, or twice. Takes a number for each new option.
  */
-export function changeOptions<Loaded>(
-  work: Work<Loaded>,
+export function changeOptions(
+  work: Work<unknown>,
   asking: Asking,
   before: readonly OptionRow[],
   wanted: readonly OptionChange[],
@@ -35,7 +35,7 @@ export function changeOptions<Loaded>(
 
 const NamedTwice = () => invalid({ options: ['must name each option once'] })
 
-function addOption<Loaded>(work: Work<Loaded>, option: Omit<OptionRow, 'id' | 'vote_count'>): OptionRow {
+function addOption(work: Work<unknown>, option: Omit<OptionRow, 'id' | 'vote_count'>): OptionRow {
   const row = { ...option, id: work.nextId(), vote_count: 0 }
   work.write(insertOption, row)
   return row

@@ -1,4 +1,4 @@
-import { batch } from '../../postgres/batch.ts'
+import { batch, batchOfIds } from '../../postgres/batch.ts'
 import type { Db } from '../../postgres/sql.ts'
 import { selectItems } from '../content/seen.ts'
 import type { OptionRow } from './schema.ts'
@@ -28,36 +28,28 @@ export const updateOption = batch<OptionRow>({
   sql: rows => `update options o set position = r.position, text = r.text from ${rows} r where o.id = r.id`,
 })
 
-export const removeOption = batch<{ id: number }>({
-  name: 'remove_options',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from options o using ${rows} r where o.id = r.id`,
-})
+export const removeOption = batchOfIds(
+  'remove_options',
+  rows => `delete from options o using ${rows} r where o.id = r.id`,
+)
 
 /** Removes the votes for an option that goes. Served by votes_option. */
-export const removeVotesFor = batch<{ id: number }>({
-  name: 'remove_votes_for',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from votes v using ${rows} r where v.option_id = r.id`,
-})
+export const removeVotesFor = batchOfIds(
+  'remove_votes_for',
+  rows => `delete from votes v using ${rows} r where v.option_id = r.id`,
+)
 
 /** Removes a whole poll. Served by options_item. */
-export const removeOptionsOf = batch<{ id: number }>({
-  name: 'remove_options_of',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from options o using ${rows} r where o.item_id = r.id`,
-})
+export const removeOptionsOf = batchOfIds(
+  'remove_options_of',
+  rows => `delete from options o using ${rows} r where o.item_id = r.id`,
+)
 
 /** Removes all votes of a poll. Served by the primary key. */
-export const removeVotesOf = batch<{ id: number }>({
-  name: 'remove_votes_of',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from votes v using ${rows} r where v.item_id = r.id`,
-})
+export const removeVotesOf = batchOfIds(
+  'remove_votes_of',
+  rows => `delete from votes v using ${rows} r where v.item_id = r.id`,
+)
 
 interface VoteRow {
   item_id: number

@@ -1,4 +1,4 @@
-import { batch } from '../../postgres/batch.ts'
+import { batch, batchOfIds } from '../../postgres/batch.ts'
 import { fromNearerEnd, orderBy } from '../../postgres/order.ts'
 import type { Page } from '../../api/page.ts'
 import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
@@ -33,12 +33,10 @@ export const removeReaction = batch<Pick<ReactionRow, 'item_id' | 'user_id'>>({
 })
 
 /** Removes all reactions to items that go. Served by the primary key. */
-export const removeReactionsOf = batch<{ id: number }>({
-  name: 'remove_reactions_of',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from reactions t using ${rows} r where t.item_id = r.id`,
-})
+export const removeReactionsOf = batchOfIds(
+  'remove_reactions_of',
+  rows => `delete from reactions t using ${rows} r where t.item_id = r.id`,
+)
 
 /** Which of some items are shown: neither they nor what they are about is in the trash or gone. Served by primary keys. */
 export async function findShownItems(db: Db, ids: number[]): Promise<Map<number, true>> {

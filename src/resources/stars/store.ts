@@ -1,4 +1,4 @@
-import { batch } from '../../postgres/batch.ts'
+import { batch, batchOfIds } from '../../postgres/batch.ts'
 import type { Db } from '../../postgres/sql.ts'
 import type { StarRow } from './schema.ts'
 
@@ -23,12 +23,10 @@ export const removeStar = batch<Pick<StarRow, 'user_id' | 'entity_id'>>({
 })
 
 /** Removes everybody's stars of what goes. Served by stars_entity. */
-export const removeStarsOf = batch<{ id: number }>({
-  name: 'remove_stars_of',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from stars t using ${rows} r where t.entity_id = r.id`,
-})
+export const removeStarsOf = batchOfIds(
+  'remove_stars_of',
+  rows => `delete from stars t using ${rows} r where t.entity_id = r.id`,
+)
 
 /** Those of some entities that a user starred. Served by the primary key. */
 export async function findStarred(db: Db, user: number, entities: number[]): Promise<Set<number>> {

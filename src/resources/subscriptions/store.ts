@@ -1,4 +1,4 @@
-import { batch } from '../../postgres/batch.ts'
+import { batch, batchOfIds } from '../../postgres/batch.ts'
 import type { Db } from '../../postgres/sql.ts'
 import type { SubscriptionRow } from './schema.ts'
 
@@ -34,12 +34,10 @@ export const addSubscription = batch<SubscriptionRow>({
 })
 
 /** Removes everybody's subscription to what goes for good. */
-export const removeSubscriptionsOf = batch<{ id: number }>({
-  name: 'remove_subscriptions_of',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from subscriptions s using ${rows} r where s.entity_id = r.id`,
-})
+export const removeSubscriptionsOf = batchOfIds(
+  'remove_subscriptions_of',
+  rows => `delete from subscriptions s using ${rows} r where s.entity_id = r.id`,
+)
 
 /** Those of some posts and files that a user is subscribed to. Served by the primary key. */
 export async function findSubscribed(db: Db, user: number, entities: number[]): Promise<Set<number>> {

@@ -5,33 +5,21 @@ import { route, type Services } from '../route.ts'
 import { deleteUser, restoreUser, trashUser } from './commands.ts'
 import { SpecialUser, UserPath } from './schema.ts'
 
-const trash = route({
-  method: 'POST',
-  path: '/api/users/{user}/trash',
-  summary: 'Trash a user: out of sight, and its tokens are rejected',
-  auth: 'key',
-  params: UserPath,
-  replies: { 204: null },
-  problems: [NotFound, SpecialUser],
-  async handle({ params, by }, { globalCommands }) {
-    await globalCommands.run(trashUser, by, params.user)
-    return reply(204)
-  },
-})
-
-const restore = route({
-  method: 'POST',
-  path: '/api/users/{user}/restore',
-  summary: 'Restore a trashed user',
-  auth: 'key',
-  params: UserPath,
-  replies: { 204: null },
-  problems: [NotFound, SpecialUser],
-  async handle({ params, by }, { globalCommands }) {
-    await globalCommands.run(restoreUser, by, params.user)
-    return reply(204)
-  },
-})
+const change = (verb: 'trash' | 'restore') =>
+  route({
+    method: 'POST',
+    path: `/api/users/{user}/${verb}`,
+    summary: verb === 'trash' ? 'Trash a user: out of sight, and its tokens are rejected' : 'Restore a trashed user',
+    auth: 'key',
+    params: UserPath,
+    replies: { 204: null },
+    problems: [NotFound, SpecialUser],
+    async handle({ params, by }, { globalCommands }) {
+      if (verb === 'trash') await globalCommands.run(trashUser, by, params.user)
+      else await globalCommands.run(restoreUser, by, params.user)
+      return reply(204)
+    },
+  })
 
 /** Ends the memberships of a user who is about to be deleted. Apps come later in the order of resources. */
 export type LeaveApps = (user: number, request: Pick<Services, 'sql' | 'apps'> & { by: Principal }) => Promise<void>
@@ -55,4 +43,4 @@ const remove = (leaveApps: LeaveApps) =>
     },
   })
 
-export const accountRoutes = (leaveApps: LeaveApps) => [trash, restore, remove(leaveApps)]
+export const accountRoutes = (leaveApps: LeaveApps) => [change('trash'), change('restore'), remove(leaveApps)]

@@ -87,8 +87,8 @@ export async function findParent(db: Db, app: number, place: Place): Promise<Fou
 }
 
 /** Adds the item as anybody who may write there could. */
-export function makeReply<Loaded>(
-  work: Work<Loaded>,
+export function makeReply(
+  work: Work<unknown>,
   place: Place,
   content: PreparedContent,
   parent: FoundParent,

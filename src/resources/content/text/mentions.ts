@@ -76,7 +76,7 @@ export function listNewMentions(before: string | null, after: string | null): nu
 const empty: Rendering = { text: null, html: null, plain: null }
 
 /** What to keep of a text, decided in the app's mailbox: only people who are there and may read the app are mentioned. */
-export function settleText<Loaded>(parsed: ParsedText | null, work: Work<Loaded>): Rendering {
+export function settleText(parsed: ParsedText | null, work: Work<unknown>): Rendering {
   if (parsed === null) return empty
   const rendering = settleMentions(parsed, user => {
     const person = work.userCache.find(user)

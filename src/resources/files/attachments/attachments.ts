@@ -7,8 +7,8 @@ import { insertFile, listByParent, removeFile } from '../store.ts'
 import { insertVersion, removeVersionsOf } from '../versions/store.ts'
 
 /** Attaches blobs to an item, in the item's own commit. Takes a number for each. */
-export function addAttachments<Loaded>(
-  work: Work<Loaded>,
+export function addAttachments(
+  work: Work<unknown>,
   parent: { type: AttachedTo; id: number },
   blobs: readonly BlobRow[],
 ): FileRow[] {
@@ -35,10 +35,7 @@ export async function listAttachments(db: Db, parents: readonly number[]): Promi
 }
 
 /** Removes attachments for good, in the commit that removes or edits their item. */
-export function removeAttachments<Loaded>(
-  work: Work<Loaded>,
-  files: readonly Pick<FileRow, 'id' | 'star_count'>[],
-): void {
+export function removeAttachments(work: Work<unknown>, files: readonly Pick<FileRow, 'id' | 'star_count'>[]): void {
   for (const { id, star_count } of files) {
     if (star_count > 0) work.write(removeStarsOf, { id })
     work.write(removeFile, { id })
@@ -49,7 +46,7 @@ export function removeAttachments<Loaded>(
 type Draft = Pick<FileRow, 'id' | 'name' | 'metadata' | 'tags' | 'blob'>
 
 /** A file by the caller, in its first version, which has the number of the file itself. */
-export function newFile<Loaded>({ app, by, now }: Work<Loaded>, draft: Draft): FileRow {
+export function newFile({ app, by, now }: Work<unknown>, draft: Draft): FileRow {
   return {
     ...draft,
     app_id: app.id,
@@ -70,6 +67,6 @@ export function newFile<Loaded>({ app, by, now }: Work<Loaded>, draft: Draft): F
 }
 
 /** The row of a file's current version, made by the caller. */
-export function toVersion<Loaded>({ by, now }: Work<Loaded>, { id, rev, app_id, blob }: FileRow) {
+export function toVersion({ by, now }: Work<unknown>, { id, rev, app_id, blob }: FileRow) {
   return { file_id: id, rev, app_id, blob_id: blob.id, created_at: now, created_by: by.user }
 }

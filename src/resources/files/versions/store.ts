@@ -1,4 +1,4 @@
-import { batch } from '../../../postgres/batch.ts'
+import { batch, batchOfIds } from '../../../postgres/batch.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import type { VersionRow } from '../schema.ts'
 
@@ -33,12 +33,10 @@ export const removeVersion = batch<{ file_id: number; rev: number }>({
   sql: rows => `delete from file_versions v using ${rows} r where v.file_id = r.file_id and v.rev = r.rev`,
 })
 
-export const removeVersionsOf = batch<{ id: number }>({
-  name: 'remove_file_versions_of',
-  columns: { id: 'bigint' },
-  key: row => row.id,
-  sql: rows => `delete from file_versions v using ${rows} r where v.file_id = r.id`,
-})
+export const removeVersionsOf = batchOfIds(
+  'remove_file_versions_of',
+  rows => `delete from file_versions v using ${rows} r where v.file_id = r.id`,
+)
 
 /** Some versions of a file, newest first. Served by the primary key. */
 export function listVersions(

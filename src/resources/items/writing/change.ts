@@ -12,8 +12,8 @@ export function numbersForChange({ parts }: ContentChange): number {
 }
 
 /** What an item is after an edit; writes what changes beside its row. 422 where nothing would be left in it. */
-export function changeItem<Loaded>(
-  work: Work<Loaded>,
+export function changeItem(
+  work: Work<unknown>,
   { entity }: ContentKind,
   item: ContentItem,
   change: ContentChange,

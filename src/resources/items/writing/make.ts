@@ -21,8 +21,8 @@ export function numbersForItem({ parts }: PreparedContent): number {
 }
 
 /** Writes a new item, directly in the app or about a parent, and tells of it. 422 where there is nothing in it. */
-export function makeItem<Loaded>(
-  work: Work<Loaded>,
+export function makeItem(
+  work: Work<unknown>,
   kind: ItemKind,
   content: PreparedContent,
   parent: (Parent & { type: ParentType }) | null,
@@ -59,8 +59,8 @@ export function makeItem<Loaded>(
 }
 
 /** Without parts, and about nothing. Member by member: spreading what it is made of takes three times as long. */
-function toItem<Loaded>(
-  work: Work<Loaded>,
+function toItem(
+  work: Work<unknown>,
   { metadata, tags }: PreparedContent,
   { text, html, plain }: Rendering,
 ): ContentItem {
@@ -90,8 +90,8 @@ function toItem<Loaded>(
   }
 }
 
-function addContext<Loaded>(
-  work: Work<Loaded>,
+function addContext(
+  work: Work<unknown>,
   { entity }: ItemKind,
   { id, created_at }: ContentItem,
   blobs: readonly number[],

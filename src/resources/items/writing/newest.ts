@@ -30,7 +30,7 @@ export async function findNewest(db: Db, app: number, id: number): Promise<Newes
 }
 
 /** An app's newest visible message, 0 for none, where members have removed the app; undefined for all others. */
-export function newestForRemoved<Loaded>({ app, state }: Work<Loaded>): number | undefined {
+export function newestForRemoved({ app, state }: Work<unknown>): number | undefined {
   if (!isRemovable(app.type)) return undefined
   return [...state.members()].some(({ is_removed }) => is_removed) ? (app.last_id ?? 0) : undefined
 }

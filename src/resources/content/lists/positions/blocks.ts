@@ -18,8 +18,8 @@ const insertBlock = batch<BlockPlace & { first_id: number; made_at: Date }>({
 })
 
 /** Starts a block: for the first item of a place and each 1,000th after it. */
-export function startBlock<Loaded>(
-  work: Work<Loaded>,
+export function startBlock(
+  work: Work<unknown>,
   { app_id, parent_id, id, created_at }: Pick<ContentRow, 'app_id' | 'parent_id' | 'id' | 'created_at'>,
 ): void {
   work.write(insertBlock, { app_id, parent_id: parent_id ?? 0, first_id: id, made_at: created_at })
@@ -110,15 +110,15 @@ const changeEdits = batch<EditChange>({
 type Item = Pick<ContentRow, 'app_id' | 'parent_id' | 'id' | 'updated_at' | 'trashed_at'>
 
 /** Counts an edit of what is visible, in the block where the item was made and in that of now. */
-export function countEdit<Loaded>(work: Work<Loaded>, { app_id, parent_id, id, updated_at }: Item): void {
+export function countEdit(work: Work<unknown>, { app_id, parent_id, id, updated_at }: Item): void {
   const place = { app_id, parent_id: parent_id ?? 0, id }
   if (updated_at === null) work.write(changeBlock, { ...place, trashed: 0, deleted: 0, edited: 1, edited_trashed: 0 })
   work.write(changeEdits, { ...place, before: updated_at, items: -1, trashed: 0, now: work.now })
 }
 
 /** Counts that an item was trashed (1) or restored (-1), or deleted, wherever it is counted. */
-export function countMove<Loaded>(
-  work: Work<Loaded>,
+export function countMove(
+  work: Work<unknown>,
   { app_id, parent_id, id, updated_at }: Item,
   { trashed, deleted }: Pick<BlockChange, 'trashed' | 'deleted'>,
 ): void {
@@ -130,7 +130,7 @@ export function countMove<Loaded>(
 }
 
 /** Removes the blocks of a post or file whose comments nobody sees any more. */
-export function dropBlocks<Loaded>(work: Work<Loaded>, { app_id, id }: Pick<ContentRow, 'app_id' | 'id'>): void {
+export function dropBlocks(work: Work<unknown>, { app_id, id }: Pick<ContentRow, 'app_id' | 'id'>): void {
   work.write(removeBlocks, { app_id, parent_id: id })
   work.write(removeEditBlocks, { app_id, parent_id: id })
 }
