@@ -14,6 +14,9 @@ import { listAnnotations, removeAnnotationsOf } from './store.ts'
 /** The files apps that cited files are in, by id. */
 type CitedApps = ReadonlyMap<number, AppState>
 
+/** The app of a cited file is named by its id alone: not all readers of an event may read it. */
+const EventCitedFile = EventFile.extend({ app: z.object({ id: Int }) }).meta({ id: 'EventCitedFile' })
+
 /** Files that an agent's answer cites, in that order; not those in the trash. They are in other apps. */
 export const annotationsPart = part<FileRow[], CitedApps>()({
   none: [],
@@ -27,7 +30,7 @@ export const annotationsPart = part<FileRow[], CitedApps>()({
   readAbout: async (_items, values, reader) => readApps([...(await values).values()].flat(), reader),
   shown: pagedList(File).describe('Files that contributed to the answer of an agent'),
   show: (files, { viewer, about: apps }) => toFirstItems(files.flatMap(file => showAnnotation(file, apps, viewer))),
-  told: pagedList(EventFile.extend({ app: z.object({ id: Int }) })).optional(),
+  told: pagedList(EventCitedFile).optional(),
   present: (files, _item, context) => toFirstItems(files.map(file => presentCitedFile(file, context))),
   withoutWords: () => [],
   remove: (work, { type, id }) => work.write(removeAnnotationsOf, { item_type: type, item_id: id }),

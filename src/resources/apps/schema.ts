@@ -121,14 +121,12 @@ export const EventApp = AppSummary.omit({
 }).meta({ id: 'EventApp' })
 
 /** What an event says of something that it cannot show any more. */
-export const EventRef = z.object({
-  id: Int,
-  app: EventApp,
-  parent: z.object({ id: Int, type: z.string() }).optional(),
-})
+export const EventRef = z
+  .object({ id: Int, app: EventApp, parent: z.object({ id: Int, type: z.string() }).optional() })
+  .meta({ id: 'EventRef' })
 
 /** What has gone to the trash by the time that its update is read again. */
-export const TrashedRef = EventRef.extend({ is_trashed: z.literal(true) })
+export const TrashedRef = EventRef.extend({ is_trashed: z.literal(true) }).meta({ id: 'TrashedRef' })
 
 export const MemberItem = z
   .object({
