@@ -15,10 +15,10 @@ const periodMs = 500
 const quietShare = 0.06
 
 /**
- * For so long they must be quiet: a notification of a message is made five seconds after it, if it is unread then. With
- * the least for trials, in which figures do not count.
+ * For so long they must be quiet: a notification of a message is made five to eight seconds after it, if it is unread
+ * then. With the least for trials, in which figures do not count.
  */
-const quietSeconds = { usual: 6, trial: 0.5 }
+const quietSeconds = { usual: 9, trial: 0.5 }
 
 /** Where it never ends. */
 const deadlineSeconds = 600

@@ -23,13 +23,13 @@ import { isAnyEnabled, listFailing } from './store.ts'
 
 export interface DeliverySettings {
   version: string
-  /** Requests per second to one receiver. */
+  /** Deliveries to one receiver. */
   ratePerSecond: number
-  /** Concurrent deliveries of one webhook. */
+  /** Deliveries to one webhook at a time. */
   parallel: number
-  /** How long a receiver may take to answer. */
+  /** Time that a receiver has to answer. */
   deadlineMs: number
-  /** Allowed ranges of addresses beyond public, private and loopback ones. */
+  /** Ranges of addresses beyond public, private and loopback ones. */
   allow: readonly string[]
   deny: readonly string[]
 }
@@ -84,7 +84,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
   return { deliverer, pings }
 }
 
-/** A receiver that has failed for so long will not recover by itself. Stripe, for comparison, disables after three. */
+/** A receiver that was away for so long is not coming back by itself. As in other services: Stripe's has three. */
 const failingDays = 5
 
 interface JobParts {
@@ -99,7 +99,7 @@ interface JobParts {
 export function deliveryJobs({ deliverer, globalCommands, ...parts }: JobParts): Job[] {
   const look = async () => {
     await deliverer.poll()
-    // Failed deliveries become due by time alone.
+    // What failed is due again by time alone.
     return false
   }
   const { sql, past, log } = parts

@@ -133,7 +133,7 @@ export interface Upcoming {
  * the event says nothing about it; null where the event must be processed by itself, because it may notify users or
  * undo that.
  */
-function toReached(db: Db, telling: readonly string[]): Fragment {
+export function toReached(db: Db, telling: readonly string[]): Fragment {
   return db`case
     when type = 'app_marked' then coalesce((facts ->> 'marked_id')::bigint, 0)
     when type = 'message_created' and not coalesce(facts ? 'mentioned', false) then entity_id

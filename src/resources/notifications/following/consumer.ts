@@ -13,6 +13,7 @@ import * as backlog from './backlog.ts'
 import { FollowUp, type FollowedUp } from './follow-up.ts'
 import { telling } from '../making/making.ts'
 import { gatherMs, Others, toRestMs } from './pace.ts'
+import { settlePlain } from './plain.ts'
 import { WholeLooks } from '../rolled/whole-looks.ts'
 
 const nothing: Write[] = []
@@ -213,6 +214,29 @@ export class Notifier {
   }
 
   async #commit(apps: number[]): Promise<FollowedUp> {
+    const noted = apps.filter(app => this.#noted.has(app))
+    const plain = await this.#settlePlain(apps.filter(app => !this.#noted.has(app)))
+    const others = [...noted, ...plain.others]
+    const done = others.length === 0 ? idle : await this.#followSingly(others)
+    const [isFull, lateMs] = [done.isFull || plain.more.length > 0, Math.max(plain.lateMs, done.lateMs)]
+    return { ...done, more: [...plain.more, ...done.more], isFull, lateMs }
+  }
+
+  /** Does what is done without a look at single events; the apps with more of it, and those that it is not for. */
+  async #settlePlain(apps: number[]): Promise<{ more: number[]; others: number[]; lateMs: number }> {
+    const { sql, clock, patienceMs, told } = this.#parts
+    const now = new Date(clock.now())
+    const { settled, hasMarked } = await settlePlain(sql, apps, { telling, patienceMs, now })
+    if (hasMarked) told()
+    const ids = new Set(settled.map(({ app_id }) => app_id))
+    return {
+      more: settled.filter(({ is_left }) => is_left).map(({ app_id }) => app_id),
+      others: apps.filter(app => !ids.has(app)),
+      lateMs: settled.reduce((most, { first_at }) => Math.max(most, now.getTime() - first_at.getTime()), 0),
+    }
+  }
+
+  async #followSingly(apps: number[]): Promise<FollowedUp> {
     const { sql, clock, told } = this.#parts
     const parts = { ...this.#parts, isWholeDue: (app: number) => this.#wholeLooks.isDue(app) }
     const now = new Date(clock.now())

@@ -68,7 +68,7 @@ export class Feed {
 
   /** Sends this node's latest changes. Never rejects. */
   wake(): void {
-    if (this.#isStopped) return
+    if (this.#isStopped || !this.#isAnyHere()) return
     this.#isAwake = true
     this.#reading ??= this.#follow().finally(() => {
       this.#reading = null
@@ -89,6 +89,12 @@ export class Feed {
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#reading
+  }
+
+  /** Without, the next look takes what there is as told. */
+  #isAnyHere(): boolean {
+    for (const _ of this.#parts.here()) return true
+    return false
   }
 
   async #follow(): Promise<void> {

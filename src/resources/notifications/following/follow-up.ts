@@ -10,6 +10,7 @@ import { listTelling, listUpcoming, lockCursors, moveCursors, type Cursor, type 
 import { Making, telling } from '../making/making.ts'
 import { Outgoing } from '../making/outgoing.ts'
 import { queueMarked } from './outbox.ts'
+import { toDueAt } from './pace.ts'
 import { tellOfMessages } from '../rolled/due.ts'
 import { markReached, type Reading } from '../rolled/store.ts'
 
@@ -190,7 +191,7 @@ export class FollowUp {
   /** When to look for users who have not read the messages: some time after the first one. */
   #dueAt({ cursor, upcoming }: Part): Date | null {
     if (cursor.due_at !== null || upcoming.message_at === null) return cursor.due_at
-    return new Date(upcoming.message_at.getTime() + this.#parts.patienceMs)
+    return toDueAt(upcoming.message_at, this.#parts.patienceMs)
   }
 
   #isDue(part: Part): boolean {

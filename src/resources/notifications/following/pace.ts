@@ -6,6 +6,23 @@
  */
 export const gatherMs = { telling: 250, plain: 1_000 }
 
+/**
+ * Of unread messages it need not be told to the second. In apps where that comes due about the same time it is looked for
+ * at once: this long after, at most, and half as long again as it has to wait anyway.
+ */
+const gatheredDueMs = 2_500
+
+/** The times at which it is looked for messages that have been unread for long enough are so many milliseconds apart. */
+export function toDueStepMs(patienceMs: number): number {
+  return Math.max(1, Math.min(gatheredDueMs, patienceMs / 2))
+}
+
+/** When to look for people who have not read a message made at this time. */
+export function toDueAt(madeAt: Date, patienceMs: number): Date {
+  const stepMs = toDueStepMs(patienceMs)
+  return new Date(Math.ceil((madeAt.getTime() + patienceMs) / stepMs) * stepMs)
+}
+
 /** While this many commands wait for commits, people who write come first. A guess. */
 export const busyCommands = 16
 

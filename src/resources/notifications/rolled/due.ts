@@ -7,7 +7,7 @@ import { isUnread } from '../../apps/own/unread.ts'
 import type { Cursor } from '../following/backlog.ts'
 import { Crowd } from '../making/crowd.ts'
 import { mayKnow, nameFor, namesIn } from '../making/scene.ts'
-import { portion } from '../following/pace.ts'
+import { portion, toDueAt } from '../following/pace.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import { listUnread, type Candidate, type Unread } from './store.ts'
@@ -85,7 +85,7 @@ function toLooked({ state, cursor, last }: Look, unread: Unread[], { tx, userCac
   // Where users are left, or some messages are too new, the app is checked again.
   if (last !== null) return { drafts, cursor: { ...cursor, rolled_to: last } }
   const { settled, isAll } = listSettled(state, before)
-  const later = new Date(now.getTime() + (now.getTime() - before.getTime()))
+  const later = toDueAt(now, now.getTime() - before.getTime())
   return { drafts, cursor: { ...cursor, due_at: isAll ? null : later, rolled_id: settled, rolled_to: 0 } }
 }
 

@@ -64,18 +64,24 @@ export interface Reading {
  * existed then. Returns the users and apps that had any. Served by notifications_unread.
  */
 export function markReached(tx: Tx, readings: Reading[]): Promise<{ user_id: number; app_id: number }[]> {
-  return tx<{ user_id: number; app_id: number }[]>`
-    with hit as materialized (
+  const rows = tx`unnest(
+    ${readings.map(({ app }) => app)}::bigint[], ${readings.map(({ user }) => user)}::bigint[],
+    ${readings.map(({ message }) => message)}::bigint[], ${readings.map(({ rev }) => rev)}::bigint[]
+  )`
+  return tx<{ user_id: number; app_id: number }[]>`with ${markedBy(tx, rows)} select user_id, app_id from numbered`
+}
+
+/** Parts of a statement that does it for rows of readings; the part `numbered` has those for whom there was something. */
+export function markedBy(db: Db, readings: Fragment): Fragment {
+  return db`
+    hit as materialized (
       select n.id, n.user_id, n.app_id, r.message_id
-      from unnest(
-        ${readings.map(({ app }) => app)}::bigint[], ${readings.map(({ user }) => user)}::bigint[],
-        ${readings.map(({ message }) => message)}::bigint[], ${readings.map(({ rev }) => rev)}::bigint[]
-      ) r(app_id, user_id, message_id, rev)
+      from ${readings} r(app_id, user_id, message_id, rev)
       join notifications n on n.user_id = r.user_id and n.app_id = r.app_id and n.is_unread
         and n.action = 'message_created' and coalesce(n.from_id, n.link_id) <= r.message_id
       where n.from_id is null or not exists (
         select from messages m
-        where m.app_id = r.app_id and m.id > r.message_id and m.id < r.rev and ${isCounted(tx, tx`r.user_id`)})
+        where m.app_id = r.app_id and m.id > r.message_id and m.id < r.rev and ${isCounted(db, db`r.user_id`)})
     ), numbered as materialized (
       select user_id, app_id, nextval('notification_changes') as change_id
       from (select distinct user_id, app_id from hit) people, pg_current_xact_id()
@@ -85,8 +91,7 @@ export function markReached(tx: Tx, readings: Reading[]): Promise<{ user_id: num
         changed_id = c.change_id, change = ${'notifications_marked' satisfies Change}
       from hit h join numbered c on c.user_id = h.user_id and c.app_id = h.app_id
       where n.id = h.id
-    )
-    select user_id, app_id from numbered`
+    )`
 }
 
 /** The messages that a rolled-up notification stands for when it is shown. */

@@ -16,28 +16,28 @@ interface FramesOptions {
   clock: Clock
 }
 
-/** How long text is gathered: a frame for each word would be wasteful. */
+/** Text is gathered for as long: a frame for each word would cost more than it shows. */
 const gatherMs = 100
 
-/** The most characters of a draft. */
+/** Of one answer of a model. */
 const draftLimit = 64 * 1024
 
-/** How often lasting states are repeated, for late subscribers. */
+/** What lasts is said again, for those who come late. */
 const repeatMs = 5_000
 
-/** A running run and its draft. */
+/** A run under way, as those see it who want to. */
 interface Shown {
   run: RunRow
   change: RunChange
   text: string
   isTimed: boolean
-  /** The number of the next delta; 0 restarts the draft. */
+  /** The next delta's number; 0 begins the draft anew. */
   n: number
   length: number
   cancel: () => void
 }
 
-/** A frame for other nodes. */
+/** A frame on its way to other nodes. */
 interface Told {
   from: string
   frame: Frame
@@ -46,8 +46,8 @@ interface Told {
 const channelOf = (app: number) => `agent-frames:${app}`
 
 /**
- * Sends clients that ask for it frames about agents at work: states, names of tools, and the text while it is written.
- * Nothing is stored, and nothing depends on it; a lost frame is superseded by the item.
+ * Shows clients that ask for it what agents do before it is part of an app's history: states, the names of tools, and the
+ * text as it is written. Nothing depends on it and nothing of it is kept; what gets lost is followed by the real item.
  */
 export class RunFrames implements RunWatcher {
   readonly #options: FramesOptions
@@ -59,10 +59,7 @@ export class RunFrames implements RunWatcher {
     this.#options = options
   }
 
-  /**
-   * The first subscriber of this node asks to see agents of an app, or none does any more: frames of other nodes are
-   * received meanwhile.
-   */
+  /** The first client here wants to see agents of an app, or none does any more: other nodes' frames come while one does. */
   audience(app: number, isThere: boolean): void {
     const { bus, show } = this.#options
     this.#subscribed.get(app)?.()
@@ -144,7 +141,7 @@ export class RunFrames implements RunWatcher {
   #tell({ run, change }: Pick<Shown, 'run' | 'change'>): void {
     const { userCache } = this.#options
     if (userCache.find(run.agent_id) !== undefined) return this.#send(run.app_id, this.#toFrame(run, change))
-    // The run waits on another node, so its agent may not be in memory. A lost frame is repeated.
+    // A run that waits for other nodes: this one has not had to do with its agent. What gets lost is said again.
     userCache.load([run.agent_id]).then(
       () => this.#send(run.app_id, this.#toFrame(run, change)),
       () => {},
@@ -174,7 +171,7 @@ export class RunFrames implements RunWatcher {
 
   #send(app: number, frame: Frame): void {
     const { bus, show } = this.#options
-    // Immediately, also while the bus is down, and after the event that this node has sent before.
+    // At once, also while the bus is away, and behind the event that this node has told of before.
     show(app, frame)
     bus.publish(channelOf(app), { from: this.#node, frame } satisfies Told)
   }

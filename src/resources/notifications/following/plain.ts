@@ -1,0 +1,91 @@
+import type { Sql } from '../../../postgres/sql.ts'
+import { markedBy } from '../rolled/store.ts'
+import { toReached } from './backlog.ts'
+import { toDueStepMs } from './pace.ts'
+
+/** An app of which all was done that follows from its next events. */
+interface Settled {
+  app_id: number
+  /** There are more of them. */
+  is_left: boolean
+  first_at: Date
+}
+
+/** What one statement came to. */
+interface SettledApps {
+  settled: Settled[]
+  /** Somebody has something marked as read. */
+  hasMarked: boolean
+}
+
+/** Events in one statement: as many as a FollowUp takes. */
+const most = 2_000
+
+interface PlainOptions {
+  /** Types of events that may have to be looked at one by one. */
+  telling: readonly string[]
+  /** How long a message has to be unread before its readers are told. */
+  patienceMs: number
+  now: Date
+}
+
+/**
+ * Does what a FollowUp does, in one statement, for apps that have nothing new but messages that mention nobody and read
+ * markers, nearly all that there is: each statement wakes PostgreSQL and this node once more, which costs an idle server
+ * more than what is done. Other apps are left as they are: those with something to be looked at by itself, with messages
+ * that were unread for long enough, without a cursor, that another node works on, or that are gone; and all while a
+ * webhook is to be told of what is marked as read.
+ */
+export async function settlePlain(
+  sql: Sql,
+  apps: number[],
+  { telling, patienceMs, now }: PlainOptions,
+): Promise<SettledApps> {
+  const [patience, step] = [patienceMs / 1000, toDueStepMs(patienceMs) / 1000]
+  const rows = await sql<(Settled & { has_marked: boolean })[]>`
+    with cursors as materialized (
+      select app_id, rev, told_to, due_at, rolled_id, rolled_to from notification_cursors c
+      where app_id = any(${apps}::bigint[])
+        and exists (select from apps a where a.id = c.app_id and a.deleted_at is null)
+        and not exists (select from webhooks where is_enabled and 'notifications' = any(triggers))
+      order by app_id for update skip locked
+    ), seen as materialized (
+      -- Without those that were moved since this statement began: what was made with them cannot be seen here.
+      select c.* from cursors c join notification_cursors s on s.app_id = c.app_id and s.rev = c.rev
+        and s.told_to = c.told_to and s.rolled_id = c.rolled_id and s.rolled_to = c.rolled_to
+        and s.due_at is not distinct from c.due_at
+    ), next as materialized (
+      -- The limit leaves a part of the last app's events for later, the newest: an app's come in order, one app at a time.
+      select c.app_id, c.due_at, e.* from seen c
+      cross join lateral (
+        select rev, type, entity_id, actor_id, created_at, ${toReached(sql, telling)} as reached
+        from events where app_id = c.app_id and rev > c.rev order by app_id, rev limit ${most}
+      ) e
+      limit ${most}
+    ), plain as materialized (
+      select * from (
+        select app_id, max(rev) as rev, min(created_at) as first_at, coalesce(due_at, to_timestamp(ceil(
+          extract(epoch from min(created_at) filter (where type = 'message_created')) / ${step} + ${patience / step}
+        ) * ${step})) as due_at
+        from next group by app_id, due_at having bool_and(reached is not null)
+      ) p
+      where due_at is null or due_at > ${now}
+    ), done as materialized (
+      select n.* from next n join plain using (app_id)
+    ), terms as (
+      insert into messages_terms as kept (id, terms)
+      select id, search_terms(app_id, coalesce(plain, text), tags) from messages
+      where id = any(array(select entity_id from done where type = 'message_created'))
+      on conflict (id) do update set terms = excluded.terms where kept.terms <> excluded.terms
+    ), readings as materialized (
+      select distinct on (app_id, actor_id) app_id, actor_id as user_id, reached as message_id, rev
+      from done where reached > 0 and actor_id > 0
+      order by app_id, actor_id, reached desc, rev desc
+    ), ${markedBy(sql, sql`readings`)}, moved as (
+      update notification_cursors c set rev = p.rev, due_at = p.due_at from plain p where c.app_id = p.app_id
+      returning c.app_id
+    )
+    select p.app_id, a.head_rev > p.rev as is_left, p.first_at, exists (select from numbered) as has_marked
+    from plain p join moved using (app_id) join apps a on a.id = p.app_id`
+  return { settled: rows, hasMarked: rows[0]?.has_marked ?? false }
+}
