@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listApps, orderFields } from '../../src/resources/apps/lists/pages.ts'
+import { listApps } from '../../src/resources/apps/lists/pages.ts'
+import { orderFields } from '../../src/resources/apps/lists/source.ts'
 import { toPage } from '../../src/api/page.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { rowsRead } from '../support/rows-read.ts'

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { toLayout } from '../../bench/large/layout.ts'
 import { load } from '../../bench/large/load.ts'
 import { sizes } from '../../bench/large/size.ts'
-import { listApps, orderFields as appFields, type AppFilter } from '../../src/resources/apps/lists/pages.ts'
+import { listApps } from '../../src/resources/apps/lists/pages.ts'
+import { orderFields as appFields, type AppFilter } from '../../src/resources/apps/lists/source.ts'
 import { listNotifications, orderFields } from '../../src/resources/notifications/lists/pages.ts'
 import { listPersons } from '../../src/resources/users/lists/pages.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { countBeforeIn } from '../../src/resources/content/lists/across/across.ts'
-import { listLively } from '../../src/resources/content/lists/across/lively.ts'
+import { countLively, listLively } from '../../src/resources/content/lists/across/lively.ts'
 import { contentStore, orderFields as contentFields } from '../../src/resources/content/store.ts'
 import { toPage, type Listing } from '../../src/api/page.ts'
 import type { Db, Sql, Tx } from '../../src/postgres/sql.ts'
@@ -111,7 +112,9 @@ test.each([
 
     let rows: { id: number }[] | null = null
     const { scanned, pages } = await costOf(async tx => {
-      rows = await listLively(tx as unknown as Sql, store, { scope, page, types: ['private_chat', 'chat_room'] })
+      const most = countLively(page)!
+      const lively = await store.listLively(tx, ['private_chat', 'chat_room'], null, most + 1)
+      rows = await listLively(tx as unknown as Sql, store, { scope, page, most, lively })
     })
 
     expect(rows!.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))

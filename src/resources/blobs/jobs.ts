@@ -6,13 +6,13 @@ import { areLooseBytesHeld, listLooseBytes, removeIdleBlobs, removeLooseBytes } 
 
 const dayMs = 24 * 3_600_000
 
-/** How long a blob that nothing uses is kept. One that was found in use is looked at again after as long. */
+/** How long an unused blob is kept, and when a blob in use is checked again. */
 const idleDays = 7
 
-/** Longer than any upload takes. What has not become a blob by then never will. */
+/** Longer than any upload takes. Bytes that are no blob by then never will be. */
 const uploadDays = 1
 
-/** Rows in one go: few enough that requests do not wait for them. A guess. */
+/** Rows per transaction, few enough that requests do not wait for them. A guess. */
 const batchSize = 500
 
 const daysBefore = (time: Date, days: number) => new Date(time.getTime() - days * dayMs)
@@ -30,7 +30,7 @@ export function jobs({ sql, bytes, past }: Pick<JobParts, 'sql' | 'bytes' | 'pas
       const keys = await listLooseBytes(sql, before, batchSize)
       if (keys.length === 0 || (await areLooseBytesHeld(sql))) return 0
       await bytes.remove(keys.flatMap(key => [key, ...Renditions.keysOf(key)]))
-      // Only now: whoever dies in between begins with them again.
+      // Last: after a crash in between, they are found again.
       await removeLooseBytes(sql, keys)
       return keys.length
     })

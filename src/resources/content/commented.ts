@@ -34,12 +34,15 @@ export async function sumOfTotals(db: Db, apps: number[] | null): Promise<number
  * posts_trashed and files_trashed.
  */
 export function hasVisibleParent(db: Db): Fragment {
-  return db`(t.parent_id is null or not exists (
-    select from (
-      select id from posts where trashed_at is not null
-      union all select id from files where trashed_at is not null
-      union all select parent_id from bereavements
-    ) h where h.id = t.parent_id))`
+  return db`(t.parent_id is null or not exists (select from (${selectHidingParents(db)}) h where h.id = t.parent_id))`
+}
+
+/** `select id`: posts and files that hide their comments. */
+export function selectHidingParents(db: Db): Fragment {
+  return db`
+    select id from posts where trashed_at is not null
+    union all select id from files where trashed_at is not null
+    union all select parent_id from bereavements`
 }
 
 /** A condition: posts or files were deleted whose comments are still there. */

@@ -3,20 +3,12 @@ import { orderBy } from '../../postgres/order.ts'
 import type { Page } from '../../api/page.ts'
 import type { Db, Sql } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
-import { cachedQuery } from '../../postgres/cached-query.ts'
 import { isWithin } from './lists/positions/place.ts'
 import { settleTerms } from './lists/search.ts'
 import type { ContentRow } from './schema.ts'
 import { selectFrom, toFilter, type Scope } from './lists/scope.ts'
 
 export type ContentTable = 'messages' | 'posts' | 'comments'
-
-/** How long what is found in everything may be answered again: to go through 55,000 items of ten million takes 1 s. */
-const rememberedMs = 30_000
-
-/** Ids of one search that are remembered, and searches: 0.8 MB each at most. Guesses. */
-const rememberedIds = 100_000
-const rememberedSearches = 50
 
 export const orderFields = ['id', 'created_at', 'updated_at'] as const
 export type OrderField = (typeof orderFields)[number]
@@ -95,7 +87,7 @@ export interface ContentStore {
   list: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<ContentRow[]>
   search: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<{ rows: ContentRow[]; count: number }>
   searchIds: (db: Db, scope: Scope, page: Page<OrderField>) => Promise<{ ids: number[]; count: number }>
-  gatherIds: (sql: Sql, search: { scope: Scope; page: Page<OrderField> }) => Promise<{ ids: number[]; count: number }>
+  findListed: (db: Db, scope: Scope, page: Page, ids: number[]) => Promise<ContentRow[]>
   table: ContentTable
 }
 
@@ -156,9 +148,15 @@ export function contentStore(table: ContentTable): ContentStore {
     /** Items by id, in the order in which these are given; those that were deleted since are missing. */
     async findInOrder(db, ids) {
       if (ids.length === 0) return []
-      const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
-      const byId = new Map(rows.map(row => [row.id, row]))
-      return ids.flatMap(id => byId.get(id) ?? [])
+      return inOrder(ids, await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`)
+    },
+    /** The same without those that a scope does not have any more, whatever they are searched by. */
+    async findListed(db, scope, page, ids) {
+      const any = toFilter(db, table, scope, { ...page, q: undefined, tags: [] })
+      return inOrder(
+        ids,
+        await db<ContentRow[]>`select t.* from ${db(table)} t where t.id = any(${ids}::bigint[]) and ${any}`,
+      )
     },
     /** An app's newest visible items, newest first. Served by (app_id, id). */
     listRecent: (db, app, limit) => db<ContentRow[]>`
@@ -230,13 +228,11 @@ export function contentStore(table: ContentTable): ContentStore {
             limit ${page.countOnly ? 0 : page.take} offset ${page.skip}) as ids`
       return found!
     },
-    /** The ids of the first 100,000 that are found, and how many are; for half a minute, what was found before. */
-    gatherIds: cachedQuery(
-      rememberedMs,
-      (sql, { scope, page }) =>
-        store.searchIds(sql, scope, { ...page, skip: 0, take: rememberedIds, countOnly: false }),
-      rememberedSearches,
-    ),
   }
   return store
+}
+
+function inOrder(ids: number[], rows: ContentRow[]): ContentRow[] {
+  const byId = new Map(rows.map(row => [row.id, row]))
+  return ids.flatMap(id => byId.get(id) ?? [])
 }

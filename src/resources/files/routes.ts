@@ -4,7 +4,8 @@ import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toPage } from '../../api/page.ts'
 import { openApp, toAppId, toAppIds } from '../apps/find.ts'
 import { AppPath, WrongKind } from '../apps/schema.ts'
-import { hasContent, listReadable } from '../apps/store.ts'
+import { gatherReach } from '../apps/lists/reach.ts'
+import { hasContent } from '../apps/store.ts'
 import { prepareBlobs } from '../blobs/find.ts'
 import { isAtLeast } from '../apps/members/access.ts'
 import { createFile, deleteFile, restoreFile, trashFile, updateFile } from './commands.ts'
@@ -171,9 +172,15 @@ async function toBlob(id: number, caller: Caller & { now: () => Date }): Promise
 async function toScope({ by, userCache, sql }: Caller): Promise<FileScope> {
   if (by.kind === 'key') return { apps: null, writable: null }
   const directories = await userCache.directoriesOf(by.user)
-  const which = sql`a.type = 'files' and ${hasContent(sql)}`
-  const apps = await listReadable(sql, by.user, directories, which)
-  return { apps: apps.map(({ id }) => id), writable: apps.flatMap(app => (app.can_write ? [app.id] : [])) }
+  const { apps, readOnly } = await gatherReach(sql, {
+    user: by.user,
+    directories,
+    which: sql`a.type = 'files' and ${hasContent(sql)}`,
+    counted: sql`false`,
+    lively: 0,
+  })
+  const unwritable = new Set(readOnly)
+  return { apps, writable: apps.filter(id => !unwritable.has(id)) }
 }
 
 export const routes = [list, create, get, update, remove, change('trash'), change('restore'), listOfApp]

@@ -11,19 +11,19 @@ import { isAnyMark, settleMark } from './lists/marks.ts'
 import { removeOld } from './store.ts'
 import { termJob } from './following/terms.ts'
 
-/** Notifications that are older are removed. */
+/** Older notifications are removed. */
 const keepDays = 90
 
 /**
- * Rows in one delete. Those that are old lie on the disk, with the words and index entries that go with them: 1,000 at a
- * time took seconds of a disk that commits wait for (measured with five million).
+ * Rows per delete. Old ones are scattered over the disk, with their words and index entries: 1,000 at a time took
+ * seconds of a disk that commits wait for (measured with five million).
  */
 const batchSize = 200
 
-/** An event is read about three times by sweeps, until nothing before it can still be committed. A guess. */
+/** Until nothing before it can still be committed, an event is read about three times by sweeps. A guess. */
 const sweepMs = 3_000
 
-/** How long notifications are marked in each second: half of one connection's time. A guess. */
+/** Time per second for marking notifications: half of one connection's. A guess. */
 const markingMs = 500
 
 interface JobParts {
@@ -43,7 +43,7 @@ export function notificationJobs({ notifier, apps, sql, clock, past, observeTerm
   }
   const forgetDeparted = async (signal: AbortSignal) => {
     await inPortions(batchSize, signal, () => removeDeparted(sql, batchSize), clock)
-    // A departure may wait for a transaction that ends without having written anything.
+    // A departure may wait for a transaction that writes nothing, so no commit will announce its end.
     return false
   }
   const mark = async (signal: AbortSignal) => {

@@ -23,13 +23,13 @@ import { isAnyEnabled, listFailing } from './store.ts'
 
 export interface DeliverySettings {
   version: string
-  /** Deliveries to one receiver. */
+  /** Requests per second to one receiver. */
   ratePerSecond: number
-  /** Deliveries to one webhook at a time. */
+  /** Concurrent deliveries of one webhook. */
   parallel: number
-  /** Time that a receiver has to answer. */
+  /** How long a receiver may take to answer. */
   deadlineMs: number
-  /** Ranges of addresses beyond public, private and loopback ones. */
+  /** Allowed ranges of addresses beyond public, private and loopback ones. */
   allow: readonly string[]
   deny: readonly string[]
 }
@@ -84,7 +84,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
   return { deliverer, pings }
 }
 
-/** A receiver that was away for so long is not coming back by itself. As in other services: Stripe's has three. */
+/** A receiver that has failed for so long will not recover by itself. Stripe, for comparison, disables after three. */
 const failingDays = 5
 
 interface JobParts {
@@ -99,7 +99,7 @@ interface JobParts {
 export function deliveryJobs({ deliverer, globalCommands, ...parts }: JobParts): Job[] {
   const look = async () => {
     await deliverer.poll()
-    // What failed is due again by time alone.
+    // Failed deliveries become due by time alone.
     return false
   }
   const { sql, past, log } = parts

@@ -11,28 +11,28 @@ import { hashOf } from '../../../auth/credentials.ts'
 import * as store from './store.ts'
 import type { AdminSessionRow, NewAdminSession, OpenAt } from './store.ts'
 
-/** How long a session lasts, and how long one that is not used. The page asks for news while it can be seen. */
+/** The lifetime of a session, and of an unused one. The page polls while it is visible. */
 const longestMs = 8 * 3_600_000
 const idleMs = 30 * 60_000
 
-/** How often a node writes down that a session was used: much more often than `idleMs`, and hardly ever. */
+/** How often a node records the use of a session: far more often than `idleMs`, but rarely. */
 const notePeriodMs = 60_000
 
-/** Sessions that are remembered; the longest unused go first. Far more than a server has owners. */
+/** The most cached sessions; the least recently used are evicted first. Far more than a server has administrators. */
 const capacity = 1_000
 
-/** Refusals that are written down, in all: attempts from many addresses at once must not fill the log. A guess. */
+/** The most recorded refusals, in all: attempts from many addresses must not fill the log. A guess. */
 const refusalsPace = { perSecond: 1, burst: 60 }
 
 interface Known {
   principal: Principal
   expiresAt: number
   usedAt: number
-  /** When its next use is to be written down. */
+  /** When its next use is to be recorded. */
   noteAt: number
 }
 
-/** Who signs in, and from where. */
+/** A sign-in and its origin. */
 export interface SignIn {
   /** Holds the key. */
   by: Principal
@@ -50,8 +50,7 @@ interface AdminSessionsParts {
 
 /**
  * The sessions of the administration page: a cookie of random bytes stands for an API key, for hours at most, and never
- * longer than the key is valid. They are kept in the database, so that any node knows them, and remembered here until they
- * end, on any node.
+ * longer than the key is valid. Stored in the database for all nodes, and cached here until they end, on any node.
  */
 export class AdminSessions {
   readonly #sql: Sql
@@ -59,7 +58,7 @@ export class AdminSessions {
   readonly #now: () => Date
   readonly #known = new LRUCache<string, Known>({ max: capacity })
   readonly #refusals: TokenBuckets<string>
-  /** Counts endings: a look-up that began before one may have found what it ended. */
+  /** Counts ended sessions: a look-up that overlaps with one is repeated. */
   #endings = 0
 
   constructor({ sql, globalCommands, sharedLog, now }: AdminSessionsParts) {
@@ -74,7 +73,9 @@ export class AdminSessions {
     })
   }
 
-  /** Begins a session; the value of its cookie, which is known this once. Null where the key was revoked meanwhile. */
+  /**
+   * Begins a session; returns the value of its cookie, which is not stored. Null where the key was revoked meanwhile.
+   */
   async begin({ by, ip, agent }: SignIn): Promise<string | null> {
     const value = randomBytes(32).toString('base64url')
     const hash = Buffer.from(hashOf(value), 'base64')
@@ -82,29 +83,29 @@ export class AdminSessions {
     return isBegun ? value : null
   }
 
-  /** Writes down that somebody did not get in; of very many not each. */
+  /** Records a refused sign-in; of very many, only some. */
   async refused(ip: string, agent: string): Promise<void> {
     if (this.#refusals.take('') > 0) return
     const entry = { action: 'sign_in_failed', after: { agent } } as const
     await insertAuditRow(this.#sql, toAuditRow({ ...unauthenticated, ip }, this.#now(), entry))
   }
 
-  /** The principal of a cookie, at once if it is known; else a promise, of null for a session that has ended. */
+  /** The principal of a cookie, synchronously where it is known; a promise with null for an ended session. */
   find(value: string): Principal | Promise<Principal | null> {
     const hash = hashOf(value)
     const known = this.#known.get(hash)
     const now = this.#now().getTime()
-    // One that seems idle may have been used on another node.
+    // A session that seems idle may have been used on another node.
     if (known === undefined || known.expiresAt <= now || known.usedAt + idleMs <= now) return this.#read(hash)
     return this.#admit(known, now)
   }
 
-  /** What is known of a session that has not ended. */
+  /** A session that has not ended; null without one. */
   get(id: number): Promise<AdminSessionRow | null> {
     return store.findSessionById(this.#sql, id, openAt(this.#now()))
   }
 
-  /** The sessions that have not ended, and how many there are. */
+  /** The sessions that have not ended, and their number. */
   async list(page: { skip: number; take: number; countOnly: boolean }) {
     const open = openAt(this.#now())
     const count = await store.countSessions(this.#sql, open)
@@ -136,14 +137,14 @@ export class AdminSessions {
     known.usedAt = now
     if (now >= known.noteAt) {
       known.noteAt = now + notePeriodMs
-      // In the background: what fails is written with the use a minute later.
+      // Runs in the background; after a failure, the use a minute later is recorded instead.
       store.recordSessionUse(this.#sql, known.principal.session!, new Date(now)).catch(() => {})
     }
     return known.principal
   }
 }
 
-/** Removes what is left of sessions that have ended. */
+/** Removes ended sessions. */
 export async function forgetSessions(sql: Sql, now: Date): Promise<void> {
   await store.removeEnded(sql, openAt(now), capacity)
 }

@@ -27,7 +27,7 @@ import { cancelRun } from './list.ts'
 import type { Triggers } from './triggers.ts'
 
 export interface RunSettings extends RunnerSettings, HostSettings {
-  /** Days for which runs that have ended are kept. */
+  /** Days for which ended runs are kept. */
   keepDays: number
 }
 
@@ -58,39 +58,39 @@ interface RunnerParts {
 interface Started {
   runner: Runner
   approvals: Approvals
-  /** For endpoints. */
+  /** Used by endpoints. */
   control: AgentControl
 }
 
-/** What endpoints do with the runs of agents. */
+/** Operations of endpoints on runs. */
 export interface AgentControl {
-  /** There may be runs to begin. */
+  /** Looks for runs to begin. */
   wake(): void
-  /** Ends a run, on whichever node it is, unless it has ended. `keepsText`: what was written so far is posted. */
+  /** Ends an open run, on any node. `keepsText`: the text so far is posted. */
   cancel(run: number, keepsText: boolean): Promise<void>
-  /** Decisions about calls were stored: what follows from them is brought about. */
+  /** Carries out stored decisions about calls. */
   settle(): Promise<void>
   /**
-   * Answers a question as an agent would, outside of any app, and writes nothing. Takes at most as long as a run; ends
-   * when the signal aborts. Rejects with NotFound where there is no such agent.
+   * Answers a question like the agent, outside of any app, and writes nothing. Takes at most as long as a run; ends
+   * when the signal aborts. NotFound where there is no such agent.
    */
   test(question: TestQuestion, watcher: TestWatcher, signal: AbortSignal): Promise<TestAnswer>
-  /** Every provider there is. `host` is where it is reached, null for what works here. Never a key. */
+  /** All providers. `host` is null for the built-in one. Never contains a key. */
   providers(): { id: string; is_configured: boolean; host: string | null }[]
 }
 
-/** What nodes tell each other of runs: that there are new ones, or that something happened to some. */
+/** Messages between nodes about runs: new ones, or changed ones. */
 const channel = 'agent-runs'
 
 interface RunNews {
   from: string
   /** Runs that may have been cancelled; absent: there may be something to begin. */
   review?: number[]
-  /** An app of which runs were written: some may be new, some cancelled. */
+  /** An app whose runs were written: some may be new, some cancelled. */
   app?: number
 }
 
-/** A runner that commits on this node wake, and those of others through the bus. */
+/** Starts the runner, which this node's commits wake, and other nodes' through the bus. */
 export function startRunner(parts: RunnerParts): Started {
   const { sql, apps, triggers, settings, clock, log, counts, bus, providers } = parts
   const now = () => new Date(clock.now())
@@ -131,7 +131,7 @@ export function startRunner(parts: RunnerParts): Started {
     if (!triggers.take(app.id)) return
     runner.wake()
     void runner.reviewApp(app.id)
-    // What it does not come to now, the next look does.
+    // The rest is left to the next poll.
     approvals.settle().catch((error: unknown) => log.warn({ error }, 'Approvals could not be settled'))
     tellNodes({ app: app.id })
   })
@@ -163,10 +163,10 @@ export function startRunner(parts: RunnerParts): Started {
   return { runner, approvals, control }
 }
 
-/** What an item was sent with is kept for a run that is tried again, as long as unused blobs are. */
+/** The context of an item is kept for retries as long as unused blobs are. */
 const contextDays = 7
 
-/** Rows in one delete: few enough that requests do not wait for it. A guess. */
+/** Rows per delete, few enough that requests do not wait for it. A guess. */
 const batchSize = 500
 
 interface JobParts {
@@ -183,7 +183,7 @@ export function agentRunJobs({ runner, approvals, counts, sql, settings, past }:
   const look = async () => {
     await approvals.settle()
     await runner.poll()
-    // Leases run out, and what waits becomes due.
+    // Leases expire, and waiting runs become due, without a commit.
     return false
   }
   const forget = async (signal: AbortSignal) => {

@@ -11,6 +11,12 @@ const fewFound = 2_000
 /** Words of `q` of which the rarest is looked for among people: the longest ones. */
 const comparedWords = 5
 
+export interface Called {
+  isCalled: Fragment
+  /** It names a few apps by their ids. */
+  isFew: boolean
+}
+
 /**
  * A condition on `a`, a row of apps, and `m`, the caller's membership: each word of `q` is the beginning of a word of
  * what the app is called for the caller. Of what names are made of, nothing is kept but the words of given names and of
@@ -18,19 +24,20 @@ const comparedWords = 5
  *
  * Where the words are rare, some ms. Otherwise each of the caller's apps is looked at: 3 to 10 µs for each.
  */
-export async function toCalled(db: Db, q: string, by: Principal): Promise<{ isCalled: Fragment }> {
+export async function toCalled(db: Db, q: string, by: Principal): Promise<Called> {
   // Expecting next to nothing of a pattern, PostgreSQL would go through all apps first; of this, it expects half.
   const hasThem = db`coalesce(${hasWords(db, nameFor(db, by), q)}, false)`
-  if (by.kind === 'user' && !(await hasMany(db, by.user))) return { isCalled: hasThem }
+  if (by.kind === 'user' && !(await hasMany(db, by.user))) return { isCalled: hasThem, isFew: false }
   const [named, unnamed] = await Promise.all([findNamed(db, q), findUnnamed(db, q, by)])
   if (named !== null && unnamed !== null) {
     const found = db`any(${[...named, ...unnamed]}::bigint[])`
     // Said of both tables: otherwise PostgreSQL may go through all memberships of the caller.
     const isOwn = by.kind === 'key' ? db`` : db`and m.app_id = ${found}`
-    return { isCalled: db`(a.id = ${found} ${isOwn} and ${hasThem})` }
+    return { isCalled: db`(a.id = ${found} ${isOwn} and ${hasThem})`, isFew: true }
   }
   const isAmong = (ids: number[] | null) => (ids === null ? db`true` : db`a.id = any(${ids}::bigint[])`)
-  return { isCalled: db`(case when a.name is null then ${isAmong(unnamed)} else ${isAmong(named)} end and ${hasThem})` }
+  const isAmongThem = db`case when a.name is null then ${isAmong(unnamed)} else ${isAmong(named)} end`
+  return { isCalled: db`(${isAmongThem} and ${hasThem})`, isFew: false }
 }
 
 /** What naming.ts derives, in SQL: a text, empty where an app has no name. */

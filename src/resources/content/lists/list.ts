@@ -12,6 +12,7 @@ import type { Parent, ParentType } from '../parent.ts'
 import { centre, countKept, listPlace } from './positions/place-page.ts'
 import { toWalk } from './walk.ts'
 import { visible, type Listed, type Shown } from './positions/place.ts'
+import { searchKept } from './kept-search.ts'
 import { hasTerms } from './search.ts'
 import type { ContentListing, ContentRow } from '../schema.ts'
 import type { Scope } from './scope.ts'
@@ -111,7 +112,7 @@ export async function listFiltered(
   { scope, page, around, kept }: Filtered,
   sql: Sql,
 ): Promise<ContentPage> {
-  if (around === undefined && hasTerms(page)) return { ...(await store.search(sql, scope, page)), page }
+  if (around === undefined && hasTerms(page)) return { ...(await searchKept(store, scope, page, sql)), page }
   const count = kept ?? (await store.count(sql, scope, page))
   if (around !== undefined) {
     const position = await store.findPosition(sql, scope, page, toId(around))

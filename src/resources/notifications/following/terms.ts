@@ -6,33 +6,35 @@ import { hasWords } from '../../../postgres/word-search.ts'
 import { busyCommands } from './pace.ts'
 import { findNewestChange } from '../store.ts'
 
-/** Notifications of somebody that are looked at one by one, where there are no more. Measured: 20 ms. */
+/** Up to this many notifications of a user are searched one by one. Measured: 20 ms. */
 const askedNotifications = 4_000
 
 /**
- * Texts that are gone out from, for each notification that is looked at otherwise: to find who was told of one takes a
- * fraction of what it takes to read one. A guess.
+ * Texts to start from, for each notification that is searched otherwise: finding a text's recipients takes a fraction
+ * of reading a notification. A guess.
  */
 const textsFor = 2
 
-/** Notifications whose ids are carried along; with more, each is looked at again for the total and the page. A guess. */
+/**
+ * The most notifications whose ids are carried through a query; more are checked again for the total and the page. A
+ * guess.
+ */
 const carriedIds = 250_000
 
 /**
- * How long it may be answered again in which notifications words are: to look at 200,000 of them takes some seconds. What
- * is newer is looked at each time, so that all that can be old is what a text was before it was changed.
+ * How long the result of a search may be reused: searching 200,000 notifications takes some seconds. Newer ones are
+ * searched each time, so only edited texts can be outdated.
  */
 const rememberedMs = 30_000
 
-/** Searches that are remembered: 2 MB each at most. A guess. */
+/** The most cached searches: 2 MB each at most. A guess. */
 const rememberedSearches = 20
 
 /** Notifications in one transaction of the job. Measured: 20 ms where all of them say something else. */
 const portionSize = 1_000
 
 /**
- * A condition on `n`: each word of `q` is the beginning of a word of what the notification says. `user` is null for those
- * of everybody.
+ * A condition on `n`: each word of `q` begins a word of the notification's text. `user` null: all users.
  *
  * Those who have many are told by the words that a job keeps; what is newer than these is looked at itself. Where a
  * word is in what nearly everybody is told, all of the user's are: 20 µs for each.
@@ -52,7 +54,7 @@ export async function toSaid(db: Db, user: number | null, q: string): Promise<{ 
   return { isSaid: db`n.id = any(${[...ids, ...fresh.map(({ id }) => id)]}::bigint[])` }
 }
 
-/** What was found in notifications up to an id. */
+/** Matches among notifications up to an id. */
 interface Said {
   /** Null: too many. */
   ids: number[] | null
@@ -86,20 +88,20 @@ const gatherSaid = cachedQuery(
   rememberedSearches,
 )
 
-/** How many rows there are, as far as that is less than `most`. */
+/** The number of rows, counted up to `most`. */
 async function countUpTo(db: Db, rows: Fragment, most: number): Promise<number> {
   const [row] = await db<{ count: number }[]>`select count(*) as count from (${rows} limit ${most}) r`
   return row!.count
 }
 
-/** What `n` says, without its Markdown being read. */
+/** The text of `n`, with its Markdown. */
 function textOf(db: Db): Fragment {
   return db`regexp_replace(n.template, '[{][0-9][}]', ' ', 'g') || ' ' || array_to_string(n.args, ' ')`
 }
 
 /**
- * Adds the words of some notifications, a query for `n`: a row for all who are told the same of the same. Whoever removes
- * one of them meanwhile waits, and removes its words as well.
+ * Indexes the words of some notifications, a query for `n`: one row for all with equal texts about one item. A
+ * concurrent removal of one waits, and removes its words too.
  */
 function addTerms(tx: Tx, said: Fragment): Fragment {
   return tx`
@@ -109,35 +111,35 @@ function addTerms(tx: Tx, said: Fragment): Fragment {
     on conflict (id) do update set terms = kept.terms || excluded.terms`
 }
 
-/** Adds those of a notification that says something else by now. */
+/** Indexes the words of a notification whose text has changed. */
 export async function keepChanged(tx: Tx, id: number): Promise<void> {
   // Meanwhile the job adds nothing: two that add to the same rows could wait for each other.
   await tx`select from notification_terms_cursor for share`
   await addTerms(tx, tx`select id, link_id, template, args from notifications where id = ${id}`)
 }
 
-/** A condition: notifications may be there whose words are not kept yet. */
+/** A condition: there may be notifications that are not indexed yet. */
 const isAnyWithoutTerms = `exists (
   select from notification_terms_cursor c
   where c.next_id <> c.id or c.next_xid is not null or c.id < (select max(id) from notifications))`
 
 const periodMs = 5_000
 
-/** How long it works in each period: a tenth of one connection's time, whatever is left. A guess. */
+/** How long the job works in each period: a tenth of one connection's time, however much is left. A guess. */
 const workMs = 500
 
 interface JobParts {
   sql: Sql
   /** Commands that wait for commits now. */
   waiting: () => number
-  /** Called with how many notifications, at most, are not yet found by their words. */
+  /** Called with the number of notifications, at most, that cannot yet be found by their words. */
   observe: (waiting: number) => void
 }
 
 /**
- * Adds the words of what is new; not while many write, and never for long, because people who are told live would feel
- * it. Ids are drawn in order, but committed in any: the cursor moves over those that were drawn before all transactions
- * began that are under way.
+ * Indexes the words of new notifications; not while many users write, and never for long, so that live notifications
+ * are not delayed. Ids are drawn in order, but committed in any: the cursor passes ids that were drawn before all
+ * running transactions began.
  */
 export function termJob({ sql, waiting, observe }: JobParts): Job {
   const portion = async () =>
@@ -170,7 +172,7 @@ interface Cursor {
   is_over: boolean
 }
 
-/** One portion; how many notifications were in it. */
+/** Indexes one portion; returns its number of notifications. */
 async function advance(tx: Tx): Promise<number> {
   const [cursor] = await tx<Cursor[]>`
     select id, next_id, next_xid is not null as is_known,
@@ -178,9 +180,9 @@ async function advance(tx: Tx): Promise<number> {
     from notification_terms_cursor for update skip locked`
   if (cursor === undefined) return 0
   if (!cursor.is_known) {
-    // Written by a server that has nothing to do, the cursor would itself be something that was committed.
+    // On an idle server, writing the cursor would itself be a commit.
     if (cursor.id === cursor.next_id && cursor.id === (await findNewestChange(tx))) return 0
-    // A turn after the ids were drawn: whoever drew them has begun to write.
+    // One turn after the ids were drawn: their transactions have begun to write by now.
     await tx`update notification_terms_cursor set next_xid = pg_snapshot_xmax(pg_current_snapshot())`
     return 0
   }

@@ -16,28 +16,28 @@ interface FramesOptions {
   clock: Clock
 }
 
-/** Text is gathered for as long: a frame for each word would cost more than it shows. */
+/** How long text is gathered: a frame for each word would be wasteful. */
 const gatherMs = 100
 
-/** Of one answer of a model. */
+/** The most characters of a draft. */
 const draftLimit = 64 * 1024
 
-/** What lasts is said again, for those who come late. */
+/** How often lasting states are repeated, for late subscribers. */
 const repeatMs = 5_000
 
-/** A run under way, as those see it who want to. */
+/** A running run and its draft. */
 interface Shown {
   run: RunRow
   change: RunChange
   text: string
   isTimed: boolean
-  /** The next delta's number; 0 begins the draft anew. */
+  /** The number of the next delta; 0 restarts the draft. */
   n: number
   length: number
   cancel: () => void
 }
 
-/** A frame on its way to other nodes. */
+/** A frame for other nodes. */
 interface Told {
   from: string
   frame: Frame
@@ -46,8 +46,8 @@ interface Told {
 const channelOf = (app: number) => `agent-frames:${app}`
 
 /**
- * Shows clients that ask for it what agents do before it is part of an app's history: states, the names of tools, and the
- * text as it is written. Nothing depends on it and nothing of it is kept; what gets lost is followed by the real item.
+ * Sends clients that ask for it frames about agents at work: states, names of tools, and the text while it is written.
+ * Nothing is stored, and nothing depends on it; a lost frame is superseded by the item.
  */
 export class RunFrames implements RunWatcher {
   readonly #options: FramesOptions
@@ -59,7 +59,10 @@ export class RunFrames implements RunWatcher {
     this.#options = options
   }
 
-  /** The first client here wants to see agents of an app, or none does any more: other nodes' frames come while one does. */
+  /**
+   * The first subscriber of this node asks to see agents of an app, or none does any more: frames of other nodes are
+   * received meanwhile.
+   */
   audience(app: number, isThere: boolean): void {
     const { bus, show } = this.#options
     this.#subscribed.get(app)?.()
@@ -141,7 +144,7 @@ export class RunFrames implements RunWatcher {
   #tell({ run, change }: Pick<Shown, 'run' | 'change'>): void {
     const { userCache } = this.#options
     if (userCache.find(run.agent_id) !== undefined) return this.#send(run.app_id, this.#toFrame(run, change))
-    // A run that waits for other nodes: this one has not had to do with its agent. What gets lost is said again.
+    // The run waits on another node, so its agent may not be in memory. A lost frame is repeated.
     userCache.load([run.agent_id]).then(
       () => this.#send(run.app_id, this.#toFrame(run, change)),
       () => {},
@@ -171,7 +174,7 @@ export class RunFrames implements RunWatcher {
 
   #send(app: number, frame: Frame): void {
     const { bus, show } = this.#options
-    // At once, also while the bus is away, and behind the event that this node has told of before.
+    // Immediately, also while the bus is down, and after the event that this node has sent before.
     show(app, frame)
     bus.publish(channelOf(app), { from: this.#node, frame } satisfies Told)
   }

@@ -3,7 +3,8 @@ import { toId } from '../../../../api/reference.ts'
 import { toPage, type Page } from '../../../../api/page.ts'
 import type { Sql } from '../../../../postgres/sql.ts'
 import { guids } from '../../../apps/kinds.ts'
-import { hasContent, listReadable } from '../../../apps/store.ts'
+import { gatherReach } from '../../../apps/lists/reach.ts'
+import { hasContent } from '../../../apps/store.ts'
 import { sumOfTotals } from '../../commented.ts'
 import type { ContentKind } from '../../kind.ts'
 import type { ContentListing } from '../../schema.ts'
@@ -14,8 +15,8 @@ import { listFiltered, type ContentPage, type Narrowing, type Reader } from '../
 import { findMoment } from '../positions/moment.ts'
 import { centre } from '../positions/place-page.ts'
 import { walkLimit } from '../positions/position.ts'
-import { isOfLively, listLively } from './lively.ts'
-import { findsOften, searchOften } from './often.ts'
+import { countLively, listLively, type Lively } from './lively.ts'
+import { searchAcross } from './search-across.ts'
 import type { Scope } from '../scope.ts'
 import { hasTerms, searchedApps } from '../search.ts'
 import { toWalk } from '../walk.ts'
@@ -30,26 +31,29 @@ export async function listEverywhere(
   const { store, defaultOrder } = kind
   const page = toPage(query, orderFields, defaultOrder, 'along')
   const { sql } = reader
-  const scope = { ...narrow, ...(await toReach(kind, reader, wanted)) }
+  const most = countLively(page)
+  const { itemCount, lively, ...reach } = await toReach(kind, reader, { wanted, lively: most === null ? 0 : most + 1 })
+  const scope: Scope = { ...narrow, ...reach }
   const { after, before } = narrow
   const isRange = after !== undefined || before !== undefined
   const isFar = isRange || page.skip > walkLimit || query.around !== undefined
   const isById = page.order[0]?.field === 'id'
-  if (hasTerms(page)) scope.apps = await narrowToHolding(kind, sql, scope.apps, searchedApps)
-  // The first pages by id are walked to.
-  else if (isFar || !isById) scope.apps = await narrowToHolding(kind, sql, scope.apps, placedApps)
-  const count = await countWhole(kind, sql, scope, page)
+  // With an API key: what others may read was chosen by that. The first pages by id are walked to.
+  if (scope.administered === null && (hasTerms(page) || isFar || !isById))
+    scope.apps = await narrowToHolding(kind, sql, scope.apps, hasTerms(page) ? searchedApps : placedApps)
+  const count = await countWhole(kind, sql, { scope, page, itemCount })
   if (count !== undefined && !isRange && isPlaced(kind, scope, page)) {
     const asked = { scope, page, count, around: query.around }
     if (isById) return listPlaced(kind.store, asked, sql)
     if (isFar) return listTimed(kind.store, asked, sql)
   }
-  if (isOfLively(scope, page) && !isRange && query.around === undefined && !page.countOnly) {
-    const rows = await listLively(sql, store, { scope, page, types: typesOf(kind) })
+  const areMany = scope.apps === null || (most !== null && scope.apps.length > most)
+  if (most !== null && areMany && !isRange && query.around === undefined && !page.countOnly) {
+    const apps = lively ?? (await store.listLively(sql, typesOf(kind), scope.apps, most + 1))
+    const rows = await listLively(sql, store, { scope, page, most, lively: apps })
     if (rows !== null) return { rows, count: count ?? (await store.count(sql, scope, page)), page }
   }
-  const isRemembered = query.around === undefined && scope.apps === null && (await findsOften(sql, store.table, page))
-  if (isRemembered) return searchOften(store, scope, page, sql)
+  if (query.around === undefined && hasTerms(page)) return { ...(await searchAcross(store, scope, page, sql)), page }
   return listFiltered(store, { scope, page, around: query.around, kept: count }, sql)
 }
 
@@ -110,24 +114,27 @@ async function listTimed(store: ContentStore, { scope, page, count, around }: Pl
   return { rows: await store.findInOrder(sql, descending ? ids.toReversed() : ids), count, page }
 }
 
+/** A scope with what is known of its apps besides, where it has none but those that hold something. */
+type Reached = Scope & { itemCount?: number; lively?: Lively }
+
 /** Where the caller may look: everywhere with an API key. */
 async function toReach(
   kind: ContentKind,
   { sql, by, userCache }: Reader,
-  wanted: number[] | undefined,
-): Promise<Scope> {
+  { wanted, lively }: { wanted: number[] | undefined; lively: number },
+): Promise<Reached> {
   if (by.kind === 'key') return { apps: wanted ?? null, hidden: [], administered: null, author: by.user, readOnly: [] }
-  const directories = await userCache.directoriesOf(by.user)
-  const which = sql`a.type = any(${typesOf(kind)}) and ${hasContent(sql)}`
-  const readable = await listReadable(sql, by.user, directories, which)
-  const apps = wanted === undefined ? readable : readable.filter(({ id }) => wanted.includes(id))
-  return {
-    apps: apps.map(({ id }) => id),
-    hidden: apps.flatMap(({ id, hidden_id }) => (hidden_id === null ? [] : [{ app: id, id: hidden_id }])),
-    administered: apps.flatMap(({ id, is_admin }) => (is_admin ? [id] : [])),
-    author: by.user,
-    readOnly: apps.flatMap(({ id, can_write }) => (can_write ? [] : [id])),
-  }
+  const { fits } = kind
+  const reach = await gatherReach(sql, {
+    user: by.user,
+    directories: await userCache.directoriesOf(by.user),
+    which: sql`a.type = any(${typesOf(kind)}) and ${hasContent(sql)} ${
+      wanted === undefined ? sql`` : sql`and a.id = any(${wanted}::bigint[])`
+    }`,
+    counted: sql`a.type = any(${Object.keys(guids).filter(fits)})`,
+    lively,
+  })
+  return { ...reach, author: by.user }
 }
 
 /** Types of apps in which there may be such items, directly or as comments on what is there. */
@@ -137,12 +144,17 @@ function typesOf({ fits, parents }: ContentKind): string[] {
   return Object.keys(guids).filter(isIn)
 }
 
+interface Counted {
+  scope: Scope
+  page: Page<OrderField>
+  itemCount: number | undefined
+}
+
 /** How many items there are where nothing filters: what is visible is kept, and little is in the trash. */
 async function countWhole(
   kind: ContentKind,
   sql: Sql,
-  scope: Scope,
-  page: Page<OrderField>,
+  { scope, page, itemCount }: Counted,
 ): Promise<number | undefined> {
   const { after, before, followedBy, hidden, apps } = scope
   if (hasTerms(page) || hidden.length > 0 || page.trashed === true || followedBy !== undefined) return undefined
@@ -154,12 +166,17 @@ async function countWhole(
       before === undefined ? await sumOf(kind, sql, apps) : await countBeforeIn(sql, table, scope.apps, before)
     return Math.max(0, end - skipped)
   }
-  const visible = await sumOf(kind, sql, apps)
+  const visible = await sumOf(kind, sql, apps, itemCount)
   return page.trashed === false ? visible : visible + (await kind.store.count(sql, scope, { ...page, trashed: true }))
 }
 
-/** How many visible items there are in all, from what apps keep. */
-async function sumOf({ store, fits, parents }: ContentKind, sql: Sql, apps: number[] | null): Promise<number> {
-  const direct = await store.sumOfApps(sql, Object.keys(guids).filter(fits), apps)
-  return Object.keys(parents).length === 0 ? direct : direct + (await sumOfTotals(sql, apps))
+/** How many visible items there are in all, from what apps keep; `direct` where those made directly in them are counted. */
+async function sumOf(
+  { store, fits, parents }: ContentKind,
+  sql: Sql,
+  apps: number[] | null,
+  direct?: number,
+): Promise<number> {
+  const sum = direct ?? (await store.sumOfApps(sql, Object.keys(guids).filter(fits), apps))
+  return Object.keys(parents).length === 0 ? sum : sum + (await sumOfTotals(sql, apps))
 }

@@ -1,0 +1,80 @@
+import type { Principal } from '../../../auth/principal.ts'
+import type { Page } from '../../../api/page.ts'
+import { cachedQuery } from '../../../postgres/cached-query.ts'
+import type { Db, Sql } from '../../../postgres/sql.ts'
+import { toCalled } from './names.ts'
+import { toOrder, toSource, type AppFilter, type OrderField } from './source.ts'
+
+export interface Found {
+  ids: number[]
+  count: number
+}
+
+/** Apps of which it takes too long to find out what each is called: 7 µs for each (measured). */
+const manyApps = 10_000
+
+/** True where a list may have so many: of all, by what PostgreSQL knows of the table, or of those that somebody is in. */
+export async function areMany(db: Db, by: Principal): Promise<boolean> {
+  const [row] = await db<{ are_many: boolean }[]>`
+    select ${
+      by.kind === 'key'
+        ? db`(select reltuples >= ${manyApps} from pg_class where oid = 'apps'::regclass)`
+        : db`(select count(*) from (select from members where user_id = ${by.user} limit ${manyApps}) m) = ${manyApps}`
+    } as are_many`
+  return row!.are_many
+}
+
+/**
+ * A page of very many apps by what they are called, gathered once for all pages. Which of them the caller is in, and all else
+ * but what they are called, is asked again. Null where the page is beyond what is remembered, or a word finds a few at once.
+ */
+export async function listNamed(sql: Sql, filter: AppFilter, page: Page<OrderField>): Promise<Found | null> {
+  const { skip, take, countOnly, q, ...asked } = page
+  const { kind, user } = filter.by
+  const named = await gatherNamed(sql, {
+    filter: { ...filter, by: { kind, user, credential: '' } },
+    page: { ...asked, q },
+  })
+  if (named === null) return null
+  const { count, ids } = named
+  if (countOnly || skip >= count) return { ids: [], count }
+  if (skip + take > ids.length && ids.length < count) return null
+  const wanted = ids.slice(skip, skip + take)
+  const from = toSource(
+    sql,
+    filter,
+    { ...page, q: undefined },
+    { isCalled: sql`a.id = any(${wanted}::bigint[])`, isFew: true },
+  )
+  const left = new Set((await sql<{ id: number }[]>`select a.id ${from}`).map(({ id }) => id))
+  return { ids: wanted.filter(id => left.has(id)), count }
+}
+
+/** How long what many apps are called may be answered again: it takes 1.5 s for 200,000. */
+const rememberedMs = 30_000
+
+/** Ids of one list that are remembered, and lists: 0.8 MB each at most. Guesses. */
+const rememberedIds = 100_000
+const rememberedLists = 20
+
+interface Named {
+  filter: AppFilter
+  page: Omit<Page<OrderField>, 'skip' | 'take' | 'countOnly'>
+}
+
+const gatherNamed = cachedQuery(
+  rememberedMs,
+  async (sql: Sql, { filter, page }: Named): Promise<Found | null> => {
+    const q = page.q?.trim()
+    const called = q ? await toCalled(sql, q, filter.by) : { isCalled: sql`true`, isFew: false }
+    if (called.isFew) return null
+    const [row] = await sql<[{ ids: string | null; count: number }]>`
+      with found as materialized (
+        select a.id, row_number() over (order by ${toOrder(sql, page.order, filter.by)}) as place
+        ${toSource(sql, filter, { ...page, skip: 0, take: 0, countOnly: false }, called)})
+      select string_agg(id::text, ',' order by place) filter (where place <= ${rememberedIds}) as ids, count(*) as count
+      from found`
+    return { ids: row.ids?.split(',').map(Number) ?? [], count: row.count }
+  },
+  rememberedLists,
+)

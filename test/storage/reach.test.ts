@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { gatherReach } from '../../src/resources/apps/lists/reach.ts'
+import { listReadable } from '../../src/resources/apps/store.ts'
+import { searchAcross } from '../../src/resources/content/lists/across/search-across.ts'
+import type { Scope } from '../../src/resources/content/lists/scope.ts'
+import { contentStore, type OrderField } from '../../src/resources/content/store.ts'
+import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
+import type { Page } from '../../src/api/page.ts'
+import { createDatabase, type Database } from '../support/database.ts'
+
+const ann = 1
+const store = contentStore('messages')
+let database: Database
+
+/** Apps in every state that it hangs on whether Ann may read them. */
+beforeAll(async () => {
+  database = await createDatabase()
+  const { sql } = database
+  await sql`insert into directories (id, name, created_at) values (7, 'seven', now()), (8, 'eight', now())`
+  await sql`
+    with states as (
+      select row_number() over () as id, * from
+        unnest(array['none', 'read', 'write']) open, unnest(array[null, 7, 8]::bigint[]) directory_id,
+        unnest(array[null, ${ann}, 2]::bigint[]) owner_id, unnest(array['live', 'trashed', 'deleted']) state,
+        unnest(array['nobody', null, 'none', 'read', 'write', 'admin']) access, unnest(array[null, 5]::bigint[]) hidden_id
+    ), inserted as (
+      insert into apps (id, type, access, directory_id, owner_id, rev, head_rev, head_at, created_at, created_by, item_count,
+        made_count, trashed_at, deleted_at)
+      select id, 'chat_room', open, directory_id, owner_id, id, id, timestamp '2026-01-01' + id * interval '1 minute', now(), 2,
+        id % 5, id % 7, case when state = 'trashed' then now() end, case when state = 'deleted' then now() end from states
+    )
+    insert into members (app_id, user_id, access, joined_rev, hidden_id)
+    select id, ${ann}, access, 1, hidden_id from states where access is distinct from 'nobody'`
+  await sql`
+    insert into messages (id, app_id, text, plain, created_at, created_by)
+    select i, 1 + i % 900, plain, plain, now(), 2
+    from generate_series(1, 40000) i, lateral (select 'often ' || case when i % 500 = 0 then 'rare' else '' end as plain) p`
+  await sql`insert into messages_terms select id, search_terms(app_id, plain, tags) from messages`
+  await prepareEvents(sql, new Date())
+  await sql`vacuum analyze messages, messages_terms, apps, members`
+})
+afterAll(() => database[Symbol.asyncDispose]())
+
+test('what somebody may read is gathered by the same rule by which it is looked up one by one', async () => {
+  const { sql } = database
+  const which = sql`a.made_count > 0`
+  const expected = await listReadable(sql, ann, [7], which)
+  const idsOf = (those: typeof expected) => those.map(({ id }) => id).toSorted((a, b) => a - b)
+  const counts = await sql<{ count: number }[]>`
+    select sum(item_count)::int as count from apps where id = any(${idsOf(expected)}::bigint[]) and id < 300`
+
+  const reach = await gatherReach(sql, { user: ann, directories: [7], which, counted: sql`a.id < 300`, lively: 3 })
+
+  expect(expected.length).toBeGreaterThan(100)
+  expect(reach.apps.toSorted((a, b) => a - b)).toEqual(idsOf(expected))
+  expect(reach.administered.toSorted((a, b) => a - b)).toEqual(idsOf(expected.filter(({ is_admin }) => is_admin)))
+  expect(reach.readOnly.toSorted((a, b) => a - b)).toEqual(idsOf(expected.filter(({ can_write }) => !can_write)))
+  const hidden = expected.filter(({ hidden_id }) => hidden_id !== null)
+  expect(reach.hidden).toEqual(idsOf(hidden).map(app => ({ app, id: 5 })))
+  expect(reach.itemCount).toBe(counts[0]!.count)
+  const newest = idsOf(expected).toReversed().slice(0, 3)
+  expect(reach.lively).toEqual(newest.map(id => ({ id, head_at: new Date(Date.UTC(2026, 0, 1) + id * 60_000) })))
+})
+
+const page: Page<OrderField> = {
+  skip: 0,
+  take: 50,
+  countOnly: false,
+  order: [{ field: 'id', descending: false }],
+  q: undefined,
+  tags: [],
+  trashed: false,
+}
+
+/** More apps than are asked for each by itself, and fewer than there are. */
+function scopeOf(first: number): Scope {
+  const apps = Array.from({ length: 400 }, (_, at) => first + at)
+  return { apps, hidden: [], administered: [], author: ann, readOnly: [] }
+}
+
+test('what is rare is found in the apps that are searched alone, and so is what is written next', async () => {
+  const { sql } = database
+  const expected = await store.search(sql, scopeOf(1), { ...page, q: 'rare' })
+
+  const found = await searchAcross(store, scopeOf(1), { ...page, q: 'rare' }, sql)
+  await sql`update messages set plain = 'often rare' where id = 2`
+  await sql`update messages_terms set terms = search_terms(3, 'often rare', '{}') where id = 2`
+  const later = await searchAcross(store, scopeOf(1), { ...page, q: 'rare' }, sql)
+
+  expect(expected.count).toBeGreaterThan(3)
+  expect(found).toEqual(expected)
+  expect(later.rows.map(({ id }) => id)).toEqual([2, ...expected.rows.map(({ id }) => id)])
+})
+
+test('what was often found a moment ago is shown without what is in the trash now, and only of apps that are asked for', async () => {
+  const { sql } = database
+  const asked = { ...page, q: 'often' }
+  const before = await searchAcross(store, scopeOf(1), asked, sql)
+  const [first, ...others] = before.rows
+
+  await sql`update messages set trashed_at = now() where id = ${first!.id}`
+  const after = await searchAcross(store, scopeOf(1), asked, sql)
+  const elsewhere = await searchAcross(store, scopeOf(500), asked, sql)
+
+  expect(after.rows).toEqual(others)
+  expect(after.count).toBe(before.count)
+  expect(elsewhere.rows).toHaveLength(50)
+  expect(elsewhere.rows.every(({ app_id }) => app_id >= 500 && app_id < 900)).toBe(true)
+})
+
+test('far pages of all that there is have what nearer ones would go on with', async () => {
+  const { sql } = database
+  await sql`update messages set trashed_at = now() where id % 97 = 0`
+  const rows = await sql<{ id: number }[]>`
+    select m.id from messages m join apps a on a.id = m.app_id
+    where m.trashed_at is null and a.trashed_at is null and a.deleted_at is null order by m.id offset 10001 limit 50`
+  const scope: Scope = { apps: null, hidden: [], administered: null, author: 0, readOnly: [] }
+
+  const far = await store.list(sql, scope, { ...page, skip: 10_001 })
+
+  expect(rows).toHaveLength(50)
+  expect(far.map(({ id }) => id)).toEqual(rows.map(({ id }) => id))
+})
