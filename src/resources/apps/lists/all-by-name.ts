@@ -10,10 +10,10 @@ export interface Found {
   count: number
 }
 
-/** Apps of which it takes too long to find out what each is called: 7 µs for each (measured). */
+/** With this many apps, computing all their titles takes too long: 7 µs each (measured). */
 const manyApps = 10_000
 
-/** True where a list may have so many: of all, by what PostgreSQL knows of the table, or of those that somebody is in. */
+/** True where a list may contain so many apps: of all, by PostgreSQL's statistics, or of the user's. */
 export async function areMany(db: Db, by: Principal): Promise<boolean> {
   const [row] = await db<{ are_many: boolean }[]>`
     select ${
@@ -25,8 +25,8 @@ export async function areMany(db: Db, by: Principal): Promise<boolean> {
 }
 
 /**
- * A page of very many apps by what they are called, gathered once for all pages. Which of them the caller is in, and all else
- * but what they are called, is asked again. Null where the page is beyond what is remembered, or a word finds a few at once.
+ * A page of very many apps by title, from a list of ids that is cached for all pages. Membership and all other data is
+ * read again. Null where the page is beyond the cached ids, or a word matches only few apps.
  */
 export async function listNamed(sql: Sql, filter: AppFilter, page: Page<OrderField>): Promise<Found | null> {
   const { skip, take, countOnly, q, ...asked } = page
@@ -50,10 +50,10 @@ export async function listNamed(sql: Sql, filter: AppFilter, page: Page<OrderFie
   return { ids: wanted.filter(id => left.has(id)), count }
 }
 
-/** How long what many apps are called may be answered again: it takes 1.5 s for 200,000. */
+/** How long the order of titles may be reused: computing it takes 1.5 s for 200,000 apps. */
 const rememberedMs = 30_000
 
-/** Ids of one list that are remembered, and lists: 0.8 MB each at most. Guesses. */
+/** The most ids of one cached list, and lists: 0.8 MB each at most. Guesses. */
 const rememberedIds = 100_000
 const rememberedLists = 20
 

@@ -2,36 +2,37 @@ import type { Principal } from '../../../auth/principal.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { hasWords } from '../../../postgres/word-search.ts'
 
-/** Apps that are asked one by one what they are called, where somebody is in no more. Measured: 15 ms. */
+/** Up to this many apps of a user are searched one by one. Measured: 15 ms. */
 const askedApps = 1_000
 
-/** Apps, or people, that are gone out from where no more are found. A guess. */
+/** A search starts from apps or users where at most this many match. A guess. */
 const fewFound = 2_000
 
-/** Words of `q` of which the rarest is looked for among people: the longest ones. */
+/** The longest words of `q`, of which the rarest is looked up among users. */
 const comparedWords = 5
 
 export interface Called {
   isCalled: Fragment
-  /** It names a few apps by their ids. */
+  /** True where it selects a few apps by id. */
   isFew: boolean
 }
 
 /**
- * A condition on `a`, a row of apps, and `m`, the caller's membership: each word of `q` is the beginning of a word of
- * what the app is called for the caller. Of what names are made of, nothing is kept but the words of given names and of
- * people, each in an index of its own row; so there is nothing that could be outdated.
+ * A condition on `a`, a row of apps, and `m`, the caller's membership: each word of `q` begins a word of the app's
+ * title for the caller. Only the words of given names and of users' names are indexed, each with its own row, so
+ * nothing can become outdated.
  *
- * Where the words are rare, some ms. Otherwise each of the caller's apps is looked at: 3 to 10 µs for each.
+ * Rare words take some milliseconds. Otherwise each of the caller's apps is checked: 3 to 10 µs each.
  */
 export async function toCalled(db: Db, q: string, by: Principal): Promise<Called> {
-  // Expecting next to nothing of a pattern, PostgreSQL would go through all apps first; of this, it expects half.
+  // PostgreSQL expects a pattern to match next to nothing, and would go through all apps first; of this expression it
+  // expects half to match.
   const hasThem = db`coalesce(${hasWords(db, nameFor(db, by), q)}, false)`
   if (by.kind === 'user' && !(await hasMany(db, by.user))) return { isCalled: hasThem, isFew: false }
   const [named, unnamed] = await Promise.all([findNamed(db, q), findUnnamed(db, q, by)])
   if (named !== null && unnamed !== null) {
     const found = db`any(${[...named, ...unnamed]}::bigint[])`
-    // Said of both tables: otherwise PostgreSQL may go through all memberships of the caller.
+    // A condition on both tables: otherwise PostgreSQL may go through all memberships of the caller.
     const isOwn = by.kind === 'key' ? db`` : db`and m.app_id = ${found}`
     return { isCalled: db`(a.id = ${found} ${isOwn} and ${hasThem})`, isFew: true }
   }
@@ -40,7 +41,7 @@ export async function toCalled(db: Db, q: string, by: Principal): Promise<Called
   return { isCalled: db`(${isAmongThem} and ${hasThem})`, isFew: false }
 }
 
-/** What naming.ts derives, in SQL: a text, empty where an app has no name. */
+/** The title of an app as SQL, as naming.ts derives it; empty where the app has none. */
 export function nameFor(db: Db, by: Principal): Fragment {
   const names = (who: Fragment) => db`(
     select left(string_agg(coalesce(u.display_name, 'Deleted user'), ', ' order by n.joined_rev), 256)
@@ -58,7 +59,7 @@ async function hasMany(db: Db, user: number): Promise<boolean> {
   return row!.count > askedApps
 }
 
-/** Apps whose given names may have all words; null where they are many. Served by apps_search. */
+/** Apps whose given names may contain all words; null where they are many. Served by apps_search. */
 async function findNamed(db: Db, q: string): Promise<number[] | null> {
   const rows = await db<{ id: number }[]>`
     select id from apps where name is not null and name_terms(name) @@ name_query(${q}, true, true)
@@ -67,8 +68,8 @@ async function findNamed(db: Db, q: string): Promise<number[] | null> {
 }
 
 /**
- * Apps without a given name in which somebody has the rarest of the words in theirs, some more than once; null where they
- * are many. The caller counts where nobody else is in it. Served by members_user.
+ * Apps without a given name in which a user has the rarest of the words in the name, some repeatedly; null where they
+ * are many. The caller counts in an app without other members. Served by members_user.
  */
 async function findUnnamed(db: Db, q: string, { user }: Principal): Promise<number[] | null> {
   const people = await findPeople(db, q)
@@ -84,8 +85,8 @@ async function findUnnamed(db: Db, q: string, { user }: Principal): Promise<numb
 }
 
 /**
- * Those who have the rarest of the words in their names; null where they are many. Commas are passed over: in names of
- * apps they stand between people. Served by users_names.
+ * Users with the rarest of the words in their names; null where they are many. Commas, which separate names in titles,
+ * are ignored. Served by users_names.
  */
 async function findPeople(db: Db, q: string): Promise<number[] | null> {
   const words = q.split(/\s+/).toSorted((a, b) => b.length - a.length)

@@ -4,7 +4,7 @@ import { areMany, listNamed, type Found } from './all-by-name.ts'
 import { toCalled } from './names.ts'
 import { isKept, isWhole, toOrder, toSource, type AppFilter, type OrderField } from './source.ts'
 
-/** One page of the ids of the apps that the caller is a member of, or of all for an API key, and how many there are. */
+/** The ids of one page of the apps that the caller is a member of (for an API key, of all apps), and the total. */
 export async function listApps(sql: Db, filter: AppFilter, page: Page<OrderField>): Promise<Found> {
   const q = page.q?.trim()
   if ((q || page.order[0]!.field === 'name') && (await areMany(sql, filter.by))) {
@@ -14,7 +14,7 @@ export async function listApps(sql: Db, filter: AppFilter, page: Page<OrderField
   const called = q ? await toCalled(sql, q, filter.by) : { isCalled: sql`true`, isFew: false }
   const from = toSource(sql, filter, page, called)
   if ((q || (filter.by.kind === 'user' && !isWhole(filter, page))) && !page.countOnly) {
-    // Each may have been looked at, so that is done only once.
+    // The query may check every app, so page and total come from one run.
     const found = await sql<{ id: number; count: number }[]>`
       select a.id, count(*) over () as count ${from}
       order by ${toOrder(sql, page.order, filter.by)}
@@ -32,8 +32,8 @@ export async function listApps(sql: Db, filter: AppFilter, page: Page<OrderField
 }
 
 /**
- * How many there are. Of all that somebody is in, the few are taken off that are not listed: 25 ms for 100,000 instead of
- * 95 to look at each app. Served by members_user and apps_hidden.
+ * The total. For all apps of a user, the few unlisted ones are subtracted: 25 ms for 100,000 instead of 95 to check
+ * each app. Served by members_user and apps_hidden.
  */
 function countOf(sql: Db, filter: AppFilter, page: Page, from: Fragment): Fragment {
   const { by } = filter

@@ -1,6 +1,6 @@
 import type { Fragment, Sql } from '../../../postgres/sql.ts'
 
-/** The apps that a user may read, and what lists of their content have to know of them. */
+/** The apps that a user may read, with data for lists of their content. */
 export interface Reach {
   apps: number[]
   /** Items up to these ids are hidden from the user, by app. */
@@ -8,16 +8,16 @@ export interface Reach {
   administered: number[]
   /** Apps in which the user may not write. */
   readOnly: number[]
-  /** How many visible items were made directly in those that are counted. */
+  /** The number of visible items made directly in the counted apps. */
   itemCount: number
-  /** Those in which something was done last, newest first, and when: as many as were asked for. */
+  /** The most recently active apps, newest first, and when: as many as were asked for. */
   lively: { id: number; head_at: Date }[]
 }
 
 interface Reader {
   user: number
   directories: number[]
-  /** Conditions on `a`, a row of apps: those that are looked for, and those of them whose items are counted. */
+  /** Conditions on `a`, a row of apps: which apps are wanted, and whose items are counted. */
   which: Fragment
   counted: Fragment
   lively: number
@@ -35,10 +35,10 @@ interface Row {
 }
 
 /**
- * The same rule as `selectReadable`, for somebody who may be in very many apps. These are asked for as one array, so that
- * PostgreSQL goes along the primary key of apps instead of descending it for each, and what is known of the user's
- * memberships is looked up in hashes: of 20,000 apps it takes a third of the pages and of the time of a join. They come as
- * texts, since to read a row for each takes as long again.
+ * As `selectReadable`, for a user who may be in very many apps. These are passed as one array, so that PostgreSQL walks
+ * the primary key of apps once instead of descending it for each, and looks memberships up in hashes: with 20,000 apps
+ * it takes a third of the pages and of the time of a join. Results are texts, because reading a row for each takes as
+ * long again.
  */
 export async function gatherReach(sql: Sql, { user, directories, which, counted, lively }: Reader): Promise<Reach> {
   const isOwn = sql`coalesce(a.owner_id = ${user}, false)`

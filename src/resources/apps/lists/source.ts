@@ -14,11 +14,11 @@ export interface AppFilter {
   isArchived: boolean | null
   isUnread: boolean | null
   hasUid: boolean | null
-  /** Only apps with one of these uids; null for all. */
+  /** Only apps with one of these uids; null: all. */
   uids: string[] | null
 }
 
-/** True where nothing narrows a list. */
+/** True for a list without a filter. */
 export function isWhole({ by: _, ...filter }: AppFilter, { q, tags, trashed }: Page): boolean {
   const isFiltered = Object.values(filter).some(
     value => value !== null && !(Array.isArray(value) && value.length === 0),
@@ -26,7 +26,7 @@ export function isWhole({ by: _, ...filter }: AppFilter, { q, tags, trashed }: P
   return !isFiltered && !q?.trim() && tags.length === 0 && trashed === false
 }
 
-/** Apps `a` with what the caller is in each, `m`: for an API key nothing. */
+/** Apps `a` joined with the caller's membership `m`, which an API key has none of. */
 function toJoin(sql: Db, { by, directory, uids, hasUid }: AppFilter, isFew: boolean): Fragment {
   if (by.kind === 'key') return sql`apps a left join members m on m.app_id = a.id and m.user_id = ${deletedUser}`
   if (isFew || directory !== null || uids !== null || hasUid !== null)
@@ -35,9 +35,9 @@ function toJoin(sql: Db, { by, directory, uids, hasUid }: AppFilter, isFew: bool
 }
 
 /**
- * All that somebody is in. Not knowing how much that is, PostgreSQL would descend the index of apps for each: 100,000 pages
- * for 20,000. Asked for as an array they are gone through along the index, and a full join, which is kept from becoming
- * another one, is never a loop in a loop. Memberships are read from members_user alone, as far as it has what is asked.
+ * All apps of a user. Not knowing their number, PostgreSQL would descend the index of apps for each: 100,000 pages for
+ * 20,000. Passed as an array they are walked to along the index, and a full join, which is kept from becoming another
+ * kind, is never a nested loop. Memberships are read from members_user alone, as far as it has the columns.
  */
 function joinOwn(sql: Db, user: number): Fragment {
   return sql`(
@@ -56,7 +56,7 @@ function joinOwn(sql: Db, user: number): Fragment {
     ) m`
 }
 
-/** For a token: from the user's memberships outwards. */
+/** For a token: starts from the user's memberships. */
 export function toSource(sql: Db, filter: AppFilter, page: Page, { isCalled, isFew }: Called): Fragment {
   const { by } = filter
   const user = by.kind === 'user' ? by.user : deletedUser
@@ -83,7 +83,7 @@ export function toSource(sql: Db, filter: AppFilter, page: Page, { isCalled, isF
       ${toTrashed(sql, by, page.trashed)}`
 }
 
-/** Trashed apps show themselves to those who may restore them. */
+/** Trashed apps are visible to users who may restore them. */
 function toTrashed(sql: Db, by: Principal, trashed: boolean | null): Fragment {
   if (trashed === false) return sql`and a.trashed_at is null`
   const isMine = by.kind === 'key' ? sql`true` : sql`(m.access = 'admin' or a.owner_id = ${by.user})`
@@ -100,20 +100,20 @@ export function toOrder(sql: Db, order: OrderKey<OrderField>[], by: Principal): 
   }
   const keys = order.map(({ field, descending }) => {
     const key = descending ? sql`${column(field)} desc` : column(field)
-    // Apps that were never pinned come last in either direction. Said of the others, no index would be in that order.
+    // Apps that were never pinned come last in either direction. For other orders, `nulls last` would match no index.
     return field === 'pinned_at' ? sql`${key} nulls last` : key
   })
   return keys.reduce((all, key) => sql`${all}, ${key}`)
 }
 
-// The rules of unread.ts, as conditions on `a`, an app, and `m`, somebody's relation to it.
+// The rules of unread.ts as conditions on `a`, an app, and `m`, a user's relation to it.
 
 /** `!isHidden`. */
 export function isKept(sql: Db): Fragment {
   return sql`(not m.is_removed or coalesce(a.last_id, 0) > coalesce(m.hidden_id, 0))`
 }
 
-/** `newestByOthers`, which is no condition. */
+/** `newestByOthers` as an expression. */
 function newestByOthers(sql: Db, user: number): Fragment {
   return sql`(case when a.last_by = ${user} then a.prior_id else a.last_id end)`
 }

@@ -7,13 +7,13 @@ import type { ContentRow } from '../schema.ts'
 import type { Scope } from './scope.ts'
 import { manyApps } from './search.ts'
 
-/** Items that take 0.3 s to be gone through. A guess. */
+/** With this many matching items, going through them takes 0.3 s. A guess. */
 export const oftenFrom = 10_000
 
-/** How long what is found may be answered again: to go through 55,000 items of ten million takes 1 s. */
+/** How long a result may be reused: going through 55,000 of ten million items takes 1 s. */
 const rememberedMs = 30_000
 
-/** Ids of one search that are remembered, and searches: 0.8 MB each at most. Guesses. */
+/** The most ids of one cached search, and searches: 0.8 MB each at most. Guesses. */
 const rememberedIds = 100_000
 const rememberedSearches = 50
 
@@ -25,9 +25,9 @@ interface Found {
 const databases = new WeakMap<Sql, LRUCache<string, Found>>()
 
 /**
- * A page of what is found by its words and tags, and how much that is. What takes long, because it is much or in many apps,
- * is gone through once for all pages, and remembered for half a minute. Of a page, each item is looked at again, so that
- * nothing is shown that the caller may not see any more: it is missing, as is what was made since.
+ * A page of items that match words and tags, and the total. Costly results, with many items or apps, are gathered once
+ * for all pages and cached for half a minute. Each item of a page is checked again, so that no item appears that the
+ * caller may not see any more; such items, and newer ones, are missing.
  */
 export async function searchKept(
   store: ContentStore,
@@ -45,7 +45,7 @@ export async function searchKept(
   const isLong = count >= oftenFrom || scope.apps === null || scope.apps.length > manyApps
   if (before === undefined && isLong) kept.set(key, found)
   if (countOnly || skip >= count) return { rows: [], count }
-  // Beyond the ids that are remembered.
+  // Beyond the cached ids.
   if (skip + take > ids.length && ids.length < count) return store.search(sql, scope, page)
   return { rows: await store.findListed(sql, scope, page, ids.slice(skip, skip + take)), count }
 }
@@ -54,7 +54,7 @@ function gather(store: ContentStore, scope: Scope, page: Page<OrderField>, sql: 
   return store.searchIds(sql, scope, { ...page, skip: 0, take: rememberedIds, countOnly: false })
 }
 
-/** Hashed, as it names each of the apps. */
+/** Hashed, because it names each of the apps. */
 function keyOf({ table }: ContentStore, scope: Scope, { q, tags, order, trashed }: Page<OrderField>): string {
   return createHash('sha256')
     .update(JSON.stringify([table, scope, q, tags, order, trashed]))

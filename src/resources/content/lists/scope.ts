@@ -5,46 +5,46 @@ import type { ContentTable, OrderField } from '../store.ts'
 import { toWalk, type Walk } from './walk.ts'
 import { hasTerms, isFound, isFoundIn, isSearch } from './search.ts'
 
-/** What a list looks in, and what of it the caller may see. */
+/** The apps of a list, and the visibility of their items for the caller. */
 export interface Scope {
-  /** The apps to look in; null for all that are in use. */
+  /** Null: all apps in use. */
   apps: number[] | null
-  /** The parent whose comments are listed; null for what was made directly in the apps; undefined for both. */
+  /** The parent whose comments are listed; null: items made directly in the apps; undefined: both. */
   parent?: { type: 'post' | 'file'; id: number } | null
   /** Items up to these ids are hidden from the caller, by app. */
   hidden: { app: number; id: number }[]
-  /** Apps whose trashed items the caller may restore; null for all. */
+  /** Apps whose trashed items the caller may restore; null: all. */
   administered: number[] | null
-  /** Whose own trashed items are shown, as they may restore them. */
+  /** The caller, whose own trashed items are shown, because the caller may restore them. */
   author: number
-  /** Apps in which they may only read, so that their own are none of these. Mostly few or none. */
+  /** Apps in which the caller may only read, and so not restore. Mostly few or none. */
   readOnly: number[]
-  /** Only items by people whom this user follows. */
+  /** Only items by users whom this user follows. */
   followedBy?: number
-  /** Only ids between these, themselves excluded. */
+  /** Only ids between these, both excluded. */
   after?: number
   before?: number
-  /** Words and tags are looked for in all apps, not in each of these by itself. */
+  /** True where words and tags are searched in all apps at once, not in each of these separately. */
   isSearchedEverywhere?: boolean
 }
 
 /**
- * Apps, and items of each, that are worth merging by id; beyond, walking over the items of all apps is faster. By time
- * there is nothing to walk along: then as many items in all are better than sorting everything. Guesses.
+ * The most apps, and items of each, to merge by id; beyond, walking over the items of all apps is faster. By time there
+ * is nothing to walk along: then this many items in all are better than sorting everything. Guesses.
  */
 const mergedApps = 100
 const mergedItems = 1_000
 export const mergedTotal = 50_000
 
-/** Apps that are given as an array. A guess. */
+/** The most apps that are passed as an array. A guess. */
 const arrayOfApps = 500
 
-/** Where a list finds its items, as `t`; still to be sorted and cut to the page. */
+/** The items of a list as `t`, still to be sorted and limited. */
 export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page<OrderField>): Fragment {
   const all = db`${db(table)} t where ${toFilter(db, table, scope, page)}`
   if (hasTerms(page)) return all
   if (isFarInAll(scope, page)) return db`${db(table)} t where ${isOutOfHidden(db, table)}`
-  // Little is in the trash: with the limit in sight, PostgreSQL may walk over everything else.
+  // The trash is small: if PostgreSQL saw the limit, it might walk over everything else.
   if (page.trashed === true) return db`(select t.id, t.created_at, t.updated_at from ${all} offset 0) t`
   const walk = toWalk(page, {})
   if (walk === null || walk.isCrossed || !isFew(scope, page)) return all
@@ -52,7 +52,7 @@ export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page
   return mergeApps(db, table, scope, page, walk)
 }
 
-/** From here on, pages of all that there is are walked to without a look at its rows. A guess: 20 ms. */
+/** Pages beyond this position of all items are walked to without reading rows. A guess: 20 ms. */
 const farFrom = 10_000
 
 function isFarInAll({ apps, administered, parent, followedBy, after, before }: Scope, page: Page<OrderField>): boolean {
@@ -65,9 +65,9 @@ function isFarById({ skip, order }: Page<OrderField>): boolean {
 }
 
 /**
- * The same as toFilter says of what an API key sees by default, said of the few that it does not: the rest is passed over by
- * the primary key alone. To reach the middle of ten million messages, ten million pages were looked at for 5 s, and are 27,000
- * now for 1.3 s. Served by messages_trashed, apps_hidden, messages_app, comments_parent and their likes.
+ * The negation of toFilter for an API key's default list, as a condition on the few hidden items: others are skipped by
+ * the primary key alone. Reaching the middle of ten million messages read ten million pages in 5 s, and now 27,000 in
+ * 1.3 s. Served by messages_trashed, apps_hidden, messages_app, comments_parent and the like.
  */
 function isOutOfHidden(db: Db, table: ContentTable): Fragment {
   return db`t.id not in (select unnest(array(
@@ -87,9 +87,9 @@ function isFew({ apps, parent }: Scope, { skip, take, order }: Page<OrderField>)
 }
 
 /**
- * As many items of each app as the page may take from it. Served by (app_id, id), and by messages_edited and its likes.
- * Without this, PostgreSQL walks the primary key, in vain over everything where the apps hold fewer items than the page:
- * 480 ms instead of 1 in a table of a million. It would also where an app is equated, see `isWithin`.
+ * The most items that the page can take of each app. Served by (app_id, id), and by messages_edited and the like.
+ * Otherwise PostgreSQL walks the primary key, over everything where the apps have fewer items than the page: 480 ms
+ * instead of 1 in a table of a million; also with an equation on the app, see `isWithin`.
  */
 function mergeApps(db: Db, table: ContentTable, scope: Scope, page: Page<OrderField>, walk: Walk): Fragment {
   const direction = walk.descending ? db`desc` : db`asc`
@@ -111,7 +111,7 @@ function mergeApps(db: Db, table: ContentTable, scope: Scope, page: Page<OrderFi
   return db`unnest(${scope.apps!}::bigint[]) as a(app_id) cross join lateral (${first}) t`
 }
 
-/** The same for the comments of a parent. Served by (parent_id, id). */
+/** The most comments that the page can take of a parent. Served by (parent_id, id). */
 function firstOfParent(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
   const direction = page.order[0]!.descending ? db`desc` : db`asc`
   return db`(
@@ -121,7 +121,7 @@ function firstOfParent(db: Db, table: ContentTable, scope: Scope, page: Page): F
   ) t`
 }
 
-/** The condition on `t`, a row of content, that restricts a list to a scope and a page request. */
+/** The condition on `t`, a row of content, for a scope and a page request. */
 export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
   const { trashed } = page
   const { apps, parent, hidden, followedBy, after, before, administered, isSearchedEverywhere } = scope
@@ -155,20 +155,20 @@ function isIn(db: Db, apps: number[] | null): Fragment {
 }
 
 /**
- * A condition on `t`: it is in one of the apps. Very many are hashed: as an array, which a statement that is planned once
- * goes through for each row, 20,000 of them took 11 s where half a million messages are skipped, instead of 2.6.
+ * A condition on `t`: it is in one of the apps. Very many are hashed: a statement that is planned once goes through an
+ * array for each row, and 20,000 apps took 11 s instead of 2.6 to skip half a million messages.
  */
 function isOneOf(db: Db, apps: number[]): Fragment {
   if (apps.length <= arrayOfApps) return db`t.app_id = any(${apps}::bigint[])`
   return db`(t.app_id in (select unnest(${apps}::bigint[]))) is true`
 }
 
-/** Not an equation, for the same reason as `isWithin`. */
+/** Not an equation, for the reason given at `isWithin`. */
 function isBelow(db: Db, parent: number): Fragment {
   return db`and t.parent_id >= ${parent} and t.parent_id <= ${parent}`
 }
 
-/** For API keys: anybody else asks for the apps that they may read. Served by apps_hidden. */
+/** For API keys: for others, readable apps are listed first. Served by apps_hidden. */
 function isInLiveApp(db: Db): Fragment {
   return db`not exists (
     select from apps a where a.id = t.app_id and (a.trashed_at is not null or a.deleted_at is not null))`

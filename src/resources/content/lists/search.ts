@@ -3,15 +3,11 @@ import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { hasWords } from '../../../postgres/word-search.ts'
 import type { ContentTable } from '../store.ts'
 
-/**
- * Apps in which items are found by their terms: some 30 ms for each 1,000 of them. In more, each item is looked at, which
- * takes 15 µs for each.
- */
+/** The most apps that are searched by terms: some 30 ms per 1,000. In more, each item is checked, at 15 µs each. */
 export const searchedApps = 50_000
 
 /**
- * True where a list asks for words or tags of a few apps, at most `limit`: what the terms of items (0012_search.sql) are
- * kept for.
+ * True where a list asks for words or tags of at most `limit` apps, which the terms of items serve (0012_search.sql).
  */
 export function isSearch(apps: number[] | null, page: Page, limit = searchedApps): apps is number[] {
   return apps !== null && apps.length <= limit && hasTerms(page)
@@ -22,29 +18,29 @@ export function hasTerms({ q, tags }: Page): boolean {
   return toWords(q).length > 0 || tags.length > 0
 }
 
-/** Apps that take long to be asked for each by itself: 10 to 30 ms (measured). */
+/** With this many apps, searching each separately takes long: 10 to 30 ms (measured). */
 export const manyApps = 200
 
-/** Apps for which it pays to settle an index before it is asked for each of them. A guess. */
+/** The least number of apps for which it pays to flush an index first. A guess. */
 const settledApps = 20
 
 /**
- * Prepares an index of terms to be asked for many apps. What was written lately lies in it unsorted, up to 4 MiB, and is
- * read anew for each app: 13 s for 20,000 apps where a third of that was written, instead of 0.3. Sorting takes 0.1 s,
- * and somebody would have to do it anyway: better whoever searches than those who write.
+ * Flushes the pending list of an index of terms before it is searched for many apps. Recent writes lie in it unsorted,
+ * up to 4 MiB, and are read again for each app: 13 s for 20,000 apps with a third of them, instead of 0.3. Sorting
+ * takes 0.1 s, which is better spent by a search than by a writer.
  */
 export async function settleTerms(db: Db, table: ContentTable, { apps }: { apps: number[] | null }): Promise<void> {
   if (apps !== null && apps.length > settledApps)
-    // Not on a replica, which gets its index as it is.
+    // Not on a replica, which cannot write.
     await db`select gin_clean_pending_list(${`${table}_terms_search`}::regclass) where not pg_is_in_recovery()`
 }
 
 /**
- * A condition on `t`, a row of content: it is in one of the apps and has every word of `q` as the beginning of one of
- * its words, and any of the tags. Served by messages_terms_search and its likes, and by these alone: beside a condition
- * on the app, PostgreSQL may read all that is in it. Each app is asked for by itself: with all of them in one query,
- * each item that is found is compared with the terms of each, 1 s for 70,000 items of 500 apps instead of 0.1. What was
- * written since terms were made last, nearly always nothing, is looked at itself.
+ * A condition on `t`, a row of content: it is in one of the apps, has a word beginning with each word of `q`, and has
+ * any of the tags. Served by messages_terms_search and the like alone: with a condition on the app, PostgreSQL may read
+ * all its items. Each app is searched separately: with one query for all, each match is compared with the terms of each
+ * app, 1 s for 70,000 items of 500 apps instead of 0.1. Items whose terms are not made yet, nearly always none, are
+ * checked themselves.
  */
 export function isFoundIn(db: Db, table: ContentTable, apps: number[], { q, tags }: Page): Fragment {
   return db`t.id = any(array(
@@ -83,8 +79,8 @@ export function isFoundIn(db: Db, table: ContentTable, apps: number[], { q, tags
 const entities: Record<ContentTable, string> = { messages: 'message', posts: 'post', comments: 'comment' }
 
 /**
- * The same for items of any app. Served by messages_terms_everywhere and its likes: what it costs depends on what all apps
- * hold of the words.
+ * A condition on `t` as `isFoundIn`, for items of any app. Served by messages_terms_everywhere and the like; its cost
+ * depends on all matches in all apps.
  */
 export function isFound(db: Db, table: ContentTable, page: Page): Fragment {
   if (!hasTerms(page)) return db``
@@ -111,7 +107,7 @@ export function isFound(db: Db, table: ContentTable, page: Page): Fragment {
     )}`
 }
 
-/** At least so many items of any app have the words and tags, as far as it is less than `most`. */
+/** The number of items of any app with the words and tags, counted up to `most`. */
 export async function countFound(
   db: Db,
   table: ContentTable,
@@ -127,8 +123,8 @@ export async function countFound(
 }
 
 /**
- * `query`, which asks in app 0, and the same of the words alone. With less memory than is set before, PostgreSQL forgets which
- * rows of a page an index has found, and reads all: 23 s instead of 0.6 for a word and the beginning of one that many have.
+ * `query`, which searches app 0, and the words alone. With less memory than is set before, PostgreSQL's bitmap becomes
+ * lossy, and it rechecks all rows: 23 s instead of 0.6 for a word and a frequent prefix.
  */
 function selectAsked(db: Db, { q, tags }: Pick<Page, 'q' | 'tags'>): Fragment {
   return db`
@@ -137,12 +133,12 @@ function selectAsked(db: Db, { q, tags }: Pick<Page, 'q' | 'tags'>): Fragment {
     from search_query('{0}', ${toAsked(q)}, ${tags}) query`
 }
 
-/** What stands between the spaces of `q`. */
+/** The words of `q`, separated by spaces. */
 function toWords(q: string | undefined): string[] {
   return q?.split(/\s+/).filter(Boolean) ?? []
 }
 
-/** Null to look for tags alone. */
+/** Null: only tags are searched. */
 function toAsked(q: string | undefined): string | null {
   return toWords(q).join(' ') || null
 }
@@ -151,7 +147,7 @@ function isAsked(db: Db, words: string[]): Fragment {
   return words.length === 0 ? db`` : db`and ${hasWords(db, db`coalesce(t.plain, t.text)`, words.join(' '))}`
 }
 
-/** True for a word that is one term: no punctuation in it, and not of a script without spaces. */
+/** True for a word that is one term: without punctuation, and in a script with spaces. */
 function isTerm(word: string): boolean {
   return /^[\p{Nd}\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}]{1,100}$/u.test(word)
 }

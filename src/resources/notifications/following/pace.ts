@@ -1,8 +1,8 @@
 /**
- * How long what follows from commits is gathered before it is done, and between two times: long enough that the work of
- * many messages is done at once, and short enough that a mention seems to be told at once. Of messages that mention nobody,
- * and of read markers, nobody hears that soon: a transaction for each quarter of a second took most of the processor time
- * of a server with twenty messages a second.
+ * How long events are gathered before they are processed, and between two transactions: long enough to process many
+ * messages together, short enough for mentions to seem immediate. Messages without mentions, and read markers, may take
+ * longer: a transaction each quarter of a second took most of the processor time of a server with twenty messages per
+ * second.
  */
 export const gatherMs = { telling: 250, plain: 1_000 }
 
@@ -26,69 +26,72 @@ export function toDueAt(madeAt: Date, patienceMs: number): Date {
 /** While this many commands wait for commits, people who write come first. A guess. */
 export const busyCommands = 16
 
-/** Notifications in one transaction, as nearly as events can be divided. Measured: 7 ms, half of them PostgreSQL's. */
+/** Notifications per transaction, as far as events can be divided. Measured: 7 ms, half of it PostgreSQL's. */
 export const portion = 100
 
 /**
- * So many notifications at a time take long enough to be felt by those who write meanwhile. A guess: less than a portion,
- * because in a portion of a crowd there may be some who are not told.
+ * So many notifications in one transaction take long enough for writers to notice. A guess: less than a portion,
+ * because some of its recipients may get no notification.
  */
 const manyTold = 0.8 * portion
 
 /**
- * How long making rests, in units of the time that it worked: what is left is a twentieth, or a fifth, of one
- * connection's; or four fifths, where nobody is there to feel it.
+ * The pause after a transaction, in units of its duration: it leaves a twentieth, or a fifth, of one connection's time;
+ * or four fifths where no writer would notice.
  */
 const restFactor = { long: 19, short: 4, least: 0.25 }
 
-/** Shares of the thread's time that others use: with less nobody feels what is made, with more everybody. Guesses. */
+/**
+ * Shares of the thread's time used by others: below the first no one notices the work, above the second all do.
+ * Guesses.
+ */
 const [calm, lively] = [0.05, 0.3]
 
-/** What others used longer ago than this counts little. */
+/** Load that is longer ago counts little. */
 const memoryMs = 1_000
 
-/** Those who are told have waited for them as long as this; from then on making rests less the later it is. A guess. */
+/** When the oldest event has waited for this long, pauses become shorter the later it gets. A guess. */
 const patienceMs = 300_000
 
-/** But no longer than this: people who are told late should still be told. */
+/** The longest pause, so that even late notifications are still made. */
 const longestRestMs = 1_000
 
-/** What a transaction that made notifications did. */
+/** Figures of a transaction that made notifications. */
 interface Worked {
   /** Commands that wait for commits now. */
   waiting: number
-  /** There was more than one transaction takes. */
+  /** There was more than fits into one transaction. */
   isFull: boolean
-  /** Events that may tell somebody, and notifications that are new. */
+  /** Events that may notify users, and new notifications. */
   telling: number
   told: number
   tookMs: number
-  /** How long its oldest event had waited for it. */
+  /** The age of its oldest event. */
   lateMs: number
   /** The share of the thread's time that others used lately. */
   others: number
 }
 
-/** What others have made of the thread's time lately, as seen while making rested. At first, all. */
+/** Measures the load on the thread by others, during this work's pauses. Initially: full. */
 export class Others {
   share = 1
 
-  /** `share`: of a rest of so many milliseconds. */
+  /** `share`: of a pause of `restMs`. */
   used(share: number, restMs: number): void {
     this.share += (share - this.share) * (1 - Math.exp(-restMs / memoryMs))
   }
 }
 
 /**
- * While many write, all of it waits for them, but no longer than this: a rush of some seconds is over by then, and what
- * comes at such a rate for longer has to be kept up with. A guess.
+ * While many users write, notifications wait, but no longer than this: a peak of some seconds is over by then, and with
+ * a longer one they must keep up. A guess.
  */
 const rushMs = 4_000
 
 /**
- * How long the making of notifications rests after a transaction, so that people who write do not feel it: for longer at
- * first where many write; where there was much to make, for long where many write or a single event tells a whole crowd,
- * and for less where the thread has little else to do. 0 where there was little: then more is gathered, see `gatherMs`.
+ * The pause after a transaction, so that writers do not notice the work: longer first where many write; long after much
+ * work where many write or one event notifies a crowd; shorter where the thread has little else to do. 0 after little
+ * work: then more is gathered, see `gatherMs`.
  */
 export function toRestMs({ waiting, isFull, telling, told, tookMs, lateMs, others }: Worked): number {
   const isBusy = waiting > busyCommands
@@ -99,7 +102,7 @@ export function toRestMs({ waiting, isFull, telling, told, tookMs, lateMs, other
     return Math.min(longestRestMs, tookMs * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
   }
   const rush = isBusy ? restFactor.long * between(0, 1 - lateMs / rushMs, 1) : 0
-  // What is left of a rush is done as fast as it may be felt; in a rush that lasts, half of the time.
+  // The rest of a peak is processed as fast as acceptable; in a lasting peak, with half of the time.
   const left = between(restFactor.least, felt, 1)
   return Math.min(longestRestMs, tookMs * (isFull ? Math.max(left, rush) : rush))
 }

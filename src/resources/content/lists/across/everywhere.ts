@@ -21,7 +21,7 @@ import type { Scope } from '../scope.ts'
 import { hasTerms, searchedApps } from '../search.ts'
 import { toWalk } from '../walk.ts'
 
-/** Items of every app that the caller may read, as a member or by the app's default access. */
+/** Items of all apps that the caller may read, as a member or by default access. */
 export async function listEverywhere(
   kind: ContentKind,
   query: ContentListing,
@@ -38,7 +38,7 @@ export async function listEverywhere(
   const isRange = after !== undefined || before !== undefined
   const isFar = isRange || page.skip > walkLimit || query.around !== undefined
   const isById = page.order[0]?.field === 'id'
-  // With an API key: what others may read was chosen by that. The first pages by id are walked to.
+  // With an API key; otherwise readable apps were selected accordingly. The first pages by id are walked to.
   if (scope.administered === null && (hasTerms(page) || isFar || !isById))
     scope.apps = await narrowToHolding(kind, sql, scope.apps, hasTerms(page) ? searchedApps : placedApps)
   const count = await countWhole(kind, sql, { scope, page, itemCount })
@@ -57,7 +57,7 @@ export async function listEverywhere(
   return listFiltered(store, { scope, page, around: query.around, kept: count }, sql)
 }
 
-/** Without the apps that hold nothing, if the rest are few enough. */
+/** Drops empty apps, if few enough others remain. */
 async function narrowToHolding(
   kind: ContentKind,
   sql: Sql,
@@ -69,7 +69,7 @@ async function narrowToHolding(
   return holding.length <= most ? holding : apps
 }
 
-/** True where the position of each item follows from what its app keeps. */
+/** True where blocks give the position of each item. */
 function isPlaced({ parents }: ContentKind, scope: Scope, page: Page<OrderField>): scope is Scope & { apps: number[] } {
   const { apps } = scope
   const walk = toWalk(page, {})
@@ -97,7 +97,7 @@ async function listPlaced(store: ContentStore, asked: Placed, sql: Sql): Promise
   return { rows: await listAcross(sql, store, { scope, page, count, mark }), count, page }
 }
 
-/** The same by a time. */
+/** A page in the order of a time. */
 async function listTimed(store: ContentStore, { scope, page, count, around }: Placed, sql: Sql): Promise<ContentPage> {
   const { table } = store
   const { by, descending } = toWalk(page, {})!
@@ -114,10 +114,10 @@ async function listTimed(store: ContentStore, { scope, page, count, around }: Pl
   return { rows: await store.findInOrder(sql, descending ? ids.toReversed() : ids), count, page }
 }
 
-/** A scope with what is known of its apps besides, where it has none but those that hold something. */
+/** A scope with further data of its apps, where it has only apps with items. */
 type Reached = Scope & { itemCount?: number; lively?: Lively }
 
-/** Where the caller may look: everywhere with an API key. */
+/** The apps that the caller may read; with an API key all. */
 async function toReach(
   kind: ContentKind,
   { sql, by, userCache }: Reader,
@@ -137,7 +137,7 @@ async function toReach(
   return { ...reach, author: by.user }
 }
 
-/** Types of apps in which there may be such items, directly or as comments on what is there. */
+/** Types of apps with such items, directly or as comments on their items. */
 function typesOf({ fits, parents }: ContentKind): string[] {
   const isIn = (type: string) =>
     fits(type) || (type === 'posts' && 'post' in parents) || (type === 'files' && 'file' in parents)
@@ -150,7 +150,7 @@ interface Counted {
   itemCount: number | undefined
 }
 
-/** How many items there are where nothing filters: what is visible is kept, and little is in the trash. */
+/** The number of items without a filter: visible ones are stored, and trashed ones are few. */
 async function countWhole(
   kind: ContentKind,
   sql: Sql,
@@ -170,7 +170,7 @@ async function countWhole(
   return page.trashed === false ? visible : visible + (await kind.store.count(sql, scope, { ...page, trashed: true }))
 }
 
-/** How many visible items there are in all, from what apps keep; `direct` where those made directly in them are counted. */
+/** The number of all visible items, from the apps' counters; `direct`: of items made directly in them. */
 async function sumOf(
   { store, fits, parents }: ContentKind,
   sql: Sql,

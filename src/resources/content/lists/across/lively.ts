@@ -5,13 +5,10 @@ import type { ContentStore, OrderField } from '../../store.ts'
 import { mergedTotal, type Scope } from '../scope.ts'
 import { toWalk } from '../walk.ts'
 
-/** Apps that are looked at first; nearly always the first page is in them. A guess. */
+/** The most recently active apps are read first; nearly always they hold the first page. A guess. */
 const livelyApps = 200
 
-/**
- * How many of the apps in which something was done last a page may have to look into: for first pages by time, newest first.
- * Null for all others.
- */
+/** The most recently active apps that a page may need, for first pages by time, newest first; null for others. */
 export function countLively(page: Page<OrderField>): number | null {
   const walk = toWalk(page, {})
   const isByTime = page.order[0]!.field !== 'id' && walk !== null && walk.descending && !walk.isCrossed
@@ -19,20 +16,20 @@ export function countLively(page: Page<OrderField>): number | null {
   return isByTime && page.trashed !== true && most >= livelyApps ? most : null
 }
 
-/** The apps in which something was done last, newest first, and when: nothing in them was made or edited later. */
+/** The most recently active apps, newest first, and when: no item in them is newer. */
 export type Lively = { id: number; head_at: Date }[]
 
 interface Asked {
   scope: Scope
   page: Page<OrderField>
   most: number
-  /** One more than `most`, as far as there are. */
+  /** One more than `most`, if there are so many. */
   lively: Lively
 }
 
 /**
- * Such a page: of the lively apps, as far as nothing newer can be in any other. For it, all items of all apps were sorted: 7 s
- * in 20,000 apps with two million messages. Null where that takes more apps than can be merged.
+ * Such a page, read from the most recently active apps, as far as no other app can have a newer item. Sorting all items
+ * of 20,000 apps with two million messages took 7 s. Null where it needs more apps than can be merged.
  */
 export async function listLively(
   sql: Sql,
