@@ -5,7 +5,7 @@ import type { AppRow, AppState, State } from '../../engine/state.ts'
 /** Enough names to fill 256 characters, however short they are. */
 const nameLimit = 130
 
-/** Whose names an app without a stored name is called by, in joining order. */
+/** The users after whom an app without a name is titled, in joining order. */
 export function namesakes(state: Pick<State, 'app' | 'members'>): number[] {
   const { app } = state
   if (app.name !== null || (app.type !== 'private_chat' && app.type !== 'chat_room')) return []
@@ -18,8 +18,8 @@ export function namesakes(state: Pick<State, 'app' | 'members'>): number[] {
 }
 
 /**
- * The title of an app for somebody: the stored name, or in conversations the names of the others in joining order,
- * alone one's own. Null for other apps without a name. The namesakes must be in memory.
+ * The title of an app for a user: its name, or in conversations the names of the other members in joining order, or the
+ * user's own. Null for other apps without a name. The namesakes must be in memory.
  */
 export function titleOf(state: Pick<AppState, 'app' | 'members'>, viewer: number, userCache: UserCache): string | null {
   const { app } = state
@@ -29,7 +29,7 @@ export function titleOf(state: Pick<AppState, 'app' | 'members'>, viewer: number
   const others = all.filter(id => id !== viewer)
   const named = others.length > 0 ? others : all
   const title = named.map(id => userCache.show(id).display_name).join(', ')
-  // Characters, as PostgreSQL counts them: half of one would not be text.
+  // Characters as PostgreSQL counts them, so that no surrogate pair is cut.
   return title.length > 256 ? Array.from(title).slice(0, 256).join('') : title
 }
 
@@ -41,8 +41,7 @@ export function titleBy({ app, by, userCache }: Work<unknown>, plain: string | n
 }
 
 /**
- * The app as webhook receivers are told of it: an agent chat without its name. Whether the server or a client gave it,
- * it usually is what its person wrote first.
+ * The app as webhook receivers see it: an agent chat without its name, which usually quotes its user's first message.
  */
 export function redactApp(app: AppRow): AppRow {
   return app.type === 'agent_chat' ? { ...app, name: null } : app

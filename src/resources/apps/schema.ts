@@ -28,7 +28,7 @@ export const Ref = z.union([z.int(), z.string().min(1).max(256)]).transform(Stri
 
 export const DirectoryRef = Ref.meta({ description: 'Directory id or name' })
 
-/** Trimmed; blank is the same as none. */
+/** Trimmed; blank counts as absent. */
 const textInput = (longest: number) =>
   z
     .string()
@@ -60,7 +60,7 @@ export type AppUpdate = z.output<typeof AppUpdate>
 
 export const AppQuery = z.object({ trashed: QueryFlag.optional() })
 
-/** What restricts a list to some apps: as many as a page has items. */
+/** Restricts a list to some apps, up to the items of a page. */
 export const AppRefs = z
   .array(z.string())
   .max(100)
@@ -84,7 +84,7 @@ export const MarkQuery = z.object({ message_id: z.string().optional() })
 
 const Permission = z.enum(['list', 'read', 'create', 'update', 'delete', 'admin'])
 
-/** The app as list items and content show it. */
+/** The app in lists and within content. */
 export const AppSummary = z
   .object({
     id: Int,
@@ -110,7 +110,7 @@ export const AppSummary = z
   })
   .meta({ id: 'AppSummary' })
 
-/** The app as events show it: without what depends on who looks. */
+/** The app in events: without members that differ between readers. */
 export const EventApp = AppSummary.omit({
   archive_url: true,
   is_pinned: true,
@@ -148,7 +148,7 @@ export const Members = pagedList(MemberItem)
 /** Whole where whole items were asked for. */
 const LastMessage = z.looseObject({ ...ContentSummary.shape, created_by: UserSummary })
 
-/** One app by itself. */
+/** A detailed app. */
 export const App = AppSummary.extend({
   picture: Blob.optional(),
   last_message: LastMessage.optional().describe('The newest one that the caller may see'),

@@ -1,7 +1,7 @@
 import { batch } from '../../postgres/batch.ts'
 import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 
-/** Notes that a post or file is gone, whose comments are to go as well. */
+/** Records that a post or file was deleted, whose comments have to be removed. */
 export const insertBereavement = batch<{ parent_id: number }>({
   name: 'insert_bereavements',
   columns: { parent_id: 'bigint' },
@@ -9,7 +9,7 @@ export const insertBereavement = batch<{ parent_id: number }>({
   sql: rows => `insert into bereavements (parent_id) select parent_id from ${rows} r on conflict do nothing`,
 })
 
-/** Moves the number of visible comments on the posts and files of apps. */
+/** Changes the number of visible comments on the posts and files of apps. */
 export const changeTotal = batch<{ app_id: number; comments: number }>({
   name: 'change_comment_totals',
   columns: { app_id: 'bigint', comments: 'int' },
@@ -18,7 +18,7 @@ export const changeTotal = batch<{ app_id: number; comments: number }>({
     on conflict (app_id) do update set count = t.count + excluded.count`,
 })
 
-/** How many visible comments the posts and files of apps have in all; null for all apps that are in use. */
+/** The number of visible comments on the posts and files of apps; null: of all apps in use. */
 export async function sumOfTotals(db: Db, apps: number[] | null): Promise<number> {
   const [row] = await db<{ count: number }[]>`
     select coalesce(sum(t.count), 0)::bigint as count
@@ -29,15 +29,15 @@ export async function sumOfTotals(db: Db, apps: number[] | null): Promise<number
 }
 
 /**
- * A condition on `t`, a row of comments: what it is about is there and not in the trash. Looks for the few parents that
- * hide their comments: looking for each one's parent took ten times as long to count a million. Served by
- * posts_trashed and files_trashed.
+ * A condition on `t`, a row of comments: its parent exists and is not in the trash. Excludes the few hidden parents:
+ * looking up each comment's parent took ten times as long to count a million. Served by posts_trashed and
+ * files_trashed.
  */
 export function hasVisibleParent(db: Db): Fragment {
   return db`(t.parent_id is null or not exists (select from (${selectHidingParents(db)}) h where h.id = t.parent_id))`
 }
 
-/** `select id`: posts and files that hide their comments. */
+/** `select id`: posts and files whose comments are hidden with them. */
 export function selectHidingParents(db: Db): Fragment {
   return db`
     select id from posts where trashed_at is not null
@@ -45,17 +45,17 @@ export function selectHidingParents(db: Db): Fragment {
     union all select parent_id from bereavements`
 }
 
-/** A condition: posts or files were deleted whose comments are still there. */
+/** A condition: there are comments of deleted posts or files to remove. */
 export const isAnyBereaved = `exists (select from bereavements)`
 
-/** Up to `limit` comments of posts and files that are gone. Served by comments_parent. */
+/** Selects up to `limit` comments of deleted posts and files. Served by comments_parent. */
 export function selectBereaved(db: Db, limit: number): Fragment {
   return db`
     select c.id from bereavements b join comments c on c.parent_id = b.parent_id
     order by c.parent_id, c.id limit ${limit} for update of c skip locked`
 }
 
-/** Forgets up to `limit` of those that have no comments left; how many there were. */
+/** Removes up to `limit` records whose comments are all removed; returns how many. */
 export async function removeSettled(sql: Sql, limit: number): Promise<number> {
   const { count } = await sql`
     delete from bereavements where parent_id in (

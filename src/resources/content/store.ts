@@ -15,7 +15,7 @@ export type OrderField = (typeof orderFields)[number]
 
 const orderColumns = { id: 't.id', created_at: 't.created_at', updated_at: 'coalesce(t.updated_at, t.created_at)' }
 
-/** What an item is made with. Counts start at zero and are moved by `changeCounts`. */
+/** The columns of a new item. Counts start at zero and are changed by `changeCounts`. */
 const columns = {
   id: 'bigint',
   app_id: 'bigint',
@@ -37,7 +37,7 @@ const columns = {
   trashed_at: 'timestamptz',
 } as const
 const list = Object.keys(columns).join(', ')
-/** What nearly every new item has in common with those made at the same time: nothing but text. */
+/** Columns with one value for nearly all new items of a flush, which are text only. */
 const uniform = [
   'parent_type',
   'parent_id',
@@ -57,9 +57,9 @@ const uniform = [
 export interface CountChange {
   id: number
   reactions: number
-  /** Comments that are visible. */
+  /** The change of visible comments. */
   comments: number
-  /** Comments that were made. */
+  /** The change of comments ever made. */
   made: number
   stars: number
 }
@@ -108,7 +108,7 @@ export function contentStore(table: ContentTable): ContentStore {
       uniform,
       sql: rows => `insert into ${table} (${list}) select ${list} from ${rows} r`,
     }),
-    /** Writes what an edit may change of items that exist. */
+    /** Updates the changeable columns of items. */
     update: batch<ContentRow>({
       name: `update_${table}`,
       columns,
@@ -121,7 +121,7 @@ export function contentStore(table: ContentTable): ContentStore {
         from ${rows} r where t.id = r.id`,
     }),
     remove: batchOfIds(`remove_${table}`, rows => `delete from ${table} t using ${rows} r where t.id = r.id`),
-    /** Moves counts; rows of one flush are added up, as a statement changes a row only once. */
+    /** Changes counts; rows of one flush are summed, because a statement updates a row only once. */
     changeCounts: batch<CountChange>({
       name: `change_counts_${table}`,
       columns: { id: 'bigint', reactions: 'int', comments: 'int', made: 'int', stars: 'int' },
@@ -139,18 +139,18 @@ export function contentStore(table: ContentTable): ContentStore {
       const [row] = await db<ContentRow[]>`select * from ${db(table)} where id = ${id}`
       return row ?? null
     },
-    /** Whether an item belongs to an app. */
+    /** True where the item belongs to the app. */
     isIn: async (sql, app, id) => (await appsOf(sql, [id])).get(id) === app,
     async findMany(db, ids) {
       const rows = await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`
       return new Map(rows.map(row => [row.id, row]))
     },
-    /** Items by id, in the order in which these are given; those that were deleted since are missing. */
+    /** Items by id, in the given order; items deleted since are missing. */
     async findInOrder(db, ids) {
       if (ids.length === 0) return []
       return inOrder(ids, await db<ContentRow[]>`select * from ${db(table)} where id = any(${ids}::bigint[])`)
     },
-    /** The same without those that a scope does not have any more, whatever they are searched by. */
+    /** Items by id that are still in the scope, whatever was searched. */
     async findListed(db, scope, page, ids) {
       const any = toFilter(db, table, scope, { ...page, q: undefined, tags: [] })
       return inOrder(
@@ -162,13 +162,13 @@ export function contentStore(table: ContentTable): ContentStore {
     listRecent: (db, app, limit) => db<ContentRow[]>`
       select * from ${db(table)} where ${isWithin(db, { app, parent: null })} and trashed_at is null
       order by app_id desc, id desc limit ${limit}`,
-    /** How many items a filtered list has. Counts rows: only unfiltered totals of apps are kept. */
+    /** The total of a filtered list. Counts rows: only unfiltered totals are stored. */
     async count(db, scope, page) {
       const [row] = await db<{ count: number }[]>`
         select count(*) as count from ${db(table)} t where ${toFilter(db, table, scope, page)}`
       return row?.count ?? 0
     },
-    /** How many visible items apps of some types have in all, from what each keeps. Served by apps_type. */
+    /** The number of visible items in apps of some types, from the apps' counters. Served by apps_type. */
     async sumOfApps(db, types, apps) {
       const [row] = await db<{ count: number }[]>`
         select coalesce(sum(item_count), 0)::bigint as count from apps
@@ -176,7 +176,7 @@ export function contentStore(table: ContentTable): ContentStore {
           ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}`
       return row?.count ?? 0
     },
-    /** Apps of some types in which something was ever made. Served by apps_type. */
+    /** Apps of some types that have had items. Served by apps_type. */
     async listHolding(db, types, apps, limit) {
       const rows = await db<{ id: number }[]>`
         select id from apps
@@ -185,7 +185,7 @@ export function contentStore(table: ContentTable): ContentStore {
         limit ${limit}`
       return rows.map(({ id }) => id)
     },
-    /** The apps in which something was done last, newest first, and when: nothing in them was made or edited later. */
+    /** The most recently active apps, newest first, and when: no item in them is newer. */
     listLively(db, types, apps, limit) {
       return db<{ id: number; head_at: Date }[]>`
         select id, head_at from apps
@@ -193,7 +193,7 @@ export function contentStore(table: ContentTable): ContentStore {
           ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}
         order by head_at desc limit ${limit}`
     },
-    /** How many items of a filtered list come before one of them; null where it is not listed. Looks at each. */
+    /** The position of an item in a filtered list; null where it is not listed. Checks each item before it. */
     async findPosition(db, scope, page, id) {
       const [row] = await db<{ place: number }[]>`
         select place from (
@@ -203,7 +203,7 @@ export function contentStore(table: ContentTable): ContentStore {
         where id = ${id}`
       return row?.place ?? null
     },
-    /** A page of items over any number of apps, with any filter and order. Only what is shown is read whole. */
+    /** A page of items of any number of apps, with any filter and order. Only the items of the page are read whole. */
     list: (db, scope, page) => db<ContentRow[]>`
       select t.* from ${db(table)} t
       where t.id = any(array(
@@ -212,12 +212,12 @@ export function contentStore(table: ContentTable): ContentStore {
         limit ${page.take} offset ${page.skip}
       ))
       ${orderBy(db, page.order, orderColumns)}`,
-    /** A page of what was found and how much that is, by looking for it once. */
+    /** A page of matching items and the total, with one search. */
     async search(db, scope, page) {
       const { count, ids } = await store.searchIds(db, scope, page)
       return { rows: await store.findInOrder(db, ids), count }
     },
-    /** The same, but the ids alone. */
+    /** As `search`, with ids only. */
     async searchIds(db, scope, page) {
       await settleTerms(db, table, scope)
       const [found] = await db<{ count: number; ids: number[] }[]>`

@@ -25,7 +25,7 @@ import * as store from './store.ts'
 import * as versions from './versions/store.ts'
 import { isShown } from './versions/shown.ts'
 
-/** The unique index holds where two nodes take a name at the same time. */
+/** For a name that another node takes at this moment. */
 const conflicts = { files_name: () => NameTaken() }
 
 interface Draft {
@@ -42,8 +42,8 @@ export interface Saved {
 }
 
 /**
- * Adds a file to a files app, or with `replace` a version to the file that has its name. Refuses with 400 where the app
- * holds something else, 403 or 404 where the caller may not write, 409 for a name that is taken.
+ * Adds a file to a files app, or with `replace` a version to the file with its name. Refuses with 400 in apps of other
+ * types, 403 or 404 where the caller may not write, 409 for a taken name.
  */
 export const createFile = loadingCommand(
   'createFile',
@@ -76,11 +76,11 @@ interface Change {
   metadata?: Record<string, unknown> | null | undefined
   tags?: string[] | undefined
   blob?: FileBlob | undefined
-  /** Whether the content so far is kept as a version. */
+  /** True where the old content is kept as a version. */
   backup: boolean
 }
 
-/** Renames a file, describes it anew, or gives it new content. Absent members stay. 409 for a name that is taken. */
+/** Changes a file's name, description or content. Absent members stay. 409 for a taken name. */
 export const updateFile = loadingCommand(
   'updateFile',
   async (db: Db, app: number, { id, name }: Change) => {
@@ -110,7 +110,7 @@ export const updateFile = loadingCommand(
 
 const load = (db: Db, app: number, { id }: { id: number }) => loadFile(db, app, id)
 
-/** Hides a file; its name is free for another. Repeating changes nothing. */
+/** Moves a file to the trash, which frees its name. Repeating changes nothing. */
 export const trashFile = loadingCommand('trashFile', load, work => {
   requireChange(work, work.loaded)
   if (work.loaded.trashed_at !== null) return
@@ -118,7 +118,7 @@ export const trashFile = loadingCommand('trashFile', load, work => {
   move(work, work.loaded, work.now)
 })
 
-/** Takes a file out of the trash. 409 where another has its name by now. */
+/** Restores a file from the trash. 409 where its name is taken by now. */
 export const restoreFile = loadingCommand(
   'restoreFile',
   async (db: Db, app: number, { id }: { id: number }) => {
@@ -136,7 +136,7 @@ export const restoreFile = loadingCommand(
   { conflicts },
 )
 
-/** Deletes a file with all its versions, in the trash or not. Its comments follow in the background. */
+/** Deletes a file with all its versions, in the trash or not. Its comments are removed in the background. */
 export const deleteFile = loadingCommand('deleteFile', load, (work, removal: Removal) => {
   const { loaded: file } = work
   requireChange(work, file)
@@ -161,7 +161,7 @@ const loadVersion = async (db: Db, app: number, { id, rev }: { id: number; rev: 
   return { file, version }
 }
 
-/** Makes a new version with the content of an old one; the current one is current already. */
+/** Makes a new version with the content of an old one; does nothing for the current one. */
 export const restoreVersion = loadingCommand('restoreVersion', loadVersion, work => {
   const { file, version } = requireVersion(work)
   if (version.rev !== file.rev) save(work, addVersion(work, file, version.blob), true)
@@ -225,7 +225,7 @@ function move(work: Work<unknown>, file: FileRow, trashed_at: Date | null): void
   const moved: FileRow = { ...file, trashed_at }
   work.write(store.updateFile, moved)
   countMove(work, { ...file, updated_at: null }, { trashed, deleted: 0 })
-  // Comments come and go with what they are about.
+  // Comments are hidden and shown with their subject.
   work.write(changeTotal, { app_id: file.app_id, comments: -trashed * file.comment_count })
   const facts: FileFacts = { visible: -trashed, trashed }
   work.emit(fileUpdated, { entity: file.id, body: moved, facts })

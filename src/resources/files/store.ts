@@ -30,7 +30,7 @@ export const insertFile = batch<FileRow>({
     select id, app_id, parent_type, parent_id, rev, name, size, metadata, tags, created_at, created_by from ${rows} r`,
 })
 
-/** Writes what may change of files that exist. */
+/** Updates the changeable columns of files. */
 export const updateFile = batch<FileRow>({
   name: 'update_files',
   columns: {
@@ -69,13 +69,13 @@ export async function findFile(db: Db, id: number): Promise<FileRow | null> {
   return row ?? null
 }
 
-/** Files by id; those that are gone are missing. */
+/** Files by id; deleted ones are missing. */
 export async function findFiles(db: Db, ids: readonly number[]): Promise<Map<number, FileRow>> {
   const rows = await db<FileRow[]>`${selectFiles(db)} where f.id = any(${ids as number[]}::bigint[])`
   return new Map(rows.map(row => [row.id, row]))
 }
 
-/** The file of an app that has a name now. Served by files_name. */
+/** The file of an app with this name now. Served by files_name. */
 export async function findByName(db: Db, app: number, name: string): Promise<FileRow | null> {
   const [row] = await db<FileRow[]>`
     ${selectFiles(db)}
@@ -83,13 +83,13 @@ export async function findByName(db: Db, app: number, name: string): Promise<Fil
   return row ?? null
 }
 
-/** The attachments of some items, oldest first. Served by files_parent. */
+/** The attachments of items, oldest first. Served by files_parent. */
 export function listByParent(db: Db, parents: readonly number[]): Promise<FileRow[]> {
   return db<FileRow[]>`
     ${selectFiles(db)} where f.parent_id = any(${parents as number[]}::bigint[]) order by f.parent_id, f.id`
 }
 
-/** As much of a file as its archive needs. */
+/** A file as its app's archive needs it. */
 export interface ArchivedFile {
   id: number
   name: string
@@ -98,7 +98,7 @@ export interface ArchivedFile {
   changed_at: Date
 }
 
-/** What of an app goes into its archive: content that is kept here, by id from `after` on. Served by files_app. */
+/** The files of an app's archive: without external ones, by id, after `after`. Served by files_app. */
 export function listForArchive(db: Db, app: number, after: number, limit: number): Promise<ArchivedFile[]> {
   return db<ArchivedFile[]>`
     select f.id, f.name, b.key, b.media_type, f.changed_at
@@ -109,20 +109,22 @@ export function listForArchive(db: Db, app: number, after: number, limit: number
     order by f.app_id, f.id limit ${limit}`
 }
 
-/** Apps in which files are looked for one by one: 60 ms for as many, 500 for 2,000. With more, it is done in all at once. */
+/**
+ * Up to this many apps are searched one by one: 60 ms, and 500 ms for 2,000. With more, all files are searched at once.
+ */
 export const searchedApps = 500
 
-/** Where lists look, and whose trash they show. */
+/** The files that a list covers, and whose trash it may show. */
 export interface FileScope {
-  /** Null for all. */
+  /** Null: all. */
   apps: number[] | null
-  /** Apps whose trashed files the caller may restore; null for all. */
+  /** Apps whose trashed files the caller may restore; null: all. */
   writable: number[] | null
-  /** The item whose attachments are listed, instead of files of files apps. */
+  /** Lists the attachments of this item instead. */
   parent?: number
 }
 
-/** A page of all the files of one app by id, however deep it is. Served by files_app. */
+/** A page of all files of one app by id, at any depth. Served by files_app. */
 export async function listAt(
   db: Db,
   { apps }: FileScope,
@@ -132,7 +134,7 @@ export async function listAt(
 ): Promise<FileRow[]> {
   const isDescending = order[0]!.descending
   const kept: Shown['kept'] = trashed === null ? 'all' : trashed ? 'trashed' : 'visible'
-  // The newest pages are asked for far more often than any other: these are walked to from their end.
+  // The newest pages are read far more often than others: these are walked to from their end.
   const isFromEnd = isDescending && skip <= walkLimit
   const limit = Math.min(take, count - skip)
   const first = isDescending ? count - skip - limit : skip
@@ -164,8 +166,8 @@ export function toFilter(db: Db, { apps, writable, parent }: FileScope, page: Pa
 }
 
 /**
- * Files of files apps. Served by files_search, and by it alone: beside a condition on the app, PostgreSQL may read all
- * that is in it. In many apps, or all, served by files_search_all.
+ * Files of files apps that match. Served by files_search alone: beside a condition on the app, PostgreSQL may read all
+ * its files. In many apps, or all, served by files_search_all.
  */
 function isFoundIn(db: Db, apps: number[] | null, page: Page): Fragment {
   const { words, tags } = toAsked(page)
@@ -173,7 +175,7 @@ function isFoundIn(db: Db, apps: number[] | null, page: Page): Fragment {
   if (isSearch(apps, page, searchedApps)) {
     return db`and search_terms(f.app_id, f.name, f.tags) @@ (select search_query(${apps}::bigint[], ${words}, ${tags}))`
   }
-  // As arrays, because PostgreSQL may go through all files of the apps, or all apps for each file, otherwise.
+  // As arrays, because PostgreSQL may otherwise go through all files of the apps, or all apps for each file.
   return db`
     and f.id = any(array(
       select s.id from files s
@@ -181,13 +183,13 @@ function isFoundIn(db: Db, apps: number[] | null, page: Page): Fragment {
     and ${apps === null ? isInUse(db) : db`(f.app_id in (select unnest(${apps}::bigint[])) is true)`}`
 }
 
-/** For API keys: anybody else asks for the apps that they may read. Served by apps_hidden. */
+/** For API keys: for others, readable apps are listed first. Served by apps_hidden. */
 function isInUse(db: Db): Fragment {
   return db`not exists (
     select from apps a where a.id = f.app_id and (a.trashed_at is not null or a.deleted_at is not null))`
 }
 
-/** The attachments of one item, which are looked at one by one. */
+/** The attachments of one item that match, checked one by one. */
 function isFound(db: Db, page: Page): Fragment {
   const { words, tags } = toAsked(page)
   return words === null && tags.length === 0
@@ -195,12 +197,12 @@ function isFound(db: Db, page: Page): Fragment {
     : db`and search_terms(0, f.name, f.tags) @@ (select search_query('{0}', ${words}, ${tags}))`
 }
 
-/** Symbols in `q` are passed over. */
+/** Ignores symbols in `q`. */
 function toAsked({ q, tags }: Page): { words: string | null; tags: string[] } {
   return { words: q !== undefined && hasLetters(q) ? q : null, tags }
 }
 
-/** One app is no equation, from which PostgreSQL would take that the order is by id alone: see `isWithin`. */
+/** One app is no equation, from which PostgreSQL would conclude that the order is by id alone: see `isWithin`. */
 function isIn(db: Db, apps: number[]): Fragment {
   return apps.length === 1
     ? db`and f.app_id >= ${apps[0]!} and f.app_id <= ${apps[0]!}`

@@ -19,20 +19,20 @@ export interface ContentEvents {
   deleted: EventType<null>
 }
 
-/** What a creation, update or deletion did beyond the item itself. */
+/** The further effects of a creation, update or deletion, beside the item itself. */
 export interface Consequences {
-  /** How the counts of visible and trashed items moved. */
+  /** Changes of the counts of visible and trashed items. */
   visible: number
   trashed: number
-  /** Set where the newest messages of the app are others now. */
+  /** Set where the newest messages of the app have changed. */
   newest?: Newest
-  /** The newest message before, 0 for none. Set where members have removed the app: their lists hang on it. */
+  /** The newest message before, 0 for none. Set where members have removed the app, whose lists depend on it. */
   before?: number
-  /** Set for a comment on something else than an app: then it counts there. */
+  /** Set for a comment on a post or file, which then counts it. */
   parent?: { type: ParentType; id: number }
-  /** Comments that the parent has now: counted anew by a replay, they would be counted twice. */
+  /** The parent's number of comments after the event: a replay that counted again would count twice. */
   comments?: number
-  /** Set where the app is called by what was written. */
+  /** Set where the text names the app. */
   title?: string
 }
 
@@ -117,14 +117,14 @@ export function contentEvents({ entity, isMarked, store }: ContentKind): Content
   }
 }
 
-/** What memory keeps: parts change without the item's row, and would not be told of it. */
+/** The row for the state: parts change without events of the item's row, so memory does not hold them. */
 function toRow(item: ContentItem): ContentRow {
   if (item.parts === undefined) return item
   const { parts: _, ...row } = item
   return row
 }
 
-/** Authors have seen what they wrote: without that, their own message would count as unread. */
+/** Authors have seen their own items: otherwise their own message would count as unread. */
 function markOwn(state: State, author: number, id: number, at: Date): void {
   if (author <= 0) return
   const own = state.member(author) ?? blankMember(state.app.id, author)
@@ -146,7 +146,7 @@ function takeNewest(app: AppRow, { last_id, last_by, prior_id }: Newest): void {
   app.prior_id = prior_id
 }
 
-/** No message has the id 0: where it is not known which ones were the newest before, it shows that others were. */
+/** No message has the id 0: where the newest messages before are unknown, it differs from all. */
 function forgetNewest(state: State, consequences: Consequences | null): void {
   state.app = { ...state.app, last_id: consequences?.before ?? 0, prior_id: 0 }
 }

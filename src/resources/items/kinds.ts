@@ -2,7 +2,7 @@ import type { ContentEntity, ContentKind } from '../content/kind.ts'
 import { kinds } from '../content/kinds.ts'
 import { contentEvents, type ContentEvents } from './events.ts'
 
-/** A kind of content with the events of its items, which carry these whole. */
+/** A kind of content with the events of its items, which contain the whole item. */
 export interface ItemKind extends ContentKind {
   events: ContentEvents
 }

@@ -15,7 +15,7 @@ import { fromReplica, listInApp, type Narrowing } from '../content/lists/list.ts
 import type { ContentListing } from '../content/schema.ts'
 import { showPage } from './show.ts'
 
-/** One kind's lists: what their items look like, and how they can be narrowed down beyond what all lists can. */
+/** The lists of one kind: the form of its items, and additional filters. */
 interface Lists<Query extends ContentListing> {
   Item: z.ZodType
   Summary: z.ZodType
@@ -66,7 +66,7 @@ export function listRoutes<Query extends ContentListing>(
       const narrowing = await toNarrowing(query, caller)
       const page = await listInApp(kind, state, query, caller, narrowing)
       const shown = await showPage(kind, page, caller, state)
-      // Stars are everybody's own, and what changed meanwhile may or may not be on the page.
+      // Stars differ between callers, and a page that changed meanwhile is not cached.
       if (key === null || state.app !== app || page.rows.some(row => row.star_count > 0)) return reply(200, shown)
       const encoded = new Encoded(writeJson(shown, representation.scalars))
       keptPages.keep(key, app, encoded)

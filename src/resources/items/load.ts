@@ -4,8 +4,8 @@ import type { PartReader } from '../content/parts/part.ts'
 import { hasParts, mapParts, partList, type ContentItem, type PartName, type Parts } from './parts.ts'
 
 /**
- * The parts of items, by item; no entry for those without any. One query for each kind of part that an item has, and
- * none for items that bring their parts with them. `counter` is a caller whose client counts by itself (see Part).
+ * The parts of items, by item; no entry for items without any. One query for each kind of part that an item has; none
+ * for items that bring their parts. `counter`: see Part.
  */
 export async function loadParts(
   db: Db,
@@ -34,7 +34,7 @@ function isWhole(item: ContentItem, parts: Parts): boolean {
   return partList.every(([name, part]) => part.isWhole?.(parts[name], item) ?? true)
 }
 
-/** The same items, each with its parts. */
+/** The items, each with its parts. */
 export async function withParts(db: Db, items: readonly ContentItem[]): Promise<ContentItem[]> {
   const parts = await loadParts(db, items)
   return items.map(item => {
@@ -43,10 +43,10 @@ export async function withParts(db: Db, items: readonly ContentItem[]): Promise<
   })
 }
 
-/** What the parts of some items need of whoever reads them, by part. */
+/** The data that the parts of some items need about the reader, by part. */
 export type About = Record<PartName, unknown>
 
-/** Asks for it while `parts` are being read. */
+/** Loads it while `parts` are being read. */
 export async function loadAbout(
   items: readonly ContentItem[],
   parts: Promise<ReadonlyMap<number, Parts>>,

@@ -5,21 +5,21 @@ import { findSubscribed } from '../subscriptions/store.ts'
 import type { ContentEntity } from '../content/kind.ts'
 import type { ContentRow } from '../content/schema.ts'
 
-/** What a caller did with the items of a page. Unlike parts, summaries show it as well. */
+/** The caller's stars and subscriptions for the items of a page. Unlike parts, they are in summaries too. */
 export interface Mine {
   starred: ReadonlySet<number>
-  /** The posts and files subscribed to. */
+  /** The posts and files that the caller is subscribed to. */
   subscribed: ReadonlySet<number>
 }
 
 export const noMine: Mine = { starred: new Set(), subscribed: new Set() }
 
-/** What a subscription to an item is one to: a post itself, what a comment is about; null: the app. */
+/** The subject of an item's subscription: a post itself, a comment's parent; null: the app. */
 export function subscriptionOf(entity: ContentEntity, { id, parent_id }: ContentRow): number | null {
   return entity === 'post' ? id : parent_id
 }
 
-/** Looks for stars only where somebody gave one, and for subscriptions only to what is not an app. */
+/** Reads stars only for items with stars, and subscriptions only for subjects other than the app. */
 export async function loadMine(
   db: Db,
   by: Principal,

@@ -16,14 +16,17 @@ import { htmlOf, plainOf } from '../content/text/kept.ts'
 
 const fixedRows = new WeakMap<ContentRow, Fixed>()
 
-/** What of an item depends on nobody, written once for as long as the row is in memory: lists read it again and again. */
+/**
+ * The members of an item that are equal for all readers, encoded once for as long as the row is in memory: lists read
+ * it repeatedly.
+ */
 function fixRow(row: ContentRow): Fixed {
   let fixed = fixedRows.get(row)
   if (fixed === undefined) fixedRows.set(row, (fixed = new Fixed(showRow(row))))
   return fixed
 }
 
-/** The same for a row that is shown once: to whoever wrote it. */
+/** The members of an item that is shown once, to its author. */
 export function showRow(row: ContentRow) {
   return {
     id: row.id,
@@ -38,12 +41,12 @@ export function showRow(row: ContentRow) {
   }
 }
 
-/** The summary item of lists; `more` comes in front of it. */
+/** The summary of an item in lists; `more` comes in front of it. */
 export function showContentSummary(row: ContentRow, isSubscribedTo: boolean, isStarred: boolean, more: object = {}) {
   return new Extended({ ...more, is_starred: isStarred, is_subscribed: isSubscribedTo }, fixRow(row))
 }
 
-/** By a subscription to a post or file, or where that is null to the app. */
+/** By a subscription to a post or file, or, where that is null, to the app. */
 export function isSubscribedTo(
   entity: number | null,
   subscribed: ReadonlySet<number>,
@@ -54,14 +57,14 @@ export function isSubscribedTo(
   return kind === 'user' && isSubscribed(state, user)
 }
 
-/** What was read for one caller along with a page of items. */
+/** The data read for one caller along with a page of items. */
 export interface Reading {
   parts: ReadonlyMap<number, Parts>
   about: About
   mine: Mine
 }
 
-/** The detailed item. Whom it names (see namesOf) and the namesakes of its app must be in memory. */
+/** A detailed item. The users whom it names (see namesOf), and the namesakes of its app, must be in memory. */
 export function showContent(
   entity: ContentEntity,
   item: ContentItem,
@@ -72,7 +75,7 @@ export function showContent(
 ) {
   const { by, userCache, origin } = viewer
   const app = showAppSummary(state, viewer)
-  // Member by member: spreading what is around it takes several times as long.
+  // Member by member: spreading the object takes several times as long.
   const { parent, created_by, updated_by, comments } = showAround(entity, item, userCache, origin)
   const head = {
     is_starred: mine.starred.has(item.id),
@@ -95,17 +98,17 @@ export function showContent(
   return new Extended(head, shown, row)
 }
 
-/** Of a list that has nothing in it answers say so, and events leave it out. */
+/** An empty list is shown in responses, and left out of events. */
 function showNone(value: unknown): Fixed | null {
   return Array.isArray(value) ? noItems : null
 }
 
 const noItems = new Fixed(toFirstItems([]))
 
-/** What nearly all items show of their parts, written once. */
+/** The parts of nearly all items, encoded once. */
 const withoutParts = new Fixed(mapParts(part => showNone(part.none)))
 
-/** The whole item as events carry it: one text for everybody. */
+/** A whole item in events, equal for all readers. */
 export function presentContent(entity: ContentEntity, item: ContentItem, context: PresentationContext) {
   const { userCache, origin } = context
   return {
@@ -123,13 +126,13 @@ function presentParts(item: ContentItem, parts: Parts, context: PresentationCont
   })
 }
 
-/** The same without what was written: webhook receivers fetch that with a token of their user. */
+/** A whole item without its texts, which receivers of webhooks fetch with a token of their user. */
 export function redactContent(entity: ContentEntity, item: ContentItem, context: PresentationContext) {
   const presented = presentContent(entity, withoutWords(item), context)
   return { ...presented, metadata: verbatim(redactMetadata(item.metadata)) }
 }
 
-/** What nobody wrote: all that webhooks are told. */
+/** The item without any text written by users, for webhooks. */
 export function withoutWords(item: ContentItem): ContentItem {
   const bare = { ...item, text: null, html: null, plain: null }
   const { parts } = item
@@ -141,7 +144,7 @@ export function withoutWords(item: ContentItem): ContentItem {
   return { ...bare, parts: told as Parts }
 }
 
-/** Without what a page tells an agent, and what an agent wants to call a tool with: both are words. */
+/** Without a page's instructions for an agent, and the arguments of a tool call: both are text. */
 function redactMetadata(metadata: ContentRow['metadata']): ContentRow['metadata'] {
   if (metadata === null || (metadata.instructions === undefined && metadata.tool_approval === undefined))
     return metadata
@@ -151,7 +154,7 @@ function redactMetadata(metadata: ContentRow['metadata']): ContentRow['metadata'
   return { ...rest, tool_approval: asked }
 }
 
-/** What an item has beside its row and its parts, and is the same for everybody. */
+/** The members of an item beside its row and its parts, equal for all readers. */
 function showAround(entity: ContentEntity, item: ContentItem, userCache: UserCache, origin: string) {
   return {
     parent: toParentRef(item),

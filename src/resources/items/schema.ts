@@ -14,19 +14,19 @@ type Together<Shapes> = (Shapes extends unknown ? (shape: Shapes) => void : neve
   ? All
   : never
 
-/** What all parts take in, as members of one body. */
+/** The input members of all parts. */
 function inputs<Members extends 'fields' | 'changes'>(members: Members): Together<Inputs<Members>> {
   return Object.assign({}, ...partList.map(([, part]) => part.input?.[members])) as Together<Inputs<Members>>
 }
 
-/** What each part looks like. */
+/** The output members of all parts. */
 function outputs<Look extends 'shown' | 'told'>(look: Look): { [Name in keyof ItemParts]: ItemParts[Name][Look] } {
   return mapParts(part => part[look]) as { [Name in keyof ItemParts]: ItemParts[Name][Look] }
 }
 
 const text = z.string().max(65_536).meta({ description: 'Markdown; its first 500 mentions count' })
 
-/** What a message, post or comment is made of. */
+/** The input of a new message, post or comment. */
 export const NewContent = z.object({
   text: text.nullish(),
   metadata: MetadataInput.nullish(),
@@ -40,14 +40,14 @@ export const NewContent = z.object({
 })
 export type NewContent = z.output<typeof NewContent>
 
-/** Absent members stay as they are, null clears. */
+/** Absent members stay, null clears. */
 export const ContentUpdate = NewContent.extend({
   ...inputs('changes'),
   context: z.unknown().optional().describe('Has no effect: it is only read when an item is created'),
 })
 export type ContentUpdate = z.output<typeof ContentUpdate>
 
-/** A message, post or comment by itself. */
+/** A detailed message, post or comment. */
 export const Content = ContentSummary.extend({
   app: AppSummary,
   parent: z.object({ id: Int, type: z.enum(['post', 'file']) }).optional(),
@@ -56,7 +56,7 @@ export const Content = ContentSummary.extend({
   updated_by: UserSummary.optional(),
 })
 
-/** A message, post or comment as events show it: without what depends on who looks, and without lists that are empty. */
+/** A message, post or comment in events: without members that differ between readers, and without empty lists. */
 export const EventContent = Content.omit({ is_starred: true, is_subscribed: true })
   .extend({
     app: EventApp,

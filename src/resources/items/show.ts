@@ -22,7 +22,7 @@ interface ContentRequest extends Reader {
   representation: Representation
 }
 
-/** The detailed item, with its parts, and everybody it names brought into memory. At once where all of it is there. */
+/** A detailed item with its parts; loads the users that it names. Synchronous where all is in memory. */
 export function showItem(
   { entity }: ContentKind,
   item: ContentItem,
@@ -43,7 +43,7 @@ async function showWhole(entity: ContentEntity, item: ContentItem, state: AppSta
   return showContent(entity, item, state, reading, reader, showRow(item))
 }
 
-/** What there is to be known about some items for one caller. */
+/** Reads the data about some items for one caller. */
 async function read(entity: ContentEntity, items: readonly ContentItem[], reader: Reader): Promise<Reading> {
   const { sql, by, representation } = reader
   if (items.every(item => isPlain(entity, item, by))) return nothing
@@ -58,15 +58,15 @@ async function read(entity: ContentEntity, items: readonly ContentItem[], reader
 
 const nothing: Reading = { parts: new Map(), about: mapParts(() => undefined), mine: noMine }
 
-/** There is nothing to be known beside the row: so it is with nearly every message. */
+/** True where nothing beside the row is needed, as for nearly every message. */
 function isPlain(entity: ContentEntity, item: ContentItem, by: Principal): boolean {
   if (item.parts !== undefined || hasParts(item)) return false
   return by.kind !== 'user' || (item.star_count === 0 && subscriptionOf(entity, item) === null)
 }
 
 /**
- * A list of items in the form that the caller chose, without those whose app was deleted since. `known`: where all are of
- * one app, what the caller has found of it.
+ * A list of items in the representation that the caller chose, without items of apps deleted since. `known`: where all
+ * are of one app, its opened state.
  */
 export async function showPage(
   { entity }: ContentKind,

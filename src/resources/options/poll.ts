@@ -3,12 +3,12 @@ import { invalid } from '../../lib/errors.ts'
 import { UnknownOption, type OptionChange, type OptionRow } from './schema.ts'
 import { insertOption, removeOption, removeVotesFor, updateOption } from './store.ts'
 
-/** The item that asks. */
+/** The item of a poll. */
 export type Asking = Pick<OptionRow, 'app_id' | 'item_type' | 'item_id'>
 
 /**
- * Makes a poll what `wanted` says: options named by id keep their votes, those without one are new, the others go with
- * their votes. 422 for an id that is not in the poll, or twice. Takes a number for each new option.
+ * Changes a poll to `wanted`: options with an id keep their votes, those without one are new, the others are removed
+ * with their votes. 422 for an id that is not in the poll, or twice. Uses a number for each new option.
  */
 export function changeOptions(
   work: Work<unknown>,

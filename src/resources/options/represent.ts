@@ -3,13 +3,13 @@ import { toFirstItems } from '../../api/page.ts'
 import { summaryOf } from '../users/represent.ts'
 import type { OptionRow } from './schema.ts'
 
-/** An option as its item, lists and events show it. */
+/** An option within its item, in lists and in events. */
 export function showOption({ id, text, vote_count }: OptionRow) {
   // Nothing where it was left out for webhooks: no option is blank.
   return { id, text: text || null, votes: { count: vote_count } }
 }
 
-/** The options of an item for somebody who voted for `voted`, or for none. */
+/** The options of an item for a user who voted for `voted`, or for none. */
 export function showOptions(rows: readonly OptionRow[], voted: number | undefined) {
   return rows.map(row => ({ ...showOption(row), has_voted: row.id === voted }))
 }
@@ -21,7 +21,7 @@ interface Voters {
   origin: string
 }
 
-/** An option by itself, with its voters, who must be in memory. */
+/** A detailed option with its voters, who must be in memory. */
 export function showWithVoters(row: OptionRow, { users, hasVoted, userCache, origin }: Voters) {
   const voters = users.map(user => summaryOf(userCache.show(user), origin))
   return {

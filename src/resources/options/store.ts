@@ -20,7 +20,7 @@ export const insertOption = batch<OptionRow>({
     select id, app_id, item_type, item_id, position, text from ${rows} r`,
 })
 
-/** Renames and moves options; their votes stay. */
+/** Updates text and position of options; votes stay. */
 export const updateOption = batch<OptionRow>({
   name: 'update_options',
   columns,
@@ -58,7 +58,7 @@ interface VoteRow {
   option_id: number
 }
 
-/** Gives a vote, or moves it here from another option of the poll. */
+/** Inserts a vote, or moves it from another option of the poll. */
 export const saveVote = batch<VoteRow>({
   name: 'save_votes',
   columns: { item_id: 'bigint', user_id: 'bigint', id: 'bigint', option_id: 'bigint' },
@@ -73,7 +73,7 @@ export const removeVote = batch<Pick<VoteRow, 'item_id' | 'user_id'>>({
   sql: rows => `delete from votes v using ${rows} r where v.item_id = r.item_id and v.user_id = r.user_id`,
 })
 
-/** Moves how many votes an option has. */
+/** Changes the number of an option's votes. */
 export const countVotes = batch<{ id: number; change: number }>({
   name: 'count_votes',
   columns: { id: 'bigint', change: 'int' },
@@ -88,13 +88,13 @@ export async function findOption(db: Db, id: number): Promise<OptionRow | null> 
   return row ?? null
 }
 
-/** Options by id, as events show them. */
+/** Options by id, for events. */
 export async function findOptions(db: Db, _app: number, ids: number[]): Promise<Map<number, OptionRow>> {
   const rows = await db<OptionRow[]>`select * from options where id = any(${ids}::bigint[])`
   return new Map(rows.map(row => [row.id, row]))
 }
 
-/** The same, without those of polls that are in the trash, themselves or with what they are about. */
+/** As `findOptions`, without polls of items in the trash, or whose parent is. */
 export async function findShownOptions(db: Db, ids: number[]): Promise<Map<number, OptionRow>> {
   const rows = await db<OptionRow[]>`
     select o.* from options o
@@ -103,21 +103,21 @@ export async function findShownOptions(db: Db, ids: number[]): Promise<Map<numbe
   return new Map(rows.map(row => [row.id, row]))
 }
 
-/** The polls of some items, in their order, by item. Served by options_item. */
+/** The polls of items, in order, by item. Served by options_item. */
 export async function listOptions(db: Db, items: number[]): Promise<Map<number, OptionRow[]>> {
   const rows = await db<OptionRow[]>`
     select * from options where item_id = any(${items}::bigint[]) order by item_id, position`
   return Map.groupBy(rows, row => row.item_id)
 }
 
-/** What a user voted for in each of some items. Served by the primary key. */
+/** A user's vote in each of some items. Served by the primary key. */
 export async function findVotes(db: Db, items: number[], user: number): Promise<Map<number, number>> {
   const rows = await db<{ item_id: number; option_id: number }[]>`
     select item_id, option_id from votes where user_id = ${user} and item_id = any(${items}::bigint[])`
   return new Map(rows.map(row => [row.item_id, row.option_id]))
 }
 
-/** The first voters for an option, in voting order. Served by votes_option. */
+/** The first voters of an option, in order of voting. Served by votes_option. */
 export async function listVoters(db: Db, option: number, limit: number): Promise<number[]> {
   const rows = await db<{ user_id: number }[]>`
     select user_id from votes where option_id = ${option} order by id limit ${limit}`

@@ -28,7 +28,7 @@ export const removeStarsOf = batchOfIds(
   rows => `delete from stars t using ${rows} r where t.entity_id = r.id`,
 )
 
-/** Those of some entities that a user starred. Served by the primary key. */
+/** The items among some that a user starred. Served by the primary key. */
 export async function findStarred(db: Db, user: number, entities: number[]): Promise<Set<number>> {
   const rows = await db<{ entity_id: number }[]>`
     select entity_id from stars where user_id = ${user} and entity_id = any(${entities}::bigint[])`

@@ -10,7 +10,7 @@ const columns = {
   since: 'bigint',
 } as const
 
-/** Writes what users chose. */
+/** Stores users' choices. */
 export const saveSubscription = batch<SubscriptionRow>({
   name: 'save_subscriptions',
   columns,
@@ -23,7 +23,7 @@ export const saveSubscription = batch<SubscriptionRow>({
         else excluded.since end`,
 })
 
-/** Subscribes those who have not chosen. */
+/** Subscribes users who have made no choice. */
 export const addSubscription = batch<SubscriptionRow>({
   name: 'add_subscriptions',
   columns,
@@ -39,7 +39,7 @@ export const removeSubscriptionsOf = batchOfIds(
   rows => `delete from subscriptions s using ${rows} r where s.entity_id = r.id`,
 )
 
-/** Those of some posts and files that a user is subscribed to. Served by the primary key. */
+/** The posts and files among some that a user is subscribed to. Served by the primary key. */
 export async function findSubscribed(db: Db, user: number, entities: number[]): Promise<Set<number>> {
   const rows = await db<{ entity_id: number }[]>`
     select entity_id from subscriptions
@@ -47,7 +47,7 @@ export async function findSubscribed(db: Db, user: number, entities: number[]): 
   return new Set(rows.map(row => row.entity_id))
 }
 
-/** Everybody who is subscribed to a post or file, and was before the event with this rev. Served by the primary key. */
+/** The users subscribed to a post or file before the event with this rev. Served by the primary key. */
 export async function listSubscribers(db: Db, entity: number, rev: number): Promise<number[]> {
   const rows = await db<{ user_id: number }[]>`
     select user_id from subscriptions where entity_id = ${entity} and is_subscribed and since < ${rev} order by user_id`

@@ -18,7 +18,7 @@ import { findFiles } from '../../files/store.ts'
 import { requireWrite } from '../../apps/members/access.ts'
 import { message } from '../../messages/kind.ts'
 
-/** Where a reply goes: beside its trigger, or as a comment on what the trigger is, or is about. */
+/** The place of a reply: beside its trigger, or as a comment on the trigger or its parent. */
 export type Place = { type: 'message' } | { type: 'comment'; parent: { type: ParentType; id: number } | null }
 
 export function placeOfReply({ item_type, item_id, parent_type, parent_id }: RunRow): Place {
@@ -28,31 +28,31 @@ export function placeOfReply({ item_type, item_id, parent_type, parent_id }: Run
   return { type: 'comment', parent: isAbout ? { type: parent_type, id: parent_id } : null }
 }
 
-/** An agent as the author of what it writes. */
+/** The agent as the author of its replies. */
 export function toAuthor(agent: number): Principal {
   return { kind: 'user', user: agent, credential: '' }
 }
 
-/** The key under which a reply of a run is created once, whoever tries. The text may differ between attempts. */
+/** The idempotency key of a run's reply, so that it is created once. The text may differ between attempts. */
 export function toReplyKey({ id, retries }: RunRow, reply: string): IdempotencyKey {
   const digest = createHash('sha256').update(`agent-run:${id}:${retries}:${reply}`).digest()
   return { key: digest, request: digest }
 }
 
-/** What a reply is made of, and how its run ends with it. */
+/** The content of a reply, and the end of its run. */
 interface NewReply {
   place: Place
   content: PreparedContent
   lease: Lease
   end: Omit<RunEnd, 'reply_type' | 'reply_id' | 'ended_at'>
-  /** Ids of files, in the order in which the text cites them. */
+  /** Ids of files, in the order of citation. */
   files: number[]
   keepsSteps: boolean
 }
 
 /**
- * Posts the reply of a run and ends the run, in one commit: the run is locked for it, so that nobody can cancel it, or
- * go on with it, in between. Throws RunLost where the run is not the lease's any more, and refuses like a person's post.
+ * Posts the reply of a run and ends the run in one commit; the run is locked, so that it is not cancelled or continued
+ * meanwhile. Throws RunLost where the lease is lost; refuses like a user's post.
  */
 export const postReply = loadingCommand(
   'post_agent_reply',
@@ -78,7 +78,7 @@ export const postReply = loadingCommand(
 
 type FoundParent = (Parent & { type: ParentType }) | null
 
-/** What a comment is to be about. 404 where that is in the trash or gone. */
+/** The parent of a comment. 404 where it is in the trash or deleted. */
 export async function findParent(db: Db, app: number, place: Place): Promise<FoundParent> {
   if (place.type === 'message' || place.parent === null) return null
   const { type, id } = place.parent
@@ -97,7 +97,7 @@ export function makeReply(
   return makeItem(work, kindOf(place), content, parent)
 }
 
-/** The files that are there, in the order of their citation. */
+/** The existing files, in the order of citation. */
 async function listCited(db: Db, ids: readonly number[]): Promise<FileRow[]> {
   if (ids.length === 0) return []
   const files = await findFiles(db, ids)

@@ -15,15 +15,15 @@ type Shape = z.ZodRawShape
 
 type Body<Members extends Shape> = z.output<z.ZodObject<Members>>
 
-/** Who sends an item, and when. */
+/** The author of an item, and the time. */
 export interface PartAuthor extends Author {
   now: () => Date
 }
 
-/** Who reads items, and with what at hand. */
+/** The reader of items, and the data at hand. */
 export interface PartReader extends Viewer {
   sql: Db
-  /** Absent where an item is not what was asked for, but comes with it: then without what is in other apps. */
+  /** Absent where an item comes along with the requested one: then data of other apps is left out. */
   apps?: Apps
 }
 
@@ -34,7 +34,7 @@ export interface PartOwner {
   app_id: number
 }
 
-/** Where a part is shown to one reader. */
+/** Context of showing a part to one reader. */
 export interface Showing<About> {
   item: ContentRow
   /** The item's app, and its summary for this reader. */
@@ -44,26 +44,25 @@ export interface Showing<About> {
   about: About
 }
 
-/** How a part comes in with an item: what is sent, and what is written for it. */
+/** How a part is written: its input members, and its rows. */
 export interface PartInput<Value, Wanted, New extends Shape, Changed extends Shape> {
   /** Members of a new item. */
   fields: New
-  /** Members of an edit, where absent ones leave the part as it is. */
+  /** Members of an edit; absent ones leave the part unchanged. */
   changes: Changed
-  /** Looks up what a body names, before the command. Called only where it has one of these members. */
+  /** Resolves the references in a body, before the command. Called only where the body has one of the members. */
   prepare(body: Body<Changed>, author: PartAuthor): Wanted | Promise<Wanted>
-  /** How many ids `change` takes at most. Default: none. */
+  /** The most ids that `change` uses. Default: none. */
   numbers?(wanted: Wanted): number
-  /** What the item has afterwards, within its command: writes rows, or refuses. A new item has had `none`. */
+  /** The value after the write, within the item's command: writes rows, or refuses. A new item had `none`. */
   change(work: Work<unknown>, owner: PartOwner, before: Value, wanted: Wanted): Value
-  /** What the item's row says of it. */
+  /** The columns of the item's row for this part. */
   columns(value: Value): Partial<ContentRow>
 }
 
 /**
- * One kind of thing that hangs on messages, posts and comments. Its folder declares it, and the list in items/parts.ts
- * names it; what makes, changes and shows items knows none by name. Items nearly always have none of it, which costs
- * them `isOn`.
+ * A kind of part of messages, posts and comments, declared by its own folder and listed in items/parts.ts; code that
+ * makes, changes and shows items knows no kind by name. Nearly all items have no parts, which costs them only `isOn`.
  */
 export interface Part<
   Value = unknown,
@@ -74,47 +73,50 @@ export interface Part<
   New extends Shape = Shape,
   Changed extends Shape = Shape,
 > {
-  /** What an item has that has none of it: an empty list, or null. */
+  /** The empty value: an empty list, or null. */
   none: Value
-  /** Whether the database has to be asked for it, by an item's row. */
+  /** True where the item's row says that the database has to be read. */
   isOn: (row: ContentRow) => boolean
   /**
-   * Of items that it is on, by item; those where nothing is found are left out. Plain JSON: it travels in queued deliveries
-   * and stored answers. `counter` is a caller whose client counts by itself, and gets all that an answer has room for.
+   * Loads the values of items for which it is on, by item; items without one are left out. Values are plain JSON,
+   * because they are stored in queued deliveries and answers. `counter`: a caller whose client counts by itself, and
+   * gets as many as a response can hold.
    */
   load(db: Db, items: readonly ContentRow[], counter: Principal | null): Promise<Map<number, Value>>
-  /** Whether a `counter` would get no more than this. Default: true. */
+  /** True where a `counter` would get no more than this. Default: true. */
   isWhole?(value: Value, row: ContentRow): boolean
-  /** Ids of the users whom it names: they are in memory when it is shown. */
+  /** The ids of the users whom it names; they are in memory when it is shown. */
   names?(value: Value): number[]
-  /** What `show` needs of the reader. It is asked for while the values themselves are still being read. */
+  /** Loads what `show` needs about the reader, while the values are still being read. */
   readAbout?(
     items: readonly ContentRow[],
     values: Promise<ReadonlyMap<number, Value>>,
     reader: PartReader,
   ): Promise<About>
-  /** As answers show it, and the schema of that. Not asked where there is none. Default: what `present` gives. */
+  /** The value in responses, and its schema. Not called for an empty value. Default: as in events. */
   show?(value: Value, showing: Showing<About>): object
   shown: Shown
-  /** As events show it, the same for everybody, and the schema of that. Not asked where there is none. */
+  /** The value in events, equal for all readers, and its schema. Not called for an empty value. */
   present(value: Value, item: ContentRow, context: PresentationContext): object
   told: Told
-  /** Without what anybody wrote: all that webhooks are told. Default: as it is. */
+  /** The value without users' texts, for webhooks. Default: unchanged. */
   withoutWords?(value: Value): Value
-  /** Removes it for good with its item, within the command that does that. Default: it stays, or goes in the background. */
+  /**
+   * Removes it for good with its item, within the item's command. Default: it stays, or is removed in the background.
+   */
   remove?(work: Work<unknown>, owner: PartOwner, value: Value): void
-  /** Statements that delete it from items of one kind, whose ids are those in `gone`, without their commands. */
+  /** Statements that delete it from deleted items of one kind, whose ids are in `gone`. */
   removeFromGone?(db: Db, type: ContentEntity): Fragment[]
-  /** Absent: it does not come with items. */
+  /** Absent: it is not part of an item's input. */
   input?: PartInput<Value, Wanted, New, Changed>
 }
 
-/** Declares a part. Its other types follow from the schemas. */
+/** Declares a kind of part. Its other types follow from the schemas. */
 export function part<Value, About = undefined, Wanted = never>() {
   return <
     Shown extends z.ZodType,
     Told extends z.ZodType,
-    // Nothing, where it does not come with items.
+    // Empty, where it is not part of an item's input.
     New extends Shape = Record<never, never>,
     Changed extends Shape = Record<never, never>,
   >(

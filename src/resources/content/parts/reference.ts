@@ -7,12 +7,15 @@ import type { PartAuthor, PartInput } from './part.ts'
 interface Reference<Row> {
   description: string
   list: (db: Db, ids: number[]) => Promise<Map<number, Row>>
-  /** Null for what there is not, or the author may not put to use. */
+  /** Null where it does not exist, or the author may not use it. */
   claim: (id: number, author: PartAuthor) => Promise<Row | null>
   Unknown: () => Problem
 }
 
-/** What a body names; `row` is null where the author may not put it to use, which matters unless the item has it. */
+/**
+ * A reference in a body; `row` is null where the author may not use it, which is refused unless the item has it
+ * already.
+ */
 interface Named<Row> {
   id: number
   row: Row | null
@@ -20,7 +23,7 @@ interface Named<Row> {
 
 const idInput = IdInput.nullish()
 
-/** How a part is kept and sent of which an item has one or none, by an id in its row. Several items may have the same. */
+/** A part that an item refers to by an id in its row, of which it has one or none. Several items may share one. */
 export function referenceBy<Row extends { id: number }, const Column extends 'embed_id' | 'meeting_id'>(
   column: Column,
   { description, list, claim, Unknown }: Reference<Row>,

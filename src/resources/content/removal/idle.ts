@@ -3,19 +3,19 @@ import type { Job } from '../../../jobs/jobs.ts'
 import type { Db } from '../../../postgres/sql.ts'
 import type { JobParts } from '../../resource.ts'
 
-/** What an item may have one of → the column that names it. */
+/** A thing of which an item has at most one → the column that refers to it. */
 const columns = { embeds: 'embed_id', meetings: 'meeting_id' } as const
 type Table = keyof typeof columns
 
-/** How long one that no item has is kept. If it was found in use, it is looked at again after as long. A guess. */
+/** How long an unused one is kept, and when a used one is checked again. A guess. */
 const idleDays = 30
 
-/** Rows in one go: few enough that requests do not wait for them. A guess. */
+/** Rows per transaction, few enough that requests do not wait for them. A guess. */
 const batchSize = 500
 
 /**
- * Removes embeds or meetings that came to nothing; pictures of embeds go as all blobs do that nothing uses. Several
- * nodes may do it at once.
+ * Removes unused embeds or meetings; pictures of embeds are removed like all unused blobs. Several nodes may run it at
+ * once.
  */
 export function idleJobs(table: Table) {
   return ({ sql, past }: Pick<JobParts, 'sql' | 'past'>): Job[] => {
@@ -29,8 +29,8 @@ export function idleJobs(table: Table) {
 }
 
 /**
- * Of those that were not looked at since `before`, deletes those that no item has, not even in the trash, and puts the
- * others off. Returns how many were looked at. Served by embeds_checked, messages_embed and their likes.
+ * Of the rows not checked since `before`, deletes those that no item has, not even in the trash, and defers the others.
+ * Returns how many were checked. Served by embeds_checked, messages_embed and the like.
  */
 async function removeIdle(db: Db, table: Table, before: Date, now: Date): Promise<number> {
   const column = db(columns[table])

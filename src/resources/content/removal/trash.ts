@@ -7,14 +7,14 @@ import type { Fragment, Sql } from '../../../postgres/sql.ts'
 import type { JobParts } from '../../resource.ts'
 import type { ContentTable } from '../store.ts'
 
-/** What is to be deleted for good. */
+/** The condition of a deletion for good. */
 export interface Removal {
   id: number
-  /** Only what has been in the trash since before then; absent: in the trash or not. */
+  /** Only items trashed before this time; absent: any item, trashed or not. */
   trashedBefore?: Date
 }
 
-/** 404 for what is not meant, such as an item that was restored since it was found in the trash. */
+/** 404 where the item does not match, such as one that was restored meanwhile. */
 export function requireMeant({ trashed_at }: { trashed_at: Date | null }, { trashedBefore }: Removal): void {
   if (trashedBefore !== undefined && (trashed_at === null || trashed_at >= trashedBefore)) throw NotFound()
 }
@@ -22,17 +22,17 @@ export function requireMeant({ trashed_at }: { trashed_at: Date | null }, { tras
 interface Trash<Result, Loaded> {
   table: ContentTable | 'files'
   remove: Command<Removal, Result, Loaded>
-  /** A condition on `t`, a row of the table: nothing but its app hides it. */
+  /** A condition on `t`, a row of the table: only its app can hide it. */
   isReachable?: (sql: Sql) => Fragment
 }
 
-/** Items looked for at once. A guess. */
+/** Items per query. A guess. */
 const batchSize = 100
 
 /**
- * The job that deletes for good what has been in the trash for long enough, one item after the other, like anybody
- * else would: everybody is told. What is hidden with its app or parent has its turn when that is back. Where several
- * nodes do it at once, each item is deleted once.
+ * The job that deletes items which have been in the trash for long enough, one by one through the usual command, so
+ * that all clients are told. Items hidden with their app or parent are deleted once these are back. Where several nodes
+ * run it, each item is deleted once.
  */
 export function emptyTrash<Result, Loaded>(trash: Trash<Result, Loaded>): (parts: JobParts) => Job[] {
   return ({ sql, apps, trashDays, past }) => {
@@ -61,7 +61,7 @@ interface TrashedRow {
   trashed_at: Date
 }
 
-/** Those after `last`, longest in the trash first. Served by messages_trashed and its likes. */
+/** Items after `last`, longest in the trash first. Served by messages_trashed and the like. */
 function listTrashed<Result, Loaded>(
   sql: Sql,
   { table, isReachable }: Trash<Result, Loaded>,
@@ -86,7 +86,7 @@ async function removeItem<Result, Loaded>(
   try {
     await apps.run(remove, app, server, removal)
   } catch (error) {
-    // Gone, restored or hidden since it was found: then there is nothing to be done now.
+    // Deleted, restored or hidden meanwhile: nothing to do.
     if (!(error instanceof Problem) || error.status !== 404) throw error
   }
 }

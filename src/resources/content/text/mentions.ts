@@ -24,8 +24,8 @@ export interface Author {
 }
 
 /**
- * Parses a text for an app and brings everybody it mentions into memory, so that a command can decide about them. At
- * once where it mentions nobody.
+ * Parses a text for an app and loads the mentioned users, so that a command can decide about them. Synchronous without
+ * mentions.
  */
 export function prepareText(
   text: string | null | undefined,
@@ -49,8 +49,8 @@ async function prepareMentions(
 }
 
 /**
- * The ids behind uids: of people who belong to the app's readers, or whom the author can see. With those of others,
- * everybody could find out who there is.
+ * The ids for uids, of users who may read the app, or whom the author can see: with others, anyone could find out who
+ * exists.
  */
 async function resolveMentions(
   uids: string[],
@@ -66,7 +66,7 @@ async function resolveMentions(
   return new Map([...ids].filter(([, user]) => !hidden.includes(user)))
 }
 
-/** Whom a text mentions that the one before it did not: an edit notifies nobody else. */
+/** The users whom a text newly mentions: an edit notifies no others. */
 export function listNewMentions(before: string | null, after: string | null): number[] {
   if (after === before) return []
   const known = new Set(listMentions(before))
@@ -75,7 +75,10 @@ export function listNewMentions(before: string | null, after: string | null): nu
 
 const empty: Rendering = { text: null, html: null, plain: null }
 
-/** What to keep of a text, decided in the app's mailbox: only people who are there and may read the app are mentioned. */
+/**
+ * The stored rendering of a text, decided in the app's mailbox: only existing users with access to the app are
+ * mentioned.
+ */
 export function settleText(parsed: ParsedText | null, work: Work<unknown>): Rendering {
   if (parsed === null) return empty
   const rendering = settleMentions(parsed, user => {

@@ -22,7 +22,7 @@ export function addAttachments(
   })
 }
 
-/** The attachments of some items, oldest first; no entry for items without any. */
+/** The attachments of items, oldest first; no entry for items without any. */
 export async function listAttachments(db: Db, parents: readonly number[]): Promise<Map<number, FileRow[]>> {
   const found = new Map<number, FileRow[]>()
   if (parents.length === 0) return found

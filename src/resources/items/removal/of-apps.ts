@@ -4,17 +4,17 @@ import { removeItems } from './remove.ts'
 
 const tables = ['messages', 'posts', 'comments', 'files'] as const
 
-/** Items in one delete, with all that hangs on them: few enough that requests do not wait for it. A guess. */
+/** Items per delete, with all rows that refer to them: few enough that requests do not wait for it. A guess. */
 const batchSize = 500
 
-/** Removes all content of apps that were deleted, without events. */
+/** Removes all content of deleted apps, without events. */
 export async function removeContentOf(sql: Sql, apps: number[], signal: AbortSignal): Promise<void> {
   for (const table of tables) await inPortions(batchSize, signal, () => removeSome(sql, table, apps, batchSize))
 }
 
 /**
- * Removes up to `limit` items of apps, with what hangs on them; how many there were. Attachments go with their items.
- * Served by messages_app and its likes.
+ * Removes up to `limit` items of apps, with all rows that refer to them; returns how many. Attachments go with their
+ * items. Served by messages_app and the like.
  */
 function removeSome(sql: Sql, table: (typeof tables)[number], apps: number[], limit: number): Promise<number> {
   return removeItems(

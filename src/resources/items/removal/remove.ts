@@ -5,11 +5,11 @@ import { partList } from '../parts.ts'
 const singular = { messages: 'message', posts: 'post', comments: 'comment', files: 'file' } as const
 
 /**
- * Deletes the items of a table whose ids `chosen` selects, with all that hangs on them, without events; how many there
- * were. For what no user sees any more: comments on what is deleted stay. `chosen` locks what it selects and skips what
- * is locked, so that several nodes may do it at once. Served by indexes that begin with what it hangs on.
+ * Deletes the items that `chosen` selects, with all rows that refer to them, without events; returns how many. For
+ * invisible items; comments on deleted items stay. `chosen` locks its rows and skips locked ones, so that several nodes
+ * may run it at once. Served by indexes on the item.
  *
- * Files are named here because they are items as well: what hangs on attachments goes with them.
+ * Files are included because they are items too: rows that refer to attachments go with them.
  */
 export async function removeItems(sql: Sql, table: ContentTable | 'files', chosen: Fragment): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
@@ -35,7 +35,7 @@ export async function removeItems(sql: Sql, table: ContentTable | 'files', chose
   return row!.count
 }
 
-/** `, … as (…)` for all that items alone have. */
+/** `, … as (…)` for all parts of content. */
 function removePartsOf(sql: Sql, table: ContentTable): Fragment {
   const terms = sql`, found as (delete from ${sql(`${table}_terms`)} t using gone g where t.id = g.id)`
   const ofParts = partList.flatMap(([, part]) => part.removeFromGone?.(sql, singular[table]) ?? [])

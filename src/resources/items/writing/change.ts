@@ -6,12 +6,12 @@ import { changeParts, isBare, numbersForParts } from './parts.ts'
 import type { ContentChange } from './prepare.ts'
 import { IsEmpty } from '../schema.ts'
 
-/** Numbers that an edit takes: its event, and those of its parts. */
+/** The numbers that an edit uses: for its event, and its parts. */
 export function numbersForChange({ parts }: ContentChange): number {
   return 1 + numbersForParts(parts)
 }
 
-/** What an item is after an edit; writes what changes beside its row. 422 where nothing would be left in it. */
+/** The item after an edit; writes the rows of changed parts. 422 where it would be empty. */
 export function changeItem(
   work: Work<unknown>,
   { entity }: ContentKind,

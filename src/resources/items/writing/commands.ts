@@ -27,7 +27,7 @@ import { requireMeant, type Removal } from '../../content/removal/trash.ts'
 interface Loaded {
   item: ContentItem
   parent: Parent | null
-  /** The newest messages of the app without this one; null where they stay the same, or there are none. */
+  /** The newest messages of the app without this one; null where they do not change, or there are none. */
   newest: Newest | null
 }
 
@@ -39,7 +39,7 @@ export interface ContentCommands {
   remove: Command<Removal, void, Loaded>
 }
 
-/** What can be done with one kind of content. */
+/** The commands of one kind of content. */
 export function contentCommands(kind: ItemKind): ContentCommands {
   const { entity, store, events } = kind
   const load = async (db: Db, app: number, { id }: { id: number }): Promise<Loaded> => {
@@ -53,8 +53,8 @@ export function contentCommands(kind: ItemKind): ContentCommands {
 
   return {
     /**
-     * Adds an item to an app. Refuses with 400 where the app holds something else, 403 or 404 where the caller may
-     * not write, 422 where there is nothing in it.
+     * Adds an item to an app. Refuses with 400 in apps of other types, 403 or 404 where the caller may not write, 422
+     * where the item is empty.
      */
     create: command(
       `create_${entity}`,
@@ -63,13 +63,13 @@ export function contentCommands(kind: ItemKind): ContentCommands {
         if (!kind.fits(work.app.type)) throw WrongKind({ type: work.app.type })
         return makeItem(work, kind, content, null)
       },
-      // What has parts was prepared with rows of all kinds.
+      // An item with parts was prepared with rows of all kinds, which cannot be sent to another node.
       { maxIds: numbersForItem, travels: ({ parts }) => parts === null },
     ),
 
     /**
-     * Edits an item. Only its author may, while they may write; an API key may always. What changes nothing leaves no
-     * trace. Trashed items are 404.
+     * Edits an item: by its author, while they have write access, or with an API key. An update without a change writes
+     * nothing. 404 for trashed items.
      */
     update: loadingCommand(
       `update_${entity}`,
@@ -94,7 +94,9 @@ export function contentCommands(kind: ItemKind): ContentCommands {
       { maxIds: numbersForChange },
     ),
 
-    /** Hides an item. For its author while they may write, and for admins; repeating changes nothing. */
+    /**
+     * Moves an item to the trash: by its author, while they have write access, or by admins; repeating changes nothing.
+     */
     trash: loadingCommand(`trash_${entity}`, load, work => {
       const { item, newest } = work.loaded
       requireOwn(work, item)
@@ -112,7 +114,7 @@ export function contentCommands(kind: ItemKind): ContentCommands {
       move(work, kind, null, isChat(work.app.type) ? { last_id, last_by, prior_id } : null)
     }),
 
-    /** Deletes an item for good, trashed or not. For its author while they may write, and for admins. */
+    /** Deletes an item for good, trashed or not: by its author, while they have write access, or by admins. */
     remove: loadingCommand(`delete_${entity}`, load, (work, removal: Removal) => {
       const { item, newest } = work.loaded
       requireOwn(work, item)
@@ -122,7 +124,7 @@ export function contentCommands(kind: ItemKind): ContentCommands {
       work.write(store.remove, { id: item.id })
       removeParts(work, entity, item)
       if (item.star_count > 0) work.write(removeStarsOf, { id: item.id })
-      // There may be any number of comments: nobody sees them from now on, and they go in the background.
+      // There may be any number of comments: they are invisible from now on, and removed in the background.
       if (kind.isCommented) {
         work.write(insertBereavement, { parent_id: item.id })
         dropBlocks(work, item)
@@ -134,7 +136,7 @@ export function contentCommands(kind: ItemKind): ContentCommands {
   }
 }
 
-/** Writes down what a key did to what somebody wrote: by what it is, not what it says. */
+/** Records an API key's action on a user's item, by id and not by text. */
 function note(work: Work<Loaded>, { entity }: ItemKind, what: 'updated' | 'trashed' | 'restored' | 'deleted'): void {
   const { id, app_id, created_by } = work.loaded.item
   auditByKey(work, {
@@ -144,13 +146,13 @@ function note(work: Work<Loaded>, { entity }: ItemKind, what: 'updated' | 'trash
   })
 }
 
-/** Nothing but the time of the edit and its editor is new. */
+/** True where only the time of the edit and its editor differ. */
 function isSame(item: ContentItem, edited: ContentItem): boolean {
   const { updated_at, updated_by } = item
   return isDeepStrictEqual(item, { ...edited, updated_at, updated_by })
 }
 
-/** Into the trash, or out of it. */
+/** Moves an item into or out of the trash. */
 function move(work: Work<Loaded>, kind: ItemKind, trashed_at: Date | null, newest: Newest | null): void {
   const item: ContentItem = { ...work.loaded.item, trashed_at }
   const [visible, trashed] = trashed_at === null ? [1, -1] : [-1, 1]
@@ -160,7 +162,7 @@ function move(work: Work<Loaded>, kind: ItemKind, trashed_at: Date | null, newes
   work.emit(kind.events.updated, { entity: item.id, body: item, facts })
 }
 
-/** Keeps the counts that an item is part of: of its block, of its parent, and of all comments in the app. */
+/** Updates the counts that an item is part of: of its block, of its parent, and of all comments in the app. */
 function count(
   work: Work<Loaded>,
   { parents, isCommented }: ItemKind,
@@ -168,7 +170,7 @@ function count(
 ): void {
   const { app_id, parent_type, parent_id, comment_count } = work.loaded.item
   countMove(work, work.loaded.item, { trashed, deleted })
-  // Comments come and go with what they are about.
+  // Comments are hidden and shown with their parent.
   const comments = visible * (isCommented ? comment_count : parent_id === null ? 0 : 1)
   if (comments !== 0) work.write(changeTotal, { app_id, comments })
   if (parent_type === null || parent_id === null || visible === 0) return
@@ -197,7 +199,7 @@ function requireOwn(work: Work<Loaded>, item: ContentItem): void {
   const level = requireRead(work.state, work.by, work.userCache)
   if (level === 'admin') return
   const isMine = item.created_by === work.by.user
-  // What is in the trash is visible to those alone who may restore it.
+  // Trashed items are visible to users who may restore them.
   if (item.trashed_at !== null && !isMine) throw NotFound()
   if (!isMine || !isAtLeast(level, 'write')) throw Forbidden()
 }

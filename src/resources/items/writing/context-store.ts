@@ -4,12 +4,12 @@ import type { Db } from '../../../postgres/sql.ts'
 interface ContextRow {
   item_type: string
   item_id: number
-  /** Ids as PostgreSQL writes an array. */
+  /** An array literal. */
   blob_ids: string
   created_at: Date
 }
 
-/** Notes which blobs agents read with an item. */
+/** Stores the blobs that agents read with an item. */
 export const insertContext = batch<ContextRow>({
   name: 'insert_item_context',
   columns: { item_type: 'text', item_id: 'bigint', blob_ids: 'text', created_at: 'timestamptz' },
@@ -18,14 +18,14 @@ export const insertContext = batch<ContextRow>({
     select item_type, item_id, blob_ids::bigint[], created_at from ${rows} r`,
 })
 
-/** The ids of the blobs that agents read with an item, in the order in which they were given. */
+/** The ids of the blobs that agents read with an item, in the order of the request. */
 export async function findContext(db: Db, type: string, item: number): Promise<number[]> {
   const [row] = await db<{ blob_ids: number[] }[]>`
     select blob_ids from item_context where item_type = ${type} and item_id = ${item}`
   return row?.blob_ids ?? []
 }
 
-/** Forgets what is older than a time, `limit` at most; how many there were. Served by item_context_age. */
+/** Removes rows older than a time, `limit` at most; returns how many. Served by item_context_age. */
 export async function removeContext(db: Db, before: Date, limit: number): Promise<number> {
   const { count } = await db`
     delete from item_context where (item_type, item_id) in (

@@ -15,7 +15,7 @@ import { changeParts, numbersForParts } from './parts.ts'
 import type { PreparedContent } from './prepare.ts'
 import { IsEmpty } from '../schema.ts'
 
-/** Numbers that a new item takes: its id, its event, and those of its parts. */
+/** The numbers that a new item uses: for its id, its event, and its parts. */
 export function numbersForItem({ parts }: PreparedContent): number {
   return 2 + numbersForParts(parts)
 }

@@ -7,20 +7,20 @@ import { isSubscribed } from '../../../apps/represent.ts'
 import type { ContentEntity } from '../../kind.ts'
 import type { ContentListing } from '../../schema.ts'
 
-/** Memory for all of them. A guess: some 2,000 usual pages. */
+/** Memory for all pages. A guess: some 2,000 usual ones. */
 const budgetBytes = 16 * 1024 * 1024
 
-/** Larger ones are not kept: they would push out many that are asked for as often. */
+/** Larger pages are not cached: they would evict many others. */
 const largestBytes = 64 * 1024
 
-/** Of an `order_by`: clients can write the same order in any number of ways. */
+/** The longest `order_by`: clients can write one order in any number of ways. */
 const longestOrder = 64
 
-/** What an entry takes beside its page. */
+/** The overhead of an entry. */
 const entryBytes = 512
 
 interface KeptPage {
-  /** The row that the app had then; every change of an app, or in it, makes another one. */
+  /** The app's row at that time; every change of the app, or in it, replaces the row. */
   app: AppRow
   page: Encoded
 }
@@ -32,8 +32,8 @@ interface Asked {
 }
 
 /**
- * Pages as they went out, for whoever asks next: a room that many open is written once for each change in it. Only
- * those that everybody sees alike who is subscribed to the app, or who is not. The longest unasked go first.
+ * Cached responses: a room that many users open is encoded once for each change in it. Only pages that are equal for
+ * all subscribers of the app, or for all other readers. The least recently used are evicted first.
  */
 class KeptPages {
   readonly #kept = new LRUCache<string, KeptPage>({ maxSize: budgetBytes, sizeCalculation: sizeOf })
@@ -56,7 +56,7 @@ function sizeOf({ page }: KeptPage): number {
 
 export const keptPages = new KeptPages()
 
-/** What tells the pages of an app from each other; null where a page may be different for everybody. */
+/** Identifies a page among those of the app; null where it may differ between users. */
 export function keyOf(entity: ContentEntity, state: AppState, { query, by, representation }: Asked): string | null {
   const { order_by = '', skip = 0, take = 25, ...others } = query
   if (entity === 'post' || representation.items !== 'summary' || order_by.length > longestOrder) return null

@@ -7,12 +7,12 @@ import type { Scope } from '../scope.ts'
 import { countFound, manyApps } from '../search.ts'
 import type { ContentStore, ContentTable, OrderField } from '../../store.ts'
 
-/** How long it may be answered again whether words are found often: it decides no more than how they are looked for. */
+/** How long the frequency of words may be reused: it only decides how they are searched. */
 const rememberedMs = 300_000
 
 /**
- * What is found by its words and tags in several apps. Each of many would be asked for by itself, 30 ms for 1,000 of them:
- * what is rare in all apps is looked for without them, and all else in each of them, once for all pages.
+ * The items of several apps that match words and tags. Searching many apps separately takes 30 ms per 1,000: rare
+ * matches are searched in all apps at once, frequent ones in each app, once for all pages.
  */
 export async function searchAcross(
   store: ContentStore,
@@ -28,7 +28,7 @@ export async function searchAcross(
   return searchKept(store, scope, page, sql)
 }
 
-/** In all apps, as far as it is less than that. */
+/** The number of matches in all apps, counted up to a limit. */
 const countOften = cachedQuery(
   rememberedMs,
   (sql: Sql, { table, q, tags }: { table: ContentTable } & Pick<Page, 'q' | 'tags'>) =>

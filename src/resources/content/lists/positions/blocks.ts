@@ -3,7 +3,7 @@ import { batch } from '../../../../postgres/batch.ts'
 import type { ContentRow } from '../../schema.ts'
 import { blockSize } from './position.ts'
 
-/** Where a block is: in an app directly (0), or with a post or file of it. */
+/** The place of a block: an app directly (0), or a post or file in it. */
 interface BlockPlace {
   app_id: number
   parent_id: number
@@ -17,7 +17,7 @@ const insertBlock = batch<BlockPlace & { first_id: number; made_at: Date }>({
     select app_id, parent_id, first_id, made_at from ${rows} r`,
 })
 
-/** Starts a block: for the first item of a place and each 1,000th after it. */
+/** Starts a block with the first item of a place, and with each 1,000th after it. */
 export function startBlock(
   work: Work<unknown>,
   { app_id, parent_id, id, created_at }: Pick<ContentRow, 'app_id' | 'parent_id' | 'id' | 'created_at'>,
@@ -34,7 +34,10 @@ interface BlockChange extends BlockPlace {
   edited_trashed: number
 }
 
-/** Counts an item in the block that it was made in: as trashed, restored (-1), deleted, edited for the first time. */
+/**
+ * Changes the counts of the block in which an item was made: trashed, restored (-1), deleted, edited for the first
+ * time.
+ */
 const changeBlock = batch<BlockChange>({
   name: 'change_block',
   columns: {
@@ -58,17 +61,17 @@ const changeBlock = batch<BlockChange>({
 
 interface EditChange extends BlockPlace {
   id: number
-  /** When an item was edited before, and how it counts there no more, or was trashed or restored; null if it never was. */
+  /** When the item was last edited, whose count there ends or is trashed or restored; null if it never was. */
   before: Date | null
   items: number
   trashed: number
-  /** When it is edited; null where it is not. */
+  /** When it is edited now; null where it is not. */
   now: Date | null
 }
 
 /**
- * Counts edits among those of their time. A block is started when the newest has 1,000; at a later time than its last,
- * so that time alone says in which block an edit is.
+ * Counts edits by their time. A block is started when the newest has 1,000, at a later time than its last edit, so that
+ * the time alone determines the block of an edit.
  */
 const changeEdits = batch<EditChange>({
   name: 'change_edits',
@@ -82,7 +85,7 @@ const changeEdits = batch<EditChange>({
     now: 'timestamptz',
   },
   key: row => row.id,
-  // One statement for both: PostgreSQL changes a row once, and an item may stay in its block.
+  // One statement for both: PostgreSQL updates a row once, and an item may stay in its block.
   sql: rows => `
     insert into edit_blocks as b (app_id, parent_id, first_at, last_at, made_count, item_count, trashed_count)
     select app_id, parent_id, first_at, max(at), sum(made), sum(items), sum(trashed) from (
@@ -109,14 +112,14 @@ const changeEdits = batch<EditChange>({
 
 type Item = Pick<ContentRow, 'app_id' | 'parent_id' | 'id' | 'updated_at' | 'trashed_at'>
 
-/** Counts an edit of what is visible, in the block where the item was made and in that of now. */
+/** Counts an edit of a visible item, in the block where the item was made and in the block of the edit. */
 export function countEdit(work: Work<unknown>, { app_id, parent_id, id, updated_at }: Item): void {
   const place = { app_id, parent_id: parent_id ?? 0, id }
   if (updated_at === null) work.write(changeBlock, { ...place, trashed: 0, deleted: 0, edited: 1, edited_trashed: 0 })
   work.write(changeEdits, { ...place, before: updated_at, items: -1, trashed: 0, now: work.now })
 }
 
-/** Counts that an item was trashed (1) or restored (-1), or deleted, wherever it is counted. */
+/** Counts that an item was trashed (1), restored (-1) or deleted, in all blocks that count it. */
 export function countMove(
   work: Work<unknown>,
   { app_id, parent_id, id, updated_at }: Item,
@@ -129,7 +132,7 @@ export function countMove(
   if (isEdited) work.write(changeEdits, { ...place, before: updated_at, items: -deleted, trashed, now: null })
 }
 
-/** Removes the blocks of a post or file whose comments nobody sees any more. */
+/** Removes the blocks of a post or file whose comments are invisible from now on. */
 export function dropBlocks(work: Work<unknown>, { app_id, id }: Pick<ContentRow, 'app_id' | 'id'>): void {
   work.write(removeBlocks, { app_id, parent_id: id })
   work.write(removeEditBlocks, { app_id, parent_id: id })
