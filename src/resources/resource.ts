@@ -5,18 +5,18 @@ import type { Job } from '../jobs/jobs.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Route } from './route.ts'
 
-/** What background work may touch. */
+/** The services of background jobs. */
 export interface JobParts {
   sql: Sql
   apps: Apps
   bytes: Bytes
-  /** After how many days in the trash content is deleted; 0: never. */
+  /** Days in the trash after which content is deleted; 0: never. */
   trashDays: number
-  /** The time, by this node's clock or PostgreSQL's, whichever is behind: what is deleted for its age is old by both. */
+  /** The time by this node's clock or PostgreSQL's, whichever is behind: rows deleted for their age are old by both. */
   past: () => Promise<Date>
 }
 
-/** What a resource brings: its endpoints, the events that its commands emit, and what it does again and again. */
+/** The manifest of a resource: its endpoints, the events of its commands, and its jobs. */
 export interface Resource {
   routes: Route[]
   /** Endpoints of the administration page alone, under /admin. */

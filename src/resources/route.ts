@@ -22,10 +22,10 @@ import type { AgentControl } from './agents/runs/start.ts'
 import type { AgentTools } from './agents/tools.ts'
 import type { Pings } from './webhooks/delivery/pings.ts'
 
-/** What endpoints work with, beside the request. Made once by `main.ts`. */
+/** The services of endpoints, made once by `main.ts`. */
 export interface Services {
   sql: Sql
-  /** For reads that take long; null where there is none. */
+  /** For long reads; null without a replica. */
   replica: Replica | null
   apps: Apps
   globalCommands: GlobalCommands
@@ -43,23 +43,23 @@ export interface Services {
   agents: AgentControl
   toolServers: Pick<AgentTools, 'list'>
   pings: Pings
-  /** The realtime connections of all nodes. */
+  /** The realtime sessions of all nodes. */
   liveSessions: Pick<SessionDirectory, 'list' | 'mayHave'>
-  /** What nodes say of themselves. */
+  /** The state of all nodes. */
   monitor: Monitor
   /** The settings of this node, without secrets. */
   settings: readonly SettingInfo[]
-  /** Opens what is sealed in the database. */
+  /** Decrypts secrets of the database. */
   vault: Vault
-  /** Whether an upsert lets its caller into an app that was itself made by one. */
+  /** True where an upsert lets its caller join an app that was made by upsert. */
   upsertsJoin: boolean
   now: () => Date
 }
 
-/** An endpoint of a resource: its handler is a function of the request and of the services that it names. */
+/** An endpoint of a resource; its handler gets the request and the services that it names. */
 export type Route = ServedRoute<Services>
 
 export const route = routesFor<Services>()
 
-/** The same under /admin, for the administration page alone. */
+/** An endpoint under /admin, for the administration page alone. */
 export const adminRoute = routesFor<Services, UnderAdmin>()

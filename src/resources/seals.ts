@@ -4,7 +4,7 @@ import { inPortions } from '../jobs/portions.ts'
 import type { Job } from '../jobs/jobs.ts'
 import type { Sql } from '../postgres/sql.ts'
 
-/** Where secrets are kept. The rows have an `id`, which is part of the place that a value is sealed for. */
+/** The columns with secrets. A value is bound to its row's `id`. */
 const columns = [
   { table: 'agent_functions', column: 'headers', isJson: true },
   { table: 'agent_servers', column: 'headers', isJson: true },
@@ -13,10 +13,10 @@ const columns = [
 ] as const
 type Column = (typeof columns)[number]
 
-/** Rows in one portion: few enough that nothing waits for them. A guess. */
+/** Rows per transaction, few enough that nothing waits for them. A guess. */
 const batchSize = 100
 
-/** Throws a StartFault where values are sealed with keys that are not at hand: they could not be used. */
+/** StartFault where values are encrypted with keys that are not configured. */
 export async function requireKeys(sql: Sql, vault: Vault): Promise<void> {
   for (const { table, column } of columns) {
     const rows = await sql<{ key: string }[]>`
@@ -28,7 +28,7 @@ export async function requireKeys(sql: Sql, vault: Vault): Promise<void> {
   }
 }
 
-/** Seals what is stored in clear, or sealed with an older key, with the first key. Without keys it does nothing. */
+/** Encrypts values that are stored in clear, or with an older key, with the first key. Without keys it does nothing. */
 export function sealJob({ sql, vault }: { sql: Sql; vault: Vault }): Job {
   const run = async (signal: AbortSignal) => {
     let sealed = 0
@@ -39,7 +39,7 @@ export function sealJob({ sql, vault }: { sql: Sql; vault: Vault }): Job {
   return { name: 'seal secrets', periodMs: 60_000, run }
 }
 
-/** How many were sealed. One that was changed meanwhile has been sealed by that. */
+/** Returns how many were encrypted. A value that was changed meanwhile has been encrypted by that. */
 async function sealSome(sql: Sql, vault: Vault, { table, column, isJson }: Column): Promise<number> {
   const rows = await sql<{ id: number; text: string }[]>`
     select id, to_json(${sql(column)}) #>> '{}' as text

@@ -1,12 +1,12 @@
 import type { Db, Sql } from '../../postgres/sql.ts'
 
-/** Any fixed number: of several requests one counts, and the others answer with what was counted before. */
+/** An arbitrary fixed number: of concurrent requests one counts, and the others use the last count. */
 const countingLock = 7_213_005
 
-/** How long a count is good for. */
+/** How long a count is reused. */
 const validMs = 3_600_000
 
-/** Counts what files take up, unless that was done within the hour: only when somebody wants to know. */
+/** Counts the storage that files take, at most once an hour: only when an administrator asks. */
 export async function countStorage(sql: Sql, now: Date): Promise<void> {
   const [last] = await sql<{ counted_at: Date | null }[]>`select max(counted_at) as counted_at from storage_totals`
   if (last?.counted_at && now.getTime() - last.counted_at.getTime() < validMs) return
@@ -44,7 +44,7 @@ interface AppStorage {
   bytes: number
 }
 
-/** The apps whose files take up most. There are as many rows as apps with files: they are sorted each time. */
+/** The apps whose files take most storage. Sorted each time, one row per app with files. */
 export function listTotals(db: Db, limit: number): Promise<AppStorage[]> {
   return db<AppStorage[]>`
     select t.app_id, a.uid, a.name, a.type, t.files, t.bytes

@@ -6,7 +6,7 @@ import { removeItems } from '../items/removal/remove.ts'
 import { commentCommands } from './kind.ts'
 import { hasVisibleParent, isAnyBereaved, removeSettled, selectBereaved } from '../content/commented.ts'
 
-/** Comments in one delete, with all that hangs on them: few enough that requests do not wait for it. A guess. */
+/** Comments per delete, with all rows that refer to them: few enough that requests do not wait for it. A guess. */
 const batchSize = 500
 
 const emptyCommentTrash = emptyTrash({
@@ -16,8 +16,8 @@ const emptyCommentTrash = emptyTrash({
 })
 
 /**
- * Removes the comments of posts and files that were deleted, which nobody sees any more, however long it takes; and what
- * has been in the trash for long enough.
+ * Removes comments of deleted posts and files, which are invisible, and comments that have been in the trash for long
+ * enough.
  */
 export function jobs(parts: JobParts): Job[] {
   const { sql } = parts

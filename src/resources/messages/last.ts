@@ -8,7 +8,7 @@ import { showItem } from '../items/show.ts'
 import { summaryOf } from '../users/represent.ts'
 import { message } from './kind.ts'
 
-/** Messages as apps know them: whether one is in an app, and the newest that a caller may see; nearly always in memory. */
+/** The messages of apps: whether one is in an app, and the newest that a caller may see; nearly always from memory. */
 export const messagesOfApps: AppMessages = {
   isIn: message.store.isIn,
   async findLast(state, request) {

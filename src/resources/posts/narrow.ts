@@ -10,7 +10,7 @@ interface Caller {
   by: Principal
 }
 
-/** What a list of posts is restricted to. 422 for an API key that asks for posts by those whom it follows. */
+/** The restrictions of a list of posts. 422 for an API key that asks for posts by followed users. */
 export async function toNarrowing({ app, before, after, following }: PostListing, caller: Caller): Promise<Narrowing> {
   const { by } = caller
   if (following && by.kind !== 'user')
@@ -23,7 +23,7 @@ export async function toNarrowing({ app, before, after, following }: PostListing
   }
 }
 
-/** What no id can be is as good as the nearest thing that one can be. */
+/** The nearest bound that can be an id. */
 function toId(bound: number): number {
   return Math.max(-1, Math.min(bound, Number.MAX_SAFE_INTEGER))
 }

@@ -46,7 +46,7 @@ interface RunnerParts {
   watcher: RunWatcher
   counts: RunCounts
   bus: Bus
-  /** A name of the database that nobody else knows. */
+  /** The deployment's secret, for opaque ids. */
   secret: string
   settings: RunSettings
   /** Null where runs are not traced. */
@@ -152,7 +152,7 @@ export function startRunner(parts: RunnerParts): Started {
       if (run === null) return
       void runner.review([id])
       tellNodes({ review: [id] })
-      // The node that works on it tells of it itself.
+      // A node that works on the run reports its end itself.
       if (run.state_before !== 'running') runner.reportEnd(run)
       if (run.state_before === 'waiting') await approvals.settle()
     },
@@ -178,7 +178,7 @@ interface JobParts {
   past: () => Promise<Date>
 }
 
-/** What runs need to be done again and again. */
+/** The background jobs of runs. */
 export function agentRunJobs({ runner, approvals, counts, sql, settings, past }: JobParts): Job[] {
   const look = async () => {
     await approvals.settle()

@@ -10,16 +10,16 @@ export interface PageHead {
   metas: ReadonlyMap<string, string>
   /** `<link>` elements with an href, in their order; `rel` in lower case. */
   links: { rel: string[]; type: string; href: string }[]
-  /** The address that relative ones start from, if the page names one. */
+  /** The base URL of relative ones, if the page names one. */
   base: string | null
 }
 
-/** Elements that are looked at: more are a page that nobody wrote by hand. A guess. */
+/** The most elements that are read: more are in no page written by hand. A guess. */
 const elementLimit = 5_000
 
 /**
- * Elements within elements: heads are flat, and end tags and forms are looked for among all that are open, so that these
- * keep the parser busy. A guess.
+ * The most nested elements: heads are flat, and the parser searches all open elements for end tags and forms, so that
+ * nesting is costly. A guess.
  */
 const depthLimit = 100
 

@@ -20,7 +20,7 @@ export function numbersForItem({ parts }: PreparedContent): number {
   return 2 + numbersForParts(parts)
 }
 
-/** Writes a new item, directly in the app or about a parent, and tells of it. 422 where there is nothing in it. */
+/** Writes a new item, directly in the app or with a parent, and emits its event. 422 where it is empty. */
 export function makeItem(
   work: Work<unknown>,
   kind: ItemKind,
@@ -58,7 +58,7 @@ export function makeItem(
   return item
 }
 
-/** Without parts, and about nothing. Member by member: spreading what it is made of takes three times as long. */
+/** An item without parts and parent. Member by member: spreading takes three times as long. */
 function toItem(
   work: Work<unknown>,
   { metadata, tags }: PreparedContent,

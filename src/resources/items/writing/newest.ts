@@ -5,14 +5,14 @@ import type { Newest } from '../../apps/own/unread.ts'
 import { isWithin } from '../../content/lists/positions/place.ts'
 
 /**
- * What an app's newest visible messages are without `id`: the newest, and the newest by anybody else than its author.
- * Null where `id` is neither of them, so that they stay what they are.
+ * An app's newest visible messages without `id`: the newest, and the newest by any other author. Null where `id` is
+ * neither, so that they do not change.
  */
 export async function findNewest(db: Db, app: number, id: number): Promise<Newest | null> {
   const [known] = await db<Newest[]>`select last_id, last_by, prior_id from apps where id = ${app}`
   if (known === undefined || (known.last_id !== id && known.prior_id !== id)) return null
-  // Where the one before it is by the same author, the newest by others stays what it is. Else that is looked for,
-  // back over messages of one author: 130 ms over 500,000 of them, which is rare.
+  // Where the message before is by the same author, the newest by others does not change. Otherwise it is searched
+  // backwards over messages of one author: 130 ms for 500,000 of them, which is rare.
   const [row] = await db<Newest[]>`
     with last as (
       select id, created_by from messages
@@ -29,7 +29,7 @@ export async function findNewest(db: Db, app: number, id: number): Promise<Newes
   return row ?? { last_id: null, last_by: null, prior_id: null }
 }
 
-/** An app's newest visible message, 0 for none, where members have removed the app; undefined for all others. */
+/** An app's newest visible message, 0 for none, where members have removed the app; otherwise undefined. */
 export function newestForRemoved({ app, state }: Work<unknown>): number | undefined {
   if (!isRemovable(app.type)) return undefined
   return [...state.members()].some(({ is_removed }) => is_removed) ? (app.last_id ?? 0) : undefined

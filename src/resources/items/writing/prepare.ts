@@ -6,31 +6,31 @@ import type { ParsedText } from '../../content/text/render.ts'
 import type { ContentUpdate, NewContent } from '../schema.ts'
 import { namesParts, prepareParts, type WantedParts } from './parts.ts'
 
-/** Content whose text was parsed and whose parts were looked up at the edge. */
+/** Content with parsed text and resolved parts. */
 export interface PreparedContent {
   text: ParsedText | null
   metadata: Record<string, unknown> | null
   tags: string[]
-  /** Null where there are none: then nothing needs to be done about them. */
+  /** Null without parts, so that nothing needs to be done about them. */
   parts: WantedParts | null
   /** Blobs that agents read with it. */
   context: readonly number[]
 }
 
-/** Members that are absent stay as they are. */
+/** Absent members stay. */
 export interface ContentChange {
   id: number
   /** Null: no text. */
   text?: ParsedText | null
   metadata?: Record<string, unknown> | null
   tags?: string[]
-  /** Null: none of them changes. */
+  /** Null: no part changes. */
   parts: WantedParts | null
 }
 
 /**
- * Parses and looks up what a new item of an app consists of; 422 for what is unknown or may not be used. At once where
- * there is nothing to look up.
+ * Parses the text and resolves the references of a new item of an app; 422 for unknown references and for things that
+ * the author may not use. Synchronous where there is nothing to look up.
  */
 export function prepareContent(
   body: NewContent,
@@ -48,7 +48,7 @@ async function prepareWhole(
   author: PartAuthor,
 ): Promise<PreparedContent> {
   const parsed = await text
-  // The same blobs may be sent with any number of items: each use keeps them for longer.
+  // The same blobs may be sent with any number of items: each use defers their removal.
   const context = await prepareBlobs(body.context ?? [], author, 'context')
   const parts = namesParts(body) ? await prepareParts(body, author) : null
   const ids = context.map(({ id }) => id)
@@ -67,8 +67,8 @@ function toContent(
 }
 
 /**
- * The same for an edit. What the item has already may stay, whoever brought it there: what it has is known only when it is
- * changed.
+ * Parses and resolves an edit, as `prepareContent`. Things that the item has already may stay, whoever added them,
+ * which only the command can decide.
  */
 export async function prepareChange(
   { id, app_id }: Pick<ContentRow, 'id' | 'app_id'>,

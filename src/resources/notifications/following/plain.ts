@@ -3,38 +3,38 @@ import { markedBy } from '../rolled/store.ts'
 import { toReached } from './backlog.ts'
 import { toDueStepMs } from './pace.ts'
 
-/** An app of which all was done that follows from its next events. */
+/** An app whose next events have been processed. */
 interface Settled {
   app_id: number
-  /** There are more of them. */
+  /** True where more events are left. */
   is_left: boolean
   first_at: Date
 }
 
-/** What one statement came to. */
+/** The result of one statement. */
 interface SettledApps {
   settled: Settled[]
-  /** Somebody has something marked as read. */
+  /** True where notifications were marked as read. */
   hasMarked: boolean
 }
 
-/** Events in one statement: as many as a FollowUp takes. */
+/** The most events of one statement, as of a FollowUp. */
 const most = 2_000
 
 interface PlainOptions {
-  /** Types of events that may have to be looked at one by one. */
+  /** Types of events that may have to be processed one by one. */
   telling: readonly string[]
-  /** How long a message has to be unread before its readers are told. */
+  /** How long a message has to be unread before its readers are notified. */
   patienceMs: number
   now: Date
 }
 
 /**
- * Does what a FollowUp does, in one statement, for apps that have nothing new but messages that mention nobody and read
- * markers, nearly all that there is: each statement wakes PostgreSQL and this node once more, which costs an idle server
- * more than what is done. Other apps are left as they are: those with something to be looked at by itself, with messages
- * that were unread for long enough, without a cursor, that another node works on, or that are gone; and all while a
- * webhook is to be told of what is marked as read.
+ * Does the work of a FollowUp in one statement, for apps whose new events are only messages without mentions and read
+ * markers, nearly all events: each further statement wakes PostgreSQL and this node once more, which costs an idle
+ * server more than the work itself. Leaves other apps unprocessed: with events that must be processed one by one, with
+ * messages that were unread for long enough, without a cursor, locked by another node, or deleted; and all apps while a
+ * webhook needs to know what is marked as read.
  */
 export async function settlePlain(
   sql: Sql,

@@ -71,7 +71,9 @@ export function markReached(tx: Tx, readings: Reading[]): Promise<{ user_id: num
   return tx<{ user_id: number; app_id: number }[]>`with ${markedBy(tx, rows)} select user_id, app_id from numbered`
 }
 
-/** Parts of a statement that does it for rows of readings; the part `numbered` has those for whom there was something. */
+/**
+ * Common table expressions that mark notifications as read for rows of `readings`; `numbered` has the users with any.
+ */
 export function markedBy(db: Db, readings: Fragment): Fragment {
   return db`
     hit as materialized (
