@@ -122,6 +122,16 @@ test('resources stand in an order, and import only from those before them', () =
   expect(backward.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
 })
 
+test('what hangs on items is declared in a folder of its own, and named in one list', () => {
+  const parts = globSync('resources/**/part.ts', { cwd: src }).filter(path => noun(path) !== 'content')
+  const nounsOfParts = new Set(parts.map(noun))
+
+  const naming = readImports().filter(({ from, to }) => noun(from) === 'items' && nounsOfParts.has(noun(to)))
+  expect(naming.map(({ from, to }) => `${from}: ${to}`).toSorted()).toEqual(
+    parts.map(part => `resources/items/parts.ts: ${part}`).toSorted(),
+  )
+})
+
 test('only postgres/ imports the driver of PostgreSQL', () => {
   const importers = readSources().filter(({ code }) => /from 'postgres'/.test(code))
 
