@@ -5,16 +5,7 @@ import type { Exchange } from './server/exchange.ts'
 import type { Representation, RouteRequest } from './route.ts'
 import type { Upload } from './request/upload.ts'
 
-interface Values {
-  params: unknown
-  query: unknown
-  body: unknown
-  by: Principal
-  representation: Representation
-  idempotencyKey: IdempotencyKey | undefined
-  upload: Upload | undefined
-  origin: string
-  admin: Entry | undefined
+interface Values extends Omit<CheckedRequest, 'address'> {
   /** The address that a proxy reported; undefined: that of the connection, read when a handler asks for it. */
   address: string | undefined
   exchange: Exchange
