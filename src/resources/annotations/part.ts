@@ -27,7 +27,7 @@ export const annotationsPart = part<FileRow[], CitedApps>()({
     return listAnnotations(db, ids)
   },
   names: files => files.flatMap(({ created_by, updated_by }) => [created_by, updated_by ?? created_by]),
-  readAbout: async (_items, values, reader) => readApps([...(await values).values()].flat(), reader),
+  readAbout: async (_items, values, reader) => readApps([...(await values()).values()].flat(), reader),
   shown: pagedList(File).describe('Files that contributed to the answer of an agent'),
   show: (files, { viewer, about: apps }) => toFirstItems(files.flatMap(file => showAnnotation(file, apps, viewer))),
   told: pagedList(EventCitedFile).optional(),

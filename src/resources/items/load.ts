@@ -54,7 +54,8 @@ export async function loadAbout(
 ): Promise<About> {
   const about = await Promise.all(
     partList.map(([name, part]) => {
-      const values = parts.then(all => new Map(Array.from(all, ([id, own]) => [id, own[name]])))
+      // Only where it is waited for: of what nobody waits for, nobody would see it fail.
+      const values = async () => new Map(Array.from(await parts, ([id, own]) => [id, own[name]]))
       return part.readAbout?.(items, values, reader)
     }),
   )

@@ -87,10 +87,10 @@ export interface Part<
   isWhole?(value: Value, row: ContentRow): boolean
   /** The ids of the users whom it names; they are in memory when it is shown. */
   names?(value: Value): number[]
-  /** Loads what `show` needs about the reader, while the values are still being read. */
+  /** Loads what `show` needs about the reader. The values may still be being read; `values` waits for them. */
   readAbout?(
     items: readonly ContentRow[],
-    values: Promise<ReadonlyMap<number, Value>>,
+    values: () => Promise<ReadonlyMap<number, Value>>,
     reader: PartReader,
   ): Promise<About>
   /** The value in responses, and its schema. Not called for an empty value. Default: as in events. */

@@ -32,7 +32,7 @@ export const attachmentsPart = part<FileRow[], ReadonlySet<number>, Wanted>()({
   names: files => files.map(({ created_by }) => created_by),
   async readAbout(_items, values, { sql, by }) {
     // Files that are starred are rarely attachments.
-    const starred = [...(await values).values()].flat().flatMap(({ id, star_count }) => (star_count > 0 ? id : []))
+    const starred = [...(await values()).values()].flat().flatMap(({ id, star_count }) => (star_count > 0 ? id : []))
     return by.kind !== 'user' || starred.length === 0 ? noMarks.starred : findStarred(sql, by.user, starred)
   },
   shown: pagedList(File),
