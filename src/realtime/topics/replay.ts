@@ -47,7 +47,7 @@ export class Replays {
   /**
    * Starts a subscription on an open topic. A client without a cursor gets the events after `head`, where the history
    * ends in the database. A client whose cursor is before `hidden`, up to where it may not see the history, or beyond
-   * `head`, is sentRev to load the app anew.
+   * `head`, is told to load the app anew.
    */
   begin(subscription: Subscription, { hidden, head }: { hidden: number; head: number }): void {
     const { session, app, cursor } = subscription
