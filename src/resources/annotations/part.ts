@@ -11,13 +11,13 @@ import { presentCitedFile, showCitedFile, showFile } from '../files/represent.ts
 import { EventFile, File, type FileRow } from '../files/schema.ts'
 import { listAnnotations, removeAnnotationsOf } from './store.ts'
 
-/** The files apps that cited files are in, by id. */
+/** The files apps of cited files, by id. */
 type CitedApps = ReadonlyMap<number, AppState>
 
-/** The app of a cited file is named by its id alone: not all readers of an event may read it. */
+/** The app of a cited file is given by id only: not all readers of an event have access to it. */
 const EventCitedFile = EventFile.extend({ app: z.object({ id: Int }) }).meta({ id: 'EventCitedFile' })
 
-/** Files that an agent's answer cites, in that order; not those in the trash. They are in other apps. */
+/** The files that an agent's answer cites, in order, without trashed ones. They are in other apps. */
 export const annotationsPart = part<FileRow[], CitedApps>()({
   none: [],
   // Answers of agents name their run.
@@ -39,7 +39,7 @@ export const annotationsPart = part<FileRow[], CitedApps>()({
   ],
 })
 
-/** The apps of cited files, with everybody they name. */
+/** Loads the apps of cited files, and all users that they name. */
 async function readApps(files: readonly FileRow[], { by, apps, userCache }: PartReader): Promise<CitedApps> {
   if (files.length === 0 || apps === undefined) return new Map()
   const states = await findStates(new Set(files.map(({ app_id }) => app_id)), { by, apps, userCache })
@@ -47,7 +47,7 @@ async function readApps(files: readonly FileRow[], { by, apps, userCache }: Part
   return states
 }
 
-/** Who may not read a file's app sees what the file is, and no way to its content. */
+/** Without access to the file's app, a reader sees the file's name and type, and no link to its content. */
 function showAnnotation(file: FileRow, apps: CitedApps, viewer: Viewer) {
   const state = apps.get(file.app_id)
   if (state === undefined) return []

@@ -3,7 +3,7 @@ import type { Db } from '../../postgres/sql.ts'
 import type { FileRow } from '../files/schema.ts'
 import { findFiles } from '../files/store.ts'
 
-/** Notes which files an answer cites. */
+/** Stores the files that an answer cites. */
 export const insertAnnotations = batch<{ item_type: string; item_id: number; place: number; file_id: number }>({
   name: 'insert_item_annotations',
   columns: { item_type: 'text', item_id: 'bigint', place: 'int', file_id: 'bigint' },
@@ -12,7 +12,7 @@ export const insertAnnotations = batch<{ item_type: string; item_id: number; pla
     select item_type, item_id, place, file_id from ${rows} r`,
 })
 
-/** Forgets what an answer cites that goes for good. Served by the primary key. */
+/** Removes the citations of deleted answers. Served by the primary key. */
 export const removeAnnotationsOf = batch<{ item_type: string; item_id: number }>({
   name: 'remove_item_annotations_of',
   columns: { item_type: 'text', item_id: 'bigint' },
@@ -21,7 +21,7 @@ export const removeAnnotationsOf = batch<{ item_type: string; item_id: number }>
     delete from item_annotations a using ${rows} r where a.item_type = r.item_type and a.item_id = r.item_id`,
 })
 
-/** The files that answers cite, in that order, without those in the trash. Served by the primary key. */
+/** The files that answers cite, in order, without trashed ones. Served by the primary key. */
 export async function listAnnotations(db: Db, items: readonly number[]): Promise<Map<number, FileRow[]>> {
   const rows = await db<{ item_id: number; file_id: number }[]>`
     select item_id, file_id from item_annotations

@@ -15,7 +15,7 @@ export interface Membership {
   people: string[]
 }
 
-/** Makes a directory and answers its id. Refuses with 409 for a name that is taken. */
+/** Makes a directory and returns its id. 409 for a taken name. */
 export const createDirectory = globalCommand(
   'createDirectory',
   async (work: GlobalWork, name: string): Promise<number> => {
@@ -27,7 +27,7 @@ export const createDirectory = globalCommand(
   },
 )
 
-/** Refuses with 422 for a name that is taken. */
+/** Renames a directory. 422 for a taken name. */
 export const renameDirectory = globalCommand(
   'renameDirectory',
   async (work: GlobalWork, { directory, name }: { directory: string; name: string }): Promise<number> => {

@@ -3,7 +3,7 @@ import { toPagedList } from '../../api/page.ts'
 import { showUserSummary, type Viewer } from '../users/represent.ts'
 import type { DirectoryRow } from './store.ts'
 
-/** How many members a directory shows by itself; the rest is in its members list. */
+/** The most members within a detailed directory; the others are in its members list. */
 export const shownMembers = 25
 
 /** The detailed directory with the first of its members. */

@@ -5,7 +5,7 @@ import { embedWithoutWords, showEmbed } from './represent.ts'
 import { Embed, UnknownEmbed, type EmbedRow } from './schema.ts'
 import { claimEmbed, listEmbeds } from './store.ts'
 
-/** The embed of an item. It stays where the item goes: others may have it. */
+/** The embed of an item. It is not deleted with the item, because other items may have it. */
 export const embedPart = part<EmbedRow | null, undefined, { id: number; row: EmbedRow | null } | null>()({
   ...referenceBy('embed_id', {
     description: 'An embed that the caller made or may see',

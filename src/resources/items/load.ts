@@ -54,7 +54,7 @@ export async function loadAbout(
 ): Promise<About> {
   const about = await Promise.all(
     partList.map(([name, part]) => {
-      // Only where it is waited for: of what nobody waits for, nobody would see it fail.
+      // Only where it is awaited: otherwise its failure would be unhandled.
       const values = async () => new Map(Array.from(await parts, ([id, own]) => [id, own[name]]))
       return part.readAbout?.(items, values, reader)
     }),

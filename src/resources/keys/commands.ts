@@ -28,7 +28,7 @@ export const createKey = globalCommand(
 export interface KeyUpdate {
   id: number
   name?: string | undefined
-  /** null: it does not end. */
+  /** null: it does not expire. */
   expires_at?: Date | null | undefined
 }
 
@@ -48,7 +48,7 @@ export const updateKey = globalCommand(
     const changed = differences(before, after, ['name', 'expires_at'])
     if (changed !== null)
       audit(work, { action: 'key_updated', target: { type: 'key', id, name: after.name }, ...changed })
-    // Nodes remember when the keys that they know end.
+    // Nodes cache when known keys expire.
     if (expires_at !== undefined) work.changed('keys_revoked', 'key', systemUser)
     return after
   },
@@ -61,8 +61,8 @@ export interface KeyRevocation {
 }
 
 /**
- * Ends a key for good: on this node before the answer, on others within a moment. Repeating changes nothing. Refuses
- * with 409 for the last valid key, without which the API could not be managed any more, and for the caller's own.
+ * Revokes a key: on this node before the answer, on others within a moment. Repeating changes nothing. Refuses with 409
+ * for the last valid key, without which the API could not be managed any more, and for the caller's own.
  */
 export const revokeKey = globalCommand('revokeKey', async (work: GlobalWork, { id, isForced }: KeyRevocation) => {
   const keys = await store.lockUnrevoked(work.sql)

@@ -12,7 +12,7 @@ const firstKeyLock = 7_213_003
 
 interface KeySettings {
   apiKey: Secret | null
-  /** All others are to be revoked. */
+  /** True where all other keys are to be revoked. */
   isOnlyKey: boolean
 }
 

@@ -37,7 +37,7 @@ const create = route({
     requireFuture(expiresAt, now())
     const input = { name, hash: made.hash.toString('base64'), prefix: made.prefix, expiresAt }
     const { id, hash, prefix, created_at, expires_at } = await globalCommands.run(createKey, by, input, idempotencyKey)
-    // A repeated request finds the key of the first one, which is not known any more.
+    // A repeated request finds the first one's key, of which only the hash is known.
     const key = hash === input.hash ? made.key : null
     return reply(201, { id, name, prefix, created_at, expires_at, key })
   },
@@ -111,7 +111,7 @@ const revoke = route({
   },
 })
 
-/** What has ended already is to be revoked instead: that is seen, and the last key is not. */
+/** 422 for a time in the past: revoking does that visibly, and protects the last key. */
 function requireFuture(expiresAt: Date | null, now: Date): void {
   if (expiresAt !== null && expiresAt <= now) throw invalid({ expires_at: ['must be in the future'] })
 }

@@ -3,7 +3,7 @@ import { problem } from '../../lib/errors.ts'
 import { Int, MomentInput, pagedList, Timestamp } from '../../api/shape.ts'
 import { Listing, QueryFlag } from '../../api/page.ts'
 
-/** Ten years. What is to last longer needs no end. */
+/** Ten years. A key for longer needs no expiry. */
 const longestSeconds = 315_360_000
 
 const Name = z

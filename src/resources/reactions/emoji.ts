@@ -1,12 +1,12 @@
-/** Every emoji of the Unicode list: skin tones, families and flags too, but no digit or letter. */
+/** An emoji of the Unicode list: skin tones, families and flags included, but no digit or letter. */
 const emoji = /^\p{RGI_Emoji}$/v
 
-/** What is text where neither a skin tone nor the selector that says "as an emoji" comes behind it, such as a heart. */
+/** Characters such as a heart that are text unless a skin tone or the emoji selector follows. */
 const unselected = /(?=\p{Emoji})\P{Emoji_Presentation}(?![\uFE0F\p{Emoji_Modifier}])/gu
 
-/** The emoji that a text is, in the form of the list; null for anything but one emoji. */
+/** The emoji that a text consists of, in the list's form; null for any other text. */
 export function toEmoji(text: string): string | null {
-  // Keyboards and programs often leave out the selector, or some of several.
+  // Keyboards and programs often leave out selectors.
   const selected = text.replace(unselected, '$&\uFE0F')
   return emoji.test(selected) ? selected : null
 }

@@ -16,7 +16,9 @@ export type ReactionFacts = {
   count: number
 }
 
-/** The body says that the item is still shown: of one that is in the trash or gone by then, a replay says nothing. */
+/**
+ * The body says that the item is still visible: a replay skips reactions to an item that is trashed or deleted by then.
+ */
 const change = (type: string) =>
   event<true>({
     type,

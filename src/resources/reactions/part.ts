@@ -6,19 +6,22 @@ import { showReaction } from './represent.ts'
 import { Reaction, type ReactionRow } from './schema.ts'
 import { listFirst, removeReactionsOf } from './store.ts'
 
-/** Reactions that come with an item; the rest is in their list. */
+/** The most reactions within an item; the others are in their list. */
 const shownReactions = 100
 
-/** Reactions in one answer to a client that counts them itself: no more than 100 items bring to any other. */
+/**
+ * The most reactions in a response to a client that counts them itself: as many as 100 items have in any other
+ * response.
+ */
 const mostReactions = 100 * shownReactions
 
-/** The first reactions to an item; the row knows how many there are. */
+/** The first reactions to an item; its row has their number. */
 export const reactionsPart = part<ReactionRow[]>()({
   none: [],
   isOn: ({ reaction_count }) => reaction_count > 0,
   load(db, items, counter) {
     const most = counter === null ? shownReactions : shareOf(mostReactions, items)
-    // A client that counts always learns of the caller's own.
+    // A client that counts always gets the caller's own.
     const own = counter?.kind === 'user' ? counter.user : null
     const ids = items.map(({ id }) => id)
     return listFirst(db, ids, most, own)
@@ -37,7 +40,7 @@ export const reactionsPart = part<ReactionRow[]>()({
   removeFromGone: db => [db`delete from reactions r using gone g where r.item_id = g.id`],
 })
 
-/** How many reactions each item may bring so that there is room for all: those with few leave theirs to the others. */
+/** The most reactions of each item so that all fit: items with few leave room for the others. */
 function shareOf(room: number, items: readonly ContentRow[]): number {
   const counts = items.map(item => item.reaction_count).sort((a, b) => a - b)
   let left = room

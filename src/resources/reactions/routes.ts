@@ -13,7 +13,7 @@ import { showReaction, showReactionSummary } from './represent.ts'
 import { NewReaction, ReactionListing, Reactions } from './schema.ts'
 import { listReactions, orderFields } from './store.ts'
 
-/** The reactions to one kind of content. */
+/** The routes of reactions to one kind of content. */
 function reactionRoutes(kind: ContentKind): Route[] {
   const { entity } = kind
   const path = `/api/${entity}s/{id}/reactions`
@@ -46,7 +46,7 @@ function reactionRoutes(kind: ContentKind): Route[] {
     async handle({ params, query, by, representation, origin }, { sql, apps, userCache }) {
       const page = toPage(query, orderFields, 'id')
       const { row } = await requireShown(kind, toId(params.id), { by, sql, apps, userCache })
-      // What is no emoji matches what equals it, which is nothing.
+      // A text that is no emoji matches no reaction.
       const content = query.content && (toEmoji(query.content) ?? query.content)
       const { rows, count } = await listReactions(sql, row, content, page)
       if (representation.items === 'summary') return reply(200, toPagedList(page, count, rows.map(showReactionSummary)))

@@ -16,7 +16,7 @@ const Emoji = z
 
 export const NewReaction = z.object({ content: Emoji })
 
-/** Whatever it is, it matches what equals it: what is no emoji matches nothing. */
+/** A filter that is no emoji matches no reaction. */
 export const ReactionListing = Listing.extend({
   content: z.string().max(64).optional().describe('Only reactions with this emoji'),
 })
@@ -24,7 +24,7 @@ export const ReactionListing = Listing.extend({
 /** A reaction in lists. */
 export const ReactionSummary = z.object({ content: z.string(), created_at: Timestamp }).meta({ id: 'ReactionSummary' })
 
-/** A reaction in the item that it is to. */
+/** A reaction within its item. */
 export const Reaction = ReactionSummary.extend({ created_by: ActorRef }).meta({ id: 'Reaction' })
 
 export const Reactions = pagedList(z.union([Reaction, ReactionSummary]))

@@ -8,7 +8,7 @@ import type { ReactionRow } from './schema.ts'
 export const orderFields = ['id', 'created_at'] as const
 export type OrderField = (typeof orderFields)[number]
 
-/** Adds reactions; a user's earlier one on the same item makes way. */
+/** Inserts reactions, each replacing the user's earlier one on its item. */
 export const saveReaction = batch<ReactionRow>({
   name: 'save_reactions',
   columns: {
@@ -32,13 +32,13 @@ export const removeReaction = batch<Pick<ReactionRow, 'item_id' | 'user_id'>>({
   sql: rows => `delete from reactions t using ${rows} r where t.item_id = r.item_id and t.user_id = r.user_id`,
 })
 
-/** Removes all reactions to items that go. Served by the primary key. */
+/** Removes all reactions to deleted items. Served by the primary key. */
 export const removeReactionsOf = batchOfIds(
   'remove_reactions_of',
   rows => `delete from reactions t using ${rows} r where t.item_id = r.id`,
 )
 
-/** Which of some items are shown: neither they nor what they are about is in the trash or gone. Served by primary keys. */
+/** The items among some that are visible, and whose parents are. Served by primary keys. */
 export async function findShownItems(db: Db, ids: number[]): Promise<Map<number, true>> {
   const rows = await db<{ id: number; trashed_at: Date | null }[]>`${selectItems(db, db`t.id = any(${ids}::bigint[])`)}`
   return new Map(rows.filter(row => row.trashed_at === null).map(({ id }) => [id, true]))
@@ -51,7 +51,7 @@ export async function findReaction(db: Db, item: number, user: number): Promise<
 }
 
 /**
- * The first reactions to each of some items, by item, oldest first, and with them that of `own`. Served by
+ * The first reactions to each of some items, by item, oldest first, and that of the user `own`. Served by
  * reactions_order and the primary key.
  */
 export async function listFirst(
@@ -69,8 +69,8 @@ export async function listFirst(
 }
 
 /**
- * A page of the reactions to an item, which knows how many it has, or of those with one emoji, and how many there are.
- * Served by reactions_order, walked from the nearer end.
+ * A page of the reactions to an item, all or with one emoji, and the total. Served by reactions_order, walked from the
+ * nearer end.
  */
 export async function listReactions(
   sql: Sql,

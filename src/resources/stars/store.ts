@@ -22,7 +22,7 @@ export const removeStar = batch<Pick<StarRow, 'user_id' | 'entity_id'>>({
   sql: rows => `delete from stars t using ${rows} r where t.user_id = r.user_id and t.entity_id = r.entity_id`,
 })
 
-/** Removes everybody's stars of what goes. Served by stars_entity. */
+/** Removes all stars of deleted items. Served by stars_entity. */
 export const removeStarsOf = batchOfIds(
   'remove_stars_of',
   rows => `delete from stars t using ${rows} r where t.entity_id = r.id`,

@@ -8,13 +8,13 @@ export interface TokenRow {
   expiresAt: Date
 }
 
-/** False where there is no such user, or it is trashed. The lock keeps it from being deleted meanwhile. */
+/** False where the user does not exist or is trashed. Locks the user against deletion meanwhile. */
 export async function insertToken(tx: Tx, token: TokenRow): Promise<boolean> {
   const made = await insertTokens(tx as unknown as Sql, [token])
   return made.has(token)
 }
 
-/** Those that were made. One statement for all tokens that one transaction makes at the same moment. */
+/** Inserts the tokens that one transaction makes within a tick, in one statement; returns the inserted ones. */
 const insertTokens = batchLoads<TokenRow, true>(async (sql, tokens) => {
   const rows = await sql<{ place: number }[]>`
     with given as (

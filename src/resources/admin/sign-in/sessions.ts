@@ -34,10 +34,10 @@ interface Known {
 
 /** A sign-in and its origin. */
 export interface SignIn {
-  /** Holds the key. */
+  /** The principal of the API key. */
   by: Principal
   ip: string
-  /** What the browser calls itself. */
+  /** The User-Agent header. */
   agent: string
 }
 

@@ -1,16 +1,16 @@
 import type { Page } from '../../../api/page.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 
-/** A session of the administration page, with the key that it was begun with. */
+/** A session of the administration page, and its API key. */
 export interface AdminSessionRow {
   id: number
   key_id: number
   key_name: string
-  /** The `credential` of principals that hold the key. */
+  /** The `credential` of the key's principals. */
   key_hash: string
   created_at: Date
   used_at: Date
-  /** Its own end, or that of its key, whichever comes first. */
+  /** The earlier of its own end and that of its key. */
   expires_at: Date
   ip: string | null
   agent: string | null
@@ -63,13 +63,13 @@ export async function countSessions(db: Db, open: OpenAt): Promise<number> {
   return row!.count
 }
 
-/** False where there is none. */
+/** False where there is no such session. */
 export async function removeSession(db: Db, id: number): Promise<boolean> {
   const { count } = await db`delete from admin_sessions where id = ${id}`
   return count > 0
 }
 
-/** Removes those that have ended, `limit` at most; how many there were. */
+/** Removes ended sessions, `limit` at most; returns how many. */
 export async function removeEnded(db: Db, open: OpenAt, limit: number): Promise<number> {
   const { count } = await db`
     delete from admin_sessions where id in (
@@ -78,14 +78,14 @@ export async function removeEnded(db: Db, open: OpenAt, limit: number): Promise<
   return count
 }
 
-/** Notes when a session was used. */
+/** Records when a session was used. */
 export async function recordSessionUse(db: Db, id: number, at: Date): Promise<void> {
   await db`update admin_sessions set used_at = greatest(used_at, ${at}::timestamptz) where id = ${id}`
 }
 
 export interface OpenAt {
   now: Date
-  /** A session that was used last before this has ended. */
+  /** A session that was last used before this time has ended. */
   usedSince: Date
 }
 
