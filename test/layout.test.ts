@@ -66,6 +66,18 @@ const ownTimers: Record<string, string> = {
   'postgres/embedded/embedded.ts': 'waits for a process, which no test can move',
 }
 
+/** Modules with state of their own, and what: it may be forgotten at any time, and would be found again. */
+const moduleState: Record<string, string> = {
+  'agents/tools/arguments/checking-thread.ts': 'compiled schemas, in a thread of its own',
+  'api/json.ts': 'labels of keys, and the texts of the last seconds',
+  'postgres/batch.ts': 'the text of the last instant',
+  'resources/content/lists/kept-search.ts': 'what long searches have found, for half a minute, with the database',
+  'resources/content/text/mention-syntax.ts': 'a pattern that is placed before each use',
+  'resources/items/represent.ts': 'what of a row never changes, for as long as the row is there',
+  'resources/notifications/text.ts': 'the last text and what was made of it',
+  'resources/users/represent.ts': 'what of a user is shown, for as long as the user is in memory',
+}
+
 /** Programs that a person starts, and pages: they run in no node, and no test moves their clock. */
 const programs = new Set(['admin', 'cli', 'demo', 'trial'])
 
@@ -145,6 +157,13 @@ test('what is timed takes the clock', () => {
   expect(inNodes.toSorted()).toEqual(Object.keys(ownTimers).toSorted())
 })
 
+test('modules have no state, but for what they may forget at any time', () => {
+  const stateful = readSources().filter(({ code }) => hasState(code))
+
+  const inNodes = stateful.map(({ path }) => path).filter(path => !programs.has(top(path)))
+  expect(inNodes.toSorted()).toEqual(Object.keys(moduleState).toSorted())
+})
+
 test('no folder has more than a dozen files', () => {
   const folders = Map.groupBy(readSources(), ({ path }) => dirname(path))
 
@@ -185,6 +204,16 @@ function readSources(): { path: string; code: string }[] {
     path,
     code: readFileSync(join(src, path), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, ''),
   }))
+}
+
+/** A variable of the module that is assigned again, or a collection or an object of it that is changed. */
+function hasState(code: string): boolean {
+  if (/^(?:export )?let /m.test(code)) return true
+  return [...code.matchAll(/^(?:export )?const (\w+)[^=\n]*= (?:new |\[|\{)/gm)].some(([, name]) =>
+    new RegExp(
+      `\\b${name}(?:\\.(?:set|add|delete|clear|push|pop|shift|unshift|splice)\\(|(?:\\.\\w+|\\[[^\\]]+\\]) [-+|&?*]{0,2}= )`,
+    ).test(code),
+  )
 }
 
 function top(path: string): string {

@@ -29,7 +29,6 @@ export function storageJobs(sql: Sql, keep: KeptDays, now: () => Date): Job[] {
     { name: 'rotate events', periodMs: 600_000, run: () => rotateEvents(sql, keep, now()) },
     { name: 'forget answers', periodMs: 60_000, run: inAll(removeOldAnswers) },
     { name: 'forget commands of other nodes', periodMs: 60_000, run: inAll(removeOldForwarded) },
-    { name: 'forget tokens', periodMs: 60_000, run: inAll(removeExpiredTokens) },
   ]
 }
 
@@ -66,13 +65,4 @@ function removeOldAnswers(sql: Sql, now: Date): Promise<number> {
 
 function removeOldForwarded(sql: Sql, now: Date): Promise<number> {
   return removeForwardedKeys(sql, new Date(now.getTime() - forwardedMinutes * 60_000), batchSize)
-}
-
-/** Served by tokens_expiry. */
-async function removeExpiredTokens(sql: Sql, now: Date): Promise<number> {
-  const { count } = await sql`
-    delete from tokens where hash in (
-      select hash from tokens where expires_at < ${now}
-      order by expires_at limit ${batchSize} for update skip locked)`
-  return count
 }

@@ -4,7 +4,8 @@ import { createLog } from '../../src/lib/log.ts'
 import type { CommitLook } from '../../src/jobs/commit-look.ts'
 import { inPortions } from '../../src/jobs/portions.ts'
 import { startJobs, type JobTurn } from '../../src/jobs/jobs.ts'
-import { prepareEvents, storageJobs } from '../../src/jobs/storage-jobs.ts'
+import { earlierTime, prepareEvents, storageJobs } from '../../src/jobs/storage-jobs.ts'
+import { jobs as tokenJobs } from '../../src/resources/tokens/jobs.ts'
 import { toForwardedKey } from '../../src/engine/commit/idempotency.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
@@ -293,7 +294,9 @@ test('whoever ends the jobs can wait for the one under way, which stops after it
 
 async function doJobs(sql: Sql, at = now): Promise<void> {
   const { signal } = new AbortController()
-  for (const { run } of storageJobs(sql, { eventDays: 7, auditDays: 365 }, () => at)) await run(signal)
+  const past = () => earlierTime(sql, at)
+  const jobs = [...storageJobs(sql, { eventDays: 7, auditDays: 365 }, () => at), ...tokenJobs({ sql, past })]
+  for (const { run } of jobs) await run(signal)
 }
 
 function toLook(look: Partial<CommitLook>): CommitLook {

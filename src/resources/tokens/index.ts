@@ -1,4 +1,5 @@
 import { resource } from '../resource.ts'
+import { jobs } from './jobs.ts'
 import { routes } from './routes.ts'
 
-export const tokens = resource({ routes })
+export const tokens = resource({ routes, jobs })

@@ -39,3 +39,12 @@ function toRecord(token: TokenRow, place: number) {
 export async function removeTokens(tx: Tx, user: number): Promise<void> {
   await tx`delete from tokens where user_id = ${user}`
 }
+
+/** How many expired tokens were removed, at most `limit`. Served by tokens_expiry. */
+export async function removeExpired(sql: Sql, now: Date, limit: number): Promise<number> {
+  const { count } = await sql`
+    delete from tokens where hash in (
+      select hash from tokens where expires_at < ${now}
+      order by expires_at limit ${limit} for update skip locked)`
+  return count
+}
