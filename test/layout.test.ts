@@ -24,6 +24,7 @@ const tiers = [
   ['resources'],
   ['admin'],
   ['config'],
+  ['node'],
   ['require-runtime.ts'],
   ['main.ts'],
   ['cli', 'demo', 'trial'],
@@ -57,10 +58,8 @@ const ownTimers: Record<string, string> = {
   'engine/commit/committer.ts': 'set and cleared for each commit, so it is to cost no more than a timer',
   'lib/clock.ts': 'is the clock',
   'lib/process/isolated-process.ts': 'waits for a process, which no test can move',
-  'lib/process/lifetime.ts': 'is the process itself',
   'lib/process/teardown.ts': 'keeps the process alive until what it ends has ended',
   'lib/process/thread.ts': 'watches the processor time of a thread',
-  'main.ts': 'keeps the process alive while it says that it is about to stop',
   'media/decoder-process.ts': 'a process of its own, which watches its processor time',
   'postgres/driver/pool.ts': 'counts real time: what PostgreSQL takes for an answer',
   'postgres/embedded/embedded.ts': 'waits for a process, which no test can move',
@@ -96,10 +95,10 @@ test('imports point one way', () => {
   expect(upward.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
 })
 
-test('only main.ts knows the list of resources', () => {
+test('only what assembles a node knows the list of resources', () => {
   const readers = readImports().filter(({ to }) => to === 'resources/index.ts')
 
-  expect(readers.map(({ from }) => from)).toEqual(['main.ts'])
+  expect(new Set(readers.map(({ from }) => top(from)))).toEqual(new Set(['node']))
 })
 
 test('what a resource answers and how it follows events is its own: no other resource imports it', () => {

@@ -55,5 +55,5 @@ export const figureNames = Object.keys(figures) as [FigureName, ...FigureName[]]
 /** The figures that a node knows itself; the size of the database comes from the database. */
 export type NodeFigureName = Exclude<FigureName, 'database_bytes'>
 
-/** Reads the current figures of a node: counters since its start; NaN for unknown values. */
-export type ReadFigures = () => Record<NodeFigureName, number>
+/** Reads the current figures of a node, but for its lag: counters since its start; NaN for unknown values. */
+export type ReadFigures = () => Omit<Record<NodeFigureName, number>, 'lag_ms'>

@@ -52,11 +52,6 @@ export class Monitor {
     this.#startedAt = new Date(parts.clock.now())
   }
 
-  /** The event loop's lag at the last beat. */
-  get lagMs(): number {
-    return this.#lagMs
-  }
-
   get jobs(): Job[] {
     return [
       { name: 'say how this node is', periodMs: beatMs, run: () => this.beat() },
@@ -98,7 +93,7 @@ export class Monitor {
   /** Stores a sample: the growth of each counter since the last one, and the value of each gauge. */
   async sample(): Promise<void> {
     const { sql, read, clock } = this.#parts
-    const now = read()
+    const now = { ...read(), lag_ms: this.#lagMs }
     const last = this.#last
     this.#last = now
     const values = new Map<string, number>()

@@ -6,23 +6,17 @@ import { NotFound, Problem } from '../lib/errors.ts'
 import { FairQueue } from '../lib/fair-queue.ts'
 import { AppTopic, type AppTopicParts } from './topics/app-topic.ts'
 import { refusal, unsubscribed, type Ending } from './protocols/frames.ts'
+import type { AppPolicy } from './app-policy.ts'
 import { Replays } from './topics/replay.ts'
 import type { Frame } from './protocols/protocol.ts'
 import { closeCodes, type Session } from './sessions/session.ts'
 import { Subscription, type SubscribeOptions } from './topics/subscription.ts'
 import { broadcast } from './broadcast.ts'
 
-/** True where a user may receive the events of an app. The user is in memory. */
-export type CanRead = (state: AppState, user: number) => boolean
-
-/** The rev up to which an app's history is hidden from a user; 0 where none of it is. */
-export type HiddenUntil = (state: AppState, user: number) => number
-
 export interface FanOutParts extends Omit<AppTopicParts, 'onAdvance'> {
   apps: Apps
   userCache: UserCache
-  canRead: CanRead
-  hiddenUntil: HiddenUntil
+  policy: Pick<AppPolicy, 'canRead' | 'hiddenUntil'>
   replayBytes: number
   /**
    * Called when the first session on this node asks to see agents at work in an app, and when the last one has gone.
@@ -175,7 +169,7 @@ export class FanOut {
   }
 
   async #admit(subscription: Subscription): Promise<void> {
-    const { apps, userCache, canRead, hiddenUntil } = this.#parts
+    const { apps, userCache, policy } = this.#parts
     const { session, app, cursor } = subscription
     const appTopic = this.#join(subscription)
     if (!appTopic.isOpen) await this.#inTurn(subscription, () => appTopic.open())
@@ -189,8 +183,8 @@ export class FanOut {
     while (subscription.stage === 'opening' && apps.peek(app) === undefined) await apps.state(app)
     if (subscription.stage !== 'opening' || user === undefined) return
     const state = apps.peek(app)!
-    if (!canRead(state, user)) throw NotFound()
-    this.#replays.begin(subscription, { hidden: hiddenUntil(state, user), head })
+    if (!policy.canRead(state, user)) throw NotFound()
+    this.#replays.begin(subscription, { hidden: policy.hiddenUntil(state, user), head })
     subscription.admission?.resolve(true)
   }
 
@@ -276,7 +270,7 @@ export class FanOut {
   }
 
   #decide(subscription: Subscription, state: AppState, user: number, events: readonly AppEvent[]): void {
-    if (!this.#parts.canRead(state, user)) this.#withdraw(subscription, state.app)
+    if (!this.#parts.policy.canRead(state, user)) this.#withdraw(subscription, state.app)
     else if (subscription.stage === 'held') this.#replays.resume(subscription)
     else if (subscription.stage === 'resting') this.#replays.rejoin(subscription, endOfAbsence(state, user, events))
   }

@@ -13,10 +13,11 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { EventRow } from '../log/events.ts'
 import type { Sql } from '../postgres/sql.ts'
-import { ClientOrigins, type ClientOriginsParts } from './sessions/client-origins.ts'
+import { ClientOrigins } from './sessions/client-origins.ts'
 import { Admission } from './sessions/admission.ts'
 import { UnloadedAppNotifier } from './unloaded-apps/notifier.ts'
-import { FanOut, type CanRead, type HiddenUntil } from './fan-out.ts'
+import type { AppPolicy } from './app-policy.ts'
+import { FanOut } from './fan-out.ts'
 import { History } from './topics/history.ts'
 import { hubEndpoint } from './protocols/signalr/endpoint.ts'
 import { Hub } from './protocols/signalr/hub.ts'
@@ -24,12 +25,12 @@ import { Online, type FindVisible } from './protocols/signalr/online.ts'
 import { SignalRUserStreams } from './protocols/signalr/user-streams.ts'
 import { nativeEndpoint } from './protocols/native/endpoint.ts'
 import { Native } from './protocols/native/native.ts'
-import { UserTopic, type UserTopicParts } from './user-topic.ts'
+import { UserTopic } from './user-topic.ts'
 import { Sessions } from './sessions/sessions.ts'
 import type { RealtimeSettings } from './settings.ts'
 import type { Frame } from './protocols/protocol.ts'
 import { listSessions, type SessionFilter, type SessionPage } from './sessions/session-list.ts'
-import { serve, type Refuse, type SocketParts } from './sessions/socket.ts'
+import { serve, type RealtimeServer } from './sessions/socket.ts'
 import { ReplayBuffers } from './topics/replay-buffer.ts'
 import { TypingBroadcaster } from './typing-broadcaster.ts'
 
@@ -40,7 +41,7 @@ export interface SessionCredentials {
   onRevoked(listener: (isRevoked: (principal: Principal) => boolean) => void): void
 }
 
-export interface RealtimeOptions extends Pick<UserTopicParts, 'isListed' | 'isUnread' | 'isRemovable'> {
+export interface RealtimeOptions {
   /** The id of this node. */
   node: string
   sql: Sql
@@ -56,19 +57,13 @@ export interface RealtimeOptions extends Pick<UserTopicParts, 'isListed' | 'isUn
   credentials: SessionCredentials
   /** The principal of an access token, synchronously where it is known. 401 and 403, thrown or as a rejection. */
   authenticate: (token: string) => Principal | Promise<Principal>
-  canRead: CanRead
-  hiddenUntil: HiddenUntil
+  policy: AppPolicy
   actor: (person: User, origin: string) => object
-  refuse: Refuse
   /** The origin of absolute URLs in events, or the placeholder for it. */
   origin: () => string
-  clientOrigins: ClientOriginsParts
-  ipOf: SocketParts['ipOf']
+  /** The origin of links for clients that come under too many origins. */
+  fallbackOrigin: () => string
   settings: RealtimeSettings
-  /**
-   * Called when the first session on this node asks to see agents at work in an app, and when the last one has gone.
-   */
-  agentAudience?: (app: number, isThere: boolean) => void
   clock: Clock
   log: Log
 }
@@ -92,7 +87,6 @@ export interface RealtimeFigures {
  */
 export class Realtime {
   readonly #options: RealtimeOptions
-  readonly #clientOrigins: ClientOrigins
   readonly #sessions: Sessions
   readonly #fanOut: FanOut
   readonly #userTopic: UserTopic
@@ -101,17 +95,17 @@ export class Realtime {
   readonly #closed = new AbortController()
   readonly #buffers: ReplayBuffers
   readonly #admission: Admission
-  #server: TemplatedApp | null = null
+  #onAgentAudience: (app: number, isThere: boolean) => void = () => {}
+  #uws: TemplatedApp | null = null
 
   constructor(options: RealtimeOptions) {
     const { apps, globalCommands, sharedLog, credentials, typing, settings } = options
     const history = new History(options)
     this.#options = options
     this.#buffers = new ReplayBuffers(settings.replayBufferBytes)
-    this.#clientOrigins = new ClientOrigins(options.clientOrigins)
     this.#sessions = new Sessions({
       ...options,
-      clientOrigins: this.#clientOrigins,
+      clientOrigins: new ClientOrigins(options.fallbackOrigin),
       totalBacklogBytes: settings.totalBacklogBytes,
     })
     this.#admission = new Admission({
@@ -124,6 +118,7 @@ export class Realtime {
     this.#fanOut = new FanOut({
       ...options,
       history,
+      agentAudience: (app, isThere) => this.#onAgentAudience(app, isThere),
       buffers: this.#buffers,
       publish: (topic, bytes, isBinary) => this.#publish(topic, bytes, isBinary),
       replayBytes: settings.replayBytes,
@@ -174,6 +169,11 @@ export class Realtime {
     this.#fanOut.showAgents(app, frame)
   }
 
+  /** Calls `listener` when the first session here asks to see agents at work in an app, and when the last one has gone. */
+  onAgentAudience(listener: (app: number, isThere: boolean) => void): void {
+    this.#onAgentAudience = listener
+  }
+
   /** The ids of the users with a session on this node. */
   get users(): Iterable<number> {
     return this.#sessions.users.keys()
@@ -207,23 +207,22 @@ export class Realtime {
   }
 
   /** Opens /api/realtime and /hubs/rtm on a server that does not listen yet. */
-  attach(server: TemplatedApp): void {
-    const { settings, ipOf, refuse, clock, log } = this.#options
+  attach(server: RealtimeServer): void {
+    const { settings, clock, log } = this.#options
     const { signal } = this.#closed
     const userStreams = this.#userStreams
     const sessions = this.#sessions
     const fanOut = this.#fanOut
     const admission = this.#admission
-    const clientOrigins = this.#clientOrigins
     const now = () => clock.now()
     const native = new Native({ admission, sessions, fanOut, settings, now, log })
     const online = new Online({ ...this.#options, userStreams, signal })
     const publish = (topic: string, bytes: Uint8Array, isBinary: boolean) => this.#publish(topic, bytes, isBinary)
     const hub = new Hub({ ...this.#options, admission, sessions, fanOut, userStreams, online, publish, signal })
     for (const endpoint of [nativeEndpoint(native), hubEndpoint(hub)]) {
-      serve(server, endpoint, { clientOrigins, ipOf, sessions, fanOut, admission, settings, refuse, now })
+      serve(endpoint, { server, sessions, fanOut, admission, settings, now })
     }
-    this.#server = server
+    this.#uws = server.uws
   }
 
   /** Ends all sessions with the advice to reconnect. The caller closes the server. */
@@ -232,11 +231,11 @@ export class Realtime {
     this.#admission.close()
     this.#userTopic.close()
     this.#sessions.close()
-    this.#server = null
+    this.#uws = null
   }
 
   #publish(topic: string, bytes: Uint8Array, isBinary: boolean): void {
-    this.#server?.publish(topic, bytes, isBinary)
+    this.#uws?.publish(topic, bytes, isBinary)
   }
 
   /** Handles the first event of an app that was created on this node, which is usually still in memory. */

@@ -3,17 +3,14 @@ import type { AppRow, AppState, MemberRow } from '../engine/state.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import { Yielder } from '../lib/yielder.ts'
+import type { AppPolicy } from './app-policy.ts'
 import type { Frame } from './protocols/protocol.ts'
 import type { Sessions } from './sessions/sessions.ts'
 import { broadcast } from './broadcast.ts'
 
 export interface UserTopicParts {
   sessions: Sessions
-  /** True where an app is in the lists of a user with this relation to it. */
-  isListed: (app: AppRow, own: MemberRow | undefined) => boolean
-  isUnread: (app: AppRow, user: number, own: MemberRow | undefined) => boolean
-  /** True for apps that members may remove from their lists until the next message. */
-  isRemovable: (app: AppRow) => boolean
+  policy: Pick<AppPolicy, 'isListed' | 'isUnread' | 'isRemovable'>
   /** How long changes of unread counts are gathered before they are sent. */
   unreadDelayMs: number
   clock: Clock
@@ -74,15 +71,15 @@ export class UserTopic {
   /** True where the app may have entered or left lists of users whose own relation to it has not changed. */
   #mayMoveForAll(app: AppRow, before: AppRow): boolean {
     if (app.trashed_at !== before.trashed_at || app.deleted_at !== before.deleted_at) return true
-    return app.last_id !== before.last_id && this.#parts.isRemovable(app)
+    return app.last_id !== before.last_id && this.#parts.policy.isRemovable(app)
   }
 
   #compare(state: AppState, user: number, before: { app: AppRow; own: MemberRow | undefined }): void {
-    const { isListed } = this.#parts
+    const { policy } = this.#parts
     const { app } = state
     const own = state.member(user)
-    const isThere = isListed(app, own)
-    if (isThere !== isListed(before.app, before.own)) {
+    const isThere = policy.isListed(app, own)
+    if (isThere !== policy.isListed(before.app, before.own)) {
       if (isThere) this.send(user, { type: 'app_added', app_id: app.id })
       else this.send(user, { type: 'app_removed', app_id: app.id })
     } else if (isThere && own?.marked_id !== before.own?.marked_id) this.#addUnreadChange(state, new Set([user]))
@@ -140,14 +137,14 @@ export class UserTopic {
   }
 
   #sendUnread(state: AppState, user: number): void {
-    const { isListed, isUnread } = this.#parts
+    const { policy } = this.#parts
     const own = state.member(user)
     const { app } = state
-    if (!isListed(app, own)) return
+    if (!policy.isListed(app, own)) return
     this.send(user, {
       type: 'unread',
       app_id: app.id,
-      is_unread: isUnread(app, user, own),
+      is_unread: policy.isUnread(app, user, own),
       last_id: app.last_id,
       marked_id: own?.marked_id ?? null,
     })

@@ -22,7 +22,7 @@ import type { AgentControl } from './agents/runs/start.ts'
 import type { AgentTools } from './agents/tools.ts'
 import type { Pings } from './webhooks/delivery/pings.ts'
 
-/** The services of endpoints, made once by `main.ts`. */
+/** The services of endpoints, made once by `src/node/server.ts`. */
 export interface Services {
   sql: Sql
   /** For long reads; null without a replica. */

@@ -16,7 +16,7 @@ const ann: Principal = { kind: 'user', user: 1, credential: '' }
 function openDoor() {
   const clock = new ManualClock()
   const ends = { at: clock.now() + 1_000 }
-  const clientOrigins = new ClientOrigins({ of: () => '', fallback: () => '' })
+  const clientOrigins = new ClientOrigins(() => '')
   const sessions = new Sessions({
     clock,
     presence: { arrive() {}, leave() {} },

@@ -83,7 +83,7 @@ test.each([
 })
 
 test('frames are written for a few addresses at a time, whatever clients ask for', () => {
-  const addresses = new ClientOrigins({ of: () => '', fallback: () => 'http://localhost' })
+  const addresses = new ClientOrigins(() => 'http://localhost')
   const arrive = (origin: string) => addresses.acquire(origin, new Set())
   const few = Array.from({ length: 100 }, (_, i) => arrive(`http://host-${i}.example`))
   const known = arrive('http://host-0.example')
@@ -97,7 +97,7 @@ test('frames are written for a few addresses at a time, whatever clients ask for
 })
 
 test('an address is one and the same for as long as anybody came under it, and writes each frame once', () => {
-  const addresses = new ClientOrigins({ of: () => '', fallback: () => 'http://localhost' })
+  const addresses = new ClientOrigins(() => 'http://localhost')
   const arrive = () => addresses.acquire('http://chat.lan', new Set())
   const [first, second] = [arrive(), arrive()]
   const form = findCodec('json', 'number')!

@@ -159,7 +159,7 @@ test('a member is notified that nothing is unread any more when what was is dele
 
 test('what is written while many are being sent what came before is sent to all of them', async () => {
   const clock = new ManualClock()
-  const clientOrigins = new ClientOrigins({ of: () => '', fallback: () => '' })
+  const clientOrigins = new ClientOrigins(() => '')
   const sessions = new Sessions({
     clock,
     presence: { arrive() {}, leave() {} },
@@ -169,8 +169,8 @@ test('what is written while many are being sent what came before is sent to all 
   const unreadDelayMs = 250
   const log = createLog('error')
   const [codec, clientOrigin] = [findCodec('json', 'number')!, new ClientOrigin('', 0)]
-  const rules = { isListed: () => true, isUnread: () => true, isRemovable: () => false }
-  const userTopic = new UserTopic({ sessions, ...rules, unreadDelayMs, clock, log })
+  const policy = { isListed: () => true, isUnread: () => true, isRemovable: () => false }
+  const userTopic = new UserTopic({ sessions, policy, unreadDelayMs, clock, log })
   const users = Array.from({ length: 60 }, (_, i) => i + 1)
   const ears = users.map(user => {
     const ear = new Ear()

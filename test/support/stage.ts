@@ -122,10 +122,12 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     clock: systemClock,
     log,
     publish: (topic, bytes) => ears.forEach(ear => ear.topics.has(topic) && ear.send(bytes)),
-    hiddenUntil: () => 0,
-    // As in the server: whoever is not in memory may do nothing.
-    canRead: ({ app }, user) =>
-      userCache.find(user) !== undefined && (app.access !== 'none' || user === app.created_by),
+    policy: {
+      hiddenUntil: () => 0,
+      // As in the server: whoever is not in memory may do nothing.
+      canRead: ({ app }, user) =>
+        userCache.find(user) !== undefined && (app.access !== 'none' || user === app.created_by),
+    },
   })
   apps.onCommit(commit => fanOut.onCommit(commit))
   const [user] = await sql<{ id: number }[]>`

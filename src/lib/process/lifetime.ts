@@ -20,8 +20,8 @@ export async function runAsProcess(start: () => Promise<Running>): Promise<void>
   const signalled = new Promise<void>(resolve => {
     let firstAt = 0
     const onSignal = () => {
-      if (firstAt > 0 && Date.now() - firstAt > sameSignalMs) process.exit(1)
-      firstAt ||= Date.now()
+      if (firstAt > 0 && performance.now() - firstAt > sameSignalMs) process.exit(1)
+      firstAt ||= performance.now()
       resolve()
     }
     process.on('SIGTERM', onSignal)

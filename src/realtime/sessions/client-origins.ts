@@ -1,12 +1,4 @@
-import type { HttpRequest } from 'uWebSockets.js'
 import type { Codec } from '../protocols/protocol.ts'
-
-export interface ClientOriginsParts {
-  /** The origin (scheme and host) under which the client of an upgrade request reaches this server. */
-  of: (req: HttpRequest) => string
-  /** The origin for clients beyond the limits below. */
-  fallback: () => string
-}
 
 /**
  * The most origins of concurrent sessions. Events are encoded for each of them, and a client can name any: beyond the
@@ -48,17 +40,13 @@ export class ClientOrigin {
 
 /** The origins of this node's open sessions. */
 export class ClientOrigins {
-  readonly #parts: ClientOriginsParts
+  readonly #fallback: () => string
   readonly #inUse = new Map<string, ClientOrigin>()
   #made = 0
 
-  constructor(parts: ClientOriginsParts) {
-    this.#parts = parts
-  }
-
-  /** The origin that an upgrade request names. */
-  of(req: HttpRequest): string {
-    return this.#parts.of(req)
+  /** `fallback` gives the origin for clients beyond the limits above. */
+  constructor(fallback: () => string) {
+    this.#fallback = fallback
   }
 
   /**
@@ -67,7 +55,7 @@ export class ClientOrigins {
    */
   acquire(origin: string, held: ReadonlySet<ClientOrigin>): ClientOrigin {
     const hasRoom = this.#inUse.has(origin) || (this.#inUse.size < limit && held.size < ownLimit)
-    const acquired = hasRoom ? origin : this.#parts.fallback()
+    const acquired = hasRoom ? origin : this.#fallback()
     const clientOrigin = this.#inUse.get(acquired) ?? new ClientOrigin(acquired, ++this.#made)
     this.#inUse.set(acquired, clientOrigin)
     clientOrigin.sessions++

@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../../auth/principal.ts'
-import { ClientOrigin, type ClientOrigins } from './client-origins.ts'
+import { ClientOrigin } from './client-origins.ts'
 import { AmbiguousRequest, isClearlyFramed } from '../../http/request/framing.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from '../fan-out.ts'
@@ -9,9 +9,6 @@ import { PendingSession, PendingBudget } from './pending-session.ts'
 import { Session, type SessionKind } from './session.ts'
 import type { Sessions } from './sessions.ts'
 import type { RealtimeSettings } from '../settings.ts'
-
-/** Answers a request that does not become a WebSocket with problem details. */
-export type Refuse = (res: HttpResponse, req: HttpRequest, error: unknown) => void
 
 /** A WebSocket endpoint: its path and the behaviour of its protocol. */
 export interface WebSocketEndpoint {
@@ -39,15 +36,24 @@ export interface UpgradeRequest {
   readonly extensions: string
 }
 
+/** What realtime needs of the HTTP server. */
+export interface RealtimeServer {
+  /** Answers the upgrade requests; it does not listen yet. */
+  readonly uws: TemplatedApp
+  /** Answers an upgrade request with the problem that an error stands for. */
+  refuse(res: HttpResponse, req: HttpRequest, error: unknown): void
+  /** The origin (scheme and host) under which the client of an upgrade request reaches this server. */
+  originOf(req: HttpRequest): string
+  /** The IP address of that client. */
+  ipOf(res: HttpResponse, req: HttpRequest): string
+}
+
 export interface SocketParts {
-  clientOrigins: ClientOrigins
-  /** The IP address of the client of an upgrade request. */
-  ipOf: (res: HttpResponse, req: HttpRequest) => string
+  server: RealtimeServer
   sessions: Sessions
   fanOut: FanOut
   admission: Admission
   settings: RealtimeSettings
-  refuse: Refuse
   now: () => number
 }
 
@@ -67,10 +73,10 @@ interface Opening {
 }
 
 /** Opens a WebSocket endpoint. No other file uses the WebSockets of uWebSockets.js. */
-export function serve(app: TemplatedApp, endpoint: WebSocketEndpoint, parts: SocketParts): void {
-  const { sessions, fanOut, settings, now } = parts
+export function serve(endpoint: WebSocketEndpoint, parts: SocketParts): void {
+  const { server, sessions, fanOut, settings, now } = parts
   const budget = new PendingBudget()
-  app.ws<UserData>(endpoint.path, {
+  server.uws.ws<UserData>(endpoint.path, {
     maxPayloadLength: settings.frameBytes,
     idleTimeout: settings.idleTimeoutSeconds,
     sendPingsAutomatically: true,
@@ -118,7 +124,7 @@ export function serve(app: TemplatedApp, endpoint: WebSocketEndpoint, parts: Soc
  */
 function upgrade(
   endpoint: WebSocketEndpoint,
-  { clientOrigins, ipOf, admission, refuse }: SocketParts,
+  { server, admission }: SocketParts,
   res: HttpResponse,
   req: HttpRequest,
   context: us_socket_context_t,
@@ -131,14 +137,14 @@ function upgrade(
     // The refusal is sent when the socket is open; if that fails, there is no client left.
     if (principal instanceof Promise) principal.catch(() => {})
     res.upgrade<UserData>(
-      { session: { codec, origin: clientOrigins.of(req), ip: ipOf(res, req), principal } },
+      { session: { codec, origin: server.originOf(req), ip: server.ipOf(res, req), principal } },
       key,
       protocol,
       extensions,
       context,
     )
   } catch (error) {
-    refuse(res, req, error)
+    server.refuse(res, req, error)
   }
 }
 

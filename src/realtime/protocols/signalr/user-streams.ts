@@ -1,10 +1,11 @@
 import type { AppEvent, Commit } from '../../../engine/event.ts'
 import type { UserCache, User } from '../../../auth/user-cache.ts'
-import type { AppRow, AppState, MemberRow } from '../../../engine/state.ts'
+import type { AppState } from '../../../engine/state.ts'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { History } from '../../topics/history.ts'
 import type { Frame } from '../protocol.ts'
+import type { AppPolicy } from '../../app-policy.ts'
 import type { Session } from '../../sessions/session.ts'
 import type { Sessions } from '../../sessions/sessions.ts'
 import { broadcast } from '../../broadcast.ts'
@@ -15,8 +16,7 @@ export interface SignalRUserStreamsParts {
   userCache: UserCache
   actor: (person: User, origin: string) => object
   origin: () => string
-  /** True where an app is in the lists of a user with this relation to it. */
-  isListed: (app: AppRow, own: MemberRow | undefined) => boolean
+  policy: Pick<AppPolicy, 'isListed'>
   clock: Clock
   log: Log
 }
@@ -133,9 +133,9 @@ export class SignalRUserStreams {
     const wanted = this.#subscribers.get(name)
     if (wanted === undefined) return []
     if (recipients === 'actor') return wanted.has(actor_id) ? [actor_id] : []
-    const isListed = (user: number) => this.#parts.isListed(state.app, state.member(user))
+    const isListed = (user: number) => this.#parts.policy.isListed(state.app, state.member(user))
     const own = () => (members.has(entity_id) ? members.get(entity_id) : state.member(entity_id))
-    if (recipients === 'newcomer' && this.#parts.isListed(before, own())) return []
+    if (recipients === 'newcomer' && this.#parts.policy.isListed(before, own())) return []
     if (recipients !== 'members') return wanted.has(entity_id) && isListed(entity_id) ? [entity_id] : []
     if (wanted.size < state.memberCount) return [...wanted.keys()].filter(isListed)
     return Array.from(state.members(), ({ user_id }) => user_id).filter(user => wanted.has(user) && isListed(user))
