@@ -103,7 +103,7 @@ export function noticeSteps(size: Size, layout: Layout, made: Expressions): Step
       name: 'which of them are hidden',
       tables: [],
       count: 1,
-      sql: () => readFileSync(new URL('0029_mark_hidden.sql', migrations), 'utf8'),
+      sql: () => readFileSync(new URL('0031_mark_hidden.sql', migrations), 'utf8'),
     },
     {
       name: 'words of notifications',

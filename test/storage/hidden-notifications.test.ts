@@ -9,7 +9,7 @@ import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
-const backfill = new URL('../../src/postgres/migrations/0029_mark_hidden.sql', import.meta.url)
+const backfill = new URL('../../src/postgres/migrations/0031_mark_hidden.sql', import.meta.url)
 
 /**
  * Two people in a room, a posts and a files app, told of each of 40 messages, posts, comments on posts, files and comments on

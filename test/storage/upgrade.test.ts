@@ -18,6 +18,14 @@ const contracted: Record<string, string> = {
   notifications_rolled: 'concerns rows with a from_id, which older nodes do not know',
 }
 
+test('migrations are numbered from 0 on, and no number is there twice or left out', () => {
+  const names = readdirSync(migrations).toSorted()
+
+  expect(names.map(name => /^\d{4}(?=_[a-z_]+\.sql$)/.exec(name)?.[0])).toEqual(
+    names.map((_, i) => String(i).padStart(4, '0')),
+  )
+})
+
 test('after an upgrade, what nodes of the version before write and read is still there, and new columns may be left out', async () => {
   await using database = await createDatabase('template template0')
   const folder = mkdtempSync(join(tmpdir(), 'parley-migrations-'))
