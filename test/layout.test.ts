@@ -43,12 +43,8 @@ const nouns = [
   ...['notifications', 'webhooks', 'agents', 'auth', 'tokens', 'keys', 'sign-ins', 'hubs', 'audit', 'admin'],
 ]
 
-/** Most files of a folder, but for those that have had more since before there was a limit: theirs is about what they had. */
+/** Most files of a folder. */
 const mostFiles = 12
-const largeFolders: Record<string, number> = {
-  'agents/runs': 13,
-  'resources/agents': 13,
-}
 
 /** Files that read the system's time, or set timers, by themselves, with the reason. The clock is lib/clock.ts. */
 const ownTimers: Record<string, string> = {
@@ -166,7 +162,7 @@ test('modules have no state, but for what they may forget at any time', () => {
 test('no folder has more than a dozen files', () => {
   const folders = Map.groupBy(readSources(), ({ path }) => dirname(path))
 
-  const larger = [...folders].filter(([folder, files]) => files.length > (largeFolders[folder] ?? mostFiles))
+  const larger = [...folders].filter(([, files]) => files.length > mostFiles)
   expect(larger.map(([folder, files]) => `src/${folder} has ${files.length} files`)).toEqual([])
 })
 

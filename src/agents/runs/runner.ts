@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Log } from '../../lib/log.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { answer, type AnsweringParts, type Outcome, type Progress } from './answering.ts'
+import { answer, type AnsweringParts, type Outcome, type Progress } from './answering/answering.ts'
 import type { Answer, Reply, RunHost, RunWatcher } from './host.ts'
 import { StoredJournal } from './journal.ts'
 import { Leases } from './leases.ts'
-import { findOverLimit, type RunLimits } from './limits.ts'
+import { findOverLimit, type RunLimits } from './answering/limits.ts'
 import { RunEnds, RunLost, type RunRow } from './run.ts'
 import * as store from './store.ts'
 

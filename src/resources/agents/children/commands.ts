@@ -1,7 +1,7 @@
 import { globalCommand, type GlobalWork } from '../../../engine/global-commands.ts'
 import { audit, differences } from '../../../audit/audit.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
-import { sealHeaders } from '../headers.ts'
+import { sealHeaders } from './headers.ts'
 import { requireActive } from '../lock.ts'
 import type { ChildKind, ChildRow, ChildUpdate, StoredChild } from './kind.ts'
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Vault } from '../../../lib/vault.ts'
 import type { Db, Tx } from '../../../postgres/sql.ts'
-import type { Headers, StoredHeaders } from '../headers.ts'
+import type { Headers, StoredHeaders } from './headers.ts'
 
 /** A child with decrypted headers. */
 export interface ChildRow {

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { MetadataInput } from '../../../api/shape.ts'
 import { searchToolName } from '../../../agents/tools/tool.ts'
-import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
-import type { StoredHeaders } from '../headers.ts'
+import { AddressInput, Headers, HeadersInput, ToolName } from '../children/address.ts'
+import type { StoredHeaders } from '../children/headers.ts'
 
 /** The most functions of one agent. */
 export const mostFunctions = 64

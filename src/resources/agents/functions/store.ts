@@ -1,6 +1,6 @@
 import type { Db, Tx } from '../../../postgres/sql.ts'
 import type { Vault } from '../../../lib/vault.ts'
-import { openHeaders, sealHeaders } from '../headers.ts'
+import { openHeaders, sealHeaders } from '../children/headers.ts'
 import type { FunctionRow, StoredFunction } from './schema.ts'
 
 /** In the order of adding. */

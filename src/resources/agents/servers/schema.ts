@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../lib/errors.ts'
-import { AddressInput, Headers, HeadersInput, ToolName } from '../address.ts'
-import type { StoredHeaders } from '../headers.ts'
+import { AddressInput, Headers, HeadersInput, ToolName } from '../children/address.ts'
+import type { StoredHeaders } from '../children/headers.ts'
 
 /** The most tool servers of one agent. */
 export const mostServers = 16

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { UserCache } from '../../../auth/user-cache.ts'
 import type { ConfiguredProvider, Providers } from '../../../agents/providers/provider.ts'
-import { answer, type AnsweringParts } from '../../../agents/runs/answering.ts'
+import { answer, type AnsweringParts } from '../../../agents/runs/answering/answering.ts'
 import type { Briefing } from '../../../agents/runs/host.ts'
 import { RunEnds } from '../../../agents/runs/run.ts'
 import type { BoundTool, Knowledge, OpenToolbox, Toolbox } from '../../../agents/tools/tool.ts'

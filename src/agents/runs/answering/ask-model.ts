@@ -1,5 +1,5 @@
-import type { Clock } from '../../lib/clock.ts'
-import type { Tracer } from '../../lib/tracer.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Tracer } from '../../../lib/tracer.ts'
 import {
   ProviderFailed,
   type Call,
@@ -7,7 +7,7 @@ import {
   type ModelEvent,
   type ModelRequest,
   type Turn,
-} from '../providers/provider.ts'
+} from '../../providers/provider.ts'
 
 /** A model's answer to one request. */
 export interface ModelAnswer {

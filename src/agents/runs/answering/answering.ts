@@ -1,14 +1,14 @@
-import type { Clock } from '../../lib/clock.ts'
-import type { Log } from '../../lib/log.ts'
-import type { Tracer } from '../../lib/tracer.ts'
-import { ProviderFailed, type ModelRequest, type Turn } from '../providers/provider.ts'
+import type { Clock } from '../../../lib/clock.ts'
+import type { Log } from '../../../lib/log.ts'
+import type { Tracer } from '../../../lib/tracer.ts'
+import { ProviderFailed, type ModelRequest, type Turn } from '../../providers/provider.ts'
 import { cleanText, cutText, resolveCitations, withSources } from './answer-text.ts'
 import { askModel, type ModelAnswer, type Usage } from './ask-model.ts'
 import { callTools, listQuestions, type Round } from './call-tools.ts'
-import type { Answer, Approval, Briefing, Question, RunChange } from './host.ts'
-import type { Journal } from './journal.ts'
-import { RunEnds } from './run.ts'
-import type { ModelBody, StepRow } from './steps.ts'
+import type { Answer, Approval, Briefing, Question, RunChange } from '../host.ts'
+import type { Journal } from '../journal.ts'
+import { RunEnds } from '../run.ts'
+import type { ModelBody, StepRow } from '../steps.ts'
 
 /** Requests after which the model has to answer without further tools. A rule of the API. */
 const roundLimit = 8

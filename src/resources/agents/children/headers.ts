@@ -1,4 +1,4 @@
-import type { Vault } from '../../lib/vault.ts'
+import type { Vault } from '../../../lib/vault.ts'
 
 export type Headers = Record<string, string>
 

@@ -1,5 +1,5 @@
-import type { Db } from '../../postgres/sql.ts'
-import type { RunError, RunRow } from './run.ts'
+import type { Db } from '../../../postgres/sql.ts'
+import type { RunError, RunRow } from '../run.ts'
 
 /** The limits of runs; 0: none. */
 export interface RunLimits {

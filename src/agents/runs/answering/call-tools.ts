@@ -1,9 +1,9 @@
-import { parseArguments } from '../providers/call-arguments.ts'
-import type { Call, CallResult } from '../providers/provider.ts'
-import { searchToolName, type BoundTool, type Toolbox } from '../tools/tool.ts'
-import type { Approval, Question } from './host.ts'
-import type { Journal } from './journal.ts'
-import { toResult, type CallBody, type StepRow } from './steps.ts'
+import { parseArguments } from '../../providers/call-arguments.ts'
+import type { Call, CallResult } from '../../providers/provider.ts'
+import { searchToolName, type BoundTool, type Toolbox } from '../../tools/tool.ts'
+import type { Approval, Question } from '../host.ts'
+import type { Journal } from '../journal.ts'
+import { toResult, type CallBody, type StepRow } from '../steps.ts'
 
 /** The most calls of one round; further ones get an error. A rule of the API. */
 const callLimit = 16
