@@ -121,3 +121,21 @@ test('far pages of all that there is have what nearer ones would go on with', as
   expect(rows).toHaveLength(50)
   expect(far.map(({ id }) => id)).toEqual(rows.map(({ id }) => id))
 })
+
+test('what somebody may restore in very many apps is their own, and all that is in those they administer', async () => {
+  const { sql } = database
+  const apps = Array.from({ length: 600 }, (_, at) => 1 + at)
+  const administered = [5, 7]
+  await sql`update messages set trashed_at = now(), created_by = case when id % 2 = 0 then ${ann}::bigint else 2 end where id % 89 = 0`
+  const expected = await sql<{ id: number }[]>`
+    select id from messages where trashed_at is not null and app_id <= 600 and (created_by = ${ann} or app_id = any(${administered}::bigint[]))
+    order by id`
+  const scope: Scope = { apps, hidden: [], administered, author: ann, readOnly: [] }
+  const asked = { ...page, trashed: true, take: expected.length + 1 }
+
+  const listed = await store.list(sql, scope, asked)
+
+  expect(expected.length).toBeGreaterThan(50)
+  expect(listed.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+  expect(await store.count(sql, scope, asked)).toBe(expected.length)
+})

@@ -2,6 +2,7 @@ import type { Page } from '../../../api/page.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { hasVisibleParent, selectHidingParents } from '../commented.ts'
 import type { ContentTable, OrderField } from '../store.ts'
+import { selectRestorable } from './restorable.ts'
 import { toWalk, type Walk } from './walk.ts'
 import { hasTerms, isFound, isFoundIn, isSearch } from './search.ts'
 
@@ -43,6 +44,8 @@ const arrayOfApps = 500
 export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page<OrderField>): Fragment {
   const all = db`${db(table)} t where ${toFilter(db, table, scope, page)}`
   if (hasTerms(page)) return all
+  const restorable = selectRestorable(db, table, scope, page)
+  if (restorable !== null) return db`(${restorable}) t`
   if (isFarInAll(scope, page)) return db`${db(table)} t where ${isOutOfHidden(db, table)}`
   // The trash is small: if PostgreSQL saw the limit, it might walk over everything else.
   if (page.trashed === true) return db`(select t.id, t.created_at, t.updated_at from ${all} offset 0) t`

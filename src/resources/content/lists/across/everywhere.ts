@@ -18,7 +18,7 @@ import { walkLimit } from '../positions/position.ts'
 import { countLively, listLively, type Lively } from './lively.ts'
 import { searchAcross } from './search-across.ts'
 import type { Scope } from '../scope.ts'
-import { hasTerms, searchedApps } from '../search.ts'
+import { hasTerms, manyApps } from '../search.ts'
 import { toWalk } from '../walk.ts'
 
 /** Items of all apps that the caller may read, as a member or by default access. */
@@ -40,7 +40,7 @@ export async function listEverywhere(
   const isById = page.order[0]?.field === 'id'
   // With an API key; otherwise readable apps were selected accordingly. The first pages by id are walked to.
   if (scope.administered === null && (hasTerms(page) || isFar || !isById))
-    scope.apps = await narrowToHolding(kind, sql, scope.apps, hasTerms(page) ? searchedApps : placedApps)
+    scope.apps = await narrowToHolding(kind, sql, scope.apps, hasTerms(page) ? manyApps : placedApps)
   const count = await countWhole(kind, sql, { scope, page, itemCount })
   if (count !== undefined && !isRange && isPlaced(kind, scope, page)) {
     const asked = { scope, page, count, around: query.around }
