@@ -1,3 +1,5 @@
+import { isolated } from './parts/visible.ts'
+
 /** All texts of the page, in one place, so that they can be read together and translated. */
 export const texts = {
   product: 'Parley',
@@ -54,7 +56,8 @@ export const texts = {
     unreachable: 'The server cannot be reached',
     unreachableHint: 'Check your connection and that the server is running. What is shown here may be out of date.',
     tooMany: 'Wait a minute, then try again.',
-    ofServer: 'This is a fault of the server. Try again in a moment; the request id below finds it in the server log.',
+    ofServer: 'This is a fault of the server, or of a proxy in front of it. Try again in a moment.',
+    inLog: 'The request id below finds it in the server log.',
     gone: 'It may have been deleted, or the address may be wrong.',
     request: 'Request',
     retry: 'Try again',
@@ -115,10 +118,10 @@ export const texts = {
     openMetrics: 'Anyone who can reach the port can read /metrics: METRICS_TOKEN is not set.',
     noSecretKeys: 'Webhook secrets and agent headers are stored unencrypted: SECRET_KEYS is not set.',
     firstKey: (name: string) =>
-      `The initial key “${name}” is still in use. Create a key for each purpose, then revoke it.`,
+      `The initial key “${isolated(name)}” is still in use. Create a key for each purpose, then revoke it.`,
     diskFull: (host: string, free: string) => `The disk of ${host} is nearly full: ${free} left.`,
-    failing: (url: string) => `Deliveries to ${url} are failing.`,
-    disabled: (url: string) => `The webhook ${url} was disabled after failing for days.`,
+    failing: (url: string) => `Deliveries to ${isolated(url)} are failing.`,
+    disabled: (url: string) => `The webhook ${isolated(url)} was disabled after failing for days.`,
     job: (name: string) => `The last run of the job “${name}” failed.`,
   },
   keys: {

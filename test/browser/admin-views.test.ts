@@ -100,6 +100,54 @@ describe.skipIf(!hasBrowser)('the views of the administration page', () => {
     await page.getByText(hostile).first().waitFor()
   })
 
+  test('show a name as it is written, without what turns it round, and the uid where nothing of it could be seen', async () => {
+    const { server } = admin
+    const [turned, unseen, hebrew] = await Promise.all([
+      server.person('\u202Egpj.exe \u2066of many'),
+      server.person('\u200b\u2060\u3164'),
+      server.person('שלום'),
+    ])
+    const { body: app } = await server.admin.post('/api/apps', { type: 'chat', name: 'Room', members: [hebrew.id] })
+    await hebrew.post(`/api/apps/${app.id}/messages`, { text: 'מה שלומך?' })
+    const page = await admin.enter('/users', 1280)
+
+    await page.getByRole('link', { name: 'gpj.exe of many', exact: true }).waitFor()
+    await page.getByRole('link', { name: unseen.uid, exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: unseen.uid }).waitFor()
+    await goTo(page, `/users/${turned.id}`)
+    await page.getByRole('heading', { level: 1, name: 'gpj.exe of many', exact: true }).waitFor()
+
+    await goTo(page, `/apps/${app.id}/messages`)
+    await page.getByText('מה שלומך?').waitFor()
+    const { edges, indent } = await page.evaluate<{ edges: number[]; indent: number }>(`(${orderOnScreen})()`)
+    expect(edges).toEqual(edges.toSorted((a, b) => a - b))
+    expect(indent).toBeGreaterThan(0)
+  })
+
+  test('say that nothing answers, also where a connection was lost unnoticed and where a proxy answers instead', async () => {
+    const page = await admin.visit('', 1280)
+    await page.clock.install()
+    await signIn(page, admin.server.key)
+    const alert = page.getByRole('alert')
+
+    // It is never answered.
+    await page.route('**/admin/api/users?*', () => {})
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    await page.locator('.skeleton').first().waitFor()
+    await page.clock.fastForward(60_000)
+    await alert.getByText('The server cannot be reached').waitFor()
+
+    await page.unroute('**/admin/api/users?*')
+    await page.route('**/admin/api/users?*', route =>
+      route.fulfill({ status: 502, contentType: 'text/html', body: '<html>Bad gateway' }),
+    )
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await alert.getByText('502 Bad Gateway').waitFor()
+    expect((await alert.innerText()).split('\n').filter(line => line.includes('502'))).toHaveLength(1)
+    expect(await alert.innerText()).not.toContain('request id')
+    expect(await admin.clear({ task: {} as never })).toEqual([expect.stringMatching(/^502 GET/)])
+  })
+
   test('have an address each, with their filters and their page', async () => {
     await Promise.all(
       Array.from({ length: 30 }, (_, i) =>
@@ -233,6 +281,19 @@ const findCut = `() => {
       if (part.getBoundingClientRect().right > card.getBoundingClientRect().right + 1)
         cut.push(part.tagName + ' ' + part.textContent.slice(0, 40))
   return cut
+}`
+
+/** In the browser: where each word beside the author of a message begins, in their order, and how far from the left its text begins. */
+const orderOnScreen = `() => {
+  const line = document.querySelector('td .muted')
+  const edges = [...line.childNodes].map(node => {
+    const range = document.createRange()
+    range.selectNodeContents(node)
+    return range.getBoundingClientRect().left
+  })
+  const text = document.createRange()
+  text.selectNodeContents(document.querySelector('.item-text'))
+  return { edges, indent: text.getBoundingClientRect().left - line.getBoundingClientRect().left }
 }`
 
 /** Something hostile for every view to show; the addresses of all of them. */

@@ -18,7 +18,7 @@ export function Failure({ refusal, onRetry }: FailureProps) {
       <Icon name="warning" />
       <div>
         <strong>{refusal.title}</strong>
-        <p>{refusal.message}</p>
+        {refusal.message !== refusal.title && <p>{refusal.message}</p>}
         {fields.length > 0 && (
           <ul>
             {fields.map(([field, messages]) => (

@@ -1,6 +1,7 @@
 import { guids, type Kind } from '../../resources/apps/kinds.ts'
 import { Link } from '../place.tsx'
 import { texts } from '../texts.ts'
+import { toVisible } from './visible.ts'
 
 interface Named {
   id: number
@@ -8,8 +9,8 @@ interface Named {
   name?: string | undefined
 }
 
-/** What something is called: its name, or else its uid or number. */
-export const nameOf = ({ id, uid, name }: Named) => name ?? uid ?? `#${id}`
+/** What something is called: its name if that can be seen, or else its uid or number. */
+export const nameOf = ({ id, uid, name = '' }: Named) => toVisible(name) ?? uid ?? `#${id}`
 
 const kinds = new Map<string, Kind>(Object.entries(guids).map(([kind, guid]) => [guid, kind as Kind]))
 

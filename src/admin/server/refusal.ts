@@ -40,9 +40,10 @@ export class Refusal extends Error {
 }
 
 /** The remedy for a refusal in a sentence; null where its own text has it. */
-export function remedyFor({ status }: Refusal): string | null {
+export function remedyFor({ status, requestId }: Refusal): string | null {
   if (status === 429) return texts.failure.tooMany
-  if (status >= 500) return texts.failure.ofServer
+  if (status >= 500)
+    return requestId === '' ? texts.failure.ofServer : `${texts.failure.ofServer} ${texts.failure.inLog}`
   if (status === 404) return texts.failure.gone
   return null
 }

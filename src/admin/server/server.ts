@@ -75,11 +75,26 @@ export class Server {
   }
 }
 
-async function send<T>(method: Method, path: string, options: CallOptions): Promise<T> {
-  const response = await ask(method, path, options, 'application/json')
-  if (!response.ok) throw await Refusal.read(response)
-  // A call that answers nothing is declared with `void`.
-  return (response.status === 204 ? undefined : await response.json()) as T
+/** How long an answer may take, after which it counts as none: as long as proxies wait. A connection can be lost unnoticed. */
+const patienceMs = 60_000
+
+async function send<T>(method: Method, path: string, { signal, ...options }: CallOptions): Promise<T> {
+  const asked = new AbortController()
+  const giveUp = () => asked.abort()
+  const timer = setTimeout(giveUp, patienceMs)
+  signal?.addEventListener('abort', giveUp)
+  try {
+    const response = await ask(method, path, { ...options, signal: asked.signal }, 'application/json')
+    if (!response.ok) throw await Refusal.read(response)
+    // A call that answers nothing is declared with `void`.
+    return (response.status === 204 ? undefined : await response.json()) as T
+  } catch (error) {
+    // What is no JSON is the answer of something else than the server.
+    throw error instanceof Refusal ? error : Refusal.unreachable()
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', giveUp)
+  }
 }
 
 async function ask(method: Method, path: string, { query = {}, body, signal }: CallOptions, accept: string) {
@@ -100,8 +115,7 @@ async function ask(method: Method, path: string, { query = {}, body, signal }: C
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     })
-  } catch (error) {
-    if (signal?.aborted) throw error
+  } catch {
     throw Refusal.unreachable()
   }
 }

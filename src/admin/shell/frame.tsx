@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon, Mark } from '../parts/icon.tsx'
+import { nameOf } from '../parts/names.tsx'
 import { useServer } from '../server/server.ts'
 import type { AdminSession } from '../server/shapes.ts'
 import { texts } from '../texts.ts'
@@ -70,8 +71,8 @@ function Leave({ session }: { session: AdminSession }) {
     <div class="leave">
       <div class="leave-key">
         <span class="muted small">{texts.signOut.as}</span>
-        <span class="one-line" title={session.key.name}>
-          {session.key.name}
+        <span class="one-line" title={nameOf(session.key)}>
+          {nameOf(session.key)}
         </span>
       </div>
       <button

@@ -3,7 +3,7 @@ import { Badge } from '../../parts/badge.tsx'
 import { search, trash } from '../../parts/filters.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
-import { UserLink } from '../../parts/names.tsx'
+import { nameOf, UserLink } from '../../parts/names.tsx'
 import type { Column } from '../../parts/table.tsx'
 import type { File } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
@@ -19,10 +19,10 @@ export function AppFiles({ id }: { id: string }) {
     {
       title: apps.file,
       isName: true,
-      show: ({ name, is_trashed }) => (
+      show: file => (
         <span class="badges">
-          <span>{name}</span>
-          {is_trashed && <Badge tone="bad">{apps.trashed}</Badge>}
+          <span>{nameOf(file)}</span>
+          {file.is_trashed && <Badge tone="bad">{apps.trashed}</Badge>}
         </span>
       ),
     },

@@ -6,6 +6,7 @@ import { Heading } from '../../parts/heading.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import type { Column } from '../../parts/table.tsx'
+import { toVisible } from '../../parts/visible.ts'
 import { useServer, type Query } from '../../server/server.ts'
 import type { AuditEntry } from '../../server/shapes.ts'
 import { usePlace } from '../../place.tsx'
@@ -36,7 +37,7 @@ const columns: Column<AuditEntry>[] = [
     title: audit.actor,
     show: ({ actor, ip }) => (
       <>
-        {actor.name ?? audit.actors[actor.kind]}
+        {toVisible(actor.name ?? '') ?? audit.actors[actor.kind]}
         {ip !== undefined && <span class="muted small block">{ip}</span>}
       </>
     ),

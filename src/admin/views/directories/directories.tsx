@@ -3,6 +3,7 @@ import { search } from '../../parts/filters.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { List, useList } from '../../parts/list.tsx'
+import { nameOf } from '../../parts/names.tsx'
 import type { Column } from '../../parts/table.tsx'
 import type { DirectoryRef } from '../../server/shapes.ts'
 import { Link } from '../../place.tsx'
@@ -16,7 +17,7 @@ const filters = [search()]
 export function DirectoriesView() {
   const list = useList<DirectoryRef>('/directories', filters)
   const columns: Column<DirectoryRef>[] = [
-    { title: directories.name, isName: true, show: ({ id, name }) => <Link to={`/directories/${id}`}>{name}</Link> },
+    { title: directories.name, isName: true, show: one => <Link to={`/directories/${one.id}`}>{nameOf(one)}</Link> },
     {
       title: texts.list.actions,
       isActions: true,

@@ -5,6 +5,7 @@ import { Heading } from '../../parts/heading.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { nameOf } from '../../parts/names.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import type { Key } from '../../server/shapes.ts'
@@ -34,10 +35,10 @@ export function KeysView() {
     {
       title: keys.name,
       isName: true,
-      show: ({ name, is_current }) => (
+      show: key => (
         <span class="badges">
-          <span>{name}</span>
-          {is_current && <Badge tone="accent">{keys.current}</Badge>}
+          <span>{nameOf(key)}</span>
+          {key.is_current && <Badge tone="accent">{keys.current}</Badge>}
         </span>
       ),
     },

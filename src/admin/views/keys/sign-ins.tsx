@@ -3,6 +3,7 @@ import { Badge } from '../../parts/badge.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { nameOf } from '../../parts/names.tsx'
 import type { Column } from '../../parts/table.tsx'
 import { Tabs } from '../../parts/tabs.tsx'
 import { useServer } from '../../server/server.ts'
@@ -27,7 +28,7 @@ export function SignInsView() {
       isName: true,
       show: ({ key, is_current }) => (
         <span class="badges">
-          <span>{key.name}</span>
+          <span>{nameOf(key)}</span>
           {is_current && <Badge tone="accent">{signIns.current}</Badge>}
         </span>
       ),
