@@ -8,7 +8,7 @@ import { openConnection, type Sql, type Tx } from '../../postgres/sql.ts'
 import type { Progress } from '../progress.ts'
 import { readArchive, readJson, type ArchiveEntry } from './archive.ts'
 import { sequencesName } from './backup.ts'
-import { listForeignKeys, listRelations } from './catalog.ts'
+import { listForeignKeys, listRelations, listSequences, listTables } from './catalog.ts'
 import { FileLoader, fileOf } from './files.ts'
 import { readManifest, Sequences, type Manifest, type Table } from './manifest.ts'
 import { quoted, TableLoader, tableOf } from './tables.ts'
@@ -78,14 +78,19 @@ async function load({ sql, manifest, next, entries, hasLost, progress }: LoadPar
   await sql.begin(async tx => {
     await tx.unsafe('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
     await makeSchema(tx, new Set(manifest.migrations.map(({ name }) => name)))
-    const finish = await prepareTables(tx, manifest.tables)
-    const tables = new TableLoader(tx, manifest.tables, progress)
+    const made = new Set((await listTables(tx)).map(({ name }) => name))
+    const own = manifest.tables.filter(({ name }) => made.has(name))
+    // What others keep beside it may be in the backup, but not how it was made.
+    for (const { name } of manifest.tables.filter(table => !own.includes(table)))
+      progress.say(`The table ${name} is not one of Parley's, and is left out`)
+    const finish = await prepareTables(tx, own)
+    const tables = new TableLoader(tx, own, progress)
     let sequences: Sequences | null = null
     try {
       for (; !next.done; next = await entries.next()) {
         const entry = next.value
         const table = tableOf(entry)
-        if (table !== null) await tables.add(table, entry)
+        if (table !== null) await (made.has(table) ? tables.add(table, entry) : skip(entry))
         else if (entry.name === sequencesName) {
           await tables.finish()
           sequences = Sequences.parse(await readJson(entry))
@@ -98,12 +103,19 @@ async function load({ sql, manifest, next, entries, hasLost, progress }: LoadPar
     if (sequences === null) throw new StartFault('The backup is damaged: it has no sequences.')
     progress.say('All rows are loaded; foreign keys are checked')
     await finish()
+    const counted = new Set((await listSequences(tx)).map(({ name }) => name))
     for (const { name, last_value: value } of sequences) {
-      if (value !== null) await tx`select setval(${quoted(name)}::text::regclass, ${value + (hasLost ? gap : 0)})`
+      if (value !== null && counted.has(name))
+        await tx`select setval(${quoted(name)}::text::regclass, ${value + (hasLost ? gap : 0)})`
     }
     await forgetFolder(tx)
     await renewDeployment(tx)
   })
+}
+
+/** Reads an entry to its end: the digest of the backup covers entries that are left out, too. */
+async function skip({ content }: ArchiveEntry): Promise<void> {
+  for await (const _ of content);
 }
 
 /** StartFault unless each migration of the backup is among this version's, unchanged. */

@@ -22,6 +22,8 @@ const compression = { level: 1 }
 
 const folder = 'tables/'
 
+const lineFeed = 10
+
 /**
  * Adds all rows of a table that the transaction sees, in PostgreSQL's text format, which any version reads; returns how
  * many.
@@ -42,14 +44,20 @@ export async function saveTable(tx: Tx, table: Table, archive: ArchiveWriter, pr
     portion = []
     size = 0
   }
-  // PostgreSQL sends each row as a message.
-  for await (const row of rows as AsyncIterable<Uint8Array>) {
-    portion.push(row)
-    size += row.length
-    count++
+  for await (const piece of rows as AsyncIterable<Uint8Array>) {
+    portion.push(piece)
+    size += piece.length
+    count += countLines(piece)
     if (size >= portionBytes) await flush()
   }
   if (size > 0) await flush()
+  return count
+}
+
+/** Each row ends with the only line feed in it: COPY writes those of texts as `\n`. */
+function countLines(piece: Uint8Array): number {
+  let count = 0
+  for (let at = piece.indexOf(lineFeed); at !== -1; at = piece.indexOf(lineFeed, at + 1)) count++
   return count
 }
 
