@@ -6,7 +6,7 @@ const between = (code: number, failures: number) => [0, 1].map(random => toDelay
 
 test('pauses between attempts grow to half a minute, and are random from the start', () => {
   expect([0, 1, 2, 5, 6, 60].map(failures => between(1006, failures))).toEqual([
-    [0, 500],
+    [0, 250],
     [0, 1_000],
     [0, 2_000],
     [0, 16_000],
@@ -24,7 +24,7 @@ test('clients of a server that starts anew come back over five seconds, and thos
 
 test('where there is too much of something, nobody comes back within five seconds', () => {
   expect([0, 6].map(failures => between(codes.tooMany, failures))).toEqual([
-    [5_000, 5_500],
+    [5_000, 5_250],
     [5_000, 35_000],
   ])
 })
