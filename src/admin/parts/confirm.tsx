@@ -5,7 +5,7 @@ import { FormDialog } from './form.tsx'
 /** The longest name to be typed: one line. */
 const longestTyped = 40
 
-interface ConfirmProps {
+export interface ConfirmProps {
   title: string
   /** What will happen. */
   text: string

@@ -1,6 +1,5 @@
 import { ActButton } from '../../parts/act-button.tsx'
-import { AskButton } from '../../parts/ask-button.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { useDesk } from '../../parts/desk.tsx'
 import { useServer } from '../../server/server.ts'
 import { texts } from '../../texts.ts'
@@ -40,22 +39,17 @@ export function ItemActions({ path, id, isTrashed, onDone }: ItemActionsProps) {
           {texts.trash}
         </ActButton>
       )}
-      <AskButton
+      <ConfirmButton
         isSmall
         isDangerous
-        ask={close => (
-          <Confirm
-            title={apps.removeItem(id)}
-            text={apps.removeItemHint}
-            submit={texts.remove}
-            typed={{ name: String(id), otherwise: String(id) }}
-            onConfirm={remove}
-            close={close}
-          />
-        )}
+        title={apps.removeItem(id)}
+        text={apps.removeItemHint}
+        submit={texts.remove}
+        typed={{ name: String(id), otherwise: String(id) }}
+        onConfirm={remove}
       >
         {texts.remove}
-      </AskButton>
+      </ConfirmButton>
     </div>
   )
 }

@@ -1,6 +1,5 @@
-import { AskButton } from '../../parts/ask-button.tsx'
 import { Badge } from '../../parts/badge.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { useDesk } from '../../parts/desk.tsx'
 import { exact } from '../../parts/filters.tsx'
 import { List, useList } from '../../parts/list.tsx'
@@ -44,21 +43,16 @@ export function SessionList({ nodes }: { nodes: Node[] }) {
       isActions: true,
       show: ({ id }) => (
         <div class="actions">
-          <AskButton
+          <ConfirmButton
             isSmall
             isDangerous
-            ask={close => (
-              <Confirm
-                title={realtime.end}
-                text={realtime.endHint}
-                submit={realtime.end}
-                onConfirm={() => end(id)}
-                close={close}
-              />
-            )}
+            title={realtime.end}
+            text={realtime.endHint}
+            submit={realtime.end}
+            onConfirm={() => end(id)}
           >
             {realtime.endShort}
-          </AskButton>
+          </ConfirmButton>
         </div>
       ),
     },

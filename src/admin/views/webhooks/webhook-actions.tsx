@@ -1,6 +1,6 @@
 import { ActButton } from '../../parts/act-button.tsx'
 import { AskButton } from '../../parts/ask-button.tsx'
-import { Confirm } from '../../parts/confirm.tsx'
+import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { useDesk } from '../../parts/desk.tsx'
 import { SecretDialog } from '../../parts/secret.tsx'
 import { useServer } from '../../server/server.ts'
@@ -47,34 +47,19 @@ export function WebhookActions({ of: webhook, onDone }: { of: Webhook; onDone: (
       </AskButton>
       <AskButton ask={close => <EditWebhook of={webhook} onDone={onDone} close={close} />}>{texts.edit}</AskButton>
       <ActButton act={turn}>{webhook.is_enabled ? webhooks.disable : webhooks.enable}</ActButton>
-      <AskButton
-        ask={close => (
-          <Confirm
-            title={webhooks.rotate}
-            text={webhooks.rotateHint}
-            submit={webhooks.rotate}
-            onConfirm={rotate}
-            close={close}
-          />
-        )}
-      >
+      <ConfirmButton title={webhooks.rotate} text={webhooks.rotateHint} submit={webhooks.rotate} onConfirm={rotate}>
         {webhooks.rotate}
-      </AskButton>
-      <AskButton
+      </ConfirmButton>
+      <ConfirmButton
         isDangerous
-        ask={close => (
-          <Confirm
-            title={webhooks.remove}
-            text={webhooks.removeHint}
-            submit={texts.remove}
-            typed={{ name: webhook.payload_url, otherwise: String(webhook.id) }}
-            onConfirm={remove}
-            close={close}
-          />
-        )}
+        title={webhooks.remove}
+        text={webhooks.removeHint}
+        submit={texts.remove}
+        typed={{ name: webhook.payload_url, otherwise: String(webhook.id) }}
+        onConfirm={remove}
       >
         {texts.remove}
-      </AskButton>
+      </ConfirmButton>
     </>
   )
 }
