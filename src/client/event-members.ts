@@ -97,7 +97,7 @@ export interface UserSummary {
   username?: string
   avatar_url?: string
   directories?: DirectoryRef[]
-  /** Absent for the system user and the deleted user, and where somebody is named as author or voter */
+  /** Absent for the system user and the deleted user, and where a user is named as author or voter */
   presence?: 'active' | 'away'
   comment?: string
   metadata?: Record<string, unknown>

@@ -38,7 +38,7 @@ export function useLoad<T>(
     if (question === null) return
     let asked = new AbortController()
     let timer = 0
-    const look = async () => {
+    const poll = async () => {
       asked.abort()
       const { signal } = (asked = new AbortController())
       try {
@@ -48,13 +48,13 @@ export function useLoad<T>(
         const failure = error instanceof Refusal ? error : Refusal.unreachable()
         if (!signal.aborted) setAnswer(({ data }) => ({ question, failure, ...(data !== undefined && { data }) }))
       }
-      if (everyMs !== null && !signal.aborted && !document.hidden) timer = window.setTimeout(look, everyMs)
+      if (everyMs !== null && !signal.aborted && !document.hidden) timer = window.setTimeout(poll, everyMs)
     }
     const onVisible = () => {
       window.clearTimeout(timer)
-      if (!document.hidden) void look()
+      if (!document.hidden) void poll()
     }
-    void look()
+    void poll()
     if (everyMs !== null) document.addEventListener('visibilitychange', onVisible)
     return () => {
       asked.abort()

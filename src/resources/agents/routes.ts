@@ -118,7 +118,7 @@ const change = (verb: 'trash' | 'restore') =>
   route({
     method: 'POST',
     path: `/api/agents/{agent}/${verb}`,
-    summary: verb === 'trash' ? 'Trash an agent: out of sight, and it answers nobody' : 'Restore a trashed agent',
+    summary: verb === 'trash' ? 'Trash an agent: it is hidden, and answers nothing' : 'Restore a trashed agent',
     auth: 'key',
     params: AgentPath,
     replies: { 204: null },

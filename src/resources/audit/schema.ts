@@ -24,7 +24,7 @@ export const AuditEntry = z
     id: Int,
     at: Timestamp,
     actor: z.object({
-      kind: z.enum(['key', 'server', 'nobody']).describe('nobody: somebody who did not get in'),
+      kind: z.enum(['key', 'server', 'nobody']).describe('nobody: a refused sign-in'),
       id: Int.optional().describe('Id of the API key'),
       name: z.string().optional().describe('What the key is called now'),
     }),

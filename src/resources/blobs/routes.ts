@@ -56,7 +56,7 @@ const get = (isInSight: IsInSight) =>
   route({
     method: 'GET',
     path: '/api/blobs/{id}',
-    summary: 'Get a blob: for whoever uploaded it, and whoever can read something that uses it',
+    summary: 'Get a blob: for the user who uploaded it, and users who can read something that uses it',
     auth: 'token or key',
     params: IdPath,
     replies: { 200: Blob },

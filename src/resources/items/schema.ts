@@ -36,7 +36,7 @@ export const NewContent = z.object({
     .array(IdInput)
     .max(20)
     .nullish()
-    .describe('Blobs of the caller that agents read with this item; they are shown to nobody'),
+    .describe('Blobs of the caller that agents read with this item; they are not shown'),
 })
 export type NewContent = z.output<typeof NewContent>
 

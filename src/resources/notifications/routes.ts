@@ -62,7 +62,7 @@ const mark = (method: 'PUT' | 'DELETE') =>
 const create = route({
   method: 'POST',
   path: '/api/notifications',
-  summary: 'Notify somebody',
+  summary: 'Notify a user',
   auth: 'key',
   body: NewNotification,
   creates: true,

@@ -14,7 +14,7 @@ interface Caller {
 export async function toNarrowing({ app, before, after, following }: PostListing, caller: Caller): Promise<Narrowing> {
   const { by } = caller
   if (following && by.kind !== 'user')
-    throw invalid({ following: ['needs an access token: an API key follows nobody'] })
+    throw invalid({ following: ['needs an access token: an API key follows no users'] })
   return {
     ...(app && { apps: await toAppIds(app, caller) }),
     ...(before !== undefined && { before: toId(before) }),

@@ -72,7 +72,7 @@ export const UserSummary = z
     presence: z
       .enum(['active', 'away'])
       .optional()
-      .describe('Absent for the system user and the deleted user, and where somebody is named as author or voter'),
+      .describe('Absent for the system user and the deleted user, and where a user is named as author or voter'),
     comment: z.string().optional(),
     metadata: Metadata.optional(),
     tags: z.array(z.string()).optional(),

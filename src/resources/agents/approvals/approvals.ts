@@ -87,6 +87,6 @@ export class Approvals {
     const verb = state === 'approved' ? 'Approved' : 'Declined'
     if (decided_by === null) return `${verb}.`
     const person = await this.#options.userCache.get(decided_by)
-    return `${verb} by ${person?.display_name ?? 'somebody'}.`
+    return `${verb} by ${person?.display_name ?? 'a deleted user'}.`
   }
 }

@@ -77,7 +77,7 @@ const get = route({
 const answer = route({
   method: 'POST',
   path: '/api/approvals/{id}',
-  summary: 'Approve or decline a call: whoever asked the agent may, and API keys',
+  summary: 'Approve or decline a call: for the user who asked the agent, and for API keys',
   auth: 'token or key',
   params: ApprovalPath,
   body: Decision,

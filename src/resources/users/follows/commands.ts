@@ -27,6 +27,6 @@ async function requireOther({ sql, by }: GlobalWork, user: string): Promise<numb
   const person = await findPerson(sql, user, by)
   if (person === null || person.trashed_at !== null) throw NotFound()
   if (person.id <= 0) throw SpecialUser()
-  if (person.id === by.user) throw invalid({ user: ['must be somebody else'] })
+  if (person.id === by.user) throw invalid({ user: ['must be another user'] })
   return person.id
 }

@@ -58,7 +58,7 @@ const followers = route({
 const following = route({
   method: 'GET',
   path: '/api/users/{user}/following',
-  summary: 'List those whom the caller follows; only of oneself',
+  summary: 'List the users that the caller follows; only of oneself',
   auth: 'token',
   params: UserPath,
   query: Range,
