@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { gatherReach } from '../../src/resources/apps/lists/reach.ts'
 import { listReadable } from '../../src/resources/apps/store.ts'
+import { countLively, listLively } from '../../src/resources/content/lists/across/lively.ts'
 import { searchAcross } from '../../src/resources/content/lists/across/search-across.ts'
 import type { Scope } from '../../src/resources/content/lists/scope.ts'
 import { contentStore, type OrderField } from '../../src/resources/content/store.ts'
@@ -138,4 +139,36 @@ test('what somebody may restore in very many apps is their own, and all that is 
   expect(expected.length).toBeGreaterThan(50)
   expect(listed.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
   expect(await store.count(sql, scope, asked)).toBe(expected.length)
+})
+
+test('the newest of all apps are the same where read markers have made other apps lively', async () => {
+  const { sql } = database
+  await sql`update messages set created_at = now() - (40000 - id) * interval '1 second', trashed_at = null`
+  await sql`update messages set updated_at = now() + interval '1 minute' where id = 11`
+  const types = ['chat_room']
+  const live = await sql<
+    { id: number }[]
+  >`select id from apps where trashed_at is null and deleted_at is null and made_count > 0`
+  await sql`
+    update apps a set head_at = greatest(timestamp 'epoch',
+      (select max(greatest(m.created_at, m.updated_at)) from messages m where m.app_id = a.id),
+      case when id % 2 = 0 then now() + interval '2 minutes' end)`
+  const apps = live.map(({ id }) => id).filter(id => id <= 900)
+  const scope: Scope = { apps, hidden: [], administered: [], author: ann, readOnly: [] }
+
+  for (const field of ['created_at', 'updated_at'] as const) {
+    const order = [
+      { field, descending: true },
+      { field: 'id' as const, descending: true },
+    ]
+    const asked = { ...page, take: 20, order }
+    const most = countLively(asked)!
+    const lively = await store.listLively(sql, types, apps, most + 1)
+    const expected = await store.list(sql, scope, asked)
+
+    const rows = await listLively(sql, store, { scope, page: asked, most, lively })
+
+    expect(lively.length).toBeGreaterThan(201)
+    expect(rows!.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+  }
 })

@@ -78,6 +78,7 @@ export interface ContentStore {
   count: (db: Db, scope: Scope, page: Page) => Promise<number>
   sumOfApps: (db: Db, types: string[], apps: number[] | null) => Promise<number>
   listHolding: (db: Db, types: string[], apps: number[] | null, limit: number) => Promise<number[]>
+  listNewer: (db: Db, apps: number[], since: Date) => Promise<number[]>
   listLively: (
     db: Db,
     types: string[],
@@ -195,6 +196,18 @@ export function contentStore(table: ContentTable): ContentStore {
         where type = any(${types}) and made_count > 0 and trashed_at is null and deleted_at is null
           ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}
         order by head_at desc limit ${limit}`
+    },
+    /** Those of some apps in which something may have been made or edited since then. Served by (app_id, id) and messages_edited. */
+    async listNewer(db, apps, since) {
+      const rows = await db<{ id: number }[]>`
+        select a.id from unnest(${apps}::bigint[]) a(id)
+        where (
+          select created_at from ${db(table)} t where t.app_id >= a.id and t.app_id <= a.id
+          order by t.app_id desc, t.id desc limit 1
+        ) >= ${since}
+        or exists (
+          select from ${db(table)} t where t.app_id = a.id and t.updated_at >= ${since} and t.updated_at is not null)`
+      return rows.map(({ id }) => id)
     },
     /** The position of an item in a filtered list; null where it is not listed. Checks each item before it. */
     async findPosition(db, scope, page, id) {

@@ -36,15 +36,21 @@ export async function listLively(
   store: ContentStore,
   { scope, page, most, lively }: Asked,
 ): Promise<ContentRow[] | null> {
-  for (let count = livelyApps; ; count = Math.min(most, count * 4)) {
-    const apps = lively.slice(0, count).map(({ id }) => id)
-    const rows = await store.list(sql, { ...scope, apps }, page)
-    const next = lively[count]
-    if (next === undefined) return rows
-    const last = rows.length === page.take ? rows.at(-1) : undefined
-    if (last !== undefined && next.head_at < timeOf(last, page)) return rows
-    if (count === most) return null
-  }
+  const first = lively.slice(0, livelyApps).map(({ id }) => id)
+  const rows = await store.list(sql, { ...scope, apps: first }, page)
+  if (lively.length <= livelyApps) return rows
+  const last = rows.length === page.take ? rows.at(-1) : undefined
+  if (last === undefined) return lively.length > most ? null : store.list(sql, { ...scope, apps: idsOf(lively) }, page)
+  // A read marker makes an app lively as well: of these, only those that have something newer are looked into.
+  const others = lively.slice(livelyApps).filter(({ head_at }) => head_at >= timeOf(last, page))
+  if (others.length === 0) return rows
+  if (livelyApps + others.length > most) return null
+  const newer = await store.listNewer(sql, idsOf(others), timeOf(last, page))
+  return newer.length === 0 ? rows : store.list(sql, { ...scope, apps: [...first, ...newer] }, page)
+}
+
+function idsOf(lively: Lively): number[] {
+  return lively.map(({ id }) => id)
 }
 
 function timeOf({ created_at, updated_at }: ContentRow, { order }: Page<OrderField>): Date {
