@@ -161,7 +161,7 @@ test('each connection that works is resumed soon when it is lost, however often 
     await eventually(() => expect(waits).toHaveLength(round))
   }
 
-  expect(new Set(waits)).toEqual(new Set([50]))
+  expect(new Set(waits)).toEqual(new Set([25]))
   client.close()
 })
 

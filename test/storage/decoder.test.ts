@@ -50,7 +50,6 @@ test('a crowd of heads of one person keeps nobody else waiting', async () => {
   const inspect = (uploader: number) => renditions.inspect('picture', uploader).then(() => done.push(uploader))
 
   const crowd = Array.from({ length: 20 }, () => inspect(1))
-  await crowd[0]
   await Promise.all([...crowd, inspect(2)])
 
   expect(done.indexOf(2)).toBeLessThan(10)
