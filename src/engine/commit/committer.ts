@@ -50,8 +50,8 @@ const leastPortion = 32
 
 /**
  * How long commands gather after a flush where other nodes commit too, as a share of what that flush took, and at most.
- * Measured on two and three nodes that share two cores: half of it makes commits twice as large, and a send a quarter
- * cheaper; as long again, or longer, only makes them wait.
+ * Measured on three nodes that share two cores, three rounds in turns with and without: 62 commits for 1,000 sends instead
+ * of 97, 8 % less processor time and 6 % more sends; on two nodes nothing beyond noise.
  */
 const gatherShare = 0.5
 const mostGatherMs = 4

@@ -27,8 +27,8 @@ interface ForwardingParts {
 const answerTimeoutMs = 1_000
 
 /**
- * The time between two messages to a node, at least: under load some commands share one. Measured on three nodes that
- * share two cores: 2 ms gave 12 to 20 % more sends than a message for each turn of the event loop, and 4 ms no more.
+ * The time between two messages to a node, at least: under load some commands share one. A guess: a small part of what a
+ * command takes that is sent to another node.
  */
 const postMs = 2
 
