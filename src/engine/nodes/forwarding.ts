@@ -93,7 +93,8 @@ export class Forwarding {
   /** Distinguishes this node's keys from the keys of all others, also of earlier ones with its name. */
   readonly #origin = randomBytes(8)
   #tickets = 0
-  #postedAt = 0
+  /** Of a clock that nobody sets: set back, another one would hold messages up for as long. */
+  #postedAtMs = 0
   #forwarded = 0
   #isSweeping = false
   /** Commands of other nodes that are being done. */
@@ -166,14 +167,13 @@ export class Forwarding {
 
   /** At the end of this turn of the event loop, or as soon as the last messages are long enough ago. */
   #postSoon(): void {
-    const { clock } = this.#parts
-    const gatherMs = this.#postedAt + postMs - clock.now()
-    if (gatherMs > 0) clock.after(gatherMs, () => this.#post())
+    const gatherMs = this.#postedAtMs + postMs - performance.now()
+    if (gatherMs > 0) this.#parts.clock.after(gatherMs, () => this.#post())
     else setImmediate(() => this.#post())
   }
 
   #post(): void {
-    this.#postedAt = this.#parts.clock.now()
+    this.#postedAtMs = performance.now()
     for (const [node, message] of this.#outbox) this.#parts.bus.publish(channelOf(node), message)
     this.#outbox.clear()
   }
@@ -184,9 +184,9 @@ export class Forwarding {
   }
 
   #onRequest(from: string, [ticket, name, app, by, input, key, request]: Request): void {
+    this.#parts.lastWriters.serves(app)
     const command = this.#parts.commands.get(name)
     // A command of another version is known to the node that sent it.
-    this.#parts.lastWriters.serves(app)
     if (command === undefined || this.#isStopping) return void this.#messageTo(from).answers.push([ticket, 'left'])
     const idempotencyKey: IdempotencyKey = { key: Buffer.from(key), request: Buffer.from(request) }
     const answer = (answer: Answer) => {
