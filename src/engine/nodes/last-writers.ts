@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache'
+
 /** For how long it counts that a node has written to an app. A guess: by then it may write to it no more. */
 const freshMs = 2_000
 
@@ -15,11 +17,11 @@ const capacity = 20_000
 export class LastWriters {
   readonly #self: string
   readonly #nowMs: () => number
-  /** App → node → when it was last heard to write there. In the order of the last news. */
-  readonly #writers = new Map<number, Map<string, number>>()
+  /** App → node → when it was last heard to write there. */
+  readonly #writers = new LRUCache<number, Map<string, number>>({ max: capacity })
   readonly #silentUntil = new Map<string, number>()
-  /** Apps that this node writes to for clients of other nodes → when its own clients last did. In the order of use. */
-  readonly #served = new Map<number, number>()
+  /** Apps that this node writes to for clients of other nodes → when its own clients last did. */
+  readonly #served = new LRUCache<number, number>({ max: capacity })
 
   /** `self`: the name of this node. */
   constructor(self: string, nowMs: () => number) {
@@ -31,14 +33,12 @@ export class LastWriters {
   wrote(app: number, node: string): void {
     const writers = this.#writers.get(app) ?? new Map<string, number>()
     writers.set(node, this.#nowMs())
-    this.#writers.delete(app)
     this.#writers.set(app, writers)
-    if (this.#writers.size > capacity) this.#writers.delete(this.#writers.keys().next().value!)
   }
 
   /** The other node that is to write to the app; null where that is this one. */
   find(app: number): string | null {
-    const writers = this.#writers.get(app)
+    const writers = this.#writers.peek(app)
     if (writers === undefined) return null
     const nowMs = this.#nowMs()
     let preferred: string | null = null
@@ -51,9 +51,9 @@ export class LastWriters {
     return preferred === this.#self ? null : preferred
   }
 
-  /** A node has written to the app, and only for others: they are to do it themselves. */
+  /** A node has written to the app for clients of other nodes alone: these nodes are to write to it themselves. */
   leaves(app: number, node: string): void {
-    this.#writers.get(app)?.delete(node)
+    this.#writers.peek(app)?.delete(node)
   }
 
   /** A client of this node writes to the app. */
@@ -63,15 +63,12 @@ export class LastWriters {
 
   /** Another node asks this one to write to the app. */
   serves(app: number): void {
-    const usedAtMs = this.#served.get(app) ?? this.#nowMs()
-    this.#served.delete(app)
-    this.#served.set(app, usedAtMs)
-    if (this.#served.size > capacity) this.#served.delete(this.#served.keys().next().value!)
+    if (this.#served.get(app) === undefined) this.#served.set(app, this.#nowMs())
   }
 
   /** True where this node writes to the app, and no client of its own has for some time. */
   isForOthers(app: number): boolean {
-    const usedAtMs = this.#served.get(app)
+    const usedAtMs = this.#served.peek(app)
     return usedAtMs !== undefined && this.#nowMs() - usedAtMs > freshMs
   }
 
