@@ -123,7 +123,7 @@ export class Committer {
 
   /**
    * How long to let commands gather. Where several nodes commit, PostgreSQL and not this process has most to do: it does
-   * less where those who got their answers from the last flush share the next one.
+   * less where the next commands of callers that the last flush answered share the next flush.
    */
   #gatherMs(): number {
     if (this.#lastTaken <= fewCommands || !this.#parts.otherNodes.areCommitting) return 0

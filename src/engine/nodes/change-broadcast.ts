@@ -43,7 +43,7 @@ type AppMessage = { node: string; events: PackedEvent[] } | { node: string; user
 interface MovedMessage {
   node: string
   moved: number[]
-  /** Those of the apps that only clients of other nodes write to: this node does it for them. */
+  /** The apps among them that the node writes to for clients of other nodes alone. */
   forOthers?: number[]
   /** Commands that wait on the node. */
   waiting?: number

@@ -197,7 +197,7 @@ export function contentStore(table: ContentTable): ContentStore {
           ${apps === null ? db`` : db`and id = any(${apps}::bigint[])`}
         order by head_at desc limit ${limit}`
     },
-    /** Those of some apps in which something may have been made or edited since then. Served by (app_id, id) and messages_edited. */
+    /** The apps among `apps` in which items may have been made or edited since then. Served by (app_id, id) and messages_edited. */
     async listNewer(db, apps, since) {
       const rows = await db<{ id: number }[]>`
         select a.id from unnest(${apps}::bigint[]) a(id)

@@ -5,9 +5,9 @@ import type { Db, Fragment } from '../../postgres/sql.ts'
 export const fewLimit = 2_000
 
 /**
- * A condition on `u`, a row of users, for a caller who sees few. Visible are: users with a common directory, or, where
- * neither is in any, all such users; members of common apps that are not trashed; agents in no directory; the user
- * itself and the special users.
+ * A condition on `u`, a row of users, for a caller who sees few users. Visible are: users who share a directory with the
+ * caller, or, if the caller is in no directory, all users in none; members of the caller's apps that are not trashed;
+ * agents in no directory; the caller and the special users.
  */
 export function isOfFew(db: Db, user: number): Fragment {
   // As an array, because PostgreSQL may otherwise walk over all users to find the first ones.

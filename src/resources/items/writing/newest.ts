@@ -5,8 +5,8 @@ import type { Newest } from '../../apps/own/unread.ts'
 import { isWithin } from '../../content/lists/positions/place.ts'
 
 /**
- * An app's newest visible messages without `id`: the newest, and the newest by any other author. Null where `id` is
- * neither, so that they do not change.
+ * An app's newest visible messages without `id`: the newest, and the newest by any other author. Null where the message
+ * `id` is neither of the two, so that removing it changes neither.
  */
 export async function findNewest(db: Db, app: number, id: number): Promise<Newest | null> {
   const [known] = await db<Newest[]>`select last_id, last_by, prior_id from apps where id = ${app}`

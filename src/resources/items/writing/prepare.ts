@@ -48,7 +48,7 @@ async function prepareWhole(
   author: PartAuthor,
 ): Promise<PreparedContent> {
   const parsed = await text
-  // The same blobs may be sent with any number of items: each use defers their removal.
+  // Any number of items may name a blob: each item that names it defers its removal.
   const context = await prepareBlobs(body.context ?? [], author, 'context')
   const parts = namesParts(body) ? await prepareParts(body, author) : null
   const ids = context.map(({ id }) => id)
@@ -67,8 +67,8 @@ function toContent(
 }
 
 /**
- * Parses and resolves an edit, as `prepareContent`. Things that the item has already may stay, whoever added them,
- * which only the command can decide.
+ * Parses and resolves an edit, as `prepareContent` does for a new item. Whether the item already has a part, and may
+ * keep it, only the command can decide.
  */
 export async function prepareChange(
   { id, app_id }: Pick<ContentRow, 'id' | 'app_id'>,
