@@ -8,34 +8,35 @@ import type { AppEvent } from './event.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { AppState } from './state.ts'
 
-/** A command waiting for its commit. */
+/** A command in a mailbox, or in the commit that has taken it from there. */
 export interface PendingCommand {
   command: Command<unknown, unknown, unknown>
   input: unknown
   by: Principal
   idempotencyKey: IdempotencyKey | undefined
-  /** The span of the request that it came with, where that is traced. */
+  /** The span of the request that sent the command. Null or absent where requests are not traced. */
   span?: Span | null
-  /** For ReplyQueue alone: it answers each command once. */
+  /** Called by ReplyQueue alone, which answers each command once. */
   resolve: (result: unknown) => void
   reject: (reason: unknown) => void
 }
 
 /**
- * One app on this node: its mailbox and its state. Made on first use by `Apps`; dropped when memory is needed and
- * nothing waits in it, or when its memory may be wrong, after which the next use loads it anew. When too many
- * commands wait it refuses with 503. If the process dies, what waits here was never acknowledged, and is lost.
+ * One app in the memory of this node: its state, and a mailbox of commands. `Apps` creates an actor on the first use of
+ * an app. It drops an actor with an empty mailbox when memory runs short, and any actor whose state may be wrong; the
+ * next use of the app loads it again. The mailbox is bounded: beyond its limit, commands are refused with 503. When the
+ * process dies, the commands in the mailbox are lost; none of them was acknowledged.
  */
 export class AppActor {
   readonly state: AppState
-  /** True while a commit or a catch-up works on the state: no other one may begin. */
+  /** True while a commit or a catch-up works on the state. At most one does at a time. */
   isBusy = false
-  /** Another actor has this app, or will: what is done here from now on would be unknown to it. */
+  /** True once another actor has replaced this one, or is about to: a commit made here would bypass its state. */
   isDiscarded = false
-  /** The newest rev that this node knows of, from its own commits or from other nodes: the state may be behind it. */
+  /** The newest rev of the app that this node knows of, from its own commits or from other nodes. */
   knownRev: number
   readonly contention = new Contention()
-  /** Which of all uses of actors was its last; the longest unused goes first. */
+  /** The sequence number of its last use. The actor with the lowest is dropped first. */
   lastUse = 0
   readonly #mailbox: PendingCommand[] = []
   readonly #limit: number
@@ -54,36 +55,34 @@ export class AppActor {
     return this.#mailbox.length
   }
 
-  /** All that waits may wait a moment longer. */
+  /** True where every waiting command may wait a moment longer for a commit to share. */
   get isPatient(): boolean {
     return this.#mailbox.every(({ command }) => command.isPatient)
   }
 
-  /** False where the mailbox is full. */
+  /** Adds a command to the mailbox. Returns false where the mailbox is full. */
   put(pending: PendingCommand): boolean {
     if (this.#mailbox.length >= this.#limit) return false
     this.#mailbox.push(pending)
     return true
   }
 
-  /** Another node has written to the app, and the state has not caught up with that yet. */
+  /** True where another node has written to the app, and the state lacks its commit. */
   get isBehind(): boolean {
     return this.knownRev > this.state.app.head_rev
   }
 
-  /** The next commit of this app must not be made with those of other apps: it would hold them up, or fail them. */
+  /** True where the next commit must be made apart from the commits of other apps: it could delay or fail them. */
   get isApart(): boolean {
     return this.needsLoad || this.isBehind || this.contention.isCareful
   }
 
-  /** The next command has to load rows first, so it commits alone. */
+  /** True where the next command has to load rows before it decides, so that it commits alone. */
   get needsLoad(): boolean {
     return this.#mailbox[0]?.command.load !== undefined
   }
 
-  /**
-   * Removes the next commands to commit together, in order: up to `most`, or one alone if it has to load rows first.
-   */
+  /** Removes the next commands from the mailbox, in order: up to `most`, or one alone if it has to load rows first. */
   takeNext(most: number): PendingCommand[] {
     const first = this.#mailbox[0]
     if (first === undefined) return []
@@ -94,27 +93,27 @@ export class AppActor {
   }
 
   /**
-   * Applies what other nodes have committed, and publishes it. Newer revs that this node knew of are forgotten: after a
-   * failover, or in a database that was restored from a backup, they may not exist.
+   * Applies the events that other nodes have committed, and calls `publish` with them. A newer rev that this node knew
+   * of is forgotten: after a failover, or in a database that was restored from a backup, it may not exist.
    */
-  bringForward(missed: Missed, published: (state: AppState, events: readonly AppEvent[]) => void): void {
+  catchUp(missed: Missed, publish: (state: AppState, events: readonly AppEvent[]) => void): void {
     applyMissed(this.state, missed)
     this.knownRev = this.state.app.head_rev
-    if (missed.events.length > 0) published(this.state, missed.events)
+    if (missed.events.length > 0) publish(this.state, missed.events)
   }
 
-  /** Puts commands that were taken and not done before all others. */
+  /** Returns commands that were taken and not run to the front of the mailbox, beyond its limit if need be. */
   putBack(commands: readonly PendingCommand[]): void {
     this.#mailbox.unshift(...commands)
   }
 
-  /** Empties the mailbox, for an actor that is being replaced or stopped. */
+  /** Empties the mailbox of an actor that is being replaced or stopped. */
   drain(): PendingCommand[] {
     return this.#mailbox.splice(0)
   }
 }
 
-/** True for what a caller did wrong; such a command fails alone, without any doubt about the state. */
+/** True for an error that a command refuses with: it fails alone, and the state is as it was. */
 export function isRefusal(error: unknown): error is Problem {
   return error instanceof Problem
 }

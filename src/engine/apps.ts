@@ -81,17 +81,17 @@ export class Apps {
   }
 
   /**
-   * Calls the listener for each commit to an app in memory, in rev order for each app; with no events after a pinned app had
-   * to be loaded anew, or is gone.
+   * Calls the listener for each commit to an app in memory, in rev order for each app; with no events after a pinned
+   * app had to be loaded anew, or is gone.
    */
   onCommit(listener: CommitListener): void {
     this.#listeners.push(listener)
   }
 
   /**
-   * Runs a command in the app's mailbox, here or on the node that wrote to the app last, and resolves when PostgreSQL has
-   * committed it. Rejects with the Problem that the command throws, with 404 for an unknown app, with 503 when the server
-   * is too busy or the database is away.
+   * Runs a command in the app's mailbox, here or on the node that wrote to the app last, and resolves when PostgreSQL
+   * has committed it. Rejects with the Problem that the command throws, with 404 for an unknown app, with 503 when the
+   * server is too busy or the database is away.
    */
   run<Input, Result, Loaded>(
     command: Command<Input, Result, Loaded>,
@@ -214,8 +214,8 @@ export class Apps {
   }
 
   /**
-   * Brings these apps, as far as they are in memory, to what any node has committed, and notices which are gone. A fixed
-   * number of queries for all of them.
+   * Brings these apps, as far as they are in memory, to what any node has committed, and notices which are gone. A
+   * fixed number of queries for all of them.
    */
   async catchUp(apps: Iterable<number>): Promise<void> {
     const behind = await this.#note([...apps])
@@ -223,8 +223,8 @@ export class Apps {
   }
 
   /**
-   * Looks for what other nodes have committed to the apps in memory; call it about once a second. Pinned apps are brought
-   * to it; of the others it is noted, and their next use reads it.
+   * Looks for what other nodes have committed to the apps in memory; call it about once a second. Pinned apps are
+   * brought to it; of the others it is noted, and their next use reads it.
    */
   async poll(): Promise<void> {
     const behind = await this.#note([...this.#actors.apps()])
@@ -357,7 +357,7 @@ export class Apps {
   #takeIn(actor: AppActor, missed: Missed | null, failures: unknown[]): void {
     try {
       if (missed === null) this.#discard(actor)
-      else actor.bringForward(missed, (state, events) => this.#publish(state, events))
+      else actor.catchUp(missed, (state, events) => this.#publish(state, events))
     } catch (error) {
       failures.push(error)
       this.#discard(actor)

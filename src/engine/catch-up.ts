@@ -4,33 +4,35 @@ import { applyEvent, unknownEvent, type AppEvent, type EventType, type Loaded } 
 import type { AppRow, AppState } from './state.ts'
 import { findApps } from './store.ts'
 
-/** How many events of one app are read at once. A guess: bodies of this many messages are well below a megabyte. */
+/** Events of one app that a query reads. A guess: the bodies of this many messages are well below a megabyte. */
 const pageSize = 500
 
-/** The events that resources declare, by name. */
+/** The event types that resources declare, by name. */
 export type EventTypes = ReadonlyMap<string, EventType<unknown>>
 
-/** What a state has missed: events that lead to the app's row as it is now. */
+/** What other nodes have committed to an app since a state was current. */
 export interface Missed {
+  /** In rev order, without a gap. */
   readonly events: readonly AppEvent[]
+  /** The app's row after the last of the events. */
   readonly row: AppRow
 }
 
-/** What has been read of it. */
+/** The progress of reading what one state has missed. */
 interface Reading {
   readonly app: number
   readonly events: AppEvent[]
-  /** The rev that the events reach. */
+  /** The rev of the last event that was read, or of the state. */
   end: number
-  /** The newest rev that the app's row was seen with: the log has events up to it, unless they were dropped. */
+  /** The newest rev that the app's row was read with. The log has all events up to it, unless they were dropped. */
   head: number
-  /** Set when the events reach it. */
+  /** The app's row, once the events reach it. */
   row: AppRow | null
 }
 
 /**
- * Reads what states have missed, by app. Null where the log no longer reaches back far enough, or the app is gone: that
- * state must be loaded anew. A thousand apps need no more queries than one.
+ * Reads what states have missed, by app. Null where the log no longer reaches back far enough, or the app is gone: the
+ * state must then be loaded again. The number of queries does not depend on the number of apps.
  */
 export async function readMissed(
   db: Db,
@@ -53,14 +55,14 @@ export async function readMissed(
   return found
 }
 
-/** Brings a state to where the events lead. The caller publishes the events. */
+/** Applies missed events to a state. The caller publishes them. */
 export function applyMissed(state: AppState, { events, row }: Missed): void {
   for (const event of events) applyEvent(state, event)
-  // Bodies are read as they are now, so counters folded from them may be ahead or behind: the row is the truth.
+  // A body is read as it is now, not as it was at the event, so counters that events computed may differ from the row.
   state.app = row
 }
 
-/** Reads the next events of all apps, then the apps' rows. Returns the apps to whose head no events lead. */
+/** Reads the next events of all apps, then the apps' rows. Returns the apps to whose newest rev no events lead. */
 async function readOn(db: Db, behind: readonly Reading[], types: EventTypes): Promise<Reading[]> {
   const starts = behind.map(({ app, end }) => ({ app, rev: end }))
   const events = await withBodies(db, await listEventsOf(db, starts, pageSize), types)
@@ -73,7 +75,7 @@ async function readOn(db: Db, behind: readonly Reading[], types: EventTypes): Pr
     const isJoined = next.length === 0 || next[0]!.prev === reading.end
     reading.events.push(...next)
     reading.end = next.at(-1)?.rev ?? reading.end
-    // What the row was ahead by before these events were read should have been among them.
+    // The row was ahead of the log already before this read, and a page with room left did not reach it.
     const isCut = reading.end < reading.head && next.length < pageSize
     if (row === undefined || !isJoined || isCut) return true
     if (row.head_rev <= reading.end) reading.row = row
@@ -82,14 +84,14 @@ async function readOn(db: Db, behind: readonly Reading[], types: EventTypes): Pr
   })
 }
 
-/** Turns rows of the log into events, with what their entities look like now. One query for each event type. */
+/** Turns rows of the log into events. Their bodies are the entities as they are now; one query for each event type. */
 export async function withBodies(db: Db, rows: EventRow[], types: EventTypes): Promise<AppEvent[]> {
   const entities = Map.groupBy(rows, ({ type }) => types.get(type))
   const bodies = new Map<EventType<unknown>, Loaded<unknown>>()
   for (const [kind, about] of entities) if (kind?.load !== undefined) bodies.set(kind, await kind.load(db, about))
   return rows.map(row => {
     const kind = types.get(row.type)
-    // An event that this version does not know was written by a newer one; its rev still counts.
+    // A node of a newer version wrote the event. Its rev still counts.
     if (kind === undefined) return { ...row, kind: unknownEvent, body: null }
     return { ...row, kind, body: bodies.get(kind)?.(row) ?? null }
   })

@@ -8,41 +8,42 @@ import type { Principal } from '../auth/principal.ts'
 import type { AppRow, State } from './state.ts'
 
 /**
- * A change of an app, as a request asks for it. `decide` runs in the app's mailbox, on exact state (see flush): it
- * throws a Problem, or declares rows and events and returns the result. It is synchronous and touches no SQL.
+ * A change of an app that a request asks for. The commands of an app run one at a time, each on the exact state that
+ * the commands before it leave (see commit/flush.ts).
  */
 export interface Command<Input, Result, Loaded = undefined> {
   name: string
-  /** How many numbers (ids and revs) it uses at most; default 2, one id and one event. */
+  /** The most numbers (ids and revs) that the command uses. Default: 2, one id and one event. */
   maxIds?: (input: Input) => number
   /**
-   * Reads rows that memory does not hold. Such a command commits apart from those that need not read, so that it does
-   * not delay them, and alone in its app.
+   * Reads rows that memory does not hold, before `decide`. A command with this step commits alone in its app, and apart
+   * from commands without it, so that it does not delay them.
    */
   load?: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>
+  /** Throws a Problem, or declares rows and events and returns the result. Synchronous, and without SQL. */
   decide: (work: Work<Loaded>, input: Input) => Result
   /**
-   * Whether another node can do it with this input: where input and result are plain values, dates and bytes. Always, by
-   * default; only commands that are listed for it are sent to another node at all.
+   * True where another node can run the command with this input: input and result consist of plain values, dates and
+   * bytes. Default: always. Only the commands in the list of `Forwarding` are sent to another node at all.
    */
-  travels?: (input: Input) => boolean
-  /** Its caller waits for nothing that it does: while others commit, it may wait a moment to share their commit. */
+  isForwardable?: (input: Input) => boolean
+  /** True for a command without urgency: while others commit, it may wait a moment to share their commit. */
   isPatient?: boolean
-  /** Unique indexes and foreign keys that a write may run into, and the refusal that this means. */
+  /** The refusal for the violation of a unique index or a foreign key, by the name of the constraint. */
   conflicts?: Record<string, () => Problem>
 }
 
-/** A command whose input and result only it knows. */
+/** A command of any input and result. */
 export type AnyCommand = Command<unknown, unknown, unknown>
 
 interface CommandOptions<Input> {
-  travels?: (input: Input) => boolean
+  isForwardable?: (input: Input) => boolean
   isPatient?: boolean
   maxIds?: (input: Input) => number
   conflicts?: Record<string, () => Problem>
 }
 
-/** Declares a command that decides on what memory holds. */
+/** Declares a command that decides on the state in memory alone. */
 export function command<Input, Result>(
   name: string,
   decide: (work: Work<undefined>, input: Input) => Result,
@@ -51,7 +52,7 @@ export function command<Input, Result>(
   return { name, decide, ...options }
 }
 
-/** Declares a command that reads rows first. It may use up to 16 numbers unless `maxIds` says otherwise. */
+/** Declares a command that reads rows before it decides. It may use 16 numbers unless `maxIds` says otherwise. */
 export function loadingCommand<Input, Result, Loaded>(
   name: string,
   load: (db: Db, app: number, input: Input, by: Principal) => Promise<Loaded>,
@@ -67,7 +68,7 @@ interface NewEvent<Body> {
   facts?: Record<string, unknown>
 }
 
-/** A row on its way to the database, with what writes it. */
+/** A row to be written with a commit, and the batch statement that writes it. */
 export interface Write {
   batch: Batch<object>
   row: object
@@ -82,7 +83,7 @@ interface WorkParts<Loaded> {
   ids: IdSequence
 }
 
-/** Numbers of the environment's one line: ascending, and above every number in the apps of the flush. */
+/** Hands out numbers of the one sequence for ids and revs: ascending, and above all that the apps of the flush use. */
 export class IdSequence {
   readonly #drawn: number[]
   #next = 0
@@ -98,13 +99,13 @@ export class IdSequence {
   }
 }
 
-/** All that a handler may touch. */
+/** All that the `decide` of a command may read and change. */
 export class Work<Loaded = undefined> {
   readonly by: Principal
-  /** The time of an app never goes back, whatever the clocks of nodes say: what is made later is no older. */
+  /** The time of the command. Within an app it never goes back, even where the clocks of nodes differ. */
   readonly now: Date
   readonly loaded: Loaded
-  /** Names of people, as far as they are in memory: the caller always is. */
+  /** Users by id, as far as they are in memory. The caller always is. */
   readonly userCache: UserCache
   readonly writes: Write[] = []
   readonly events: AppEvent[] = []
@@ -124,22 +125,22 @@ export class Work<Loaded = undefined> {
     return this.#draft.app
   }
 
-  /** The app as the commands before this one have left it. Read only: it changes by events alone. */
+  /** The app as the commands before this one leave it. Read only: events alone change it. */
   get state(): Omit<State, 'putMember' | 'dropMember' | 'putItem' | 'changeItem' | 'dropItem'> {
     return this.#draft
   }
 
-  /** An id for new content. Larger than every id and rev of the app so far. */
+  /** An id for new content, larger than every id and rev of the app so far. */
   nextId(): number {
     return this.#ids.next()
   }
 
-  /** Writes a row with the commit. */
+  /** Declares a row that the commit writes. */
   write<Row extends object>(batch: Batch<Row>, row: Row): void {
     this.writes.push({ batch: batch as Batch<object>, row })
   }
 
-  /** Says what happened. The event takes effect on the state when the handler has returned. */
+  /** Declares an event. It takes effect on the state after `decide` has returned. */
   emit<Body>(kind: EventType<Body>, { entity, body, facts }: NewEvent<Body>): void {
     const prev = this.events.at(-1)?.rev ?? this.#draft.app.head_rev
     this.events.push({
@@ -156,7 +157,7 @@ export class Work<Loaded = undefined> {
     })
   }
 
-  /** Applies the events to the draft, so that the next command of the flush decides on their outcome. */
+  /** Applies the events to the draft, so that the next command of the flush sees their effect. */
   applyEvents(): void {
     for (const event of this.events) applyEvent(this.#draft, event)
   }

@@ -2,15 +2,16 @@ import type { Item } from './recent.ts'
 import { hasJoined, type AppRow, type AppState, type MemberRow, type State } from './state.ts'
 
 /**
- * A state that has not been committed: what a flush decides goes here first, so that the next command of the flush
- * sees it and no other reader does. `adopt` takes it over after the commit; a failed commit just forgets it.
+ * The state of an app with changes that are not committed. The commands of a flush change the draft, so that each sees
+ * the effect of the commands before it and no other reader does. `adopt` applies the changes to the committed state;
+ * when the commit fails, the draft is dropped.
  */
 export class Draft implements State {
   app: AppRow
   readonly base: AppState
-  /** User → the row as it is to be; null where it goes. */
+  /** User → the new row; null where the row is removed. */
   readonly changed = new Map<number, MemberRow | null>()
-  /** Items do not take part in decisions; what happens to them waits for the commit. */
+  /** Changes of items, to be applied after the commit: no command decides on items in memory. */
   readonly #items: ((base: AppState) => void)[] = []
 
   constructor(base: AppState) {
@@ -52,6 +53,7 @@ export class Draft implements State {
     this.#items.push(base => base.dropItem(id))
   }
 
+  /** Applies the changes to the committed state. Called once, after the commit. */
   adopt(): void {
     this.base.app = this.app
     for (const [user, row] of this.changed) {
@@ -62,7 +64,7 @@ export class Draft implements State {
     for (const change of this.#items) change(this.base)
   }
 
-  /** The members who are new in this draft, in joining order. */
+  /** The members who have joined in this draft, in the order in which they joined. */
   #joined(): MemberRow[] {
     const joined: MemberRow[] = []
     for (const [user, row] of this.changed) if (row !== null && hasJoined(row, this.base.member(user))) joined.push(row)

@@ -18,47 +18,50 @@ export type EntityType =
   | 'star'
   | 'user'
 
-/**
- * One committed change. `rev` is its place in the app's history and `prev` the place before it. `body` is what the
- * change left behind (a message row, a member row); null when that is hidden or gone by the time the event is read again.
- */
+/** A change of an app that a command has made. */
 export interface AppEvent<Body = unknown> {
   kind: EventType<Body>
   app_id: number
+  /** The place of the event in the one order of all events. */
   rev: number
+  /** The rev of the app's event before this one; 0 for its first. */
   prev: number
   type: string
   actor_id: number
   entity_id: number
   facts: Record<string, unknown> | null
   created_at: Date
+  /**
+   * The entity after the change, such as the row of a message or a member. An event that is read from the log has the
+   * entity as it is then, or null where it is hidden or gone.
+   */
   body: Body | null
 }
 
 /**
- * What became of an app in a commit, or in the commits of other nodes that this node has read together. No listener
- * changes it, and nothing else does; `state` alone goes on with later commits.
+ * A commit to an app, or several commits of other nodes that this node has read together. Immutable, but for `state`,
+ * which later commits change.
  */
 export interface Commit {
   readonly state: AppState
-  /** The app's row before; `state.app` is the one after. */
+  /** The app's row before the commit; `state.app` is the row after it. */
   readonly before: AppRow
-  /** In rev order. None where the app was loaded anew, or is gone. */
+  /** In rev order. Empty where the app was loaded again, or is gone. */
   readonly events: readonly AppEvent[]
-  /** The users whose relation to the app was written, with the row before. */
+  /** The users whose member rows the commit has written, with the row before. */
   readonly members: ReadonlyMap<number, MemberRow | undefined>
 }
 
-/** Called after a commit, whichever node made it; for one app in rev order. */
+/** Called after each commit of any node, in rev order for each app. */
 export type CommitListener = (commit: Commit) => void
 
-/** What an event is about. A user is one entity in each app; everything else has an id of its own. */
+/** The entity that an event is about. A user is one entity in each app; all other ids are unique over all apps. */
 export type EntityRef = Pick<EventRow, 'app_id' | 'entity_id'>
 
-/** Finds a body among those that were read together. */
+/** Returns the body of an entity, where it was found. */
 export type Loaded<Body> = (of: EntityRef) => Body | undefined
 
-/** What the presentation of an event may look at. */
+/** The data that the presentation of an event may depend on. */
 export interface PresentationContext {
   app: AppRow
   userCache: UserCache
@@ -66,18 +69,18 @@ export interface PresentationContext {
   origin: string
 }
 
-/** What a resource declares of an event. Names are the API's own, in the past tense: `message_created`. */
+/** An event type, as a resource declares it. Its name is the API's, in the past tense: `message_created`. */
 export interface EventType<Body> {
   type: string
   entity: EntityType
-  /** True where the event counts as activity: the app gets a new `rev` in the API and moves up in lists. */
+  /** True where the event is activity: the app gets a new `rev` in the API and moves up in lists. */
   isActivity: boolean
-  /** The webhook trigger, for events that are sent to receivers. */
+  /** The name of the webhook trigger. Absent where webhooks do not get the event. */
   trigger?: string
   /**
-   * Folds the event into the state of its app, whose row is a copy for this event to change. Must come out the same on
-   * every node, on a draft and on a state loaded later, and must bear a body that is newer than the event: a replay reads
-   * the entity as it is now.
+   * Applies the event to the state of its app; `state.app` is a copy that may be changed. Must have the same effect on
+   * every node, on a draft and on a state that was loaded later, and must accept a body that is newer than the event: a
+   * replay reads the entity as it is now.
    */
   apply?(state: State, event: AppEvent<Body>): void
   /**
@@ -86,39 +89,38 @@ export interface EventType<Body> {
    * event says what was before, the likeliest is assumed.
    */
   revert?(state: State, event: AppEvent<Body>): void
-  /** Reads the bodies again, for events of any number of apps. What is gone or in the trash is not found. */
+  /** Reads bodies from the database, for events of any number of apps. Trashed or removed entities are not found. */
   load?(db: Db, entities: readonly EntityRef[]): Promise<Loaded<Body>>
-  /** Ids of the people that `present` names, the actor aside. */
+  /** Ids of the users whose names `present` shows, without the actor. */
   names?(event: AppEvent<Body>): number[]
   /**
-   * The event's own properties as clients get them, in the whole form, without anything that depends on who looks: `{
-   * message: {…} }`. Null where nothing is left that every subscriber may see. The users that it names are in memory.
+   * The event's own properties in frames to clients, in the whole representation: `{ message: {…} }`. One result serves
+   * all subscribers. Null where nothing is left that every subscriber may see. The users of `names` are in memory.
    */
   present?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
-  /** The members that `present` gives, as they are written: of what clients get beside who did it and when. */
+  /** The schema of what `present` returns, in its JSON form. */
   schema?: z.ZodObject
-  /** Finer names of some of these events for clients of the hub: which there are, and what this one is called. */
+  /** More specific names for clients of the hub: all of them, and the name of one event. */
   hub?: { names: readonly string[]; nameOf(event: AppEvent<Body>): string }
   /**
-   * What clients of the hub are told while it depends on who looks. They are told of a change as a whole and show what
-   * it says; all others ask again. A frame is written for each of them, so this is for what happens rarely.
+   * Replaces `present` for clients of the hub while the result depends on the user: these clients show what an event
+   * contains, and do not fetch it again as native clients do. One frame is encoded for each user, so this is for rare
+   * events.
    */
   perUser?: {
-    /** Ids of the people that `present` names, for everybody; none while all are told the same. */
+    /** Ids of the users whose names `present` shows to any user; empty while `present` is the same for all. */
     names(state: AppState): number[]
     present(state: AppState, user: number, context: PresentationContext): Record<string, unknown>
   }
-  /**
-   * False where realtime clients do not get the event, as the app is now: it would be too many, or is not for others.
-   */
+  /** False where realtime clients do not get the event in the app's present state. Default: they get it. */
   isBroadcast?(state: AppState): boolean
-  /** As `present`, for webhook receivers: text and names of content are redacted. Default: what `present` gives. */
+  /** As `present`, for webhook receivers: text and names of content are redacted. Default: `present`. */
   redact?(event: AppEvent<Body>, context: PresentationContext): Record<string, unknown> | null
-  /** The body as queued deliveries keep it, with all that `redact` needs. Default: without text, html and plain. */
+  /** The body that queued deliveries store, with all that `redact` needs. Default: without text, html and plain. */
   forQueue?(body: Body): unknown
 }
 
-/** Loads the bodies of events by their entities' ids, which are those of rows. */
+/** Makes an `EventType.load` of a query by row ids, for entities whose ids are row ids. */
 export function byId<Body>(find: (db: Db, ids: number[]) => Promise<Map<number, Body>>) {
   return async (db: Db, entities: readonly EntityRef[]): Promise<Loaded<Body>> => {
     const found = await find(db, [...new Set(entities.map(({ entity_id }) => entity_id))])
@@ -131,10 +133,10 @@ export function event<Body>(declared: EventType<Body>): EventType<Body> {
   return declared
 }
 
-/** Of a version that this one does not know: its rev counts, and nothing else. */
+/** Stands for an event type of a newer version: such an event moves the app's head rev and has no other effect. */
 export const unknownEvent: EventType<unknown> = { type: 'unknown', entity: 'app', isActivity: false }
 
-/** Moves an app's state over one event. */
+/** Applies an event to the state of its app. */
 export function applyEvent(state: State, event: AppEvent): void {
   state.app = copyOf(state.app)
   event.kind.apply?.(state, event)

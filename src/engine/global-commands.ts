@@ -30,9 +30,9 @@ export interface GlobalCommand<Input, Result> extends GlobalCommandOptions {
 
 interface GlobalCommandOptions {
   /**
-   * The command may run in one transaction with others like it, its statements between theirs: it inserts rows, reads only
-   * rows that none of them writes, and leaves it to an index to refuse what exists already. Many such commands share a
-   * commit; if one of them fails, all are done again, each in a transaction of its own.
+   * The command may run in one transaction with others like it, its statements between theirs: it inserts rows, reads
+   * only rows that none of them writes, and leaves it to an index to refuse what exists already. Many such commands
+   * share a commit; if one of them fails, all are done again, each in a transaction of its own.
    */
   sharesCommit?: boolean
 }
@@ -135,10 +135,10 @@ const groupLimit = 64
 const waitingLimit = 2_000
 
 /**
- * The same door as `Apps`, for commands that belong to no app. Ordering is left to the database. Commands that may share
- * a commit gather while the one before is on its way, so that load makes transactions larger and not more frequent: each
- * of them locks the one row that numbers all changes of this kind. If the process dies, open transactions roll back, and
- * nothing of them was acknowledged.
+ * The same door as `Apps`, for commands that belong to no app. Ordering is left to the database. Commands that may
+ * share a commit gather while the one before is on its way, so that load makes transactions larger and not more
+ * frequent: each of them locks the one row that numbers all changes of this kind. If the process dies, open
+ * transactions roll back, and nothing of them was acknowledged.
  */
 export class GlobalCommands {
   readonly #sql: Sql
@@ -183,8 +183,8 @@ export class GlobalCommands {
   }
 
   /**
-   * Resolves after the commit, when this node's caches have heard of it. Rejects with the command's Problem, or with 503
-   * where too many commands wait.
+   * Resolves after the commit, when this node's caches have heard of it. Rejects with the command's Problem, or with
+   * 503 where too many commands wait.
    */
   run<Input, Result>(
     command: GlobalCommand<Input, Result>,

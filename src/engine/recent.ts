@@ -4,19 +4,20 @@ export interface Item {
   readonly text?: string | null
 }
 
-/** How many of an app's newest items are kept in memory: four default pages. */
+/** The newest items of an app that its state keeps at least, unless their texts are long: four default pages. */
 export const recentLimit = 100
 
-/** Long texts count against the number of items kept, so that one app cannot hold megabytes. A guess. */
+/** Memory that the items of one app may occupy, by `costOf`. A guess. */
 const recentBytes = 256 * 1024
 
-/** The newest visible items of an app, oldest first. */
+/** The newest visible items of an app. */
 export class Recent {
   #items: Item[]
   #isWhole: boolean
+  /** An estimate of the memory that the items occupy, in bytes. */
   cost = 0
 
-  /** `isWhole`: these are all the visible items that the app has. */
+  /** `items`: oldest first. `isWhole`: the app has no other visible items. */
   constructor(items: Item[], isWhole: boolean) {
     this.#items = items
     this.#isWhole = isWhole
@@ -24,12 +25,12 @@ export class Recent {
     this.#trim()
   }
 
-  /** Oldest first; do not change. */
+  /** Oldest first. */
   get items(): readonly Item[] {
     return this.#items
   }
 
-  /** True when these are all the visible items of the app. */
+  /** True where the app has no other visible items. */
   get isWhole(): boolean {
     return this.#isWhole
   }
@@ -39,7 +40,7 @@ export class Recent {
     return this.#items[at]?.id === id ? this.#items[at] : undefined
   }
 
-  /** Adds an item or replaces it. One older than everything kept is left out, unless all are kept. */
+  /** Adds or replaces an item. An item older than all others here is not added, unless `isWhole`. */
   put(item: Item): void {
     const at = this.#position(item.id)
     const before = this.#items[at]
@@ -61,7 +62,7 @@ export class Recent {
     this.#items.splice(at, 1)
   }
 
-  /** Where an id is or would be; newest first is tried first, because nearly everything is new. */
+  /** The index of an id, or where it would be inserted. Searched from the end: nearly every change is of a new item. */
   #position(id: number): number {
     let at = this.#items.length
     while (at > 0 && this.#items[at - 1]!.id >= id) at--
@@ -69,7 +70,7 @@ export class Recent {
   }
 
   #trim(): void {
-    // Twice the limit before anything is cut: cutting an array from the front for each new item would copy it.
+    // Grows to twice the limit before it is cut: removing the first element for each new item would copy the array.
     if (this.#items.length < recentLimit * 2 && this.cost < recentBytes) return
     let keep = Math.min(recentLimit, this.#items.length)
     let cost = 0
@@ -84,7 +85,7 @@ export class Recent {
   }
 }
 
-/** Source, HTML and plain text are kept, in two-byte characters at worst. */
+/** An estimate, in bytes: source, HTML and plain text of an item, in two-byte characters at worst. */
 function costOf(item: Item): number {
   return 500 + (item.text?.length ?? 0) * 6
 }

@@ -5,35 +5,35 @@ import { Recent, recentLimit, type Item } from './recent.ts'
 import { AppState, copyOf, type AppRow, type MemberRow } from './state.ts'
 import { findApp, listMembers } from './store.ts'
 
-/** The newest visible items of an app, newest first, as its type keeps them. */
+/** Reads the newest visible items of an app, newest first. */
 export type RecentItems = (db: Db, app: AppRow, limit: number) => Promise<Item[]>
 
 export interface RegistryOptions {
   sql: Sql
   recent: RecentItems
-  /** Commands that may wait for one app; more are refused with 503. */
+  /** Commands that may wait in one mailbox; more are refused with 503. */
   mailboxLimit: number
-  /** Memory that states may occupy, by their own estimate. */
+  /** Memory that all states may occupy, by `AppState.cost`. */
   memoryBytes: number
 }
 
 interface RegistryParts extends RegistryOptions {
-  /** Called with each actor that is kept from now on. */
+  /** Called with each new actor. */
   loaded(actor: AppActor): void
-  /** Called with an app's first pin, and with the end of its last. */
+  /** Called when an app gets its first pin, and when it loses its last. */
   pinned(app: number): void
   unpinned(app: number): void
 }
 
 /**
- * The actors that this node has in memory, one for an app: made on first use, dropped when the memory budget needs it,
- * the longest unused first.
+ * The actors in the memory of this node, at most one for each app. Beyond the memory budget the least recently used are
+ * dropped, unless they are pinned or busy or have commands waiting.
  */
 export class Registry {
   readonly #parts: RegistryParts
   readonly #actors = new Map<number, AppActor>()
   readonly #loading = new Map<number, Promise<AppActor>>()
-  /** App → how many subscribers need its every event; such an app is not dropped. */
+  /** App → the number of its pins. */
   readonly #pins = new Map<number, number>()
   #uses = 0
   #cost = 0
@@ -50,12 +50,12 @@ export class Registry {
     return this.#actors.keys()
   }
 
-  /** The actor if it is in memory; this counts as no use. */
+  /** The actor if it is in memory. Does not count as a use. */
   peek(app: number): AppActor | undefined {
     return this.#actors.get(app)
   }
 
-  /** The actor if it is in memory. */
+  /** The actor if it is in memory. Counts as a use. */
   find(app: number): AppActor | undefined {
     const actor = this.#actors.get(app)
     if (actor !== undefined) actor.lastUse = ++this.#uses
@@ -63,8 +63,8 @@ export class Registry {
   }
 
   /**
-   * Reads the app into memory; one that is in memory is not asked for here. 404 for an app that does not exist. A
-   * caller that awaits anything after it must `find` again: an actor in which nothing waits may be dropped.
+   * Reads an app that is not in memory. Rejects with 404 for an app that does not exist. A caller that awaits anything
+   * afterwards must `find` again: an actor without waiting commands may be dropped at any time.
    */
   load(app: number): Promise<AppActor> {
     const loading = this.#loading.get(app) ?? this.#read(app).finally(() => this.#loading.delete(app))
@@ -72,23 +72,20 @@ export class Registry {
     return loading
   }
 
-  /**
-   * Keeps an app in memory that was made just now, as it was made. One that was read since is in memory already, and no
-   * older.
-   */
+  /** Keeps an app in memory that was created just now. Without effect where it was read since: that is no older. */
   adopt(app: AppRow, members: MemberRow[]): void {
     if (this.#actors.has(app.id) || this.#loading.has(app.id)) return
     this.#keep(new AppState(copyOf(app), members, new Recent([], true)))
   }
 
-  /** Drops this actor, whatever waits in it; false if another has taken its place. */
+  /** Drops an actor with its mailbox. Returns false if it was replaced before. */
   drop(actor: AppActor): boolean {
     if (this.#actors.get(actor.id) !== actor) return false
     this.#actors.delete(actor.id)
     return true
   }
 
-  /** Keeps the app's actor from being dropped for memory, until the returned function is called. */
+  /** Keeps the app's actor from being dropped for memory until the returned function is called. */
   pin(app: number): () => void {
     const before = this.#pins.get(app) ?? 0
     this.#pins.set(app, before + 1)
@@ -108,14 +105,14 @@ export class Registry {
     return this.#pins.has(app)
   }
 
-  /** Pinned apps that are not in memory, because their actor was dropped as wrong and could not be read again yet. */
+  /** Pinned apps that are not in memory: their actor was dropped as wrong, and could not be read again yet. */
   missing(): number[] {
     return [...this.#pins.keys()].filter(app => !this.#actors.has(app))
   }
 
   async #read(app: number): Promise<AppActor> {
     const { sql, recent } = this.#parts
-    // One snapshot: members and items must be as old as the rev of the app's row.
+    // One snapshot: the members and items must be those at the rev of the app's row.
     const state = await sql.begin('isolation level repeatable read read only', async tx => {
       const row = await findApp(tx, app)
       if (row === null || row.deleted_at !== null) throw NotFound()
@@ -135,11 +132,11 @@ export class Registry {
     return actor
   }
 
-  /** Until the budget holds; never the one that was just loaded, though nothing waits in it yet. */
+  /** Drops actors until the budget holds; never the one that was just loaded, though nothing waits in it yet. */
   #makeRoomFor(loaded: AppActor): void {
     const { memoryBytes } = this.#parts
     if (this.#cost <= memoryBytes) return
-    // Costs change with use; before anything is dropped they are taken anew.
+    // Costs change with use, so they are summed again before anything is dropped.
     this.#cost = 0
     for (const actor of this.#actors.values()) this.#cost += actor.state.cost()
     for (const actor of [...this.#actors.values()].sort((a, b) => a.lastUse - b.lastUse)) {

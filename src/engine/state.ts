@@ -3,7 +3,7 @@ import { Recent, type Item } from './recent.ts'
 
 export type Access = 'none' | 'read' | 'write' | 'admin'
 
-/** A row of `apps`. Treated as immutable: a change replaces the row. */
+/** A row of the table `apps`. Immutable: a change replaces the row. */
 export interface AppRow {
   id: number
   type: string
@@ -19,7 +19,7 @@ export interface AppRow {
   is_joinable: boolean
   rev: number
   head_rev: number
-  /** When its newest event took place. */
+  /** The time of its newest event. */
   head_at: Date
   item_count: number
   trashed_count: number
@@ -33,14 +33,15 @@ export interface AppRow {
   updated_by: number | null
   trashed_at: Date | null
   deleted_at: Date | null
-  /** What links to its pictures and archive are signed with. Made by the database, and never changed. */
+  /** The key that links to its pictures and archive are signed with. Made by the database, and never changed. */
   secret: string
 }
 
-/** A row of `members`: a user's relation to an app. `access` null: no member, only settings. Immutable as well. */
+/** A row of the table `members`: a user's relation to an app. Immutable: a change replaces the row. */
 export interface MemberRow {
   app_id: number
   user_id: number
+  /** Null for a user who is no member and has settings only. */
   access: Access | null
   joined_rev: number | null
   marked_id: number | null
@@ -54,23 +55,23 @@ export interface MemberRow {
   subscribed_rev: number | null
 }
 
-/** What commands read and events change: the state itself, or a draft over it. */
+/** The state of an app that commands read and events change: committed, or a draft. */
 export interface State {
   app: AppRow
   member(user: number): MemberRow | undefined
-  /** All users with a row: members in the order in which they joined, then the rest. */
+  /** All rows: members in the order in which they joined, then users with settings only. */
   members(): Iterable<MemberRow>
   putMember(row: MemberRow): void
   dropMember(user: number): void
   putItem(item: Item): void
-  /** Replaces an item that is in memory by what `change` makes of it. */
+  /** Replaces an item by the result of `change`, where the item is in memory. */
   changeItem(id: number, change: (item: Item) => Item): void
   dropItem(id: number): void
 }
 
 /**
- * Another row of an app, for a change. Member by member: V8 makes a new hidden class each time that it spreads a copy,
- * until it gives up on all code that sees them. A send took an eighth more of the server's time (measured).
+ * A copy of the row. Written out property by property: V8 makes a new hidden class for each spread copy, and no longer
+ * optimises code that sees many of them. With a spread a send took an eighth more of the server's time (measured).
  */
 export function copyOf(app: AppRow): AppRow {
   return {
@@ -105,7 +106,7 @@ export function copyOf(app: AppRow): AppRow {
   }
 }
 
-/** The row of a member who has read up to a message. Member by member, as above. */
+/** A copy of the row with another read marker. Written out property by property, as `copyOf` is. */
 export function withMark(row: MemberRow, marked_id: number | null, marked_at: Date | null): MemberRow {
   return {
     app_id: row.app_id,
@@ -124,7 +125,7 @@ export function withMark(row: MemberRow, marked_id: number | null, marked_at: Da
   }
 }
 
-/** The row of a user who has none yet. */
+/** The first row of a user in an app, with default settings and no membership. */
 export function blankMember(app: number, user: number): MemberRow {
   return {
     app_id: app,
@@ -143,13 +144,13 @@ export function blankMember(app: number, user: number): MemberRow {
   }
 }
 
-/** The committed state of one app: a fold of its events. */
+/** The committed state of one app. Only its events change it. */
 export class AppState implements State {
   app: AppRow
   readonly recent: Recent
   /** The app's row at the last `takeChanges`. */
   #before: AppRow
-  /** The users whose rows have changed since then, with the row before. */
+  /** The users whose rows have changed since the last `takeChanges`, with the row before. */
   #changed = new Map<number, MemberRow | undefined>()
   readonly #members: Map<number, MemberRow>
   #memberCount = 0
@@ -179,7 +180,7 @@ export class AppState implements State {
     if (!this.#changed.has(row.user_id)) this.#changed.set(row.user_id, before)
     this.#count(row, 1)
     this.#count(before, -1)
-    // A user who had settings only and now joins moves to the end, behind earlier members.
+    // A user who joins moves to the end, behind earlier members.
     if (hasJoined(row, before)) this.#members.delete(row.user_id)
     this.#members.set(row.user_id, row)
   }
@@ -191,7 +192,7 @@ export class AppState implements State {
     this.#members.delete(user)
   }
 
-  /** What has changed since this was called last, for the next commit that listeners are given. */
+  /** The changes since the last call, for the next commit that listeners get. */
   takeChanges(): Pick<Commit, 'before' | 'members'> {
     const changes = { before: this.#before, members: this.#changed }
     this.#before = this.app
@@ -216,13 +217,13 @@ export class AppState implements State {
     this.recent.drop(id)
   }
 
-  /** A rough number of bytes that this state keeps, for the memory budget of the actors. */
+  /** An estimate of the memory that this state occupies, in bytes. */
   cost(): number {
     return 1_000 + this.#members.size * 250 + this.recent.cost
   }
 }
 
-/** True where the row is new, or its owner has joined since `before`, for the first time or again. */
+/** True where the row is new, or its user has joined since `before`, for the first time or again. */
 export function hasJoined(row: MemberRow, before: MemberRow | undefined): boolean {
   return before === undefined || row.joined_rev !== before.joined_rev
 }

@@ -4,33 +4,33 @@ import type { Db } from '../postgres/sql.ts'
 import type { EntityRef, Loaded } from './event.ts'
 import { copyOf, type AppRow, type MemberRow } from './state.ts'
 
-/** Null when the app does not exist. */
+/** The row of an app, or null. */
 export async function findApp(db: Db, app: number): Promise<AppRow | null> {
   const [row] = await db<AppRow[]>`select * from apps where id = ${app}`
   return row === undefined ? null : copyOf(row)
 }
 
-/** Every relation to an app, members in joining order first. */
+/** All member rows of an app: members in the order in which they joined, then users with settings only. */
 export function listMembers(db: Db, app: number): Promise<MemberRow[]> {
   return db<MemberRow[]>`
     select * from members where app_id = ${app}
     order by joined_rev nulls last, user_id`
 }
 
-/** The apps that exist of these, by id. Served by the primary key. */
+/** The rows of apps that exist, by id. Served by the primary key. */
 export async function findApps(db: Db, apps: number[]): Promise<Map<number, AppRow>> {
   const rows = await db<AppRow[]>`select * from apps where id = any(${apps}::bigint[])`
   return new Map(rows.map(row => [row.id, copyOf(row)]))
 }
 
-/** The relations of some users to an app, by user. */
+/** The member rows of some users in an app, by user. Served by the primary key. */
 export async function findMembers(db: Db, app: number, users: number[]): Promise<Map<number, MemberRow>> {
   const rows = await db<MemberRow[]>`
     select * from members where app_id = ${app} and user_id = any(${users}::bigint[])`
   return new Map(rows.map(row => [row.user_id, row]))
 }
 
-/** The relations that events are about: of users, each to the app of the event. Served by the primary key. */
+/** The member rows that events are about, each of a user in the event's app. Served by the primary key. */
 export async function loadMembers(db: Db, entities: readonly EntityRef[]): Promise<Loaded<MemberRow>> {
   const apps = entities.map(({ app_id }) => app_id)
   const users = entities.map(({ entity_id }) => entity_id)
@@ -41,10 +41,10 @@ export async function loadMembers(db: Db, entities: readonly EntityRef[]): Promi
   return ({ app_id, entity_id }) => found.get(`${app_id}:${entity_id}`)
 }
 
-/** An app as it is to be, and the rev that it had when that was decided: it is written only if it still has it. */
+/** A new row of an app, and the head rev that it was decided on. It is written only if the app still has that rev. */
 export type MovedApp = AppRow & { known_rev: number }
 
-/** Moves the counters and revs of apps: what every message changes. Returns the apps that it wrote. */
+/** Updates the counters and revs of apps, which every message changes. Returns the ids of the apps that it wrote. */
 export const saveHeads = batch<MovedApp>({
   name: 'save_heads',
   columns: {
@@ -69,7 +69,7 @@ export const saveHeads = batch<MovedApp>({
     returning a.id`,
 })
 
-/** Writes whole rows of apps. Returns the apps that it wrote. */
+/** Updates whole rows of apps. Returns the ids of the apps that it wrote. */
 export const saveApps = batch<MovedApp>({
   name: 'save_apps',
   columns: {
@@ -101,7 +101,7 @@ export const saveApps = batch<MovedApp>({
     returning a.id`,
 })
 
-/** Moves the read markers of users who have a row. */
+/** Updates the read markers of existing member rows. */
 export const saveMarks = batch<MemberRow>({
   name: 'save_marks',
   columns: { app_id: 'bigint', user_id: 'bigint', marked_id: 'bigint', marked_at: 'timestamptz' },
@@ -111,7 +111,7 @@ export const saveMarks = batch<MemberRow>({
     from ${rows} r where m.app_id = r.app_id and m.user_id = r.user_id`,
 })
 
-/** Writes whole rows of members, new or not. */
+/** Inserts or updates whole member rows. */
 export const saveMembers = batch<MemberRow>({
   name: 'save_members',
   columns: {

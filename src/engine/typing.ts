@@ -1,14 +1,14 @@
 import type { Clock } from '../lib/clock.ts'
 import type { AppEvent } from './event.ts'
 
-/** Called when a user types (again and again while it lasts) and once when it has ended. */
+/** Called while a user is typing, at most once a second, and once when it has ended. */
 export type TypingListener = (app: number, user: number, isTyping: boolean) => void
 
-/** As the API says; clients repeat themselves about every two seconds. */
+/** How long one report of a client counts. Clients report about every two seconds while it lasts. */
 const typingMs = 5_000
 
-/** Repetitions within this time are kept but not passed on: a client in a loop must not flood the others. */
-const quietMs = 1_000
+/** The least time between two notifications for one user in one app: a client in a loop must not flood the others. */
+const notifyMs = 1_000
 
 /** Typists at one time. A guess: far above what people do, and below 20 MB. */
 const capacity = 100_000
@@ -16,18 +16,19 @@ const capacity = 100_000
 interface Typist {
   readonly app: number
   readonly user: number
-  readonly toldAt: number
+  readonly notifiedAt: number
   readonly endsAt: number
 }
 
 /**
- * Who is typing where. Only in memory: forgotten after five seconds, and when the user has written something. One timer
- * for all. When too many type at once, the ones that began first are forgotten early; if the process dies, all are.
+ * The users who are typing, by app. Kept in memory alone: an entry ends five seconds after the last report, and when
+ * the user has posted something. One timer serves all entries. Beyond the capacity the entry with the oldest report
+ * ends early; when the process dies all are lost, until clients report again.
  */
 export class Typing {
   readonly #clock: Clock
   readonly #listeners: TypingListener[] = []
-  /** In the order of their last repetition, so the first one is the next to end. */
+  /** In the order of their last report, so that the first one ends next. */
   readonly #typists = new Map<string, Typist>()
   #isTimed = false
 
@@ -39,20 +40,20 @@ export class Typing {
     this.#listeners.push(listener)
   }
 
-  /** The user is typing in the app. The caller has checked that they may. */
+  /** Reports that a user is typing in an app. The caller has checked the user's access. */
   start(app: number, user: number): void {
     const key = `${app}:${user}`
     const now = this.#clock.now()
     const before = this.#typists.get(key)
-    const isQuiet = before !== undefined && now - before.toldAt < quietMs
+    const isQuiet = before !== undefined && now - before.notifiedAt < notifyMs
     this.#typists.delete(key)
-    this.#typists.set(key, { app, user, toldAt: isQuiet ? before.toldAt : now, endsAt: now + typingMs })
+    this.#typists.set(key, { app, user, notifiedAt: isQuiet ? before.notifiedAt : now, endsAt: now + typingMs })
     if (this.#typists.size > capacity) this.#end(this.#typists.keys().next().value!)
     if (!this.#isTimed) this.#wake(typingMs)
     if (!isQuiet) this.#notify(app, user, true)
   }
 
-  /** Ends the typing of the authors of new items. For the listeners of `Apps`. */
+  /** Ends the typing of users who have posted something. Called after each commit. */
   onCommit(events: readonly AppEvent[]): void {
     if (this.#typists.size === 0) return
     for (const { kind, app_id, actor_id } of events) if (kind.isActivity) this.#end(`${app_id}:${actor_id}`)

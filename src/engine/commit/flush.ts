@@ -286,7 +286,7 @@ async function bringForward(parts: FlushParts, db: Db, entries: FlushEntry[]): P
   for (const { actor } of entries) {
     const missed = found.get(actor.id) ?? null
     if (missed === null) lost.add(actor)
-    else actor.bringForward(missed, parts.published)
+    else actor.catchUp(missed, parts.published)
   }
   return lost
 }

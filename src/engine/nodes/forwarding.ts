@@ -124,7 +124,7 @@ export class Forwarding {
     const node = lastWriters.find(app)
     if (node === null || this.#isStopping) return false
     const { command, input, by } = pending
-    if (commands.get(command.name) !== command || command.travels?.(input) === false) return false
+    if (commands.get(command.name) !== command || command.isForwardable?.(input) === false) return false
     const ticket = ++this.#tickets
     pending.idempotencyKey ??= {
       key: toForwardedKey(this.#parts.clock.now(), this.#origin, ticket),

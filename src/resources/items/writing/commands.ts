@@ -64,7 +64,7 @@ export function contentCommands(kind: ItemKind): ContentCommands {
         return makeItem(work, kind, content, null)
       },
       // An item with parts was prepared with rows of all kinds, which cannot be sent to another node.
-      { maxIds: numbersForItem, travels: ({ parts }) => parts === null },
+      { maxIds: numbersForItem, isForwardable: ({ parts }) => parts === null },
     ),
 
     /**
