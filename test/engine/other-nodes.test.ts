@@ -8,10 +8,10 @@ test('what waits on other nodes is what each of them said last, for a fifth of a
   const others = new OtherNodes(() => clock.nowMs)
   expect(others.areCommitting).toBe(false)
 
-  others.said('ann', 5)
-  others.said('ben', 1)
+  others.committed('ann', 5)
+  others.committed('ben', 1)
   clock.nowMs = 150
-  others.said('ben', 2)
+  others.committed('ben', 2)
   expect(others.waiting).toBe(7)
 
   clock.nowMs = 201
@@ -28,7 +28,7 @@ async function countShared(areOthersCommitting: boolean): Promise<number> {
   const write = () => send(node.apps, room, { text: 'hello' })
   let shared = 0
   for (let pair = 0; pair < 20; pair++) {
-    if (areOthersCommitting) node.otherNodes.said('another', 1)
+    if (areOthersCommitting) node.otherNodes.committed('another', 1)
     await Promise.all([write(), write(), write()])
     const before = node.commits.length
     const first = write()

@@ -18,24 +18,24 @@ export interface CommitterParts extends FlushParts {
    * (measured).
    */
   groupConnections: CommitConnection[]
-  /** Connections for what must not hold up the others: contended apps, and commands that load rows first. */
+  /** Connections for commits that could delay others: of contended apps, and of commands that load rows first. */
   apartConnections: CommitConnection[]
   /** Commands in one flush at most. */
   flushLimit: number
   /**
-   * How long patient commands wait for a commit to share, and how long after one that was not theirs they expect the
-   * next, in milliseconds.
+   * How long patient commands wait for a commit to share, in milliseconds. They wait only where other commands were
+   * committed within this time.
    */
   sharingMs: number
   /** Called with the number of commands of each flush. */
   observe: (commands: number) => void
-  /** Called when a flush has ended, with the time that it took. */
+  /** Called when a flush has ended, with its duration. */
   observeTime: (ms: number) => void
   /** Null where commits are not traced. */
   tracer?: Tracer | null
   /**
-   * The actor's memory may be wrong, or its app is gone: the next use must load it anew. What waits in it, and `taken`,
-   * which was taken out of it and not begun, is done by the next one.
+   * Called with an actor whose state may be wrong, or whose app is gone. Replaces it by a new one, which gets the
+   * commands of its mailbox and before them `taken`: commands that were removed from the mailbox and not begun.
    */
   discard: (actor: AppActor, taken?: PendingCommand[]) => void
   replies: ReplyQueue
@@ -45,28 +45,28 @@ export interface CommitterParts extends FlushParts {
 
 type Kind = 'group' | 'apart'
 
-/** A flush of so few costs about what one of fewer does: it is not made smaller. */
+/** The commands of a flush are not divided below this number: a smaller flush costs about as much. */
 const leastPortion = 32
 
 /**
- * How long commands gather after a flush where other nodes commit too, as a share of what that flush took, and at most.
- * Measured on three nodes that share two cores, three rounds in turns with and without: 62 commits for 1,000 sends instead
- * of 97, 8 % less processor time and 6 % more sends; on two nodes nothing beyond noise.
+ * How long commands gather after a flush where other nodes commit too: a share of that flush's duration, and at most.
+ * Measured on three nodes that share two cores, three rounds in turns with and without: 62 commits for 1,000 sends
+ * instead of 97, 8 % less processor time and 6 % more sends; on two nodes nothing beyond noise.
  */
 const gatherShare = 0.5
 const mostGatherMs = 4
 
-/** After a flush of so few there is nothing worth waiting for. */
+/** After a flush of at most this many commands, no others are waited for. */
 const fewCommands = 2
 
-/** Apps whose commands load rows in one transaction: each waits for the slowest of them. A guess. */
+/** The most apps whose commands load rows in one transaction: each waits for the slowest. A guess. */
 const loadsAtOnce = 32
 
 /**
- * Group commit over all actors: one transaction for the commands that have gathered in their mailboxes, several in
- * flight, never two with the same app. A command that waits starts it; while all connections are busy commands gather,
- * so load makes flushes larger instead of more. `idle` resolves when nothing waits. If the process dies, open
- * transactions roll back: nothing of them was acknowledged.
+ * Group commit over all actors: a flush takes the commands that have gathered in the mailboxes and commits them in one
+ * transaction. Several flushes may be in flight, never two with the same app. A waiting command starts a flush; while
+ * all connections are busy, commands gather, so that load makes flushes larger instead of more frequent. When the
+ * process dies, open transactions roll back; none of their commands was acknowledged.
  */
 export class Committer {
   readonly #parts: CommitterParts
@@ -74,18 +74,18 @@ export class Committer {
   readonly #free: Record<Kind, CommitConnection[]>
   readonly #onIdle: (() => void)[] = []
   #isScheduled = false
-  /** Set while only patient commands wait. */
+  /** The timer of patient commands, while no others wait. */
   #sharing: NodeJS.Timeout | null = null
-  /** When the last commit began that held others than patient commands. */
+  /** When the last commit with commands that are not patient began. */
   #committedAtMs = Number.NEGATIVE_INFINITY
   #isLoadsTurn = false
   #openFlushes = 0
   /** Commands in the last group commit. */
   #lastTaken = 0
-  /** When the last flush ended, and how long it took. */
+  /** When the last flush ended, and its duration. */
   #endedAtMs = 0
   #tookMs = 0
-  /** Set while commands gather for the next flush, though a connection is free. */
+  /** The timer of the next flush, while commands gather although a connection is free. */
   #gathering: NodeJS.Timeout | null = null
 
   constructor(parts: CommitterParts) {
@@ -93,7 +93,7 @@ export class Committer {
     this.#free = { group: [...parts.groupConnections], apart: [...parts.apartConnections] }
   }
 
-  /** Schedules a flush for an actor that has received commands, or has become free for the ones that wait. */
+  /** Schedules a flush for an actor whose mailbox has received commands, or which is no longer busy. */
   wake(actor: AppActor): void {
     if (actor.waiting === 0 || actor.isBusy) return
     this.#ready.add(actor)
@@ -104,14 +104,14 @@ export class Committer {
       return
     }
     this.#isScheduled = true
-    // After this turn of the event loop: all requests that arrived in it share the flush.
+    // After this turn of the event loop, so that all requests that arrive in it share the flush.
     setImmediate(() => {
       this.#isScheduled = false
       this.#start()
     })
   }
 
-  /** Resolves when nothing is being committed and nothing waits. */
+  /** Resolves when no commit is in flight and no command waits. */
   async idle(): Promise<void> {
     if (this.#isIdle()) return
     await new Promise<void>(resolve => this.#onIdle.push(resolve))
@@ -122,8 +122,8 @@ export class Committer {
   }
 
   /**
-   * How long to let commands gather. Where several nodes commit, PostgreSQL and not this process has most to do: it does
-   * less where the next commands of callers that the last flush answered share the next flush.
+   * How long to let commands gather. Where several nodes commit, PostgreSQL is the bottleneck and not this process: it
+   * does less work if the next commands of the callers that the last flush answered share the next flush.
    */
   #gatherMs(): number {
     if (this.#lastTaken <= fewCommands || !this.#parts.otherNodes.areCommitting) return 0
@@ -158,14 +158,14 @@ export class Committer {
     }
   }
 
-  /** True where something waits that is not waiting to share a commit. */
+  /** True where commands wait that are not patient, or may wait no longer. */
   #hasUrgent(): boolean {
     if (this.#sharing === null) return this.#ready.size > 0
     for (const actor of this.#ready) if (!actor.isPatient) return true
     return false
   }
 
-  /** What loads rows and what is contended take turns, so that neither keeps all connections. */
+  /** Commands that load rows and commands of contended apps take turns, so that neither occupies all connections. */
   #gatherApart(): FlushEntry[] {
     this.#isLoadsTurn = !this.#isLoadsTurn
     const [first, second] = this.#isLoadsTurn
@@ -174,7 +174,7 @@ export class Committer {
     return first.length > 0 ? first : second()
   }
 
-  /** One command of each app: what a second one would load, the first has not written yet. */
+  /** At most one command of each app: a second one would load rows that the first has not written yet. */
   #gatherLoads(): FlushEntry[] {
     const entries: FlushEntry[] = []
     for (const actor of this.#ready) {
@@ -210,9 +210,10 @@ export class Committer {
   }
 
   /**
-   * How many to take: half of what waits and what went last, so that flushes are of one size. Where one takes all that
-   * there is, as after a pause, this process has nothing to do until PostgreSQL has done it, and PostgreSQL nothing while
-   * this process answers: with 64 senders that cost 5 % of their messages, with 256 2 % (measured).
+   * The most commands for the next flush: half of the sum of those waiting and those in the last flush, so that flushes
+   * are of equal size. If one flush took all of them, as after a pause, this process would idle until PostgreSQL has
+   * committed it, and PostgreSQL while this process answers: that cost 5 % of the messages with 64 senders, and 2 %
+   * with 256 (measured).
    */
   #portion(): number {
     let waiting = 0
@@ -255,9 +256,7 @@ export class Committer {
     })
   }
 
-  /**
-   * Commits to the apps that no other node writes to; the other commands go back into their mailboxes. Never rejects.
-   */
+  /** Commits to the apps that no other node writes to; other commands return to their mailboxes. Never rejects. */
   async #runGroup(connection: CommitConnection, entries: FlushEntry[]): Promise<void> {
     try {
       this.#conclude(await flush(this.#parts, connection, entries))
@@ -267,8 +266,8 @@ export class Committer {
   }
 
   /**
-   * Commits all entries under locks, or where that fails command by command, so that a bad one fails alone. Never
-   * rejects; false where PostgreSQL could not be asked.
+   * Commits all entries under locks. Where that fails, commits each command by itself, so that the one at fault fails
+   * alone. Never rejects. Returns false where PostgreSQL was not reachable.
    */
   async #run(connection: CommitConnection, entries: FlushEntry[]): Promise<boolean> {
     try {
@@ -285,7 +284,10 @@ export class Committer {
     for (const { actor, commands } of lost) this.#parts.discard(actor, commands)
   }
 
-  /** Deals with entries whose commit has failed. Never rejects; false where PostgreSQL could not be asked. */
+  /**
+   * Repeats or refuses the commands of a failed commit. Never rejects. Returns false where PostgreSQL was not
+   * reachable.
+   */
   async #recover(connection: CommitConnection, entries: FlushEntry[], error: unknown): Promise<boolean> {
     if (error instanceof OutcomeUnknown) {
       this.#giveUp(entries, error)
@@ -301,7 +303,8 @@ export class Committer {
   }
 
   /**
-   * One by one until PostgreSQL is away: each of the others would wait for as long, and who comes meanwhile for all.
+   * Commits entries one by one. Once PostgreSQL is not reachable the rest is refused: each would wait for a timeout,
+   * and commands that arrive meanwhile for all of them.
    */
   async #separate(connection: CommitConnection, alone: FlushEntry[], reason: unknown): Promise<void> {
     this.#parts.log.warn(
@@ -318,7 +321,8 @@ export class Committer {
   }
 
   /**
-   * Refuses a command that failed alone, unless another node has done it since the look-up of its key. Never rejects.
+   * Refuses a command that failed alone, unless it lost a race for its idempotency key: then the result of the other
+   * commit is read. Never rejects.
    */
   async #retry(connection: CommitConnection, entry: FlushEntry, reason: unknown): Promise<void> {
     if (!isIdempotencyRace(reason)) return this.#fail(entry, reason)
@@ -331,9 +335,7 @@ export class Committer {
     }
   }
 
-  /**
-   * For a commit that may or may not have taken place: memory is loaded anew, and callers may repeat their requests.
-   */
+  /** After a commit with an unknown outcome: the apps are loaded again, and callers may repeat their requests. */
   #giveUp(entries: FlushEntry[], error: OutcomeUnknown): void {
     this.#parts.log.error({ apps: entries.length, error }, 'PostgreSQL was lost while committing')
     for (const { actor } of entries) this.#parts.discard(actor)
@@ -348,7 +350,7 @@ export class Committer {
     }
   }
 
-  /** Their callers may try again in a moment. */
+  /** Answers with 503: callers may repeat their requests in a moment. */
   #refuse(entries: FlushEntry[]): void {
     for (const { commands } of entries) this.#parts.replies.refuse(commands, overloaded())
   }

@@ -8,36 +8,36 @@ import { idsPerDraw, IdPool, type DrawnIds } from '../../log/id-pool.ts'
 import { toIdArray } from '../../postgres/arrays.ts'
 import { listStoredResults, isIdempotencyRace, toStoredResults, type StoredResults } from './idempotency.ts'
 
-/** The connection broke after a commit was sent: it may have taken place, or not. */
+/** The connection broke after a commit was sent: PostgreSQL may have committed it or not. */
 export class OutcomeUnknown extends Error {}
 
-/** What the lock step found: everything that decisions of this flush depend on. */
+/** What `begin` read under the locks: all that the decisions of a flush depend on. */
 export interface Locked {
-  /** App id → newest rev, for the apps that exist. */
+  /** App id → head rev, for the apps that exist. */
   heads: Map<number, number>
-  /** As many as asked for, ascending, larger than every rev of the locked apps. */
+  /** As many numbers as asked for, ascending, larger than every rev of the locked apps. */
   ids: number[]
   /** Numbers beyond `ids`, for the pool once the transaction is committed. */
   ahead: DrawnIds
-  /** Id of the transaction that holds the locks. */
+  /** The id of the transaction that holds the locks. */
   transaction: string
-  /** Newest rev of what belongs to no app. */
+  /** The head rev of the shared log. */
   sharedRev: number
-  /** What is stored under the idempotency keys. */
+  /** The results that are stored under the idempotency keys. */
   storedResults: StoredResults
 }
 
-/** Why nothing was written; where nothing of this is the case, the numbers were too old. */
+/** Why an optimistic commit wrote nothing. Where none of this explains it, its numbers were too old. */
 export interface Conflict {
-  /** Apps that have moved, or are being written by others, with their newest committed rev; 0 for one that is gone. */
+  /** Apps that others have written, or have locked, with their committed head rev; 0 for an app that is gone. */
   apps: Map<number, number>
   /** Hex of the idempotency keys that were stored before. */
   keys: Set<string>
-  /** The newest rev of what belongs to no app. */
+  /** The head rev of the shared log. */
   sharedRev: number
 }
 
-/** What to lock, and to draw, before something is decided. */
+/** What `begin` locks, looks up and draws. */
 interface Lock {
   apps: number[]
   /** Idempotency keys to look up. */
@@ -45,26 +45,26 @@ interface Lock {
   /** How many numbers to draw for use now, and for the pool. */
   count: number
   ahead: number
-  /** Leaves out apps that others have locked, instead of waiting for them. */
+  /** Leaves out apps that other transactions have locked, instead of waiting for them. */
   skipsLocked?: boolean
 }
 
 /**
- * How long after a collision apps are locked before they are moved, which takes a tenth more of PostgreSQL's time: where
- * nodes write to the same apps, they go on doing so. A guess.
+ * How long after a collision optimistic commits lock the apps that they write, at a tenth more of PostgreSQL's time:
+ * nodes that write to an app together usually go on doing so. A guess.
  */
 const locksMs = 60_000
 
 /**
- * How long a group commit waits for a row that another node has locked, before it gives up and leaves out what is locked.
- * A guess: far longer than the commit of a node that lives.
+ * How long a group commit waits for a row that another node has locked, before it leaves out the locked apps. A guess:
+ * far longer than a commit of a node that works.
  */
 export const lockWaitMs = 100
 
-/** Time for one step of a commit. Its requests wait for as long, so it is shorter than what reads may take. */
+/** The time limit of one step of a commit. Shorter than that of reads: all requests of the flush wait for the step. */
 const stepSeconds = 10
 
-/** As nodes have them. Its transactions hold the locks of apps that other nodes wait for. */
+/** Opens a connection with the time limits of nodes: its transactions hold locks that other nodes wait for. */
 export function openCommitConnection(url: string): CommitConnection {
   const open = () =>
     openConnection({
@@ -86,17 +86,17 @@ interface CommitConnectionOptions {
 
 /**
  * One connection for commits, one transaction at a time: `begin`, then `commit` or `rollback`; or `commitOptimistic`.
- * Owned by the committer. A connection that breaks or falls silent is thrown away with everything on it and a new one is made.
+ * Owned by the committer. A connection that breaks or does not answer is closed, and a new one is opened.
  */
 export class CommitConnection {
   readonly #open: () => Sql
   readonly #deadlineMs: number
-  /** Numbers at hand for `commitOptimistic`. */
+  /** Numbers that `commitOptimistic` may use. */
   readonly ids = new IdPool(() => performance.now())
-  /** What was prepared on this connection. */
+  /** The statements that are prepared on this connection. */
   readonly #texts: StatementTexts = new Map()
   #collisions = 0
-  /** Until then other nodes are expected to write to the same apps. */
+  /** Until then `commitOptimistic` locks the apps that it writes. */
   #locksUntilMs = 0
   #sql: Sql
 
@@ -106,20 +106,19 @@ export class CommitConnection {
     this.#sql = open()
   }
 
-  /** How often `commitOptimistic` has come to nothing so far. */
+  /** How often `commitOptimistic` has ended in a conflict so far. */
   get collisions(): number {
     return this.#collisions
   }
 
-  /** For reads that belong to the transaction. */
+  /** For reads in the open transaction. */
   get db(): Db {
     return this.#sql
   }
 
   /**
-   * Starts a transaction and locks the apps, in id order so that two nodes never wait for each other in a circle.
-   * The numbers are drawn after the locks: PostgreSQL runs the statements of a connection one after the other. One
-   * round trip.
+   * Starts a transaction and locks the apps in id order, so that two nodes never wait for each other in a circle. The
+   * numbers are drawn under the locks: PostgreSQL runs the statements of a connection in their order. One round trip.
    */
   async begin({ apps, keys, count, ahead, skipsLocked = false }: Lock): Promise<Locked> {
     this.#renew()
@@ -127,7 +126,7 @@ export class CommitConnection {
     const waiting = skipsLocked ? sql`skip locked` : sql``
     const [, rows, [drawn], stored] = await this.withTimeout(
       Promise.all([
-        // Here it waits for transactions that locked an app before, as long as a step may take.
+        // Waits for other transactions that have locked an app, as long as a step may take.
         sql.unsafe('begin; set local lock_timeout = 0').simple(),
         sql<{ id: number; head_rev: number }[]>`
           select id, head_rev from apps where id = any(${toIdArray(apps)}::bigint[]) order by id for no key update ${waiting}`,
@@ -151,19 +150,20 @@ export class CommitConnection {
   }
 
   /**
-   * Writes and commits in one round trip. `moved`: how many apps it moves. Rejects with OutcomeUnknown where the answer
-   * got lost; with any other error nothing was written. Fills the pool: before, a crash of PostgreSQL could take the
-   * sequence back to before the numbers that `begin` drew.
+   * Writes and commits in one round trip. `moved`: the number of apps that the statement writes. Rejects with
+   * OutcomeUnknown where the answer was lost; with any other error nothing was written. Adds the numbers of `begin` to
+   * the pool: until the commit, a crash of PostgreSQL could reset the sequence, and it would give the numbers out
+   * again.
    */
   async commit(statement: WriteStatement, { transaction, ahead }: Locked, moved: number): Promise<void> {
     const written = this.#write(
       statement.finishInTransaction(transaction, this.#texts, { ...movesAll(statement), param: moved }),
     )
     // Outside a transaction a plain `commit` only warns, so that a lost transaction would look like a success.
-    // `and chain` is an error there; the transaction that it opens is ended at once.
+    // `commit and chain` is an error there. The transaction that it opens is ended at once.
     const committed = this.#sql.unsafe('commit and chain; rollback').simple()
     const [write, commit] = await this.withTimeout(Promise.allSettled([written, committed]))
-    // The transaction was lost, and the statement came to a new connection.
+    // The transaction was lost, and the driver ran the statement on a new connection.
     if (write.status === 'rejected' && isFenced(write.reason)) throw overloaded()
     if (write.status === 'rejected' && isAnswer(write.reason)) throw write.reason
     if (write.status === 'rejected' || commit.status === 'rejected') {
@@ -176,16 +176,16 @@ export class CommitConnection {
   }
 
   /**
-   * Writes and commits in one round trip, without a lock taken before, what was decided on what was known. Where that no
-   * longer holds, or the numbers are too old, nothing was written: then it says why, and null where it was written.
-   * Rejects as `commit` does. Fills the pool where it moves an app: PostgreSQL waits for no disk where nothing was
-   * written, so that a crash could undo the draw.
+   * Writes and commits in one round trip, without locks taken before. Returns null after the commit. Returns a Conflict
+   * where an expectation does not hold, or the numbers are too old: then nothing was written. Rejects as `commit` does.
+   * Adds numbers to the pool where the statement writes an app: for a transaction that writes nothing PostgreSQL does
+   * not wait for the disk, so that a crash could undo the draw.
    *
-   * The commit takes effect at one moment, in which the apps and the environment were as they were known to be. Where
-   * apps moved elsewhere lately, the rows of the apps are locked as they are looked at. Then it waits for no other commit:
-   * an app that another node has locked is about to move, and counts as moved. So it is never part of a deadlock over
-   * apps, and never delays other apps. Where no other node writes to the apps it does without these locks; a lock of another
-   * node then delays it by at most `lockWaitMs`.
+   * The commit is atomic: all expectations hold at the moment in which it takes effect. After a recent collision the
+   * statement locks the rows of the apps as it reads them, and skips locked rows: an app that another node has locked
+   * is about to change, and counts as changed. So it waits for no other commit, takes part in no deadlock over apps,
+   * and does not delay other apps. Without a recent collision it takes no such locks; a lock of another node then
+   * delays it by at most `lockWaitMs`.
    */
   async commitOptimistic(statement: WriteStatement, expected: Expected): Promise<Conflict | null> {
     this.#renew()
@@ -201,12 +201,12 @@ export class CommitConnection {
       if (expected.moved.length > 0) this.ids.put({ ids: toNumbers(attempt!.numbers), atMs: attempt!.now_ms })
       return null
     } catch (error) {
-      // While this statement looked at an app and moved it, another one did. With locks that is seen before.
+      // Another transaction wrote an app between this statement's read and its write. With locks the read notices it.
       if (!locks && (isFenced(error) || isCollision(error))) {
         this.#collide()
         return this.commitOptimistic(statement, expected)
       }
-      // Both ends of a race, for one key or for rows that belong to no app; each is decided again under locks.
+      // A race for an idempotency key, or for rows that belong to no app. Both sides decide again, under locks.
       if (isCollision(error) || isIdempotencyRace(error)) {
         this.#collide()
         return { apps: new Map(), keys: new Set(), sharedRev: expected.sharedRev }
@@ -217,26 +217,26 @@ export class CommitConnection {
     }
   }
 
-  /** Ends a transaction that wrote nothing, or failed. Never rejects. */
+  /** Ends a transaction that wrote nothing or failed. Never rejects. */
   async rollback(): Promise<void> {
     try {
       await this.withTimeout(this.#sql.unsafe('rollback').simple())
     } catch {
-      // A connection that cannot even roll back is given up; PostgreSQL then rolls back by itself.
+      // PostgreSQL rolls back by itself when the connection is closed.
       this.reset()
     }
   }
 
-  /** Throws the connection away. What was running on it fails. */
+  /** Closes the connection and opens another one. Statements in flight fail. */
   reset(): void {
     const old = this.#sql
     this.#sql = this.#open()
     this.#texts.clear()
-    // Nothing waits for the old connection any more, so how it ends changes nothing.
+    // Nothing uses the old connection any more, so an error while it closes has no effect.
     old.end({ timeout: 0 }).catch(() => {})
   }
 
-  /** Only between transactions. */
+  /** Opens another connection when this one has prepared too many statements. Called between transactions. */
   #renew(): void {
     if (this.#texts.size >= statementLimit) this.reset()
   }
@@ -251,8 +251,8 @@ export class CommitConnection {
   }
 
   /**
-   * Finds what was in the way of an attempt. A query of its own, so that attempts that succeed, nearly all, do not pay
-   * for it.
+   * Finds why an attempt failed. A separate query, so that attempts that succeed, which are nearly all, do not pay for
+   * it.
    */
   async #findConflict({ moved, unmoved }: Expected, { held, environment, keys }: Attempt): Promise<Conflict> {
     const free = new Set(held?.split(',').map(Number))
@@ -276,8 +276,7 @@ export class CommitConnection {
   }
 
   /**
-   * What `work` gives; where that takes longer than a step may, the connection is given up, and with it what runs
-   * there.
+   * Resolves as `work` does. Beyond the time limit of a step, closes the connection and rejects with OutcomeUnknown.
    */
   async withTimeout<T>(work: Promise<T>): Promise<T> {
     const onTimeout = (): never => {
@@ -288,13 +287,15 @@ export class CommitConnection {
   }
 }
 
-/** True where PostgreSQL answered with an error: then it rolled back. Its own end (57P…) is no such answer. */
+/**
+ * True where PostgreSQL answered with an error, and so rolled back. That it is shutting down (57P…) is no such answer.
+ */
 export function isAnswer(error: unknown): boolean {
   const code = (error as { code?: unknown }).code
   return (error as Error).name === 'PostgresError' && typeof code === 'string' && !code.startsWith('57P')
 }
 
-/** All that were drawn, ascending, from the first of each draw. */
+/** The numbers of several draws, ascending, from the first number of each. */
 function toNumbers(firsts: string | null): number[] {
   if (firsts === null) return []
   return firsts.split(',').flatMap(first => Array.from({ length: idsPerDraw }, (_, at) => Number(first) + at))

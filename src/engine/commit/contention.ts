@@ -1,28 +1,29 @@
-/** After the first conflict, and at most: see below. Guesses. */
+/** The careful commits after the first conflict, and the most after any. Guesses. */
 const firstCareful = 1
 const mostCareful = 64
 
 /**
- * Whether to ask for an app's lock before deciding. Deciding without it is work done twice where another node was
- * faster: so each conflict makes the next commits of this app, and of no other, careful, twice as many as the last one
- * did. Counted in commits and not in time: a node that writes rarely would otherwise forget between two of them.
+ * Exponential back-off from optimistic commits, for one app. An optimistic commit that meets a conflict is work done
+ * twice, so after each conflict the next commits of the app are careful: they lock it before they decide. Each conflict
+ * doubles their number. Counted in commits and not in time, which would pass between two commits of a node that writes
+ * rarely.
  */
 export class Contention {
   #careful = 0
   #next = firstCareful
 
-  /** The next commit should lock the app first. */
+  /** True where the next commit should lock the app first. */
   get isCareful(): boolean {
     return this.#careful > 0
   }
 
-  /** The app had moved when it was to be written. */
+  /** Records a commit that found the app changed by another node. */
   conflicted(): void {
     this.#careful = this.#next
     this.#next = Math.min(this.#next * 2, mostCareful)
   }
 
-  /** What the commit was decided on still held. */
+  /** Records a commit that found the app unchanged. */
   succeeded(): void {
     if (this.#careful > 0) this.#careful--
     else this.#next = firstCareful

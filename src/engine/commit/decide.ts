@@ -10,21 +10,23 @@ import { findEarlier, requireSameRequest, type StoredResults } from './idempoten
 import type { State } from '../state.ts'
 
 /**
- * Rows that follow from an event and are written by the same commit, such as webhook deliveries. `state` is that of the
- * app as its commands in this commit leave it.
+ * Returns rows to be written in the commit of an event, such as webhook deliveries. `state` is the app's state after
+ * all of its commands in this commit.
  */
 export type SameCommitProjection = (event: AppEvent, state: Pick<State, 'app' | 'member' | 'members'>) => Write[]
 
-/** One app's part of a flush. */
+/** The commands of one app in a flush. */
 export interface FlushEntry {
   actor: AppActor
   commands: PendingCommand[]
 }
 
-/** What became of a command. `isRepeat`: it was done before under its idempotency key. */
+/** The outcome of a command. `isRepeat`: the result is that of an earlier command with the same idempotency key. */
 export type CommandResult = Reply & { isRepeat?: boolean }
 
-/** What an entry came to: written first; after the commit adopted, published and answered. */
+/**
+ * The outcome of an entry. Its rows are written; after the commit its draft is adopted, and its events are published.
+ */
 export interface DecidedEntry {
   entry: FlushEntry
   draft: Draft
@@ -33,19 +35,19 @@ export interface DecidedEntry {
   writes: Write[]
 }
 
-/** What all decisions of a flush have in common. */
+/** The context that all decisions of a flush share. */
 export interface FlushContext {
   projections: SameCommitProjection[]
   userCache: UserCache
   ids: IdSequence
   now: Date
-  /** What was committed before under the idempotency keys of this flush. */
+  /** The results that were committed before under the idempotency keys of this flush. */
   storedResults: StoredResults
-  /** There is one command in the whole flush: a bug in it concerns no other. */
+  /** True where the flush has one command, so that a bug in it affects no other. */
   isAlone: boolean
 }
 
-/** Decides the commands of an entry, each on the outcome of the one before. */
+/** Decides the commands of an entry, each on the state that the command before it leaves. */
 export function decide(context: FlushContext, entry: FlushEntry): DecidedEntry {
   const decision = begin(entry)
   for (const pending of entry.commands)
@@ -53,9 +55,7 @@ export function decide(context: FlushContext, entry: FlushEntry): DecidedEntry {
   return project(context, decision)
 }
 
-/**
- * As `decide`, for an entry of one command that reads rows first; on `db`, the connection that holds the app's lock.
- */
+/** As `decide`, for an entry of one command that loads rows first. `db`: the connection that holds the app's lock. */
 export async function loadAndDecide(context: FlushContext, entry: FlushEntry, db: Db): Promise<DecidedEntry> {
   const decision = begin(entry)
   const pending = entry.commands[0]!
@@ -90,7 +90,10 @@ function run(context: FlushContext, decision: DecidedEntry, pending: PendingComm
   }
 }
 
-/** A bug fails alone: the flush is repeated with this command by itself. */
+/**
+ * Records a refusal. A bug is thrown instead, unless the command is alone: the flush is then repeated command by
+ * command.
+ */
 function fail({ isAlone }: FlushContext, decision: DecidedEntry, pending: PendingCommand, reason: unknown): void {
   if (!isRefusal(reason) && !isAlone) throw reason
   decision.results.push({ pending, reason })
@@ -104,7 +107,7 @@ function project({ projections }: FlushContext, decision: DecidedEntry): Decided
   return decision
 }
 
-/** Gives a command what the first one with its key came to: in an earlier commit, or in this flush. */
+/** Answers a command as the first command with its idempotency key, if there was one before or in this flush. */
 function answerRepeat({ storedResults }: FlushContext, decision: DecidedEntry, pending: PendingCommand): boolean {
   const { idempotencyKey } = pending
   if (idempotencyKey === undefined) return false

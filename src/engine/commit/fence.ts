@@ -3,18 +3,19 @@ import { idsPerDraw, usableMs } from '../../log/id-pool.ts'
 import { toBytesArray, toIdArray } from '../../postgres/arrays.ts'
 import { saveApps, saveHeads } from '../store.ts'
 
-/** What was known when a flush was decided without a lock. */
+/** The expectations of an optimistic commit: what its decisions assumed without a lock. */
 export interface Expected {
-  /** The apps that the statement moves: it does so only from the rev that they were known to have. */
+  /** The apps that the statement writes, with the head rev that they must still have. */
   moved: AppRev[]
-  /** The other apps that something was decided about. */
+  /** Apps that decisions read and the statement does not write, with the head rev that they must still have. */
   unmoved: AppRev[]
-  /** Idempotency keys that it stores, none of which was known to be stored. */
+  /** The idempotency keys that the statement stores. None may be stored yet. */
   keys: Buffer[]
+  /** The head rev that the shared log must still have. */
   sharedRev: number
-  /** When the numbers that it uses were drawn. */
+  /** When the numbers of the commit were drawn, by PostgreSQL's clock. */
   drawnAtMs: number
-  /** How many of them it could take. */
+  /** The most numbers that the commit may use. */
   count: number
 }
 
@@ -23,24 +24,25 @@ export interface AppRev {
   head_rev: number
 }
 
-/** What an optimistic statement answers. */
+/** The row that an optimistic statement returns. */
 export interface Attempt {
   holds: boolean
   now_ms: number
   numbers: string | null
   environment: number
-  /** Where it does not hold: ids of the apps that were not in the way. */
+  /** Where the fence does not hold: the ids of the apps to write that were as expected. */
   held: string | null
-  /** Hex of the idempotency keys that were there. */
+  /** Where the fence does not hold: hex of the idempotency keys that were stored before. */
   keys: string | null
 }
 
-/** PostgreSQL's clock at this moment, in whole milliseconds. */
+/** The present time of PostgreSQL's clock, in whole milliseconds. */
 export const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint'
 
 /**
- * Lets a statement write only where everything still is as it was known to be. A single app is named by values instead
- * of arrays, and nothing is asked that need not be: PostgreSQL then spends a fifth less on a lone message (measured).
+ * The condition under which an optimistic statement writes: all expectations hold. A single app is passed as values
+ * instead of arrays, and conditions that do not apply are left out: PostgreSQL then spends a fifth less on a lone
+ * message (measured).
  */
 export function toFence(
   statement: WriteStatement,
@@ -85,12 +87,13 @@ export function toFence(
         before: has.moved
           ? [`held as materialized (${free}${locks ? ' for no key update of a skip locked' : ''})`]
           : [],
-        // One after the other: a transaction takes its id, in the order of transactions, before the age of its ids is looked at.
-        // A commit that stalls in between would else write ids that the poller of changed apps has given up as unused.
+        // The `case` orders the two: the transaction gets its own id, and only then the age of the numbers is checked.
+        // Otherwise a commit that stalls in between could write numbers that the poller of changed apps no longer
+        // expects.
         columns: `head_rev as environment, case when ${conditions.filter(Boolean).join(' and ')}
           then ${has.moved ? `case when pg_current_xact_id() is not null then ${isFresh} end` : isFresh}
           else false end as holds from environment`,
-        // Division by zero: each app that was locked was moved, or something is wrong with the statement itself.
+        // A division by zero where an app was held and not written: then the statement itself is wrong.
         returning: `holds, environment, ${nowMs} as now_ms,
           1 / (not holds or ${write(count!)})::int as whole,
           ${has.moved ? `case when holds then ${next} end` : 'null'} as numbers,
@@ -105,14 +108,16 @@ export function toFence(
 const idOf = ({ id }: AppRev) => id
 const revOf = ({ head_rev }: AppRev) => head_rev
 
-/** A condition: each app was moved, from the rev that it was known to have, and once only in this statement. */
+/**
+ * The condition that the statement has written each app exactly once, from the head rev that it was expected to have.
+ */
 export function movesAll(statement: WriteStatement) {
   const names = [saveHeads, saveApps].filter(batch => statement.has(batch)).map(({ name }) => name)
   const counts = names.map(name => `(select count(*) from ${name})`)
   return { shape: names.join(), write: (moved: string) => `${[0, ...counts].join(' + ')} = ${moved}::int` }
 }
 
-/** How often to draw for so many numbers. */
+/** How many draws give so many numbers. */
 export function drawsFor(ids: number): number {
   return Math.ceil(ids / idsPerDraw)
 }

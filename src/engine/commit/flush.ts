@@ -22,45 +22,42 @@ import { hasMoved, toStatement } from './write-set.ts'
 const AppIsGone = problem(404, 'not-found', 'There is no such app, or it is not visible to you.')
 
 export interface FlushParts {
-  /** For what is read outside of the commits' transactions. */
+  /** For reads outside of the commits' transactions. */
   sql: Sql
   sharedLog: SharedLog
   userCache: UserCache
   events: EventTypes
   projections: SameCommitProjection[]
-  /** Called when memory has taken a commit over. */
+  /** Called when the state of an app has the events of a commit. */
   published: (state: AppState, events: readonly AppEvent[]) => void
-  /** Called after a commit of this node with the app's new events: other nodes may want to know. */
+  /** Called after a commit of this node with the new events of an app, for other nodes. */
   committed: (events: AppEvent[]) => void
   now: () => Date
 }
 
-/** What became of a flush: each of its commands has a result, or was left as it is for one of two reasons. */
+/** The outcome of a flush. Each command has a result, or was not run for one of two reasons. */
 export interface Flushed {
   results: CommandResult[]
-  /** Their apps are contended, and are to be committed apart from the others. */
+  /** Entries of contended apps, which are to be committed apart from others. */
   apart: FlushEntry[]
   /**
-   * Memory is wrong: no history leads from it to what is there. Other actors are to do these commands; none, where the app
-   * is gone.
+   * Entries whose state is wrong: the log does not lead from it to the app's row. The commands are for a new actor;
+   * there are none where the app is gone.
    */
   lost: FlushEntry[]
 }
 
-/**
- * How often the rest of a flush is tried again without those that were in the way. A guess: once is nearly always
- * enough.
- */
+/** How often a flush is tried without the entries in conflict. A guess: the second attempt nearly always succeeds. */
 const attemptLimit = 4
 
 /**
- * One group commit: decides every command on the exact state of its app, writes everything in one statement, commits;
- * then memory and events. Rejects with OutcomeUnknown where the commit may have happened; with anything else nothing
- * was written, and a transaction may still have to be rolled back.
+ * One group commit: decides each command on the exact state of its app, writes all rows in one statement, commits, and
+ * then applies and publishes the events. Rejects with OutcomeUnknown where the commit may have happened; with any other
+ * error nothing was written, and a transaction may have to be rolled back.
  *
- * Usually no other node writes to the apps, so the commands are decided on what memory holds, and the statement checks
- * that this still is the newest. An app for which it is not, or to which another node is writing, is left out, and the
- * others commit at once: it never waits for other nodes' commits.
+ * Usually no other node writes to the apps, so commands are decided on the state in memory, and the statement checks
+ * that the state is current. An app whose state is not, or to which another node is writing, is left out, and the
+ * others commit at once: a group commit never waits for commits of other nodes.
  */
 export async function flush(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Flushed> {
   const found = await (flushOptimistic(parts, connection, entries) ?? flushFree(parts, connection, entries))
@@ -69,8 +66,8 @@ export async function flush(parts: FlushParts, connection: CommitConnection, ent
 }
 
 /**
- * The commit of entries that must not hold up others: of contended apps, or one command of each app that loads rows
- * first. Reads what the apps have missed before it locks them; waits for the locks. Rejects as `flush` does.
+ * Commits entries that could delay others: of contended apps, or commands that load rows first, one of each app. Reads
+ * the events that the states have missed, then waits for the locks of the apps. Rejects as `flush` does.
  */
 export async function flushApart(
   parts: FlushParts,
@@ -107,7 +104,7 @@ interface Found {
   apart: FlushEntry[]
 }
 
-/** One round trip, and one more for each time that something was in the way. Null where there are no numbers for it. */
+/** One round trip, and one more for each conflict. Null where the pool has too few numbers. */
 function flushOptimistic(
   parts: FlushParts,
   connection: CommitConnection,
@@ -139,7 +136,7 @@ function flushOptimistic(
       if (conflict === null) break
       const isStale = conflict.sharedRev !== sharedRev
       const rest = split(decisions, decision => isInTheWay(conflict, decision), leave)
-      // Nothing was in the way that can be left out: another race, or numbers that are too old.
+      // No entry to leave out explains the conflict: another race, or numbers that are too old.
       if (attempt === attemptLimit || (rest.length === decisions.length && !isStale)) {
         rest.forEach(leave)
         decisions = []
@@ -147,7 +144,7 @@ function flushOptimistic(
       }
       decisions = rest
       if (!isStale) continue
-      // What belongs to no app has changed: all is decided again, with the numbers of before.
+      // The shared log has moved: all commands are decided again, with the same numbers.
       await parts.sharedLog.catchUpTo(conflict.sharedRev)
       sharedRev = parts.sharedLog.rev
       decisions = split(decideOn(rest.map(({ entry }) => entry)), isRepeatRefused, leave)
@@ -157,7 +154,7 @@ function flushOptimistic(
   return commit()
 }
 
-/** Two round trips: draws numbers and locks the apps that no other node writes to, then commits. */
+/** Two round trips: draws numbers and locks the apps that no other node has locked, then commits. */
 async function flushFree(parts: FlushParts, connection: CommitConnection, entries: FlushEntry[]): Promise<Found> {
   const count = countIds(entries)
   const locked = await connection.begin({
@@ -183,7 +180,7 @@ async function flushFree(parts: FlushParts, connection: CommitConnection, entrie
   return { decisions, apart }
 }
 
-/** The items for which `isLeft` does not hold; the others are handed to `leave`. */
+/** Returns the items for which `isLeft` is false, and calls `leave` with each of the others. */
 function split<One>(all: One[], isLeft: (one: One) => boolean, leave: (one: One) => void): One[] {
   return all.filter(one => {
     const isLeaving = isLeft(one)
@@ -220,7 +217,7 @@ function toExpected(decisions: DecidedEntry[]) {
   }
 }
 
-/** On the connection that holds the locks, for as long as it is the committer's. */
+/** Decides entries under their locks. `db`: the connection that holds these. */
 async function decideLocked(
   parts: FlushParts,
   db: Db,
@@ -228,8 +225,8 @@ async function decideLocked(
   { ids, storedResults }: Locked,
 ): Promise<DecidedEntry[]> {
   const context = toContext(parts, entries, parts.now(), ids, storedResults)
-  // Together: what several of them have to load then takes one round trip. All of them come to their end: what was left
-  // of one would run in the transaction after this one.
+  // At one time, so that the loads of several commands take one round trip. All are awaited even if one fails: its rest
+  // would run in the next transaction of the connection.
   const settled = await Promise.allSettled(
     entries.map(async entry => (isLoading(entry) ? loadAndDecide(context, entry, db) : decide(context, entry))),
   )
@@ -250,7 +247,9 @@ async function commitLocked(
   else await connection.commit(statement, locked, decisions.filter(({ draft }) => hasMoved(draft)).length)
 }
 
-/** Parts the entries by what the lock found: exact are the states that are at its rev, or can be brought there. */
+/**
+ * Divides entries by their states under the lock: exact, perhaps after a catch-up; app gone; or lost, see `Flushed`.
+ */
 async function findExact(
   parts: FlushParts,
   db: Db,
@@ -278,7 +277,7 @@ async function findExact(
   return { exact, gone, lost }
 }
 
-/** Catches up with all apps at once; returns the actors from whose state no events lead to the app's row. */
+/** Applies what the states have missed. Returns the actors from whose state the log does not lead to the app's row. */
 async function bringForward(parts: FlushParts, db: Db, entries: FlushEntry[]): Promise<Set<AppActor>> {
   const lost = new Set<AppActor>()
   const states = entries.map(({ actor }) => actor.state)
@@ -303,7 +302,7 @@ function toContext(
 }
 
 /**
- * The caller may have lost the right to a request that it repeats: under the lock the first one's result is looked up.
+ * True where a command with an idempotency key was refused. If it is a repeat, the lock step finds the first result.
  */
 function isRepeatRefused({ results }: DecidedEntry): boolean {
   return results.some(result => 'reason' in result && result.pending.idempotencyKey !== undefined)
@@ -324,7 +323,7 @@ function countIds(entries: FlushEntry[]): number {
   return entries.reduce((sum, { commands }) => commands.reduce((inner, pending) => inner + idsOf(pending), sum), 0)
 }
 
-/** Brings memory to what was committed, and publishes it. Returns the results for the callers. */
+/** Applies the committed drafts to the states and publishes the events. Returns the results for the callers. */
 function conclude({ published, committed }: FlushParts, decisions: DecidedEntry[]): CommandResult[] {
   const results: CommandResult[] = []
   for (const { entry, draft, events, results: own } of decisions) {

@@ -5,7 +5,7 @@ import { toBytesArray } from '../../postgres/arrays.ts'
 import { violatedConstraint, type Db, type Sql } from '../../postgres/sql.ts'
 import { reviveDates } from './revive.ts'
 
-/** What a command came to that was committed under an idempotency key, and the hash of its request. */
+/** The result of a command that was committed under an idempotency key, and the hash of its request. */
 interface StoredResult {
   request: Buffer
   result: unknown
@@ -23,15 +23,15 @@ export const KeyReused = problem(422, 'idempotency-key-reused', 'This Idempotenc
   errors: { 'Idempotency-Key': ['was used for another request'] },
 })
 
-/** Callers' keys are hashes of 32 bytes; those of commands that one node asked of another are shorter. */
+/** The length of the keys of forwarded commands. Keys of callers are hashes of 32 bytes. */
 const forwardedBytes = 24
 
-/** Where the time begins in them. Zeros before it, so that they have an end of the index to themselves. */
+/** The position of the time in such a key. The zeros before it keep these keys together at one end of the index. */
 const timeAt = 2
 
 /**
- * Finds what was committed under some of these keys. Served by the primary key. A query that is sent when it is awaited,
- * so that it comes behind the statements that are awaited with it before it, such as the one that locks.
+ * A query for the results that are stored under some keys. Served by the primary key. It is sent when it is awaited,
+ * and so after the statements before it in a `Promise.all`, such as the one that locks.
  */
 export function listStoredResults(db: Db, keys: Buffer[]) {
   return db<(StoredResult & { key: Buffer })[]>`
@@ -42,10 +42,7 @@ export function toStoredResults(rows: readonly (StoredResult & { key: Buffer })[
   return new Map(rows.map(row => [row.key.toString('hex'), row]))
 }
 
-/**
- * The result that was committed under a key before; undefined where there is none. Throws KeyReused where the key was
- * used for another request.
- */
+/** The result that is stored under a key, if any. Throws KeyReused where the key was used for another request. */
 export function findEarlier({ key, request }: IdempotencyKey, stored: StoredResults): { result: unknown } | undefined {
   const earlier = stored.get(key.toString('hex'))
   if (earlier === undefined) return undefined
@@ -58,7 +55,7 @@ export function requireSameRequest(earlier: Buffer, request: Buffer): void {
   if (!earlier.equals(request)) throw KeyReused()
 }
 
-/** Stores the results of commands, each in the commit of its command. */
+/** Stores the result of a command in the commit of the command. */
 export const insertIdempotencyRows = batch<IdempotencyRow>({
   name: 'insert_once',
   columns: { key: 'bytea', request: 'bytea', result: 'jsonb', created_at: 'timestamptz' },
@@ -68,16 +65,16 @@ export const insertIdempotencyRows = batch<IdempotencyRow>({
 })
 
 /**
- * True where another command has been committed under the same key since the key was looked up: in another app, as
- * otherwise one would have waited for the other. Done again, the command finds what was stored.
+ * True for the error of a command whose idempotency key was stored between its look-up and its commit. The other
+ * command was for another app: in one app, one would have waited for the other. A repetition finds the stored result.
  */
 export function isIdempotencyRace(error: unknown): boolean {
   return violatedConstraint(error) === 'idempotency_pkey'
 }
 
 /**
- * The key of a command that one node sends to another: after its time, so that such keys are added to one end of the
- * index and leave at the other. `origin`: 8 bytes that tell the node from all others.
+ * The idempotency key of a forwarded command. Keys ascend with time, so that they are inserted at one end of the index
+ * and removed at the other. `origin`: 8 bytes that identify the node.
  */
 export function toForwardedKey(nowMs: number, origin: Buffer, ticket: number): Buffer {
   const key = Buffer.alloc(forwardedBytes)

@@ -1,18 +1,18 @@
 import type { PendingCommand } from '../app-actor.ts'
 
 /**
- * Answers in one turn of the event loop. Writing answers takes most of this process's time: in small portions, the
- * next commit's steps, which PostgreSQL waits for, come in between (measured: 16 did as well as 4 and 64).
+ * Replies in one turn of the event loop. Writing replies takes most of this process's time; between small portions, the
+ * steps of the next commit, which PostgreSQL waits for, get their turn (measured: 16 did as well as 4 and 64).
  */
 const portion = 16
 
-/** What a command came to, or why it was refused. */
+/** The result of a command, or the reason of its refusal. */
 export type Reply = { pending: PendingCommand; result: unknown } | { pending: PendingCommand; reason: unknown }
 
 /**
- * Answers the commands of a node, each of them once: nothing else resolves or rejects what their callers wait for. Results
- * of commits are answered in the order of the commits. Where other commands wait this begins a turn after it was asked
- * to, so that the next flush is on its way to PostgreSQL by then.
+ * Replies to the commands of a node, to each once: nothing else settles the promises of their callers. Replies of
+ * commits are sent in the order of the commits. Where other commands wait, sending begins a turn of the event loop
+ * later, when the next flush is on its way to PostgreSQL.
  */
 export class ReplyQueue {
   #waiting: Reply[] = []
@@ -20,32 +20,32 @@ export class ReplyQueue {
   #isRunning = false
   #unanswered = 0
 
-  /** Commands whose callers wait for an answer. */
+  /** Commands whose callers wait for a reply. */
   get unanswered(): number {
     return this.#unanswered
   }
 
-  /** A command was made that is to be answered. */
+  /** Counts a new command that is owed a reply. */
   expect(): void {
     this.#unanswered++
   }
 
-  /** Answers what a commit came to. `isLast`: no other command waits. */
+  /** Queues the replies of a commit. `isLast`: no other command waits. */
   add(replies: readonly Reply[], isLast: boolean): void {
     if (isLast && !this.#isRunning && replies.length <= portion) return replies.forEach(reply => this.send(reply))
     for (const reply of replies) this.#waiting.push(reply)
     if (this.#isRunning || this.#waiting.length === 0) return
     this.#isRunning = true
-    // postgres.js writes in a turn of its own, too.
+    // Two turns: postgres.js writes the next flush to its socket in a turn of its own.
     setImmediate(() => setImmediate(() => this.#turn()))
   }
 
-  /** Refuses commands at once: nothing was committed of them. */
+  /** Refuses commands at once. Nothing was committed for them. */
   refuse(commands: readonly PendingCommand[], reason: unknown): void {
     for (const pending of commands) this.send({ pending, reason })
   }
 
-  /** Answers at once. */
+  /** Sends a reply at once. */
   send(reply: Reply): void {
     this.#unanswered--
     if ('reason' in reply) reply.pending.reject(reply.reason)

@@ -1,4 +1,4 @@
-/** Restores the dates of a result that was stored as JSON: members named `…_at`. */
+/** Restores the dates of a result that was stored as JSON: properties named `…_at`. */
 export function reviveDates(result: unknown): unknown {
   if (Array.isArray(result)) return result.map(reviveDates)
   if (typeof result !== 'object' || result === null) return result

@@ -1,12 +1,12 @@
 import type { Span, Tracer } from '../../lib/tracer.ts'
 import type { FlushEntry } from './decide.ts'
 
-/** Requests that the span of a commit names; OpenTelemetry keeps no more links of one span. */
+/** The most requests that the span of a commit links to: OpenTelemetry's default limit of links in a span. */
 const linkLimit = 128
 
 /**
- * Begins the span of a flush: beneath the request that it is for, or where it is for several, in a trace of its own that
- * is linked to theirs.
+ * Starts the span of a flush. The span of a single request is its parent; for several requests the flush has a trace of
+ * its own, with links to their spans.
  */
 export function startCommitSpan(tracer: Tracer, kind: 'group' | 'apart', entries: readonly FlushEntry[]): Span {
   const spans = entries.flatMap(({ commands }) => commands.flatMap(({ span }) => span ?? []))

@@ -23,33 +23,33 @@ interface ChangeBroadcastParts {
   typing: Typing
   clock: Clock
   log: Log
-  /** Aborted when this node stops: from then on it need not read changes. */
+  /** Aborted when this node stops. Later failures to read changes are not logged. */
   signal: AbortSignal
 }
 
-/** An app, and the newest rev that a node has committed to it. */
+/** An app with the newest rev that a node has committed to it. */
 export interface Moved {
   app: number
   rev: number
 }
 
-/** Called with the apps that a node has written to, this one included. */
+/** Called with the apps that a node, perhaps this one, has written to. */
 export type MovedListener = (moved: readonly Moved[], node: string) => void
 
-/** On the channel of an app. */
+/** A message on the channel of an app: the events of a commit, or a user who is typing. */
 type AppMessage = { node: string; events: PackedEvent[] } | { node: string; user: number }
 
-/** Which apps a node has written to lately, as app, rev, app, rev, … */
+/** The apps that a node has written to since its last message of this kind, as app, rev, app, rev, … */
 interface MovedMessage {
   node: string
   moved: number[]
-  /** The apps among them that the node writes to for clients of other nodes alone. */
+  /** The apps among them that only clients of other nodes write to through this node. */
   forOthers?: number[]
   /** Commands that wait on the node. */
   waiting?: number
 }
 
-/** Apps whose events a node wants. The first message of a node asks the others for all of theirs. */
+/** Apps whose events a node needs. `isNew`: its first message, to which the other nodes respond with theirs. */
 interface FollowedMessage {
   node: string
   apps: number[]
@@ -61,28 +61,26 @@ const movedChannel = 'moved'
 const followedChannel = 'followed'
 const channelOf = (app: number) => `app:${app}`
 
-/**
- * How long the apps that a node writes to are gathered. A guess: the others' next use of them reads what is new anyway.
- */
+/** The time between two messages about written apps. A guess: other nodes read such an app on its next use anyway. */
 const gatherMs = 50
 
-/** How often a node repeats which apps it follows, and how long that counts: one message may get lost. */
+/** How often a node repeats the apps that it follows, and how long such a message counts: one may get lost. */
 const followedMs = 5_000
 const followedUntilMs = 12_000
 
 /**
- * Makes changes travel fast between nodes. The events of a commit go to the app's channel, if a node has said that its
- * clients are subscribed to the app; that node's memory applies them as they are and asks PostgreSQL nothing. Each node
- * sends all others the names of the apps that it has written to, many at once: they note them, and the next use of such
- * an app reads what is new. Nothing depends on it: what gets lost is found by the poll a second later.
+ * Broadcasts changes to other nodes. The events of a commit are published on the app's channel, if a node has announced
+ * that its clients are subscribed to the app; its actor applies them without a query. Each node also publishes the ids
+ * of all apps that it has written to, several in one message; the next use of such an app on another node reads its new
+ * events. Only latency depends on these messages: the poll finds within a second what a lost one would have announced.
  *
- * Returns a function that adds a listener for the apps that were written to, on any node.
+ * Returns a function that adds a listener for the apps that any node has written to.
  */
 export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedListener) => void {
   const { bus, node, apps, lastWriters, otherNodes, globalCommands, sharedLog, typing, clock, signal } = parts
   const followed = new Map<number, () => void>()
   const announced = new Set<number>()
-  /** App → until when another node counts as following it. */
+  /** App → the time until which another node counts as following it. */
   const wanted = new Map<number, number>()
   const written = new Map<number, number>()
   const behind = new Set<number>()
@@ -98,7 +96,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     behind.clear()
     await apps.catchUp(some)
   }
-  /** What arrives in one turn of the event loop is read together. */
+  /** Reads apps that were announced in one turn of the event loop with one query. */
   const readSoon = (app: number) => {
     if (behind.size === 0) setImmediate(() => void readBehind().catch(failed))
     behind.add(app)
@@ -114,7 +112,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
   const onAppMessage = (app: number, message: AppMessage) => {
     if (message.node === node) return
     if ('user' in message) {
-      // Said again here, for the sessions of this node, and not passed on: it came from the bus.
+      // For the sessions of this node alone: a report from the bus is not published there again.
       isFromBus = true
       typing.start(app, message.user)
       isFromBus = false
@@ -134,7 +132,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
       else lastWriters.wrote(app, message.node)
     }
     if (message.node !== node) {
-      otherNodes.said(message.node, message.waiting ?? 0)
+      otherNodes.committed(message.node, message.waiting ?? 0)
       for (const { app, rev } of moved) if (apps.note(app, rev) && followed.has(app)) readSoon(app)
     }
     for (const listener of listeners) listener(moved, message.node)

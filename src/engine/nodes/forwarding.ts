@@ -10,7 +10,7 @@ import type { AnyCommand } from '../command.ts'
 import type { LastWriters } from './last-writers.ts'
 import type { Principal } from '../../auth/principal.ts'
 
-/** The commands that may be done by another node, by name. */
+/** The commands that another node may run, by name. */
 export type ForwardedCommands = ReadonlyMap<string, AnyCommand>
 
 interface ForwardingParts {
@@ -23,16 +23,17 @@ interface ForwardingParts {
   clock: Clock
 }
 
-/** Longer than a commit takes under load; for as long a node that is frozen holds up what was sent to it. A guess. */
+/**
+ * How long to wait for an answer. A guess: longer than a commit takes under load. A node that hangs delays by as much.
+ */
 const answerTimeoutMs = 1_000
 
 /**
- * The time between two messages to a node, at least: under load some commands share one. A guess: a small part of what a
- * command takes that is sent to another node.
+ * The least time between two messages, so that under load commands share one. A guess: far below a forwarded commit.
  */
 const postMs = 2
 
-/** How exactly that is kept. */
+/** The time between two searches for commands without an answer. */
 const sweepMs = 100
 
 type Request = [
@@ -44,21 +45,21 @@ type Request = [
   key: Uint8Array,
   request: Uint8Array,
 ]
-/** `left`: nothing was done, or it is unknown whether it was; the node that asked does the command itself. */
+/** `left`: the command was not run, or its outcome is unknown. The node that sent it runs it. */
 type Answer =
   | [ticket: number, outcome: 'done', result: unknown, details: number]
   | [ticket: number, outcome: 'refused', refusal: Refusal]
   | [ticket: number, outcome: 'left']
 type Refusal = Pick<Problem, 'status' | 'code' | 'message' | 'facts'>
 
-/** What one node says to another, gathered over one turn of the event loop. */
+/** A message from one node to another: all of one turn of the event loop, at least. */
 interface Message {
   from: string
   requests: Request[]
   answers: Answer[]
 }
 
-/** Said by a node that stops. */
+/** The message of a node that stops. */
 interface Leaving {
   from: string
 }
@@ -73,31 +74,31 @@ interface Sent {
 const leavingChannel = 'leaving'
 const channelOf = (node: string) => `node:${node}`
 
-/** A key that was made for a command belongs to nothing else. */
+/** The request hash beside a key that was made for one command: no other request can have the key. */
 const noRequest = Buffer.alloc(0)
 
 /**
- * Sends commands to the node that wrote to their app last, over the bus, so that an app that many nodes write to at one
- * time is committed to by one of them, in memory that is exact. It is a hint: a node that gets a command does it,
- * even where yet another one wrote last, and PostgreSQL decides between nodes as ever.
+ * Forwards commands over the bus to the node that writes to their app, so that an app which many nodes write to at one
+ * time is committed by one of them, on state that is current. Which node that is, is a hint: a node runs every command
+ * that it receives, and PostgreSQL detects conflicts between nodes as ever.
  *
- * Every command that is sent has an idempotency key, its caller's or one that is made for it. So one whose answer is
- * late or lost is done here: if it was done there after all, it is found, and not done again. Nothing waits for longer
- * than a second for a node that died or is frozen. What was sent to this node is answered before it stops.
+ * Every forwarded command has an idempotency key: its caller's, or one that is made for it. So this node may run a
+ * command whose answer is late or lost: if the other node has run it, the key has its result. A node that died or hangs
+ * delays a command by a second at most. A node that stops answers first the commands that it has received.
  */
 export class Forwarding {
   readonly #parts: ForwardingParts
   readonly #outbox = new Map<string, Message>()
   readonly #sent = new Map<number, Sent>()
   readonly #end: () => void
-  /** Distinguishes this node's keys from the keys of all others, also of earlier ones with its name. */
+  /** Distinguishes the keys of this process from those of all others, including earlier ones with this node's name. */
   readonly #origin = randomBytes(8)
   #tickets = 0
-  /** Of a clock that nobody sets: set back, another one would hold messages up for as long. */
+  /** By a monotonic clock: one that is set back would delay messages by as much. */
   #postedAtMs = 0
   #forwarded = 0
   #isSweeping = false
-  /** Commands of other nodes that are being done. */
+  /** Commands of other nodes that run here now. */
   #working = 0
   #onIdle: (() => void) | null = null
   #isStopping = false
@@ -112,12 +113,12 @@ export class Forwarding {
     this.#end = () => ends.forEach(end => end())
   }
 
-  /** How many commands were sent to other nodes so far. */
+  /** The number of commands that were sent to other nodes so far. */
   get forwarded(): number {
     return this.#forwarded
   }
 
-  /** Sends a command to the node that does it at the least cost; false where that is this one. */
+  /** Sends a command to the node that writes to its app. Returns false where this node is to run it. */
   tryForward(app: number, pending: PendingCommand): boolean {
     const { lastWriters, commands } = this.#parts
     lastWriters.uses(app)
@@ -145,7 +146,7 @@ export class Forwarding {
     return true
   }
 
-  /** Accepts nothing more; resolves when other nodes have what they asked for. */
+  /** Accepts no more commands. Resolves when other nodes have their answers. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#parts.bus.publish(leavingChannel, { from: this.#parts.node } satisfies Leaving)
@@ -165,7 +166,7 @@ export class Forwarding {
     return message
   }
 
-  /** At the end of this turn of the event loop, or as soon as the last messages are long enough ago. */
+  /** Sends messages at the end of this turn of the event loop, or `postMs` after the last ones. */
   #postSoon(): void {
     const gatherMs = this.#postedAtMs + postMs - performance.now()
     if (gatherMs > 0) this.#parts.clock.after(gatherMs, () => this.#post())
@@ -186,7 +187,7 @@ export class Forwarding {
   #onRequest(from: string, [ticket, name, app, by, input, key, request]: Request): void {
     this.#parts.lastWriters.serves(app)
     const command = this.#parts.commands.get(name)
-    // A command of another version is known to the node that sent it.
+    // A node of another version sent the command, and can run it.
     if (command === undefined || this.#isStopping) return void this.#messageTo(from).answers.push([ticket, 'left'])
     const idempotencyKey: IdempotencyKey = { key: Buffer.from(key), request: Buffer.from(request) }
     const answer = (answer: Answer) => {
@@ -212,17 +213,20 @@ export class Forwarding {
     }
   }
 
-  /** Callers are shown the app with what they wrote: as it is called by now, though memory may be behind. */
+  /**
+   * Resolves a command. The caller also gets the app's properties, so a state with older ones is brought up to date
+   * first.
+   */
   async #resolve({ app, pending }: Sent, result: unknown, details: number): Promise<void> {
     const { apps } = this.#parts
     if (apps.peek(app) !== undefined && this.#detailsOf(app) !== details) {
-      // It is committed, whether that can be read now or not.
+      // The command is committed, even if its app cannot be read now.
       await apps.catchUp([app]).catch(() => {})
     }
     apps.reply({ pending, result })
   }
 
-  /** When the app's own properties were changed last. */
+  /** When the app's own properties were last changed, in milliseconds; 0 where that is unknown. */
   #detailsOf(app: number): number {
     return this.#parts.apps.peek(app)?.app.updated_at?.getTime() ?? 0
   }
@@ -236,7 +240,7 @@ export class Forwarding {
     this.#parts.clock.after(sweepMs, () => {
       const latest = this.#parts.clock.now() - answerTimeoutMs
       for (const { node, sentAt } of this.#sent.values()) {
-        // In the order in which they were sent.
+        // The map is in the order of sending.
         if (sentAt > latest) break
         this.#parts.lastWriters.silence(node)
         this.#recall(sent => sent.node === node)
@@ -246,7 +250,7 @@ export class Forwarding {
     })
   }
 
-  /** Does here what was sent elsewhere and not answered. If it was done there, its idempotency key shows that. */
+  /** Runs commands here that were sent and not answered. If one was run there, its idempotency key has the result. */
   #recall(isMeant: (sent: Sent) => boolean): void {
     for (const [ticket, sent] of this.#sent) {
       if (!isMeant(sent)) continue
@@ -256,7 +260,7 @@ export class Forwarding {
   }
 }
 
-/** What this node refused for want of room, or failed at, the other one may as well try itself. */
+/** A command that failed here, or was refused for overload, is left to the node that sent it. */
 function toRefusal(error: unknown): ['left'] | ['refused', Refusal] {
   if (!isRefusal(error) || error.status >= 500) return ['left']
   const { status, code, message, facts } = error

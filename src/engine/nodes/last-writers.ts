@@ -1,26 +1,26 @@
 import { LRUCache } from 'lru-cache'
 
-/** For how long it counts that a node has written to an app. A guess: by then it may write to it no more. */
+/** How long a node counts as a writer of an app after a write. A guess. */
 const freshMs = 2_000
 
-/** For how long nothing is sent to a node that did not answer. A guess: longer than it takes to find out again. */
+/** How long no command is sent to a node that did not answer. A guess: longer than a timeout for its next answer. */
 const silentMs = 5_000
 
-/** Apps that are remembered at one time. A guess: a few megabytes, and far more than are written to in that time. */
+/** Apps that are remembered at one time. A guess: a few megabytes, and far more than are written to in `freshMs`. */
 const capacity = 20_000
 
 /**
- * Which node is to write to an app: a hint where its next command costs least, and nothing that anything hangs on. It is
- * a node that wrote to the app lately. Where several did, all of them prefer the same one, by rank and not by who was
- * last: news of writes is late, and two nodes that each go by it would take turns, at a conflict each time.
+ * The node that should write to an app: a hint where its next command costs least; correctness does not depend on it.
+ * It is a node that wrote to the app lately. Of several, all nodes prefer the same one, by rank and not by the last
+ * write: messages about writes are late, and two nodes that went by them would alternate, with a conflict each time.
  */
 export class LastWriters {
   readonly #self: string
   readonly #nowMs: () => number
-  /** App → node → when it was last heard to write there. */
+  /** App → node → the time of the last message that it has written there. */
   readonly #writers = new LRUCache<number, Map<string, number>>({ max: capacity })
   readonly #silentUntil = new Map<string, number>()
-  /** Apps that this node writes to for clients of other nodes → when its own clients last did. */
+  /** App that other nodes forward commands for to this one → when this node's own clients last wrote to it. */
   readonly #served = new LRUCache<number, number>({ max: capacity })
 
   /** `self`: the name of this node. */
@@ -29,14 +29,14 @@ export class LastWriters {
     this.#nowMs = nowMs
   }
 
-  /** A node has written to the app. */
+  /** Records that a node has written to the app. */
   wrote(app: number, node: string): void {
     const writers = this.#writers.get(app) ?? new Map<string, number>()
     writers.set(node, this.#nowMs())
     this.#writers.set(app, writers)
   }
 
-  /** The other node that is to write to the app; null where that is this one. */
+  /** The node that should write to the app; null where that is this one. */
   find(app: number): string | null {
     const writers = this.#writers.peek(app)
     if (writers === undefined) return null
@@ -51,28 +51,28 @@ export class LastWriters {
     return preferred === this.#self ? null : preferred
   }
 
-  /** A node has written to the app for clients of other nodes alone: these nodes are to write to it themselves. */
+  /** Records that a node writes to the app for clients of other nodes alone: these should write to it themselves. */
   leaves(app: number, node: string): void {
     this.#writers.peek(app)?.delete(node)
   }
 
-  /** A client of this node writes to the app. */
+  /** Records that a client of this node writes to the app. */
   uses(app: number): void {
     if (this.#served.has(app)) this.#served.set(app, this.#nowMs())
   }
 
-  /** Another node asks this one to write to the app. */
+  /** Records that another node forwards a command for the app to this one. */
   serves(app: number): void {
     if (this.#served.get(app) === undefined) this.#served.set(app, this.#nowMs())
   }
 
-  /** True where this node writes to the app, and no client of its own has for some time. */
+  /** True where this node writes to the app for clients of other nodes alone. */
   isForOthers(app: number): boolean {
     const usedAtMs = this.#served.peek(app)
     return usedAtMs !== undefined && this.#nowMs() - usedAtMs > freshMs
   }
 
-  /** The node does not answer, or is leaving. */
+  /** Records that a node does not answer, or is stopping. */
   silence(node: string): void {
     const nowMs = this.#nowMs()
     for (const [other, untilMs] of this.#silentUntil) if (untilMs < nowMs) this.#silentUntil.delete(other)
@@ -80,7 +80,7 @@ export class LastWriters {
   }
 }
 
-/** Rendezvous hashing: a number for a node and an app, which is the same everywhere. FNV-1a. */
+/** The weight of a node for an app, by which all nodes choose alike (rendezvous hashing, with FNV-1a). */
 function rank(node: string, app: number): number {
   let hash = 0x811c9dc5
   for (const char of `${app} ${node}`) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193)

@@ -1,44 +1,43 @@
-/** For how long it counts what a node said of itself: a few times as long as a node that commits is silent. */
+/** How long a message of a node counts: a few times the interval between messages of a node that commits. */
 const freshMs = 200
 
-interface Said {
+interface NodeLoad {
   waiting: number
   atMs: number
 }
 
 /**
- * What other nodes said of themselves with their last commits. Empty where there are none, where they do not commit, and
- * where there is no bus.
+ * The load of other nodes that commit, from their last messages. Empty where no other node commits, or without a bus.
  */
 export class OtherNodes {
   readonly #nowMs: () => number
-  readonly #said = new Map<string, Said>()
+  readonly #loads = new Map<string, NodeLoad>()
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
   }
 
-  /** A node has committed; so many commands waited on it then. */
-  said(node: string, waiting: number): void {
-    this.#said.set(node, { waiting, atMs: this.#nowMs() })
+  /** Records that a node has committed. `waiting`: the commands that waited on it then. */
+  committed(node: string, waiting: number): void {
+    this.#loads.set(node, { waiting, atMs: this.#nowMs() })
   }
 
   /** True while another node commits, so that PostgreSQL is shared with it. */
   get areCommitting(): boolean {
     this.#forget()
-    return this.#said.size > 0
+    return this.#loads.size > 0
   }
 
   /** Commands that wait on other nodes. */
   get waiting(): number {
     this.#forget()
     let sum = 0
-    for (const { waiting } of this.#said.values()) sum += waiting
+    for (const { waiting } of this.#loads.values()) sum += waiting
     return sum
   }
 
   #forget(): void {
     const earliest = this.#nowMs() - freshMs
-    for (const [node, { atMs }] of this.#said) if (atMs < earliest) this.#said.delete(node)
+    for (const [node, { atMs }] of this.#loads) if (atMs < earliest) this.#loads.delete(node)
   }
 }

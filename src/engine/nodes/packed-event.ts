@@ -1,7 +1,7 @@
 import type { EventTypes } from '../catch-up.ts'
 import { unknownEvent, type AppEvent } from '../event.ts'
 
-/** An event on its way to another node, as plain values; the app is known from the channel. */
+/** An event as nodes send it to each other, in plain values. The channel tells its app. */
 export type PackedEvent = [
   type: string,
   rev: number,
@@ -17,7 +17,7 @@ export function packEvent({ type, rev, prev, actor_id, entity_id, facts, created
   return [type, rev, prev, actor_id, entity_id, facts, created_at, body]
 }
 
-/** The event as the node that committed it knew it, body and all. One of a newer version has a rev and nothing else. */
+/** Restores an event that another node has sent. One of an unknown type is `unknownEvent`, without a body. */
 export function unpackEvent(
   app_id: number,
   [type, rev, prev, actor_id, entity_id, facts, created_at, body]: PackedEvent,
