@@ -124,6 +124,26 @@ describe.skipIf(!hasBrowser)('the views of the administration page', () => {
     expect(indent).toBeGreaterThan(0)
   })
 
+  test('show the URL of a webhook without its password, which stays where the URL is edited', async () => {
+    const { server } = admin
+    const { body: hook } = await server.admin.post('/api/webhooks', {
+      payload_url: 'https://ann:s3cret@example.com/hook',
+      triggers: ['messages'],
+    })
+    const page = await admin.enter('/webhooks', 1280)
+
+    await page.getByRole('link', { name: 'https://ann:***@example.com/hook' }).click()
+    await page.getByRole('button', { name: 'Edit' }).click()
+    expect(await page.content()).not.toContain('s3cret')
+    await page.getByLabel('URL').fill('https://ann:***@example.com/other')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('heading', { level: 1, name: 'https://ann:***@example.com/other' }).waitFor()
+
+    const { body: edited } = await server.admin.get(`/api/webhooks/${hook.id}`)
+    expect(edited.payload_url).toBe('https://ann:s3cret@example.com/other')
+    await server.admin.delete(`/api/webhooks/${hook.id}`)
+  })
+
   test('say that nothing answers, also where a connection was lost unnoticed and where a proxy answers instead', async () => {
     const page = await admin.visit('', 1280)
     await page.clock.install()

@@ -1,6 +1,7 @@
 import { sayBytes } from '../../parts/amount.ts'
 import { Card } from '../../parts/card.tsx'
 import { Icon } from '../../parts/icon.tsx'
+import { maskUrl } from '../../parts/url.ts'
 import type { Job, Key, Node, Setting, Webhook } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
 import type { Paged } from '../../server/wire.ts'
@@ -85,7 +86,10 @@ function ofWebhooks(webhooks: Webhook[] = []): Warning[] {
   return webhooks
     .filter(({ disabled_reason, failing_since }) => disabled_reason !== undefined || failing_since !== undefined)
     .map(({ id, payload_url, disabled_reason }) => ({
-      text: disabled_reason === undefined ? warnings.failing(payload_url) : warnings.disabled(payload_url),
+      text:
+        disabled_reason === undefined
+          ? warnings.failing(maskUrl(payload_url))
+          : warnings.disabled(maskUrl(payload_url)),
       to: `/webhooks/${id}`,
       link: texts.webhooks.one,
     }))

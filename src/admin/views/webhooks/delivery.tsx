@@ -5,6 +5,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { maskUrl } from '../../parts/url.ts'
 import { useServer } from '../../server/server.ts'
 import type { Delivery, Webhook } from '../../server/shapes.ts'
 import { useResource } from '../../server/use-resource.ts'
@@ -54,7 +55,7 @@ export function DeliveryView({ webhook = '', id = '' }: { webhook?: string; id?:
           </Card>
           <div class="pair">
             <Exchange title={deliveries.request} empty={deliveries.noRequest} {...of.request}>
-              {of.request && `${of.request.method} ${of.request.url}`}
+              {of.request && `${of.request.method} ${maskUrl(of.request.url)}`}
             </Exchange>
             <Exchange title={deliveries.response} empty={deliveries.noResponse} {...of.response}>
               {of.response?.error ?? of.response?.status_code}
@@ -68,7 +69,7 @@ export function DeliveryView({ webhook = '', id = '' }: { webhook?: string; id?:
 
 function WebhookLink({ id }: { id: number }) {
   const { data } = useResource<Webhook>(`/webhooks/${id}`)
-  return <Link to={`/webhooks/${id}`}>{data?.payload_url ?? `#${id}`}</Link>
+  return <Link to={`/webhooks/${id}`}>{data === undefined ? `#${id}` : maskUrl(data.payload_url)}</Link>
 }
 
 interface ExchangeProps {

@@ -3,6 +3,7 @@ import { AskButton } from '../../parts/ask-button.tsx'
 import { ConfirmButton } from '../../parts/confirm-button.tsx'
 import { useDesk } from '../../parts/desk.tsx'
 import { SecretDialog } from '../../parts/secret.tsx'
+import { maskUrl } from '../../parts/url.ts'
 import { useServer } from '../../server/server.ts'
 import type { Delivery, RotatedWebhook, Webhook } from '../../server/shapes.ts'
 import { usePlace } from '../../place.tsx'
@@ -55,7 +56,7 @@ export function WebhookActions({ of: webhook, onDone }: { of: Webhook; onDone: (
         title={webhooks.remove}
         text={webhooks.removeHint}
         submit={texts.remove}
-        typed={{ name: webhook.payload_url, otherwise: String(webhook.id) }}
+        typed={{ name: maskUrl(webhook.payload_url), otherwise: String(webhook.id) }}
         onConfirm={remove}
       >
         {texts.remove}

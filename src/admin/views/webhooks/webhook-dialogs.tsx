@@ -3,6 +3,7 @@ import { useDesk } from '../../parts/desk.tsx'
 import { CheckField, ChecksField, TextField } from '../../parts/field.tsx'
 import { FormDialog, type Values } from '../../parts/form.tsx'
 import { SecretDialog } from '../../parts/secret.tsx'
+import { maskUrl, unmaskUrl } from '../../parts/url.ts'
 import { useServer } from '../../server/server.ts'
 import type { Webhook } from '../../server/shapes.ts'
 import { texts } from '../../texts.ts'
@@ -39,7 +40,7 @@ export function EditWebhook({ of: webhook, onDone, close }: DialogProps & { of: 
   const server = useServer()
   const desk = useDesk()
   const save = async (values: Values) => {
-    await server.patch(`/webhooks/${webhook.id}`, toBody(values))
+    await server.patch(`/webhooks/${webhook.id}`, toBody(values, webhook))
     desk.notify(webhooks.savedNotice)
     onDone()
   }
@@ -59,7 +60,7 @@ function Fields({ of: webhook }: { of?: Webhook }) {
         label={webhooks.url}
         type="url"
         placeholder="https://"
-        value={webhook?.payload_url}
+        value={webhook && maskUrl(webhook.payload_url)}
         isRequired
       />
       <ChecksField name="triggers" label={webhooks.triggers} choices={choices} value={webhook?.triggers ?? []} />
@@ -75,9 +76,10 @@ function Fields({ of: webhook }: { of?: Webhook }) {
   )
 }
 
-function toBody(values: Values) {
+function toBody(values: Values, before?: Webhook) {
+  const url = values.text('payload_url')
   return {
-    payload_url: values.text('payload_url'),
+    payload_url: before === undefined ? url : unmaskUrl(url, before.payload_url),
     triggers: values.all('triggers'),
     retries: Number(values.text('retries')),
     is_enabled: values.isOn('is_enabled'),

@@ -5,6 +5,7 @@ import { Facts } from '../../parts/facts.tsx'
 import { Heading } from '../../parts/heading.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Moment } from '../../parts/moment.tsx'
+import { maskUrl } from '../../parts/url.ts'
 import type { WebhookDetails } from '../../server/shapes.ts'
 import { livePeriodMs } from '../../server/use-load.ts'
 import { useResource } from '../../server/use-resource.ts'
@@ -24,7 +25,7 @@ export function WebhookView({ id = '' }: { id?: string }) {
       {of => (
         <>
           <Heading
-            title={of.payload_url}
+            title={maskUrl(of.payload_url)}
             back={back}
             hint={<WebhookState of={of} />}
             actions={<WebhookActions of={of} onDone={webhook.reload} />}

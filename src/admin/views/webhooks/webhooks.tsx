@@ -5,6 +5,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { List, useList } from '../../parts/list.tsx'
 import { Moment } from '../../parts/moment.tsx'
 import type { Column } from '../../parts/table.tsx'
+import { maskUrl } from '../../parts/url.ts'
 import type { Webhook } from '../../server/shapes.ts'
 import { Link } from '../../place.tsx'
 import { texts } from '../../texts.ts'
@@ -17,7 +18,7 @@ const columns: Column<Webhook>[] = [
   {
     title: webhooks.url,
     isName: true,
-    show: ({ id, payload_url }) => <Link to={`/webhooks/${id}`}>{payload_url}</Link>,
+    show: ({ id, payload_url }) => <Link to={`/webhooks/${id}`}>{maskUrl(payload_url)}</Link>,
   },
   { title: webhooks.state, show: webhook => <WebhookState of={webhook} /> },
   {
