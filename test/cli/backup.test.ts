@@ -1,7 +1,9 @@
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { expect, test } from 'vitest'
+import { ArchiveWriter } from '../../src/cli/backup/archive.ts'
+import { backUp } from '../../src/cli/backup/backup.ts'
 import { restore } from '../../src/cli/backup/restore.ts'
 import { Progress } from '../../src/cli/progress.ts'
 import { createLog } from '../../src/lib/log.ts'
@@ -11,7 +13,7 @@ import { migrate } from '../../src/postgres/migrate.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { runAdmin } from '../support/admin.ts'
 import { client, type Client } from '../support/client.ts'
-import { createDatabase } from '../support/database.ts'
+import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createDirectory, launchProgram, programKey, startProgram, type ReadyProgram } from '../support/process.ts'
 import { startS3 } from '../support/s3.ts'
@@ -36,11 +38,9 @@ test(
     await eventually(() => expect(writer.acknowledged.length).toBeGreaterThan(20))
 
     const before = [...writer.acknowledged]
-    const saved = await runAdmin(dir, {}, 'backup', file)
+    await succeed(runAdmin(dir, {}, 'backup', file))
     const after = await writer.stop()
-    expect(saved).toMatchObject({ code: 0 })
-    const restored = await runAdmin(elsewhere, {}, 'restore', file)
-    expect(restored).toMatchObject({ code: 0 })
+    await succeed(runAdmin(elsewhere, {}, 'restore', file))
 
     await using copy = await startProgram(elsewhere)
     const texts = await listTexts(copy.admin, app)
@@ -57,17 +57,13 @@ test('a restored database has every row, column and sequence of the one that was
   await using source = await createDatabase()
   await using target = await createDatabase(fresh)
   await using dir = createDirectory()
-  await using other = createDirectory()
-  const file = join(dir.path, 'parley.tar')
   const node = await startProgram(dir, { DATABASE_URL: source.url })
   await furnish(node)
   node.kill('SIGTERM')
   await node.ended
 
-  await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file)
-  const { code } = await runAdmin(other, { DATABASE_URL: target.url }, 'restore', '--moved', file)
+  await copy(source, target, '--moved')
 
-  expect(code).toBe(0)
   const rows = await readEverything(source.sql)
   expect(await readEverything(target.sql)).toEqual(rows)
   expect(Object.keys(rows)).toEqual(expect.arrayContaining(['messages', 'events', 'users', 'migrations']))
@@ -82,37 +78,29 @@ test('a restored database has every row, column and sequence of the one that was
 test('a table that others keep in the database is left out of what is restored', async () => {
   await using source = await createDatabase()
   await using target = await createDatabase(fresh)
-  await using dir = createDirectory()
-  await using other = createDirectory()
-  const file = join(dir.path, 'parley.tar')
   const users = await source.sql`
     insert into users (name, display_name, created_at)
     select 'user-' || n, E'two\nlines', now() from generate_series(1, 2000) n returning id`
   await source.sql`create table reports (id serial primary key, user_id bigint references users, text text)`
   await source.sql`insert into reports (user_id, text) values (${users[0]!.id as number}, 'kept elsewhere')`
-  const saved = await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file)
 
-  const restored = await runAdmin(other, { DATABASE_URL: target.url }, 'restore', file)
+  const { saved, restored } = await copy(source, target)
 
-  expect(restored).toMatchObject({ code: 0, output: expect.stringContaining('The table reports is not one of') })
+  expect(restored).toContain('The table reports is not one of')
   const [row] =
     await target.sql`select count(*)::int as count, to_regclass('reports') as reports from users where id > 0`
   expect(row).toEqual({ count: 2000, reports: null })
   // Rows of all tables, of which most are these.
-  expect(Number(/holds (\d+) rows/.exec(saved.output)?.[1])).toBeGreaterThan(2000)
+  expect(Number(/holds (\d+) rows/.exec(saved)?.[1])).toBeGreaterThan(2000)
 })
 
 test('triggers go on after a restore: they count what is written next, and keep the audit log as it is', async () => {
   await using source = await createDatabase()
   await using target = await createDatabase(fresh)
-  await using dir = createDirectory()
-  await using other = createDirectory()
-  const file = join(dir.path, 'parley.tar')
   await source.sql`insert into users (name, display_name, created_at) values ('Ann', 'Ann', now())`
   await addPartitions(source.sql, new Date())
   await source.sql`insert into audit (at, actor_kind, action) values (now(), 'server', 'user_created')`
-  await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file)
-  await runAdmin(other, { DATABASE_URL: target.url }, 'restore', file)
+  await copy(source, target)
 
   await target.sql`insert into users (name, display_name, created_at) values ('Ben', 'Ben', now())`
 
@@ -147,11 +135,11 @@ test('files in a store are saved with the database, and restored into another st
   node.kill('SIGTERM')
   await node.ended
 
-  const saved = await runAdmin(dir, settings(first, source.url), 'backup', file)
-  const restored = await runAdmin(dir, settings(second, target.url), 'restore', file)
+  const saved = await succeed(runAdmin(dir, settings(first, source.url), 'backup', file))
+  const restored = await succeed(runAdmin(dir, settings(second, target.url), 'restore', file))
 
-  expect(saved.output).toContain('2 files')
-  expect(restored.output).toContain('2 files')
+  expect(saved).toContain('2 files')
+  expect(restored).toContain('2 files')
   await using copy = await startProgram(dir, settings(second, target.url))
   expect(await readPicture(copy.admin, app)).toBe(picture)
 })
@@ -167,11 +155,10 @@ test('a backup of an earlier schema is restored, and the next start brings it up
   mkdirSync(earlier)
   for (const name of names.slice(0, -3)) copyFileSync(join(migrations, name), join(earlier, name))
   await migrate(source.sql, createLog('error'), earlier)
-  await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file)
+  await succeed(runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file))
 
-  const { code } = await runAdmin(dir, { DATABASE_URL: target.url }, 'restore', file)
+  await succeed(runAdmin(dir, { DATABASE_URL: target.url }, 'restore', file))
 
-  expect(code).toBe(0)
   const applied = async () => (await target.sql<{ name: string }[]>`select name from migrations order by name`).length
   expect(await applied()).toBe(names.length - 3)
   await migrate(target.sql, createLog('error'))
@@ -183,7 +170,7 @@ test('a backup that was cut short, changed, or is none leaves the database empty
   await using target = await createDatabase(fresh)
   await using dir = createDirectory()
   const whole = join(dir.path, 'parley.tar')
-  await runAdmin(dir, { DATABASE_URL: source.url }, 'backup', whole)
+  await succeed(runAdmin(dir, { DATABASE_URL: source.url }, 'backup', whole))
   const content = readFileSync(whole)
   const changed = Buffer.from(content)
   changed[Math.floor(content.length / 2)]! ^= 1
@@ -212,13 +199,30 @@ test('a backup is not restored over what is there, and not written over another'
   await using dir = createDirectory()
   const file = join(dir.path, 'parley.tar')
   const settings = { DATABASE_URL: source.url }
-  await runAdmin(dir, settings, 'backup', file)
+  await succeed(runAdmin(dir, settings, 'backup', file))
 
   const restored = await runAdmin(dir, settings, 'restore', file)
   const again = await runAdmin(dir, settings, 'backup', file)
 
   expect(restored).toMatchObject({ code: 1, output: expect.stringContaining('not empty') })
   expect(again).toMatchObject({ code: 1, output: expect.stringContaining('is there already') })
+})
+
+test('a backup whose target has no room left says so, and not what follows from it', async () => {
+  await using source = await createDatabase()
+  await source.sql`create table filler as select repeat(md5(n::text), 1000) as text from generate_series(1, 1000) n`
+  let roomBytes = 100_000
+  const target = new Writable({
+    write(piece: Uint8Array, _encoding, done) {
+      roomBytes -= piece.length
+      done(roomBytes < 0 ? new Error('no space left on device') : null)
+    },
+  })
+  const archive = new ArchiveWriter(target)
+
+  const saving = backUp({ url: source.url, bytes: null, archive, version: '0', progress: new Progress() })
+
+  await expect(saving).rejects.toThrow('no space left on device')
 })
 
 test('a node whose PostgreSQL does not read the files of its database says the way over, which keeps them', async () => {
@@ -234,6 +238,22 @@ test('a node whose PostgreSQL does not read the files of its database says the w
   expect(later.output()).toContain('was made by PostgreSQL 17')
   expect(later.output()).toMatch(/admin -- backup .*admin -- restore/s)
 })
+
+/** What a command printed, which has ended well. */
+async function succeed(running: ReturnType<typeof runAdmin>): Promise<string> {
+  const { code, output } = await running
+  expect(code, output).toBe(0)
+  return output
+}
+
+/** Saves one database and restores it into another; what both commands printed. */
+async function copy(source: Database, target: Database, ...options: string[]) {
+  await using dir = createDirectory()
+  const file = join(dir.path, 'parley.tar')
+  const saved = await succeed(runAdmin(dir, { DATABASE_URL: source.url }, 'backup', file))
+  const restored = await succeed(runAdmin(dir, { DATABASE_URL: target.url }, 'restore', ...options, file))
+  return { saved, restored }
+}
 
 /** A chat with two people, a message with a picture, a reaction, a comment on a post: something in most tables. */
 async function furnish({ admin, url }: ReadyProgram): Promise<string> {

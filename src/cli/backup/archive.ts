@@ -32,12 +32,12 @@ export class ArchiveWriter {
   readonly #hash = createHash('sha256')
   readonly #written: Promise<void>
   /** Rejects where the target fails, such as a full disk, for which a waiting entry would wait for ever. */
-  readonly #failed: Promise<never>
+  readonly failed: Promise<never>
 
   constructor(target: Writable) {
     this.#written = pipeline(this.#pack as unknown as Readable, target)
-    this.#failed = new Promise((_, reject) => this.#written.catch(reject))
-    this.#failed.catch(() => {})
+    this.failed = new Promise((_, reject) => this.#written.catch(reject))
+    this.failed.catch(() => {})
   }
 
   /** Adds an entry of exactly `size` bytes. Rejects where the content is longer or shorter. */
@@ -52,10 +52,10 @@ export class ArchiveWriter {
     addHead(this.#hash, name, size)
     for await (const piece of content) {
       this.#hash.update(piece)
-      if (!entry.write(piece)) await Promise.race([drained(entry), this.#failed])
+      if (!entry.write(piece)) await Promise.race([drained(entry), this.failed])
     }
     entry.end()
-    await Promise.race([finished.promise, this.#failed])
+    await Promise.race([finished.promise, this.failed])
   }
 
   async addJson(name: string, value: unknown): Promise<void> {
@@ -68,11 +68,6 @@ export class ArchiveWriter {
     await this.addJson(endName, { digest: this.#hash.copy().digest('hex') })
     this.#pack.finalize()
     await this.#written
-  }
-
-  /** Destroys the target; its content so far is no backup. */
-  abort(error: Error): void {
-    this.#pack.destroy(error)
   }
 }
 

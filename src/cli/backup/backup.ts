@@ -40,7 +40,7 @@ export async function backUp({ url, bytes, archive, version, progress }: BackupP
     }
     // Before the snapshot, so that files it sees are not removed from now on.
     await holdLooseBytes(sql)
-    return await sql.begin('isolation level repeatable read read only', async tx => {
+    const saved = sql.begin('isolation level repeatable read read only', async tx => {
       await tx.unsafe('set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0')
       // The next query takes the snapshot; the locks keep tables from changing their form until their turn.
       await tx.unsafe(`lock table ${present.map(({ name }) => quoted(name)).join(', ')} in access share mode`)
@@ -54,6 +54,8 @@ export async function backUp({ url, bytes, archive, version, progress }: BackupP
       await archive.finish()
       return { ...files, rows }
     })
+    // Where the archive fails during a COPY, the transaction fails with what it cannot roll back, and not with the reason.
+    return await Promise.race([saved, archive.failed])
   } finally {
     await sql.end({ timeout: 1 })
   }
