@@ -9,6 +9,7 @@ import { withMessage, type Newest } from '../../apps/own/unread.ts'
 import { changeTotal, insertBereavement } from '../../content/commented.ts'
 import { isAtLeast, requireRead, requireWrite } from '../../apps/members/access.ts'
 import { countEdit, countMove, dropBlocks } from '../../content/lists/positions/blocks.ts'
+import { removeContextOf } from './context-store.ts'
 import { changeItem, numbersForChange } from './change.ts'
 import type { Consequences } from '../events.ts'
 import type { ItemKind } from '../kinds.ts'
@@ -123,6 +124,7 @@ export function contentCommands(kind: ItemKind): ContentCommands {
       const [visible, trashed] = item.trashed_at === null ? [-1, 0] : [0, -1]
       work.write(store.remove, { id: item.id })
       removeParts(work, entity, item)
+      work.write(removeContextOf, { item_type: entity, item_id: item.id })
       if (item.star_count > 0) work.write(removeStarsOf, { id: item.id })
       // There may be any number of comments: they are invisible from now on, and removed in the background.
       if (kind.isCommented) {

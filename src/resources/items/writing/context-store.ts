@@ -18,6 +18,15 @@ export const insertContext = batch<ContextRow>({
     select item_type, item_id, blob_ids::bigint[], created_at from ${rows} r`,
 })
 
+/** Removes what agents read with deleted items. Served by the primary key. */
+export const removeContextOf = batch<{ item_type: string; item_id: number }>({
+  name: 'remove_item_context_of',
+  columns: { item_type: 'text', item_id: 'bigint' },
+  key: row => row.item_id,
+  sql: rows => `
+    delete from item_context c using ${rows} r where c.item_type = r.item_type and c.item_id = r.item_id`,
+})
+
 /** The ids of the blobs that agents read with an item, in the order of the request. */
 export async function findContext(db: Db, type: string, item: number): Promise<number[]> {
   const [row] = await db<{ blob_ids: number[] }[]>`
