@@ -66,7 +66,6 @@ const moduleState: Record<string, string> = {
   'agents/tools/arguments/checking-thread.ts': 'compiled schemas, in a thread of its own',
   'api/json.ts': 'labels of keys, and the texts of the last seconds',
   'postgres/batch.ts': 'the text of the last instant',
-  'resources/content/lists/kept-search.ts': 'what long searches have found, for half a minute, with the database',
   'resources/content/text/mention-syntax.ts': 'a pattern that is placed before each use',
   'resources/items/represent.ts': 'what of a row never changes, for as long as the row is there',
   'resources/notifications/text.ts': 'the last text and what was made of it',

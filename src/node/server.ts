@@ -9,6 +9,7 @@ import { path as realtimePath } from '../realtime/protocols/native/endpoint.ts'
 import { path as hubPath } from '../realtime/protocols/signalr/endpoint.ts'
 import type { Realtime } from '../realtime/realtime.ts'
 import type { SessionDirectory } from '../realtime/sessions/session-directory.ts'
+import { KeptSearches } from '../resources/content/lists/kept-search.ts'
 import { resources } from '../resources/index.ts'
 import type { Services } from '../resources/route.ts'
 import type { Webhooks } from './after-commits.ts'
@@ -40,6 +41,7 @@ export async function createServer(parts: Served): Promise<HttpServer> {
     apps: parts.apps,
     globalCommands: parts.globalCommands,
     userCache: parts.userCache,
+    keptSearches: new KeptSearches(),
     credentials: parts.credentials,
     adminSessions: parts.adminSessions,
     loginThrottle: new LoginThrottle(now),

@@ -20,6 +20,7 @@ import type { SettingInfo } from './admin/settings.ts'
 import type { AdminSessions } from './admin/sign-in/sessions.ts'
 import type { AgentControl } from './agents/runs/start.ts'
 import type { AgentTools } from './agents/tools.ts'
+import type { KeptSearches } from './content/lists/kept-search.ts'
 import type { Pings } from './webhooks/delivery/pings.ts'
 
 /** The services of endpoints, made once by `src/node/server.ts`. */
@@ -30,6 +31,7 @@ export interface Services {
   apps: Apps
   globalCommands: GlobalCommands
   userCache: UserCache
+  keptSearches: KeptSearches
   credentials: Credentials
   adminSessions: AdminSessions
   loginThrottle: LoginThrottle

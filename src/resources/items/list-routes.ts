@@ -39,10 +39,10 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ query, by, representation, origin }, { sql, replica, apps, userCache }) {
-      const caller = { by, representation, origin, sql, replica, apps, userCache }
+    async handle({ query, by, representation, origin }, { sql, replica, apps, userCache, keptSearches }) {
+      const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches }
       const narrowing = await toNarrowing(query, caller)
-      const list = (sql: Sql) => listEverywhere(kind, query, { sql, by, userCache, replica: null }, narrowing)
+      const list = (sql: Sql) => listEverywhere(kind, query, { ...caller, sql }, narrowing)
       return reply(200, await showPage(kind, await fromReplica(caller, list), caller))
     },
   })
@@ -56,8 +56,8 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ params, query, by, representation, origin }, { sql, replica, apps, userCache }) {
-      const caller = { query, by, representation, origin, sql, replica, apps, userCache }
+    async handle({ params, query, by, representation, origin }, { sql, replica, apps, userCache, keptSearches }) {
+      const caller = { query, by, representation, origin, sql, replica, apps, userCache, keptSearches }
       const { state } = await openApp(params.app, 'read', caller)
       const { app } = state
       const key = keyOf(kind.entity, state, caller)

@@ -22,41 +22,47 @@ interface Found {
   count: number
 }
 
-const databases = new WeakMap<Sql, LRUCache<string, Found>>()
-
-/**
- * A page of items that match words and tags, and the total. Costly results, with many items or apps, are gathered once
- * for all pages and cached for half a minute. Each item of a page is checked again, so that no item appears that the
- * caller may not see any more; such items, and newer ones, are missing.
- */
-export async function searchKept(
-  store: ContentStore,
-  scope: Scope,
-  page: Page<OrderField>,
-  sql: Sql,
-): Promise<{ rows: ContentRow[]; count: number }> {
-  const { skip, take, countOnly } = page
-  const kept = databases.get(sql) ?? new LRUCache({ max: rememberedSearches, ttl: rememberedMs, ttlResolution: 0 })
-  databases.set(sql, kept)
-  const key = keyOf(store, scope, page)
-  const before = kept.get(key)
-  const found = before ?? (await gather(store, scope, page, sql))
-  const { count, ids } = found
-  const isLong = count >= oftenFrom || scope.apps === null || scope.apps.length > manyApps
-  if (before === undefined && isLong) kept.set(key, found)
-  if (countOnly || skip >= count) return { rows: [], count }
-  // Beyond the cached ids.
-  if (skip + take > ids.length && ids.length < count) return store.search(sql, scope, page)
-  return { rows: await store.findListed(sql, scope, page, ids.slice(skip, skip + take)), count }
+interface Searched {
+  store: ContentStore
+  scope: Scope
+  page: Page<OrderField>
 }
 
-function gather(store: ContentStore, scope: Scope, page: Page<OrderField>, sql: Sql): Promise<Found> {
+/**
+ * Searches for items by words and tags. Costly results, with many items or apps, are gathered once for all pages and
+ * cached for half a minute. Each item of a page is checked again, so that no item appears that the caller may not see
+ * any more; such items, and newer ones, are missing.
+ *
+ * Searches that run at the same time are not shared: a caller would miss what it has written since the other one began.
+ */
+export class KeptSearches {
+  readonly #kept = new LRUCache<string, Found>({ max: rememberedSearches, ttl: rememberedMs, ttlResolution: 0 })
+
+  /** A page of the items, and the total. */
+  async find(sql: Sql, searched: Searched): Promise<{ rows: ContentRow[]; count: number }> {
+    const { store, scope, page } = searched
+    const { skip, take, countOnly } = page
+    const key = keyOf(searched)
+    const before = this.#kept.get(key)
+    const found = before ?? (await gather(sql, searched))
+    const { count, ids } = found
+    const isLong = count >= oftenFrom || scope.apps === null || scope.apps.length > manyApps
+    if (before === undefined && isLong) this.#kept.set(key, found)
+    if (countOnly || skip >= count) return { rows: [], count }
+    // Beyond the cached ids.
+    if (skip + take > ids.length && ids.length < count) return store.search(sql, scope, page)
+    return { rows: await store.findListed(sql, scope, page, ids.slice(skip, skip + take)), count }
+  }
+}
+
+function gather(sql: Sql, { store, scope, page }: Searched): Promise<Found> {
   return store.searchIds(sql, scope, { ...page, skip: 0, take: rememberedIds, countOnly: false })
 }
 
 /** Hashed, because it names each of the apps. */
-function keyOf({ table }: ContentStore, scope: Scope, { q, tags, order, trashed }: Page<OrderField>): string {
+function keyOf({ store, scope, page }: Searched): string {
+  const { q, tags, order, trashed } = page
   return createHash('sha256')
-    .update(JSON.stringify([table, scope, q, tags, order, trashed]))
+    .update(JSON.stringify([store.table, scope, q, tags, order, trashed]))
     .digest('base64')
 }

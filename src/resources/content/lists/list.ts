@@ -12,7 +12,7 @@ import type { Parent, ParentType } from '../parent.ts'
 import { centre, countKept, listPlace } from './positions/place-page.ts'
 import { toWalk } from './walk.ts'
 import { visible, type Listed, type Shown } from './positions/place.ts'
-import { searchKept } from './kept-search.ts'
+import type { KeptSearches } from './kept-search.ts'
 import { hasTerms } from './search.ts'
 import type { ContentListing, ContentRow } from '../schema.ts'
 import type { Scope } from './scope.ts'
@@ -40,6 +40,7 @@ export interface Reader {
   replica: Replica | null
   by: Principal
   userCache: UserCache
+  keptSearches: KeptSearches
 }
 
 /** A page of an app's items: from memory where they are among the newest, by position where nothing filters. */
@@ -61,7 +62,7 @@ export async function listInApp(
   const shown = toShown(state, page, reader)
   if (walk === null || shown === null || followedBy !== undefined) {
     const scope = { ...toScope(state, reader), ...narrow }
-    return fromReplica(reader, sql => listFiltered(store, { scope, page, around: query.around }, sql))
+    return fromReplica(reader, sql => listFiltered(store, { scope, page, around: query.around }, { ...reader, sql }))
   }
   const listed: Listed = { table: store.table, place: { app: app.id, parent: null }, shown }
   const count = await countKept(reader.sql, listed, { visible: app.item_count, trashed: app.trashed_count })
@@ -90,7 +91,7 @@ export async function listOfParent(
   const shown = toShown(state, page, reader)
   if (walk === null || shown === null) {
     const scope = { ...toScope(state, reader), hidden: [], parent: { type: parent.type, id: parent.id } }
-    return listFiltered(store, { scope, page, around: query.around }, reader.sql)
+    return listFiltered(store, { scope, page, around: query.around }, reader)
   }
   const place = { app: state.app.id, parent: parent.id }
   const count = await countKept(reader.sql, { table: store.table, place, shown }, { visible: parent.comment_count })
@@ -110,9 +111,9 @@ interface Filtered {
 export async function listFiltered(
   store: ContentStore,
   { scope, page, around, kept }: Filtered,
-  sql: Sql,
+  { sql, keptSearches }: Pick<Reader, 'sql' | 'keptSearches'>,
 ): Promise<ContentPage> {
-  if (around === undefined && hasTerms(page)) return { ...(await searchKept(store, scope, page, sql)), page }
+  if (around === undefined && hasTerms(page)) return { ...(await keptSearches.find(sql, { store, scope, page })), page }
   const count = kept ?? (await store.count(sql, scope, page))
   if (around !== undefined) {
     const position = await store.findPosition(sql, scope, page, toId(around))

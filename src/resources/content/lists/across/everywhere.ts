@@ -53,8 +53,8 @@ export async function listEverywhere(
     const rows = await listLively(sql, store, { scope, page, most, lively: apps })
     if (rows !== null) return { rows, count: count ?? (await store.count(sql, scope, page)), page }
   }
-  if (query.around === undefined && hasTerms(page)) return { ...(await searchAcross(store, scope, page, sql)), page }
-  return listFiltered(store, { scope, page, around: query.around, kept: count }, sql)
+  if (query.around === undefined && hasTerms(page)) return { ...(await searchAcross(store, scope, page, reader)), page }
+  return listFiltered(store, { scope, page, around: query.around, kept: count }, reader)
 }
 
 /** Drops empty apps, if few enough others remain. */

@@ -1,7 +1,7 @@
 import type { Page } from '../../../../api/page.ts'
 import { cachedQuery } from '../../../../postgres/cached-query.ts'
 import type { Sql } from '../../../../postgres/sql.ts'
-import { oftenFrom, searchKept } from '../kept-search.ts'
+import { oftenFrom, type KeptSearches } from '../kept-search.ts'
 import type { ContentRow } from '../../schema.ts'
 import type { Scope } from '../scope.ts'
 import { countFound, manyApps } from '../search.ts'
@@ -18,14 +18,14 @@ export async function searchAcross(
   store: ContentStore,
   scope: Scope,
   page: Page<OrderField>,
-  sql: Sql,
+  { sql, keptSearches }: { sql: Sql; keptSearches: KeptSearches },
 ): Promise<{ rows: ContentRow[]; count: number }> {
   const isInMany = scope.apps === null || scope.apps.length > manyApps
-  if (!isInMany) return searchKept(store, scope, page, sql)
+  if (!isInMany) return keptSearches.find(sql, { store, scope, page })
   const { q, tags } = page
   const isOften = (await countOften(sql, { table: store.table, q, tags })) === oftenFrom
   if (!isOften) return store.search(sql, { ...scope, isSearchedEverywhere: true }, page)
-  return searchKept(store, scope, page, sql)
+  return keptSearches.find(sql, { store, scope, page })
 }
 
 /** The number of matches in all apps, counted up to a limit. */
