@@ -62,27 +62,17 @@ export function reply<Status extends number>(
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** The declaration of an endpoint: who may call it, its input, its replies and its refusals. */
-export interface RouteDeclaration<
-  Params extends z.ZodType | undefined,
-  Query extends z.ZodType | undefined,
-  Body extends z.ZodType | undefined,
-  Replies extends Record<number, z.ZodType | null>,
-  Services,
-  Beside,
-> {
-  method: Method
-  /** `{name}` matches one path segment. */
-  path: string
+/** What is declared of an endpoint: who may call it, its input, its replies and its refusals. */
+interface Terms {
   summary: string
   /** A Secret is a bearer token of this route alone, instead of the API's credentials. */
   auth: Auth | Secret
   /** Values are strings, percent-decoded. */
-  params?: Params
+  params?: z.ZodType
   /** Values are strings; a schema member that is an array collects repeated parameters. Unknown ones are ignored. */
-  query?: Query
+  query?: z.ZodType
   /** JSON. An empty body counts as `{}`. */
-  body?: Body
+  body?: z.ZodType
   /** Default: 4 MiB, or 64 KiB without a credential; more where a data URI may be sent. */
   bodyLimitBytes?: number
   /** For a raw body: the handler reads it as `upload` while it arrives, up to this size. */
@@ -101,32 +91,28 @@ export interface RouteDeclaration<
    */
   creates?: boolean
   /** Status → schema of the body; null where there is none. */
-  replies: Replies
+  replies: Record<number, z.ZodType | null>
   /** The refusals, beside 401, 422 and the general ones, which the HTTP server adds itself. */
   problems?: ProblemType[]
+}
+
+/** The terms of an endpoint, and the handler that gets what the schemas have checked. */
+interface Declared<Params, Query, Body, Replies, Services, Beside> extends Terms {
+  params?: Params & z.ZodType
+  query?: Query & z.ZodType
+  body?: Body & z.ZodType
+  replies: Replies & Terms['replies']
   handle: (
     request: RouteRequest<Output<Params>, Output<Query>, Output<Body>> & Beside,
     services: Services,
   ) => Reply<keyof Replies & number> | Promise<Reply<keyof Replies & number>>
 }
 
-/** The declaration of a route, without its handler. */
-export interface Contract {
+/** An endpoint without its handler. */
+export interface Contract extends Terms {
   method: Method
+  /** `{name}` matches one path segment. */
   path: string
-  summary: string
-  auth: Auth | Secret
-  params?: z.ZodType
-  query?: z.ZodType
-  body?: z.ZodType
-  bodyLimitBytes?: number
-  uploadLimitBytes?: number
-  uploadPart?: string
-  isDownload?: boolean
-  streams?: string
-  creates?: boolean
-  replies: Record<number, z.ZodType | null>
-  problems?: ProblemType[]
 }
 
 /** A route as the HTTP server sees it. */
@@ -140,8 +126,9 @@ export interface ServedRoute<Services> extends Contract {
 }
 
 /**
- * Returns the function that declares endpoints whose handlers get `Services`. The types of params, query and body
- * follow from the schemas; undeclared statuses do not compile. `Beside` are further members of their requests.
+ * Returns the function that declares endpoints, such as `GET /api/apps/{app}`, whose handlers get `Services`. The types
+ * of params, query and body follow from the schemas; undeclared statuses do not compile. `Beside` are further members of
+ * their requests.
  */
 export function routesFor<Services, Beside = unknown>() {
   return function route<
@@ -149,9 +136,13 @@ export function routesFor<Services, Beside = unknown>() {
     Query extends z.ZodType | undefined = undefined,
     Body extends z.ZodType | undefined = undefined,
     Replies extends Record<number, z.ZodType | null> = Record<number, never>,
-  >(declared: RouteDeclaration<Params, Query, Body, Replies, Services, Beside>): ServedRoute<Services> {
+  >(
+    endpoint: `${Method} ${string}`,
+    declared: Declared<Params, Query, Body, Replies, Services, Beside>,
+  ): ServedRoute<Services> {
+    const [method, path] = endpoint.split(' ')
     // `handle` is called with the output of the declared schemas only, so forgetting the exact types is safe.
-    return declared as unknown as ServedRoute<Services>
+    return { method, path, ...declared } as unknown as ServedRoute<Services>
   }
 }
 

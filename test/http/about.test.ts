@@ -13,9 +13,7 @@ const Person = z.object({ id: Int, name: z.string().optional() }).meta({ id: 'Pe
 const Note = z.object({ id: Int, text: z.string(), created_by: Person }).meta({ id: 'Note' })
 const NoteIsFrozen = problem(409, 'note-is-frozen', 'This note cannot be changed any more.')
 
-const show = route({
-  method: 'GET',
-  path: '/api/notes/{id}',
+const show = route('GET /api/notes/{id}', {
   summary: 'Get a note',
   auth: 'token or key',
   params: z.object({ id: z.string() }),
@@ -24,9 +22,7 @@ const show = route({
   handle: () => reply(200, {}),
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/notes/{note}',
+const create = route('POST /api/notes/{note}', {
   summary: 'Create a note',
   auth: 'key',
   params: z.object({ note: z.string() }),

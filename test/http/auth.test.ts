@@ -9,9 +9,7 @@ import { startEdge } from '../support/edge.ts'
 import { requestText, Wire } from '../support/wire.ts'
 
 const whoami = (auth: Auth, path: string, method: Method = 'GET') =>
-  route({
-    method,
-    path,
+  route(`${method} ${path}`, {
     summary: `For ${auth}`,
     auth,
     ...(method !== 'GET' && { body: z.object({ text: z.string().optional() }) }),

@@ -19,9 +19,7 @@ const Note = z.object({
 
 /** Answers with what the handler was given, written as JSON without any of the writer's rules. */
 const echo = (method: Method, bodyLimitBytes = 4 * 1024 * 1024) =>
-  route({
-    method,
-    path: '/api/notes',
+  route(`${method} /api/notes`, {
     summary: 'Show what was understood',
     auth: 'none',
     body: Note,
@@ -359,9 +357,7 @@ test('a body that trickles in is 408, and one that comes steadily may take its t
 })
 
 test('a route without a body does not look at the one that comes', async () => {
-  const leave = route({
-    method: 'POST',
-    path: '/api/leave',
+  const leave = route('POST /api/leave', {
     summary: 'Leave',
     auth: 'none',
     replies: { 204: null },

@@ -8,9 +8,7 @@ import { startEdge } from '../support/edge.ts'
 import { eventually } from '../support/eventually.ts'
 import { requestText, Wire } from '../support/wire.ts'
 
-const quick = route({
-  method: 'GET',
-  path: '/api/quick',
+const quick = route('GET /api/quick', {
   summary: 'Answer at once',
   auth: 'none',
   replies: { 200: z.object({}) },
@@ -21,9 +19,7 @@ const largeBytes = 250_000
 
 /** Answers with more than the buffers of a connection hold, at once or later. */
 const large = (path: string, isLater: boolean, text = 'x'.repeat(largeBytes)) =>
-  route({
-    method: 'GET',
-    path,
+  route(`GET ${path}`, {
     summary: 'Answer with a lot',
     auth: 'none',
     replies: { 200: z.string() },
@@ -34,9 +30,7 @@ const large = (path: string, isLater: boolean, text = 'x'.repeat(largeBytes)) =>
 function gated() {
   const gate = Promise.withResolvers<void>()
   let begun = 0
-  const slow = route({
-    method: 'POST',
-    path: '/api/slow',
+  const slow = route('POST /api/slow', {
     summary: 'Answer when the gate opens',
     auth: 'none',
     body: z.object({}),
@@ -183,9 +177,7 @@ test.each([
 })
 
 test('a value that would smuggle in a header is a bug and not sent', async () => {
-  const inject = route({
-    method: 'GET',
-    path: '/api/inject',
+  const inject = route('GET /api/inject', {
     summary: 'Try',
     auth: 'none',
     replies: { 200: z.object({}) },

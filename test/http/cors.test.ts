@@ -4,18 +4,14 @@ import { reply, route } from '../../src/http/route.ts'
 import { startEdge } from '../support/edge.ts'
 import { requestText, Wire } from '../support/wire.ts'
 
-const create = route({
-  method: 'POST',
-  path: '/api/apps',
+const create = route('POST /api/apps', {
   summary: 'Create',
   auth: 'token or key',
   replies: { 201: z.object({}) },
   handle: () => reply(201, {}),
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/apps',
+const list = route('GET /api/apps', {
   summary: 'List',
   auth: 'none',
   replies: { 200: z.object({}) },

@@ -6,9 +6,7 @@ import { startEdge } from '../support/edge.ts'
 import { requestText, Wire } from '../support/wire.ts'
 
 const download = (source: () => AsyncIterable<Uint8Array>) =>
-  route({
-    method: 'GET',
-    path: '/api/download',
+  route('GET /api/download', {
     summary: 'Give ten bytes',
     auth: 'none',
     isDownload: true,

@@ -17,9 +17,7 @@ const Anything = z.object({
 })
 
 const take = (method: Method) =>
-  route({
-    method,
-    path: '/api/things/{id}',
+  route(`${method} /api/things/{id}`, {
     summary: 'Take anything',
     auth: 'none',
     params: z.object({ id: z.string() }),

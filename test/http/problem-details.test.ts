@@ -7,9 +7,7 @@ import { startEdge } from '../support/edge.ts'
 
 /** A route that always fails with this. */
 const failing = (path: string, make: () => unknown) =>
-  route({
-    method: 'POST',
-    path,
+  route(`POST ${path}`, {
     summary: 'Fail',
     auth: 'none',
     body: z.object({}),
@@ -21,9 +19,7 @@ const failing = (path: string, make: () => unknown) =>
 
 /** The same, after a while. */
 const failingLater = (path: string, make: () => unknown) =>
-  route({
-    method: 'POST',
-    path,
+  route(`POST ${path}`, {
     summary: 'Fail later',
     auth: 'none',
     replies: { 204: null },
@@ -166,9 +162,7 @@ test('a reply that cannot be written is a bug of its route, not the end of the s
 
 test('a database that is away is 503, and not the fault of the request', async () => {
   const sql = openSql({ url: 'postgres://nobody@127.0.0.1:1/nothing', connections: 1, statementTimeoutMs: 1000 })
-  const ask = route({
-    method: 'GET',
-    path: '/api/x',
+  const ask = route('GET /api/x', {
     summary: 'Ask',
     auth: 'none',
     replies: { 204: null },

@@ -4,9 +4,7 @@ import { reply, route } from '../../src/http/route.ts'
 import { startEdge } from '../support/edge.ts'
 import { requestText, Wire } from '../support/wire.ts'
 
-const whoami = route({
-  method: 'GET',
-  path: '/api/whoami',
+const whoami = route('GET /api/whoami', {
   summary: 'Show where a request came from, and where to',
   auth: 'none',
   replies: { 200: z.object({}) },

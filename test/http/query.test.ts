@@ -12,9 +12,7 @@ const Filters = z.object({
   trashed: z.enum(['true', 'false', 'null']).default('false'),
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/items',
+const list = route('GET /api/items', {
   summary: 'Show what was understood',
   auth: 'none',
   query: Filters.refine(({ q }) => q !== 'forbidden', { path: ['q'], message: 'must not be this' }),

@@ -4,9 +4,7 @@ import { reply, route } from '../../src/http/route.ts'
 import { Json } from '../../src/api/json.ts'
 import { startEdge } from '../support/edge.ts'
 
-const show = route({
-  method: 'GET',
-  path: '/api/apps/{app}',
+const show = route('GET /api/apps/{app}', {
   summary: 'Show',
   auth: 'none',
   query: z.object({ out: z.enum(['summary', 'details']).optional() }),
@@ -21,9 +19,7 @@ const show = route({
     }),
 })
 
-const ready = route({
-  method: 'GET',
-  path: '/api/ready',
+const ready = route('GET /api/ready', {
   summary: 'What was encoded before',
   auth: 'none',
   replies: { 200: z.object({}) },

@@ -3,9 +3,7 @@ import { z } from 'zod'
 import { reply, route } from '../../src/http/route.ts'
 import { startEdge } from '../support/edge.ts'
 
-const show = route({
-  method: 'GET',
-  path: '/api/people/{name}',
+const show = route('GET /api/people/{name}', {
   summary: 'Shows somebody',
   auth: 'none',
   params: z.object({ name: z.string() }),

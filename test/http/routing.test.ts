@@ -5,9 +5,7 @@ import { startEdge } from '../support/edge.ts'
 
 /** Answers with its own template and what the names in it stood for. */
 const echo = (method: Method, path: string) =>
-  route({
-    method,
-    path,
+  route(`${method} ${path}`, {
     summary: path,
     auth: 'none',
     params: z.record(z.string(), z.string()),
@@ -108,9 +106,7 @@ test('one route cannot be declared twice', async () => {
 })
 
 test('values that the schema of a path refuses name nothing', async () => {
-  const byNumber = route({
-    method: 'GET',
-    path: '/api/posts/{id}',
+  const byNumber = route('GET /api/posts/{id}', {
     summary: 'A post',
     auth: 'none',
     params: z.object({ id: z.string().regex(/^\d+$/) }),

@@ -11,9 +11,7 @@ import { startEdge } from '../support/edge.ts'
 /** A certificate for localhost and its key, for tests alone. */
 const certificate = join(import.meta.dirname, '../delivery/self-signed.pem')
 
-const whereto = route({
-  method: 'GET',
-  path: '/api/whereto',
+const whereto = route('GET /api/whereto', {
   summary: 'Show where the request was sent',
   auth: 'none',
   replies: { 200: z.object({}) },

@@ -12,9 +12,7 @@ import { startEdge } from '../support/edge.ts'
 afterEach(() => void vi.unstubAllEnvs())
 
 /** Reads slower than anybody sends. */
-const slow = route({
-  method: 'POST',
-  path: '/api/uploads',
+const slow = route('POST /api/uploads', {
   summary: 'Give the digest of an upload',
   auth: 'none',
   uploadLimitBytes: 64 * 1024 * 1024,

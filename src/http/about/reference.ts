@@ -40,18 +40,14 @@ export function createReferenceRoutes(): Route[] {
     return known
   }
 
-  const showPage = route({
-    method: 'GET',
-    path: '/api/docs',
+  const showPage = route('GET /api/docs', {
     summary: 'Read about the API',
     auth: 'none',
     replies: { 200: z.string() },
     handle: () => reply(200, page, { 'Content-Type': 'text/html; charset=utf-8', 'Content-Security-Policy': policy }),
   })
 
-  const showFile = route({
-    method: 'GET',
-    path: '/api/docs/{file}',
+  const showFile = route('GET /api/docs/{file}', {
     summary: 'Get a file of that page',
     auth: 'none',
     params: z.object({ file: z.string() }),

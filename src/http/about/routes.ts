@@ -24,18 +24,14 @@ interface AboutParts {
 export function createAboutRoutes({ version, health, metrics, metricsToken, routes }: AboutParts): Route[] {
   let description: Json | undefined
 
-  const showVersion = route({
-    method: 'GET',
-    path: '/version',
+  const showVersion = route('GET /version', {
     summary: 'Get the version of the API',
     auth: 'none',
     replies: { 200: z.string() },
     handle: () => reply(200, version),
   })
 
-  const showStatus = route({
-    method: 'GET',
-    path: '/status',
+  const showStatus = route('GET /status', {
     summary: 'Ask whether the service can serve',
     auth: 'none',
     replies: { 200: z.string() },
@@ -43,9 +39,7 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, rout
     handle: () => answerReadiness(health),
   })
 
-  const showReadiness = route({
-    method: 'GET',
-    path: '/ready',
+  const showReadiness = route('GET /ready', {
     summary: 'Ask whether this node is to be sent requests: the same as /status, for balancers',
     auth: 'none',
     replies: { 200: z.string() },
@@ -53,27 +47,21 @@ export function createAboutRoutes({ version, health, metrics, metricsToken, rout
     handle: () => answerReadiness(health),
   })
 
-  const showLiveness = route({
-    method: 'GET',
-    path: '/live',
+  const showLiveness = route('GET /live', {
     summary: 'Ask whether this process runs: a supervisor starts one anew that does not answer',
     auth: 'none',
     replies: { 200: z.string() },
     handle: () => reply(200, 'Ok'),
   })
 
-  const showMetrics = route({
-    method: 'GET',
-    path: '/metrics',
+  const showMetrics = route('GET /metrics', {
     summary: 'Get the figures of this node for Prometheus',
     auth: metricsToken ?? 'none',
     replies: { 200: z.string() },
     handle: async () => reply(200, await metrics.text(), { 'Content-Type': metrics.contentType }),
   })
 
-  const showDescription = route({
-    method: 'GET',
-    path: '/api/openapi.json',
+  const showDescription = route('GET /api/openapi.json', {
     summary: 'Get this description of the API',
     auth: 'none',
     replies: { 200: z.record(z.string(), z.unknown()) },

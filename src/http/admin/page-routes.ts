@@ -13,9 +13,7 @@ const View = z.object({ view: z.string().optional(), id: z.string().optional(), 
 /** The administration page: its files, and its document under the path of every view. */
 export function createPageRoutes(page: AdminPage): Route[] {
   const views = viewPaths.map(path =>
-    adminRoute({
-      method: 'GET',
-      path,
+    adminRoute(`GET ${path}`, {
       summary: 'Open the administration page',
       auth: 'none',
       params: View,
@@ -32,9 +30,7 @@ export function createPageRoutes(page: AdminPage): Route[] {
       },
     }),
   )
-  const asset = adminRoute({
-    method: 'GET',
-    path: '/admin/assets/{file}',
+  const asset = adminRoute('GET /admin/assets/{file}', {
     summary: 'Get a file of the administration page',
     auth: 'none',
     params: z.object({ file: z.string() }),

@@ -7,9 +7,7 @@ export const UpgradeRequired = problem(426, 'upgrade-required', 'This address is
 
 /** Answers plain HTTP requests to the path of a WebSocket endpoint with 426 (RFC 9110, section 15.5.22). */
 export function upgradeOnly(path: string): Route {
-  return route({
-    method: 'GET',
-    path,
+  return route(`GET ${path}`, {
     summary: 'Connect a WebSocket',
     auth: 'none',
     replies: {},

@@ -16,9 +16,7 @@ export const Job = z
   })
   .meta({ id: 'Job' })
 
-const list = route({
-  method: 'GET',
-  path: '/api/admin/jobs',
+const list = route('GET /api/admin/jobs', {
   summary: 'List what nodes do again and again, with its last turn; of other nodes as of a minute ago',
   auth: 'key',
   replies: { 200: z.array(Job) },

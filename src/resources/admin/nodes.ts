@@ -24,9 +24,7 @@ export const Node = z
   })
   .meta({ id: 'Node' })
 
-const list = route({
-  method: 'GET',
-  path: '/api/admin/nodes',
+const list = route('GET /api/admin/nodes', {
   summary: 'List the nodes that run',
   auth: 'key',
   replies: { 200: z.array(Node) },

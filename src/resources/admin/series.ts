@@ -30,9 +30,7 @@ const Series = z.object({ points: z.array(z.array(z.union([Timestamp, z.string()
   description: 'Points `[time, value]` in the order of time; steps without samples are left out',
 })
 
-const show = route({
-  method: 'GET',
-  path: '/api/admin/series',
+const show = route('GET /api/admin/series', {
   summary: 'Get a figure over time, of all nodes: minute by minute for eight days',
   auth: 'key',
   query: SeriesQuery,

@@ -46,9 +46,7 @@ export const RealtimeSessions = pagedList(RealtimeSession)
   })
   .meta({ id: 'RealtimeSessions' })
 
-const list = route({
-  method: 'GET',
-  path: '/api/admin/sessions',
+const list = route('GET /api/admin/sessions', {
   summary: 'List the realtime connections of all nodes, newest first',
   auth: 'key',
   query: SessionListing,
@@ -70,9 +68,7 @@ const list = route({
 const SessionPath = z.object({ id: z.string() })
 const idForm = /^(?<node>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(?<number>\d{1,15})$/
 
-const end = route({
-  method: 'DELETE',
-  path: '/api/admin/sessions/{id}',
+const end = route('DELETE /api/admin/sessions/{id}', {
   summary: 'End a realtime connection, whichever node it is on: at once, without Redis within two seconds',
   auth: 'key',
   params: SessionPath,

@@ -23,9 +23,7 @@ export const SettingShape = z
   })
   .meta({ id: 'Setting' })
 
-const list = route({
-  method: 'GET',
-  path: '/api/admin/settings',
+const list = route('GET /api/admin/settings', {
   summary: 'List the settings of this node, and where they come from',
   auth: 'key',
   replies: { 200: z.array(SettingShape) },

@@ -26,9 +26,7 @@ export const Storage = z
   })
   .meta({ id: 'Storage' })
 
-const show = route({
-  method: 'GET',
-  path: '/api/admin/storage',
+const show = route('GET /api/admin/storage', {
   summary: 'Get what files take up, by app, the largest hundred; counted once an hour at most',
   auth: 'key',
   replies: { 200: Storage },

@@ -15,9 +15,7 @@ import { findAgent, listAgents } from './store.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
-const create = route({
-  method: 'POST',
-  path: '/api/agents',
+const create = route('POST /api/agents', {
   summary: 'Create an agent',
   auth: 'key',
   body: NewAgent,
@@ -36,9 +34,7 @@ const create = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/agents/{agent}',
+const get = route('GET /api/agents/{agent}', {
   summary: 'Get an agent',
   auth: 'key',
   params: AgentPath,
@@ -54,9 +50,7 @@ const get = route({
   },
 })
 
-const update = route({
-  method: 'PATCH',
-  path: '/api/agents/{agent}',
+const update = route('PATCH /api/agents/{agent}', {
   summary: 'Update an agent; absent members stay, null clears',
   auth: 'key',
   params: AgentPath,
@@ -74,9 +68,7 @@ const update = route({
   },
 })
 
-const upsert = route({
-  method: 'PUT',
-  path: '/api/agents/{uid}',
+const upsert = route('PUT /api/agents/{uid}', {
   summary: 'Update the agent with this uid, or create it',
   auth: 'key',
   params: AgentUidPath,
@@ -94,9 +86,7 @@ const upsert = route({
   },
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/agents',
+const list = route('GET /api/agents', {
   summary: 'List the agents that are visible to the caller',
   auth: 'token or key',
   query: AgentListing,
@@ -115,9 +105,7 @@ const list = route({
 })
 
 const change = (verb: 'trash' | 'restore') =>
-  route({
-    method: 'POST',
-    path: `/api/agents/{agent}/${verb}`,
+  route(`POST /api/agents/{agent}/${verb}`, {
     summary: verb === 'trash' ? 'Trash an agent: it is hidden, and answers nothing' : 'Restore a trashed agent',
     auth: 'key',
     params: AgentPath,
@@ -130,9 +118,7 @@ const change = (verb: 'trash' | 'restore') =>
     },
   })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/agents/{agent}',
+const remove = route('DELETE /api/agents/{agent}', {
   summary: 'Delete an agent for good; what it wrote stays',
   auth: 'key',
   params: AgentPath,

@@ -24,9 +24,7 @@ import { showWhole, type AppMessages } from './show.ts'
 import { upsertByUid } from './making/upsert.ts'
 
 const create = (messages: AppMessages) =>
-  route({
-    method: 'POST',
-    path: '/api/apps',
+  route('POST /api/apps', {
     summary: 'Create an app',
     auth: 'token or key',
     body: NewApp,
@@ -45,9 +43,7 @@ const create = (messages: AppMessages) =>
   })
 
 const get = (messages: AppMessages) =>
-  route({
-    method: 'GET',
-    path: '/api/apps/{app}',
+  route('GET /api/apps/{app}', {
     summary: 'Get an app',
     auth: 'token or key',
     params: AppPath,
@@ -65,9 +61,7 @@ const get = (messages: AppMessages) =>
   })
 
 const update = (messages: AppMessages) =>
-  route({
-    method: 'PATCH',
-    path: '/api/apps/{app}',
+  route('PATCH /api/apps/{app}', {
     summary: 'Update an app',
     auth: 'token or key',
     params: AppPath,
@@ -85,9 +79,7 @@ const update = (messages: AppMessages) =>
   })
 
 const upsert = (messages: AppMessages) =>
-  route({
-    method: 'PUT',
-    path: '/api/apps/{uid}',
+  route('PUT /api/apps/{uid}', {
     summary: 'Create an app or update the one with this uid',
     auth: 'token or key',
     params: UidPath,
@@ -104,9 +96,7 @@ const upsert = (messages: AppMessages) =>
   })
 
 const list = (messages: AppMessages) =>
-  route({
-    method: 'GET',
-    path: '/api/apps',
+  route('GET /api/apps', {
     summary: 'List apps: those the caller is a member of, or all with an API key',
     auth: 'token or key',
     query: AppListing,
@@ -117,9 +107,7 @@ const list = (messages: AppMessages) =>
   })
 
 const change = <Loaded>(verb: 'trash' | 'restore', command: Command<unknown, void, Loaded>, problems: ProblemType[]) =>
-  route({
-    method: 'POST',
-    path: `/api/apps/{app}/${verb}`,
+  route(`POST /api/apps/{app}/${verb}`, {
     summary: verb === 'trash' ? 'Move an app to the trash' : 'Take an app out of the trash',
     auth: 'token or key',
     params: AppPath,
@@ -131,9 +119,7 @@ const change = <Loaded>(verb: 'trash' | 'restore', command: Command<unknown, voi
     },
   })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/apps/{app}',
+const remove = route('DELETE /api/apps/{app}', {
   summary: 'Delete an app and all its content for good',
   auth: 'token or key',
   params: AppPath,

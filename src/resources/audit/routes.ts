@@ -8,9 +8,7 @@ import { exportAudit, ndjsonType } from './export.ts'
 import { showEntry } from './represent.ts'
 import { AuditEntries, AuditListing } from './schema.ts'
 
-const list = route({
-  method: 'GET',
-  path: '/api/audit',
+const list = route('GET /api/audit', {
   summary: 'List who changed what, newest first; with Accept: application/x-ndjson all that is found, an entry a line',
   auth: 'key',
   query: AuditListing,

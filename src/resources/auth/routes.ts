@@ -10,9 +10,7 @@ import { findPerson, findPassword } from '../users/store.ts'
 
 const SignIn = z.object({ username: z.string().max(256), password: z.string().max(256) })
 
-const signIn = route({
-  method: 'POST',
-  path: '/api/auth',
+const signIn = route('POST /api/auth', {
   summary: 'Check a username and password; the answer is the user, no token',
   auth: 'none',
   body: SignIn,

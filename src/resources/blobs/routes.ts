@@ -12,9 +12,7 @@ import { showBlob } from './represent.ts'
 import { Blob, BlobTooLarge, ExternalBlob, NoBlob, requestLimitBytes, TooManyParts } from './schema.ts'
 import type { NewBlobRow } from './store.ts'
 
-const upload = route({
-  method: 'POST',
-  path: '/api/blobs',
+const upload = route('POST /api/blobs', {
   summary: 'Upload a file: a form (multipart/form-data) with one file in a part named blob',
   auth: 'token or key',
   uploadLimitBytes: requestLimitBytes,
@@ -39,9 +37,7 @@ const upload = route({
   },
 })
 
-const external = route({
-  method: 'POST',
-  path: '/api/blobs/external',
+const external = route('POST /api/blobs/external', {
   summary: 'Name a file that is kept elsewhere',
   auth: 'token or key',
   body: ExternalBlob,
@@ -53,9 +49,7 @@ const external = route({
 })
 
 const get = (isInSight: IsInSight) =>
-  route({
-    method: 'GET',
-    path: '/api/blobs/{id}',
+  route('GET /api/blobs/{id}', {
     summary: 'Get a blob: for the user who uploaded it, and users who can read something that uses it',
     auth: 'token or key',
     params: IdPath,

@@ -38,9 +38,7 @@ interface Commented {
 function commentRoutes({ type, find, findCommentable, problems }: Commented): Route[] {
   const path = `/api/${type}s/{id}/comments`
 
-  const create = route({
-    method: 'POST',
-    path,
+  const create = route(`POST ${path}`, {
     summary: `Comment on a ${type}`,
     auth: 'token or key',
     params: ContentPath,
@@ -57,9 +55,7 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     },
   })
 
-  const list = route({
-    method: 'GET',
-    path,
+  const list = route(`GET ${path}`, {
     summary: `List the comments on a ${type}`,
     auth: 'token or key',
     params: ContentPath,

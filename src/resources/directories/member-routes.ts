@@ -7,9 +7,7 @@ import { addPeople, removePeople } from './commands.ts'
 import { DirectoryMemberPath, DirectoryPath, PeopleRefs, PeopleUnknown } from './schema.ts'
 import { findDirectory } from './store.ts'
 
-const list = route({
-  method: 'GET',
-  path: '/api/directories/{dir}/members',
+const list = route('GET /api/directories/{dir}/members', {
   summary: 'List the people in a directory',
   auth: 'token or key',
   params: DirectoryPath,
@@ -24,9 +22,7 @@ const list = route({
 })
 
 const changeOne = (method: 'PUT' | 'DELETE') =>
-  route({
-    method,
-    path: '/api/directories/{dir}/members/{user}',
+  route(`${method} /api/directories/{dir}/members/{user}`, {
     summary: method === 'PUT' ? 'Add a user or agent to a directory' : 'Take a user or agent out of a directory',
     auth: 'key',
     params: DirectoryMemberPath,
@@ -39,9 +35,7 @@ const changeOne = (method: 'PUT' | 'DELETE') =>
   })
 
 const changeMany = (method: 'PUT' | 'DELETE') =>
-  route({
-    method,
-    path: '/api/directories/{dir}/members',
+  route(`${method} /api/directories/{dir}/members`, {
     summary:
       method === 'PUT'
         ? 'Add users and agents to a directory, all or none'

@@ -10,9 +10,7 @@ import { showDirectory, shownMembers } from './represent.ts'
 import { Directory, DirectoryExists, DirectoryList, DirectoryListing, DirectoryPath, NewDirectory } from './schema.ts'
 import { countDirectories, findDirectory, listDirectories, orderFields } from './store.ts'
 
-const create = route({
-  method: 'POST',
-  path: '/api/directories',
+const create = route('POST /api/directories', {
   summary: 'Create a directory',
   auth: 'key',
   body: NewDirectory,
@@ -25,9 +23,7 @@ const create = route({
   },
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/directories',
+const list = route('GET /api/directories', {
   summary: 'List directories: with a token those that its user is in',
   auth: 'token or key',
   query: DirectoryListing,
@@ -42,9 +38,7 @@ const list = route({
   },
 })
 
-const read = route({
-  method: 'GET',
-  path: '/api/directories/{dir}',
+const read = route('GET /api/directories/{dir}', {
   summary: 'Get a directory with its first members',
   auth: 'token or key',
   params: DirectoryPath,
@@ -55,9 +49,7 @@ const read = route({
   },
 })
 
-const rename = route({
-  method: 'PATCH',
-  path: '/api/directories/{dir}',
+const rename = route('PATCH /api/directories/{dir}', {
   summary: 'Rename a directory',
   auth: 'key',
   params: DirectoryPath,
@@ -71,9 +63,7 @@ const rename = route({
 })
 
 const remove = (clearDirectory: ClearDirectory) =>
-  route({
-    method: 'DELETE',
-    path: '/api/directories/{dir}',
+  route('DELETE /api/directories/{dir}', {
     summary: 'Delete a directory; apps that refer to it are closed to all but their members',
     auth: 'key',
     params: DirectoryPath,

@@ -12,9 +12,7 @@ import { showEmbed } from './represent.ts'
 import { Embed, EmbedQuery, NewEmbed, NotAnAddress, NothingToEmbed } from './schema.ts'
 import { normalise } from './unfurl/unfurl.ts'
 
-const create = route({
-  method: 'POST',
-  path: '/api/embeds',
+const create = route('POST /api/embeds', {
   summary: 'Describe an embed that items can carry',
   auth: 'token or key',
   body: NewEmbed,
@@ -34,9 +32,7 @@ const create = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/embeds/{id}',
+const get = route('GET /api/embeds/{id}', {
   summary: 'Get an embed',
   auth: 'token or key',
   params: IdPath,
@@ -49,9 +45,7 @@ const get = route({
   },
 })
 
-const embed = route({
-  method: 'GET',
-  path: '/api/embeds',
+const embed = route('GET /api/embeds', {
   summary: 'Get an embed of what is at an address: 200 where one was made within a day, 201 where it is made now',
   auth: 'token or key',
   query: EmbedQuery,

@@ -27,9 +27,7 @@ import { showPage, showWhole } from './show.ts'
 import { listFiles } from './pages.ts'
 import { orderFields, type FileScope } from './store.ts'
 
-const create = route({
-  method: 'POST',
-  path: '/api/apps/{app}/files',
+const create = route('POST /api/apps/{app}/files', {
   summary: 'Add a blob as a file to a files app',
   auth: 'token or key',
   params: AppPath,
@@ -51,9 +49,7 @@ const create = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/files/{id}',
+const get = route('GET /api/files/{id}', {
   summary: 'Get a file',
   auth: 'token or key',
   params: FilePath,
@@ -68,9 +64,7 @@ const get = route({
   },
 })
 
-const update = route({
-  method: 'PATCH',
-  path: '/api/files/{id}',
+const update = route('PATCH /api/files/{id}', {
   summary: 'Rename a file, describe it anew, or give it new content',
   auth: 'token or key',
   params: FilePath,
@@ -92,9 +86,7 @@ const update = route({
   },
 })
 
-const listOfApp = route({
-  method: 'GET',
-  path: '/api/apps/{app}/files',
+const listOfApp = route('GET /api/apps/{app}/files', {
   summary: 'List the files of an app',
   auth: 'token or key',
   params: AppPath,
@@ -111,9 +103,7 @@ const listOfApp = route({
   },
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/files',
+const list = route('GET /api/files', {
   summary: 'List the files of all apps that the caller may read',
   auth: 'token or key',
   query: AllFilesListing,
@@ -132,9 +122,7 @@ const list = route({
 })
 
 const change = (verb: 'trash' | 'restore') =>
-  route({
-    method: 'POST',
-    path: `/api/files/{id}/${verb}`,
+  route(`POST /api/files/{id}/${verb}`, {
     summary: verb === 'trash' ? 'Move a file to the trash' : 'Take a file out of the trash',
     auth: 'token or key',
     params: FilePath,
@@ -148,9 +136,7 @@ const change = (verb: 'trash' | 'restore') =>
     },
   })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/files/{id}',
+const remove = route('DELETE /api/files/{id}', {
   summary: 'Delete a file for good, with all its versions',
   auth: 'token or key',
   params: FilePath,

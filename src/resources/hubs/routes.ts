@@ -15,9 +15,7 @@ const Negotiation = z
  * Clients of SignalR ask here how to connect. Nothing is kept of the answer, so that any node can take the connection:
  * it is the access token that counts, there as here.
  */
-const negotiate = route({
-  method: 'POST',
-  path: '/hubs/rtm/negotiate',
+const negotiate = route('POST /hubs/rtm/negotiate', {
   summary: 'Ask how to connect to the hub',
   auth: 'token',
   query: z.object({ negotiateVersion: z.string().optional() }),

@@ -31,9 +31,7 @@ export function listRoutes<Query extends ContentListing>(
   const plural = `${kind.entity}s`
   const Items = pagedList(Item.or(Summary))
 
-  const everywhere = route({
-    method: 'GET',
-    path: `/api/${plural}`,
+  const everywhere = route(`GET /api/${plural}`, {
     summary: `List the ${plural} of all apps that the caller may read`,
     auth: 'token or key',
     query: Listing,
@@ -47,9 +45,7 @@ export function listRoutes<Query extends ContentListing>(
     },
   })
 
-  const ofApp = route({
-    method: 'GET',
-    path: `/api/apps/{app}/${plural}`,
+  const ofApp = route(`GET /api/apps/{app}/${plural}`, {
     summary: `List the ${plural} of an app`,
     auth: 'token or key',
     params: AppPath,

@@ -18,9 +18,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
   const { entity } = kind
   const plural = `${entity}s`
 
-  const create = route({
-    method: 'POST',
-    path: `/api/apps/{app}/${plural}`,
+  const create = route(`POST /api/apps/{app}/${plural}`, {
     summary: `Create a ${entity} in an app`,
     auth: 'token or key',
     params: AppPath,
@@ -48,9 +46,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     },
   })
 
-  const get = route({
-    method: 'GET',
-    path: `/api/${plural}/{id}`,
+  const get = route(`GET /api/${plural}/{id}`, {
     summary: `Get a ${entity}`,
     auth: 'token or key',
     params: ContentPath,
@@ -65,9 +61,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
     },
   })
 
-  const update = route({
-    method: 'PATCH',
-    path: `/api/${plural}/{id}`,
+  const update = route(`PATCH /api/${plural}/{id}`, {
     summary: `Edit a ${entity}`,
     auth: 'token or key',
     params: ContentPath,
@@ -83,9 +77,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
   })
 
   const change = (verb: 'trash' | 'restore') =>
-    route({
-      method: 'POST',
-      path: `/api/${plural}/{id}/${verb}`,
+    route(`POST /api/${plural}/{id}/${verb}`, {
       summary: verb === 'trash' ? `Move a ${entity} to the trash` : `Take a ${entity} out of the trash`,
       auth: 'token or key',
       params: ContentPath,
@@ -98,9 +90,7 @@ export function itemRoutes(kind: ContentKind, commands: ContentCommands, Item: z
       },
     })
 
-  const remove = route({
-    method: 'DELETE',
-    path: `/api/${plural}/{id}`,
+  const remove = route(`DELETE /api/${plural}/{id}`, {
     summary: `Delete a ${entity} for good`,
     auth: 'token or key',
     params: ContentPath,

@@ -21,9 +21,7 @@ import {
   OwnKey,
 } from './schema.ts'
 
-const create = route({
-  method: 'POST',
-  path: '/api/keys',
+const create = route('POST /api/keys', {
   summary: 'Make an API key, which is shown this once',
   auth: 'key',
   body: NewKey,
@@ -43,9 +41,7 @@ const create = route({
   },
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/keys',
+const list = route('GET /api/keys', {
   summary: 'List API keys',
   auth: 'key',
   query: KeyListing,
@@ -66,9 +62,7 @@ const list = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/keys/{id}',
+const get = route('GET /api/keys/{id}', {
   summary: 'Get what is known of an API key',
   auth: 'key',
   params: KeyPath,
@@ -81,9 +75,7 @@ const get = route({
   },
 })
 
-const update = route({
-  method: 'PATCH',
-  path: '/api/keys/{id}',
+const update = route('PATCH /api/keys/{id}', {
   summary: 'Change the name of an API key, or when it ends',
   auth: 'key',
   params: KeyPath,
@@ -96,9 +88,7 @@ const update = route({
   },
 })
 
-const revoke = route({
-  method: 'DELETE',
-  path: '/api/keys/{id}',
+const revoke = route('DELETE /api/keys/{id}', {
   summary: 'Revoke an API key, for good',
   auth: 'key',
   params: KeyPath,

@@ -4,9 +4,7 @@ import { createMeeting } from './commands.ts'
 import { showMeeting } from './represent.ts'
 import { Meeting, NewMeeting } from './schema.ts'
 
-const create = route({
-  method: 'POST',
-  path: '/api/meetings',
+const create = route('POST /api/meetings', {
   summary: 'Add a meeting that items can carry',
   auth: 'token or key',
   body: NewMeeting,

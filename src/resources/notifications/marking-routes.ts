@@ -9,9 +9,7 @@ import { markNotifications } from './commands.ts'
 import { listPage } from './lists/list.ts'
 import { AppNotificationListing, MarkQuery, Notifications } from './schema.ts'
 
-const listOfApp = route({
-  method: 'GET',
-  path: '/api/apps/{app}/notifications',
+const listOfApp = route('GET /api/apps/{app}/notifications', {
   summary: 'List the notifications of the caller that an app gave rise to',
   auth: 'token',
   params: AppPath,
@@ -25,9 +23,7 @@ const listOfApp = route({
   },
 })
 
-const markAll = route({
-  method: 'PUT',
-  path: '/api/notifications/mark',
+const markAll = route('PUT /api/notifications/mark', {
   summary: 'Mark the notifications of the caller as read, up to one or all',
   auth: 'token',
   query: MarkQuery,
@@ -38,9 +34,7 @@ const markAll = route({
   },
 })
 
-const markOfApp = route({
-  method: 'PUT',
-  path: '/api/apps/{app}/notifications/mark',
+const markOfApp = route('PUT /api/apps/{app}/notifications/mark', {
   summary: 'Mark the notifications of an app as read, up to one or all',
   auth: 'token',
   params: AppPath,
@@ -54,9 +48,7 @@ const markOfApp = route({
   },
 })
 
-const markOfDirectory = route({
-  method: 'PUT',
-  path: '/api/directories/{dir}/notifications/mark',
+const markOfDirectory = route('PUT /api/directories/{dir}/notifications/mark', {
   summary: 'Mark the notifications of the apps of a directory as read, up to one or all',
   auth: 'token',
   params: DirectoryPath,

@@ -17,9 +17,7 @@ import {
 } from './schema.ts'
 import { findNotification } from './store.ts'
 
-const list = route({
-  method: 'GET',
-  path: '/api/notifications',
+const list = route('GET /api/notifications', {
   summary: 'List the notifications of the caller, with an API key those of everybody',
   auth: 'token or key',
   query: NotificationListing,
@@ -29,9 +27,7 @@ const list = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/notifications/{id}',
+const get = route('GET /api/notifications/{id}', {
   summary: 'Get a notification',
   auth: 'token or key',
   params: NotificationPath,
@@ -45,9 +41,7 @@ const get = route({
 })
 
 const mark = (method: 'PUT' | 'DELETE') =>
-  route({
-    method,
-    path: '/api/notifications/{id}/mark',
+  route(`${method} /api/notifications/{id}/mark`, {
     summary: method === 'PUT' ? 'Mark a notification as read' : 'Mark a notification as unread',
     auth: 'token',
     params: NotificationPath,
@@ -59,9 +53,7 @@ const mark = (method: 'PUT' | 'DELETE') =>
     },
   })
 
-const create = route({
-  method: 'POST',
-  path: '/api/notifications',
+const create = route('POST /api/notifications', {
   summary: 'Notify a user',
   auth: 'key',
   body: NewNotification,
@@ -77,9 +69,7 @@ const create = route({
   },
 })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/notifications/{id}',
+const remove = route('DELETE /api/notifications/{id}', {
   summary: 'Delete a notification',
   auth: 'token or key',
   params: NotificationPath,

@@ -18,9 +18,7 @@ const shownVoters = 100
 type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> &
   Pick<RouteRequest<{ id: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
 
-const get = route({
-  method: 'GET',
-  path: '/api/options/{id}',
+const get = route('GET /api/options/{id}', {
   summary: 'Get an option of a poll with its voters',
   auth: 'token or key',
   params: ContentPath,
@@ -34,9 +32,7 @@ const get = route({
   },
 })
 
-const voteFor = route({
-  method: 'POST',
-  path: '/api/options/{id}/vote',
+const voteFor = route('POST /api/options/{id}/vote', {
   summary: 'Vote for an option, or withdraw the vote that it has',
   auth: 'token',
   params: ContentPath,
@@ -53,9 +49,7 @@ const voteFor = route({
 })
 
 const listOf = (kind: ContentKind) =>
-  route({
-    method: 'GET',
-    path: `/api/${kind.entity}s/{id}/options`,
+  route(`GET /api/${kind.entity}s/{id}/options`, {
     summary: `List the options of a ${kind.entity}'s poll`,
     auth: 'token or key',
     params: ContentPath,

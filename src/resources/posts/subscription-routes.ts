@@ -10,9 +10,7 @@ import { Post } from './schema.ts'
 import { changeSubscription } from '../subscriptions/commands.ts'
 
 const ofPosts = (verb: 'subscribe' | 'unsubscribe') =>
-  route({
-    method: 'POST',
-    path: `/api/posts/{id}/${verb}`,
+  route(`POST /api/posts/{id}/${verb}`, {
     summary: verb === 'subscribe' ? 'Subscribe to a post' : 'Unsubscribe from a post',
     auth: 'token',
     params: ContentPath,

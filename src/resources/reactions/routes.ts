@@ -18,9 +18,7 @@ function reactionRoutes(kind: ContentKind): Route[] {
   const { entity } = kind
   const path = `/api/${entity}s/{id}/reactions`
 
-  const add = route({
-    method: 'POST',
-    path,
+  const add = route(`POST ${path}`, {
     summary: `React to a ${entity}; replaces an earlier reaction`,
     auth: 'token',
     params: ContentPath,
@@ -34,9 +32,7 @@ function reactionRoutes(kind: ContentKind): Route[] {
     },
   })
 
-  const list = route({
-    method: 'GET',
-    path,
+  const list = route(`GET ${path}`, {
     summary: `List the reactions to a ${entity}`,
     auth: 'token or key',
     params: ContentPath,
@@ -56,9 +52,7 @@ function reactionRoutes(kind: ContentKind): Route[] {
     },
   })
 
-  const remove = route({
-    method: 'DELETE',
-    path,
+  const remove = route(`DELETE ${path}`, {
     summary: `Take the caller's reaction to a ${entity} back`,
     auth: 'token',
     params: ContentPath,

@@ -19,9 +19,7 @@ export const SignIn = z
   })
   .meta({ id: 'SignIn' })
 
-const list = route({
-  method: 'GET',
-  path: '/api/admin/sign-ins',
+const list = route('GET /api/admin/sign-ins', {
   summary: 'List the sessions of the administration page that have not ended, newest first',
   auth: 'key',
   query: Range,
@@ -37,9 +35,7 @@ const list = route({
   },
 })
 
-const end = route({
-  method: 'DELETE',
-  path: '/api/admin/sign-ins/{id}',
+const end = route('DELETE /api/admin/sign-ins/{id}', {
   summary: 'End a session of the administration page',
   auth: 'key',
   params: z.object({ id: z.string() }),

@@ -13,9 +13,7 @@ import { starring } from './starring.ts'
 import { loadItemTarget } from './target.ts'
 import { listStars, selectStarredApps } from './pages.ts'
 
-const list = route({
-  method: 'GET',
-  path: '/api/stars',
+const list = route('GET /api/stars', {
   summary: 'List what the caller starred, newest first',
   auth: 'token',
   query: StarListing,
@@ -32,9 +30,7 @@ const list = route({
 })
 
 const ofApps = (method: 'POST' | 'DELETE') =>
-  route({
-    method,
-    path: '/api/apps/{app}/stars',
+  route(`${method} /api/apps/{app}/stars`, {
     summary: method === 'POST' ? 'Star an app' : 'Take the star of an app back',
     auth: 'token',
     params: AppPath,

@@ -20,9 +20,7 @@ interface Starrable {
 export function starring({ type, find, load }: Starrable): Route[] {
   const changeStar = starCommand(load)
   const change = (method: 'POST' | 'DELETE') =>
-    route({
-      method,
-      path: `/api/${type}s/{id}/stars`,
+    route(`${method} /api/${type}s/{id}/stars`, {
       summary: method === 'POST' ? `Star a ${type}` : `Take the star of a ${type} back`,
       auth: 'token',
       params: ContentPath,

@@ -7,9 +7,7 @@ import { NewToken, Token } from './schema.ts'
 
 const defaultSeconds = 3600
 
-const issue = route({
-  method: 'POST',
-  path: '/api/users/{user}/tokens',
+const issue = route('POST /api/users/{user}/tokens', {
   summary: 'Issue an access token to a user or agent',
   auth: 'key',
   params: UserPath,
@@ -23,9 +21,7 @@ const issue = route({
   },
 })
 
-const revoke = route({
-  method: 'DELETE',
-  path: '/api/users/{user}/tokens',
+const revoke = route('DELETE /api/users/{user}/tokens', {
   summary: 'Revoke all access tokens of a user or agent',
   auth: 'key',
   params: UserPath,

@@ -6,9 +6,7 @@ import { deleteUser, restoreUser, trashUser } from './commands.ts'
 import { SpecialUser, UserPath } from './schema.ts'
 
 const change = (verb: 'trash' | 'restore') =>
-  route({
-    method: 'POST',
-    path: `/api/users/{user}/${verb}`,
+  route(`POST /api/users/{user}/${verb}`, {
     summary: verb === 'trash' ? 'Trash a user: out of sight, and its tokens are rejected' : 'Restore a trashed user',
     auth: 'key',
     params: UserPath,
@@ -25,9 +23,7 @@ const change = (verb: 'trash' | 'restore') =>
 export type LeaveApps = (user: number, request: Pick<Services, 'sql' | 'apps'> & { by: Principal }) => Promise<void>
 
 const remove = (leaveApps: LeaveApps) =>
-  route({
-    method: 'DELETE',
-    path: '/api/users/{user}',
+  route('DELETE /api/users/{user}', {
     summary: 'Delete a user for good; what it wrote stays',
     auth: 'key',
     params: UserPath,

@@ -22,9 +22,7 @@ import {
 } from './schema.ts'
 import { findPerson } from './store.ts'
 
-const create = route({
-  method: 'POST',
-  path: '/api/users',
+const create = route('POST /api/users', {
   summary: 'Create a user',
   auth: 'key',
   body: NewUser,
@@ -38,9 +36,7 @@ const create = route({
   },
 })
 
-const read = route({
-  method: 'GET',
-  path: '/api/users/{user}',
+const read = route('GET /api/users/{user}', {
   summary: 'Get a user or agent',
   auth: 'token or key',
   params: UserPath,
@@ -58,9 +54,7 @@ const read = route({
   },
 })
 
-const readSelf = route({
-  method: 'GET',
-  path: '/api/user',
+const readSelf = route('GET /api/user', {
   summary: 'Get the authenticated user',
   auth: 'token',
   replies: { 200: User },
@@ -72,9 +66,7 @@ const readSelf = route({
   },
 })
 
-const update = route({
-  method: 'PATCH',
-  path: '/api/users/{user}',
+const update = route('PATCH /api/users/{user}', {
   summary: 'Update a user; absent members stay, null clears',
   auth: 'key',
   params: UserPath,
@@ -92,9 +84,7 @@ const update = route({
   },
 })
 
-const upsert = route({
-  method: 'PUT',
-  path: '/api/users/{uid}',
+const upsert = route('PUT /api/users/{uid}', {
   summary: 'Update the user with this uid, or create it',
   auth: 'key',
   params: UidPath,
@@ -109,9 +99,7 @@ const upsert = route({
   },
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/users',
+const list = route('GET /api/users', {
   summary: 'List the users and agents that are visible to the caller',
   auth: 'token or key',
   query: PersonListing,

@@ -30,9 +30,7 @@ import {
 } from './schema.ts'
 import * as store from './store.ts'
 
-const create = route({
-  method: 'POST',
-  path: '/api/webhooks',
+const create = route('POST /api/webhooks', {
   summary: 'Register a webhook',
   auth: 'key',
   body: NewWebhook,
@@ -45,9 +43,7 @@ const create = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/webhooks/{id}',
+const get = route('GET /api/webhooks/{id}', {
   summary: 'Get a webhook, and how it fares',
   auth: 'key',
   params: WebhookPath,
@@ -61,9 +57,7 @@ const get = route({
   },
 })
 
-const update = route({
-  method: 'PATCH',
-  path: '/api/webhooks/{id}',
+const update = route('PATCH /api/webhooks/{id}', {
   summary: 'Change a webhook',
   auth: 'key',
   params: WebhookPath,
@@ -81,9 +75,7 @@ const update = route({
   },
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/webhooks',
+const list = route('GET /api/webhooks', {
   summary: 'List webhooks',
   auth: 'key',
   query: WebhookListing,
@@ -96,9 +88,7 @@ const list = route({
   },
 })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/webhooks/{id}',
+const remove = route('DELETE /api/webhooks/{id}', {
   summary: 'Delete a webhook and the records of its deliveries',
   auth: 'key',
   params: WebhookPath,
@@ -110,9 +100,7 @@ const remove = route({
   },
 })
 
-const listOfDeliveries = route({
-  method: 'GET',
-  path: '/api/webhooks/{id}/deliveries',
+const listOfDeliveries = route('GET /api/webhooks/{id}/deliveries', {
   summary: 'List the recent deliveries of a webhook',
   auth: 'key',
   params: WebhookPath,
@@ -130,9 +118,7 @@ const listOfDeliveries = route({
   },
 })
 
-const getDelivery = route({
-  method: 'GET',
-  path: '/api/webhooks/{id}/deliveries/{delivery}',
+const getDelivery = route('GET /api/webhooks/{id}/deliveries/{delivery}', {
   summary: 'Get a delivery with its request and response',
   auth: 'key',
   params: DeliveryPath,
@@ -145,9 +131,7 @@ const getDelivery = route({
   },
 })
 
-const sendAgain = route({
-  method: 'POST',
-  path: '/api/webhooks/{id}/deliveries/{delivery}/redeliver',
+const sendAgain = route('POST /api/webhooks/{id}/deliveries/{delivery}/redeliver', {
   summary: 'Send a delivery again, under a new guid',
   auth: 'key',
   params: DeliveryPath,
@@ -160,9 +144,7 @@ const sendAgain = route({
   },
 })
 
-const listAll = route({
-  method: 'GET',
-  path: '/api/deliveries',
+const listAll = route('GET /api/deliveries', {
   summary: 'List the recent deliveries of all webhooks',
   auth: 'key',
   query: AllDeliveryListing,
@@ -176,9 +158,7 @@ const listAll = route({
   },
 })
 
-const sendFailedAgain = route({
-  method: 'POST',
-  path: '/api/webhooks/{id}/redeliver',
+const sendFailedAgain = route('POST /api/webhooks/{id}/redeliver', {
   summary: 'Send again what has failed, and has not been sent again since; 1,000 deliveries at most, oldest first',
   auth: 'key',
   params: WebhookPath,
@@ -192,9 +172,7 @@ const sendFailedAgain = route({
   },
 })
 
-const rotate = route({
-  method: 'POST',
-  path: '/api/webhooks/{id}/rotate',
+const rotate = route('POST /api/webhooks/{id}/rotate', {
   summary: 'Give a webhook a new secret, which is shown this once; the one before signs along for 24 hours',
   auth: 'key',
   params: WebhookPath,
@@ -210,9 +188,7 @@ const rotate = route({
 
 const ping = 'ping'
 
-const test = route({
-  method: 'POST',
-  path: '/api/webhooks/{id}/test',
+const test = route('POST /api/webhooks/{id}/test', {
   summary: 'Send the action ping to a webhook, beside its queue, and wait for what comes of it',
   auth: 'key',
   params: WebhookPath,

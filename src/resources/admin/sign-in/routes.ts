@@ -23,9 +23,7 @@ export const AdminSession = z
   })
   .meta({ id: 'AdminSession' })
 
-const signIn = adminRoute({
-  method: 'POST',
-  path: '/admin/session',
+const signIn = adminRoute('POST /admin/session', {
   summary: 'Sign in on the administration page, by an API key; the answer sets a cookie',
   auth: 'none',
   body: SignInInput,
@@ -45,9 +43,7 @@ const signIn = adminRoute({
   },
 })
 
-const show = route({
-  method: 'GET',
-  path: '/admin/session',
+const show = route('GET /admin/session', {
   summary: 'Get the session of the administration page that the cookie stands for',
   auth: 'session',
   replies: { 200: AdminSession },
@@ -59,9 +55,7 @@ const show = route({
   },
 })
 
-const signOut = adminRoute({
-  method: 'DELETE',
-  path: '/admin/session',
+const signOut = adminRoute('DELETE /admin/session', {
   summary: 'Sign out on the administration page',
   auth: 'session',
   replies: { 204: null },

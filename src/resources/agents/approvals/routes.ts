@@ -44,9 +44,7 @@ const Lapsed = problem(409, 'lapsed', 'This was not decided in time.')
 
 type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
-const list = route({
-  method: 'GET',
-  path: '/api/approvals',
+const list = route('GET /api/approvals', {
   summary: 'List the calls that the caller is asked to approve; with an API key all',
   auth: 'token or key',
   query: ApprovalListing,
@@ -59,9 +57,7 @@ const list = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/approvals/{id}',
+const get = route('GET /api/approvals/{id}', {
   summary: 'Get what is asked, with all of its arguments',
   auth: 'token or key',
   params: ApprovalPath,
@@ -74,9 +70,7 @@ const get = route({
   },
 })
 
-const answer = route({
-  method: 'POST',
-  path: '/api/approvals/{id}',
+const answer = route('POST /api/approvals/{id}', {
   summary: 'Approve or decline a call: for the user who asked the agent, and for API keys',
   auth: 'token or key',
   params: ApprovalPath,

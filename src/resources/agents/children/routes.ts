@@ -20,9 +20,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
   const one = `${all}/{name}`
   const show = (vault: Vault, row: StoredChild<Row>) => kind.show(store.open(vault, row))
 
-  const add = route({
-    method: 'POST',
-    path: all,
+  const add = route(`POST ${all}`, {
     summary: `Add ${noun.article} ${noun.one} that an agent may use`,
     auth: 'key',
     params: AgentPath,
@@ -36,9 +34,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     },
   })
 
-  const get = route({
-    method: 'GET',
-    path: one,
+  const get = route(`GET ${one}`, {
     summary: `Get ${noun.article} ${noun.one} of an agent`,
     auth: 'key',
     params: ChildPath,
@@ -51,9 +47,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     },
   })
 
-  const update = route({
-    method: 'PATCH',
-    path: one,
+  const update = route(`PATCH ${one}`, {
     summary: `Update or rename ${noun.article} ${noun.one} of an agent`,
     auth: 'key',
     params: ChildPath,
@@ -65,9 +59,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     },
   })
 
-  const put = route({
-    method: 'PUT',
-    path: one,
+  const put = route(`PUT ${one}`, {
     summary: `Add or update ${noun.article} ${noun.one} of an agent by name`,
     auth: 'key',
     params: ChildPath,
@@ -80,9 +72,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     },
   })
 
-  const list = route({
-    method: 'GET',
-    path: all,
+  const list = route(`GET ${all}`, {
     summary: `List the ${noun.many} of an agent`,
     auth: 'key',
     params: AgentPath,
@@ -97,9 +87,7 @@ export function childRoutes<Row extends ChildRow, New extends Update & { name: s
     },
   })
 
-  const remove = route({
-    method: 'DELETE',
-    path: one,
+  const remove = route(`DELETE ${one}`, {
     summary: `Remove ${noun.article} ${noun.one} of an agent`,
     auth: 'key',
     params: ChildPath,

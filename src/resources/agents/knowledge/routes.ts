@@ -7,9 +7,7 @@ import { AgentPath } from '../schema.ts'
 import { KnowledgeFiles } from './schema.ts'
 import { findKnowledge, listKnowledge, type KnowledgeRow } from './store.ts'
 
-const list = route({
-  method: 'GET',
-  path: '/api/agents/{agent}/knowledge',
+const list = route('GET /api/agents/{agent}/knowledge', {
   summary: 'List the files that an agent searches',
   auth: 'key',
   params: AgentPath,

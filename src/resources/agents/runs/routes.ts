@@ -29,9 +29,7 @@ import {
 
 type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
 
-const listOfAgent = route({
-  method: 'GET',
-  path: '/api/agents/{agent}/runs',
+const listOfAgent = route('GET /api/agents/{agent}/runs', {
   summary: 'List what an agent did to answer',
   auth: 'key',
   params: AgentPath,
@@ -44,9 +42,7 @@ const listOfAgent = route({
   },
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/runs',
+const list = route('GET /api/runs', {
   summary: 'List what agents did to answer',
   auth: 'key',
   query: RunListing,
@@ -56,9 +52,7 @@ const list = route({
   },
 })
 
-const listOfApp = route({
-  method: 'GET',
-  path: '/api/apps/{app}/runs',
+const listOfApp = route('GET /api/apps/{app}/runs', {
   summary: 'List what agents are doing in an app',
   auth: 'token or key',
   params: AppPath,
@@ -72,9 +66,7 @@ const listOfApp = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/runs/{id}',
+const get = route('GET /api/runs/{id}', {
   summary: 'Get a run of an agent',
   auth: 'token or key',
   params: RunPath,
@@ -90,9 +82,7 @@ const get = route({
   },
 })
 
-const cancel = route({
-  method: 'POST',
-  path: '/api/runs/{id}/cancel',
+const cancel = route('POST /api/runs/{id}/cancel', {
   summary: 'End a run; nothing is posted, or with keep what was written so far',
   auth: 'token or key',
   params: RunPath,
@@ -106,9 +96,7 @@ const cancel = route({
   },
 })
 
-const retry = route({
-  method: 'POST',
-  path: '/api/runs/{id}/retry',
+const retry = route('POST /api/runs/{id}/retry', {
   summary: 'Answer again what was not answered',
   auth: 'token or key',
   params: RunPath,
@@ -124,9 +112,7 @@ const retry = route({
   },
 })
 
-const usage = route({
-  method: 'GET',
-  path: '/api/agent-usage',
+const usage = route('GET /api/agent-usage', {
   summary: 'What agents were used for, and what that took',
   auth: 'key',
   query: UsageQuery,
@@ -141,9 +127,7 @@ const usage = route({
 /** As many days as runs are kept by default. */
 const usageDays = 30
 
-const listProviders = route({
-  method: 'GET',
-  path: '/api/agent-providers',
+const listProviders = route('GET /api/agent-providers', {
   summary: 'List the providers of models, and whether they are configured',
   auth: 'key',
   replies: { 200: AgentProviders },

@@ -8,9 +8,7 @@ import { serverKind } from './kind.ts'
 import { OfferedTools, ToolServerFailed } from './schema.ts'
 import { findServer, openServer } from './store.ts'
 
-const listTools = route({
-  method: 'GET',
-  path: '/api/agents/{agent}/mcp/{name}/tools',
+const listTools = route('GET /api/agents/{agent}/mcp/{name}/tools', {
   summary: 'List the tools that a tool server has now',
   auth: 'key',
   params: ChildPath,

@@ -9,9 +9,7 @@ import { requireAgentId } from '../find.ts'
 import { AgentPath } from '../schema.ts'
 import { AgentTest, AgentTestInput } from './schema.ts'
 
-const test = route({
-  method: 'POST',
-  path: '/api/agents/{agent}/test',
+const test = route('POST /api/agents/{agent}/test', {
   summary:
     'Try an agent: answers as in a chat, and writes nothing; as events (delta, step, end) where these are accepted',
   auth: 'key',

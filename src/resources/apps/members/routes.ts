@@ -24,9 +24,7 @@ import {
 } from './schema.ts'
 import { listMemberIds, orderFields } from './store.ts'
 
-const list = route({
-  method: 'GET',
-  path: '/api/apps/{app}/members',
+const list = route('GET /api/apps/{app}/members', {
   summary: 'List the members of an app, or people who could become members',
   auth: 'token or key',
   params: AppPath,
@@ -59,9 +57,7 @@ const list = route({
   },
 })
 
-const putOne = route({
-  method: 'PUT',
-  path: '/api/apps/{app}/members/{user}',
+const putOne = route('PUT /api/apps/{app}/members/{user}', {
   summary: 'Add a member to an app or change their access',
   auth: 'token or key',
   params: MemberPath,
@@ -79,9 +75,7 @@ const putOne = route({
   },
 })
 
-const putMany = route({
-  method: 'PUT',
-  path: '/api/apps/{app}/members',
+const putMany = route('PUT /api/apps/{app}/members', {
   summary: 'Add members to an app or change their access',
   auth: 'token or key',
   params: AppPath,
@@ -98,9 +92,7 @@ const putMany = route({
   },
 })
 
-const removeOne = route({
-  method: 'DELETE',
-  path: '/api/apps/{app}/members/{user}',
+const removeOne = route('DELETE /api/apps/{app}/members/{user}', {
   summary: 'Remove a member from an app, or several named by ids with commas between',
   auth: 'token or key',
   params: MemberPath,
@@ -114,9 +106,7 @@ const removeOne = route({
   },
 })
 
-const removeMany = route({
-  method: 'DELETE',
-  path: '/api/apps/{app}/members',
+const removeMany = route('DELETE /api/apps/{app}/members', {
   summary: 'Remove members from an app',
   auth: 'token or key',
   params: AppPath,

@@ -10,9 +10,7 @@ import { showWhole, type AppMessages } from '../show.ts'
 
 /** A route that changes one of the caller's own settings of an app. */
 const setting = (method: Method, name: 'pin' | 'archive', summary: string, settings: Settings) =>
-  route({
-    method,
-    path: `/api/apps/{app}/${name}`,
+  route(`${method} /api/apps/{app}/${name}`, {
     summary,
     auth: 'token',
     params: AppPath,
@@ -25,9 +23,7 @@ const setting = (method: Method, name: 'pin' | 'archive', summary: string, setti
   })
 
 const subscription = (verb: 'subscribe' | 'unsubscribe', messages: AppMessages) =>
-  route({
-    method: 'POST',
-    path: `/api/apps/{app}/${verb}`,
+  route(`POST /api/apps/{app}/${verb}`, {
     summary: verb === 'subscribe' ? 'Subscribe to an app' : 'Unsubscribe from an app',
     auth: 'token',
     params: AppPath,
@@ -42,9 +38,7 @@ const subscription = (verb: 'subscribe' | 'unsubscribe', messages: AppMessages) 
   })
 
 const mark = (messages: AppMessages) =>
-  route({
-    method: 'PUT',
-    path: '/api/apps/{app}/mark',
+  route('PUT /api/apps/{app}/mark', {
     summary: 'Mark an app as read, up to a message or to its last one',
     auth: 'token',
     params: AppPath,
@@ -61,9 +55,7 @@ const mark = (messages: AppMessages) =>
     },
   })
 
-const unmark = route({
-  method: 'DELETE',
-  path: '/api/apps/{app}/mark',
+const unmark = route('DELETE /api/apps/{app}/mark', {
   summary: 'Mark an app as unread',
   auth: 'token',
   params: AppPath,
@@ -75,9 +67,7 @@ const unmark = route({
   },
 })
 
-const typing = route({
-  method: 'PUT',
-  path: '/api/apps/{app}/typing',
+const typing = route('PUT /api/apps/{app}/typing', {
   summary: 'Tell the others that the caller is typing',
   auth: 'token',
   params: AppPath,
@@ -90,9 +80,7 @@ const typing = route({
   },
 })
 
-const remove = route({
-  method: 'POST',
-  path: '/api/apps/{app}/remove',
+const remove = route('POST /api/apps/{app}/remove', {
   summary: "Remove the caller's copy of a private or agent chat",
   auth: 'token',
   params: AppPath,

@@ -7,9 +7,7 @@ import { ContentMissing } from '../schema.ts'
 import { serveRendition } from './serve.ts'
 import { findAppSecret, findBlob, findUserSecret } from '../store.ts'
 
-const thumbnail = route({
-  method: 'GET',
-  path: '/content/blobs/{id}/thumbnail',
+const thumbnail = route('GET /content/blobs/{id}/thumbnail', {
   summary: 'The thumbnail of a picture, by a signed link',
   auth: 'none',
   isDownload: true,
@@ -25,9 +23,7 @@ const thumbnail = route({
 })
 
 const picture = (noun: 'users' | 'apps', path: string, findSecret: typeof findUserSecret) =>
-  route({
-    method: 'GET',
-    path: `/content${path}`,
+  route(`GET /content${path}`, {
     summary: `The picture of one of the ${noun}, by a signed link`,
     auth: 'none',
     isDownload: true,

@@ -13,9 +13,7 @@ import { listFiles } from '../pages.ts'
 import { orderFields } from '../store.ts'
 
 const listOf = (kind: ContentKind) =>
-  route({
-    method: 'GET',
-    path: `/api/${kind.entity}s/{id}/attachments`,
+  route(`GET /api/${kind.entity}s/{id}/attachments`, {
     summary: `List the files attached to a ${kind.entity}`,
     auth: 'token or key',
     params: ContentPath,

@@ -19,9 +19,7 @@ import { findVersion } from '../versions/store.ts'
 
 const VersionPath = z.object({ id: Id, rev: Id })
 
-const content = route({
-  method: 'GET',
-  path: '/content/files/{id}/{rev}',
+const content = route('GET /content/files/{id}/{rev}', {
   summary: 'The content of a file, by a signed link; d=1 makes it an attachment',
   auth: 'none',
   isDownload: true,
@@ -36,9 +34,7 @@ const content = route({
   },
 })
 
-const preview = route({
-  method: 'GET',
-  path: '/content/files/{id}/{rev}/preview',
+const preview = route('GET /content/files/{id}/{rev}/preview', {
   summary: 'A file in the form in which it can be looked at, by a signed link; d=1 makes it an attachment',
   auth: 'none',
   isDownload: true,
@@ -61,9 +57,7 @@ const preview = route({
   },
 })
 
-const thumbnail = route({
-  method: 'GET',
-  path: '/content/files/{id}/{rev}/thumbnail',
+const thumbnail = route('GET /content/files/{id}/{rev}/thumbnail', {
   summary: 'The thumbnail of a picture, by a signed link',
   auth: 'none',
   isDownload: true,
@@ -78,9 +72,7 @@ const thumbnail = route({
   },
 })
 
-const archive = route({
-  method: 'GET',
-  path: '/content/apps/{id}/archive',
+const archive = route('GET /content/apps/{id}/archive', {
   summary: 'A ZIP of the files of a files app, by a signed link that an API key was given',
   auth: 'none',
   isDownload: true,
@@ -94,9 +86,7 @@ const archive = route({
   },
 })
 
-const ownArchive = route({
-  method: 'GET',
-  path: '/content/apps/{id}/archive/{user}',
+const ownArchive = route('GET /content/apps/{id}/archive/{user}', {
   summary: 'A ZIP of the files of a files app, by a signed link that lasts no longer than the access of its user',
   auth: 'none',
   isDownload: true,

@@ -20,9 +20,7 @@ import { showPage, showWhole } from '../show.ts'
 import { findVersion, listVersions } from './store.ts'
 import { countShown, isShown } from './shown.ts'
 
-const list = route({
-  method: 'GET',
-  path: '/api/files/{id}/versions',
+const list = route('GET /api/files/{id}/versions', {
   summary: 'List the versions of a file, newest first',
   auth: 'token or key',
   params: FilePath,
@@ -42,9 +40,7 @@ const list = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/files/{id}/versions/{rev}',
+const get = route('GET /api/files/{id}/versions/{rev}', {
   summary: 'Get a file as of one of its versions',
   auth: 'token or key',
   params: VersionPath,
@@ -59,9 +55,7 @@ const get = route({
   },
 })
 
-const restore = route({
-  method: 'POST',
-  path: '/api/files/{id}/versions/{rev}/restore',
+const restore = route('POST /api/files/{id}/versions/{rev}/restore', {
   summary: 'Make a new version with the content of an old one',
   auth: 'token or key',
   params: VersionPath,
@@ -74,9 +68,7 @@ const restore = route({
   },
 })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/files/{id}/versions/{rev}',
+const remove = route('DELETE /api/files/{id}/versions/{rev}', {
   summary: 'Delete an old version of a file',
   auth: 'token or key',
   params: VersionPath,
@@ -90,9 +82,7 @@ const remove = route({
 })
 
 const subscription = (verb: 'subscribe' | 'unsubscribe') =>
-  route({
-    method: 'POST',
-    path: `/api/files/{id}/${verb}`,
+  route(`POST /api/files/{id}/${verb}`, {
     summary: verb === 'subscribe' ? 'Subscribe to a file' : 'Unsubscribe from a file',
     auth: 'token',
     params: FilePath,

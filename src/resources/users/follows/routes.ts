@@ -15,9 +15,7 @@ import { findFollowed } from './store.ts'
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
 const change = (verb: 'follow' | 'unfollow') =>
-  route({
-    method: 'POST',
-    path: `/api/users/{user}/${verb}`,
+  route(`POST /api/users/{user}/${verb}`, {
     summary: verb === 'follow' ? 'Follow a user or agent' : 'Follow a user or agent no longer',
     auth: 'token',
     params: UserPath,
@@ -39,9 +37,7 @@ async function showUnseen(id: number, userCache: UserCache, origin: string): Pro
   return { ...actorOf(person, origin), is_followed: false, is_trashed: person.trashed_at !== null }
 }
 
-const followers = route({
-  method: 'GET',
-  path: '/api/users/{user}/followers',
+const followers = route('GET /api/users/{user}/followers', {
   summary: 'List those who follow a user or agent',
   auth: 'key',
   params: UserPath,
@@ -55,9 +51,7 @@ const followers = route({
   },
 })
 
-const following = route({
-  method: 'GET',
-  path: '/api/users/{user}/following',
+const following = route('GET /api/users/{user}/following', {
   summary: 'List the users that the caller follows; only of oneself',
   auth: 'token',
   params: UserPath,
