@@ -1,4 +1,4 @@
-import { GlobalCommands } from '../engine/global-commands.ts'
+import { GlobalCommands } from '../engine/global/global-commands.ts'
 import { SharedLog } from '../log/shared-log.ts'
 import { server } from '../auth/principal.ts'
 import { newApiKey } from '../auth/api-key.ts'

@@ -12,7 +12,7 @@ import type { IdempotencyKey } from '../api/idempotency-key.ts'
 import { ReplyQueue, type Reply } from './commit/reply-queue.ts'
 import { Committer, type CommitterParts } from './commit/committer.ts'
 import { applyEvent, type AppEvent, type CommitListener } from './event.ts'
-import type { MadeApp } from './global-commands.ts'
+import type { CreatedApp } from './global/command.ts'
 import type { Principal } from '../auth/principal.ts'
 import { Registry, type RegistryOptions } from './registry.ts'
 import type { AppState } from './state.ts'
@@ -159,7 +159,7 @@ export class Apps {
   }
 
   /** Keeps an app in memory that this node has just made. */
-  adopt({ app, members }: MadeApp): void {
+  adopt({ app, members }: CreatedApp): void {
     this.#actors.adopt(app, members)
   }
 

@@ -51,7 +51,7 @@ export function openEngine(parts: Base & Storage & SharedState) {
     observe: commands => metrics.observeCommit(commands),
     observeTime: ms => metrics.observeCommitTime(ms),
   })
-  globalCommands.onAppMade(made => apps.adopt(made))
+  globalCommands.onAppCreated(created => apps.adopt(created))
   teardown.add('mailboxes', () => apps.idle())
 
   const collisions = () => connections.reduce((sum, { collisions }) => sum + collisions, 0)

@@ -1,7 +1,7 @@
 import { Credentials } from '../auth/credentials.ts'
 import { deletedUser, systemUser } from '../auth/principal.ts'
 import { UserCache } from '../auth/user-cache.ts'
-import { GlobalCommands } from '../engine/global-commands.ts'
+import { GlobalCommands } from '../engine/global/global-commands.ts'
 import { SharedLog } from '../log/shared-log.ts'
 import { AdminSessions } from '../resources/admin/sign-in/sessions.ts'
 import { KnownAgents } from '../resources/agents/runs/known-agents.ts'

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { GlobalCommands } from '../../src/engine/global-commands.ts'
+import { GlobalCommands } from '../../src/engine/global/global-commands.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { retryDelayMs } from '../../src/resources/webhooks/delivery/retry.ts'
 import { createLog } from '../../src/lib/log.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { GlobalCommands } from '../../src/engine/global-commands.ts'
+import { GlobalCommands } from '../../src/engine/global/global-commands.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { Credentials } from '../../src/auth/credentials.ts'

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { GlobalCommands, globalCommand } from '../../src/engine/global-commands.ts'
+import { globalCommand } from '../../src/engine/global/command.ts'
+import { GlobalCommands } from '../../src/engine/global/global-commands.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
 import { sharedLogId } from '../../src/log/events.ts'

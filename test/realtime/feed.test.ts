@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { GlobalCommands } from '../../src/engine/global-commands.ts'
+import { GlobalCommands } from '../../src/engine/global/global-commands.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { UserCache } from '../../src/auth/user-cache.ts'
 import { createLog } from '../../src/lib/log.ts'

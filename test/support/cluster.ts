@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { broadcastChanges } from '../../src/engine/nodes/change-broadcast.ts'
-import { GlobalCommands } from '../../src/engine/global-commands.ts'
+import { GlobalCommands } from '../../src/engine/global/global-commands.ts'
 import { Forwarding } from '../../src/engine/nodes/forwarding.ts'
 import { LastWriters } from '../../src/engine/nodes/last-writers.ts'
 import { Typing } from '../../src/engine/typing.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { audit } from '../../audit/audit.ts'
 import { reply } from '../../http/route.ts'
 import type { ClusterSessions } from '../../realtime/sessions/session-directory.ts'

@@ -1,4 +1,4 @@
-import type { GlobalCommands } from '../../engine/global-commands.ts'
+import type { GlobalCommands } from '../../engine/global/global-commands.ts'
 import { server } from '../../auth/principal.ts'
 import { Problem } from '../../lib/errors.ts'
 import { createAgent } from './commands.ts'

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { cancelRunsOfAgent } from '../../agents/runs/store.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'

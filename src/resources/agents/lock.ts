@@ -1,4 +1,4 @@
-import type { GlobalWork } from '../../engine/global-commands.ts'
+import type { GlobalWork } from '../../engine/global/command.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { lockUser, type StoredUser } from '../users/store.ts'
 

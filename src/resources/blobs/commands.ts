@@ -1,4 +1,4 @@
-import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { invalid } from '../../lib/errors.ts'
 import { toSecret } from './uploads/keep.ts'
 import { toMediaType } from './uploads/media-types.ts'

@@ -1,4 +1,4 @@
-import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { audit } from '../../audit/audit.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../postgres/sql.ts'

@@ -1,4 +1,4 @@
-import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import type { Preview } from './unfurl/preview.ts'
 import type { EmbedRow, NewEmbed } from './schema.ts'
 import { findRecent, insertEmbed, insertReader, takeTurn } from './store.ts'

@@ -1,4 +1,4 @@
-import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { systemUser } from '../../auth/principal.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import * as store from '../../auth/key-store.ts'

@@ -1,4 +1,5 @@
-import { globalCommand, type GlobalCommands, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
+import type { GlobalCommands } from '../../engine/global/global-commands.ts'
 import { server, systemUser } from '../../auth/principal.ts'
 import { audit } from '../../audit/audit.ts'
 import { StartFault } from '../../lib/errors.ts'

@@ -1,4 +1,4 @@
-import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { codeOf } from './provider.ts'
 import type { MeetingRow, NewMeeting } from './schema.ts'
 import { insertMeeting } from './store.ts'

@@ -1,4 +1,4 @@
-import { globalCommand, type GlobalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { holdUsers } from '../users/store.ts'
 import { markRead, type Marking } from './lists/marks.ts'

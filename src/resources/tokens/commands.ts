@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { globalCommand, type GlobalWork } from '../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { audit } from '../../audit/audit.ts'
 import { hashOf } from '../../auth/credentials.ts'
 import { NotFound } from '../../lib/errors.ts'

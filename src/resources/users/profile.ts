@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { GlobalWork } from '../../engine/global-commands.ts'
+import type { GlobalWork } from '../../engine/global/command.ts'
 import { audit, differences } from '../../audit/audit.ts'
 import { invalid } from '../../lib/errors.ts'
 import { violatedConstraint } from '../../postgres/sql.ts'

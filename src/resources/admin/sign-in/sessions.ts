@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { randomBytes } from 'node:crypto'
-import { globalCommand, type GlobalCommands, type GlobalWork } from '../../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../../engine/global/command.ts'
+import type { GlobalCommands } from '../../../engine/global/global-commands.ts'
 import type { SharedLog } from '../../../log/shared-log.ts'
 import { unauthenticated, systemUser, type Principal } from '../../../auth/principal.ts'
 import { audit, toAuditRow } from '../../../audit/audit.ts'

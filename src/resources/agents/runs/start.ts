@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Apps } from '../../../engine/apps.ts'
-import type { GlobalCommands } from '../../../engine/global-commands.ts'
+import type { GlobalCommands } from '../../../engine/global/global-commands.ts'
 import type { SharedLog } from '../../../log/shared-log.ts'
 import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Typing } from '../../../engine/typing.ts'

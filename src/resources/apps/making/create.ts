@@ -1,4 +1,4 @@
-import { globalCommand, type GlobalWork } from '../../../engine/global-commands.ts'
+import { globalCommand, type GlobalWork } from '../../../engine/global/command.ts'
 import { blankMember, type Access, type AppRow } from '../../../engine/state.ts'
 import { invalid } from '../../../lib/errors.ts'
 import { violatedConstraint } from '../../../postgres/sql.ts'
@@ -68,7 +68,7 @@ export const createApp = globalCommand(
       return { app_id: app.id, user_id: user, access, joined_rev: joinedRevs[at]! }
     })
     await insertMembers(sql, joined)
-    work.makes(
+    work.addApp(
       app,
       joined.map(row => ({ ...blankMember(row.app_id, row.user_id), ...row })),
     )

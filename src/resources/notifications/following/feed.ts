@@ -1,4 +1,4 @@
-import type { GlobalCommands } from '../../../engine/global-commands.ts'
+import type { GlobalCommands } from '../../../engine/global/global-commands.ts'
 import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Log } from '../../../lib/log.ts'
 import { Yielder } from '../../../lib/yielder.ts'

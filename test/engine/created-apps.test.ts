@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { GlobalCommands } from '../../src/engine/global-commands.ts'
+import { GlobalCommands } from '../../src/engine/global/global-commands.ts'
 import type { AppState } from '../../src/engine/state.ts'
 import { createApp, type AppDraft } from '../../src/resources/apps/making/create.ts'
 import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
@@ -33,7 +33,7 @@ test('an app that a node has made is in its memory at once, as another node read
   await using here = await openActors(database.url)
   await using there = await openActors(database.url)
   const globalCommands = new GlobalCommands(here.sql, here.sharedLog, () => new Date())
-  globalCommands.onAppMade(made => here.apps.adopt(made))
+  globalCommands.onAppCreated(made => here.apps.adopt(made))
 
   const { id } = await globalCommands.run(createApp, system, draft)
   const made = here.apps.peek(id)
