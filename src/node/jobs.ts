@@ -71,7 +71,7 @@ function looks({ sharedLog, apps, realtime, notifications }: JobSources): Job[] 
       periodMs: 1_000,
       dueWhere: 'true',
       isOfOthers: true,
-      run: () => apps.poll(),
+      run: () => apps.remoteCommits.poll(),
     },
     {
       name: 'look for news of apps that are not in memory',

@@ -47,7 +47,11 @@ export class FanOut {
 
   constructor(parts: FanOutParts) {
     this.#parts = parts
-    this.#replays = new Replays({ ...parts, queue: this.#queue, catchUp: app => parts.apps.catchUp([app]) })
+    this.#replays = new Replays({
+      ...parts,
+      queue: this.#queue,
+      catchUp: app => parts.apps.remoteCommits.catchUp([app]),
+    })
   }
 
   /** The number of apps with subscribers. */
@@ -175,7 +179,7 @@ export class FanOut {
     if (!appTopic.isOpen) await this.#inTurn(subscription, () => appTopic.open())
     // A client may be ahead of this node: by its cursor, which may be wrong, or, without one, by what it has read or
     // heard elsewhere. Read before the rights, so that these are current.
-    const head = cursor === undefined || cursor > appTopic.sent ? await apps.head(app) : appTopic.sent
+    const head = cursor === undefined || cursor > appTopic.sent ? await apps.remoteCommits.head(app) : appTopic.sent
     const { user } = session
     if (user !== undefined && userCache.find(user) === undefined) await userCache.load([user])
     if (apps.current(app) === undefined) await apps.state(app)

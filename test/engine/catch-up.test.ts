@@ -56,7 +56,7 @@ test.each([
   await sql`
     delete from events where app_id = ${room}
       and rev not in (select rev from events where app_id = ${room} order by rev desc limit ${kept}::int)`
-  await here.apps.poll()
+  await here.apps.remoteCommits.poll()
 
   const state = await here.apps.state(room)
   expect(state.member(ann!.id)).toBeUndefined()
@@ -136,7 +136,7 @@ test('what has come into memory while other apps were being loaded is not loaded
   const { pins, look } = await sql.begin(async tx => {
     await tx`lock table members in access exclusive mode`
     const pins = [crowded, other].map(app => apps.pin(app))
-    const look = apps.poll()
+    const look = apps.remoteCommits.poll()
     await eventually(async () => {
       const [found] = await sql`
         select count(*) filter (where wait_event_type = 'Lock')::int as loading,

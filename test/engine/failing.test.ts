@@ -74,7 +74,7 @@ test('what came together with a command that fails is done by the actor that tak
   await expect(failing).rejects.toMatchObject({ code: '23502' })
   await Promise.all(sending)
   expect((await node.apps.state(app)).app.item_count).toBe(30)
-  await node.apps.poll()
+  await node.apps.remoteCommits.poll()
   expect(heard).toEqual(sending.map(() => 'message_created'))
 })
 
@@ -174,8 +174,8 @@ test('an app that cannot be brought up to date keeps no other from it, and is lo
     update apps set head_rev = (select rev from rotten) where id = ${broken}`
   await send(there.apps, other)
 
-  await expect(here.apps.catchUp(rooms)).rejects.toThrow(TypeError)
+  await expect(here.apps.remoteCommits.catchUp(rooms)).rejects.toThrow(TypeError)
 
   for (const room of rooms) expect((await here.apps.state(room)).app.item_count).toBe(1)
-  await here.apps.catchUp(rooms)
+  await here.apps.remoteCommits.catchUp(rooms)
 })

@@ -18,7 +18,7 @@ test('a node that heard nothing of the end of an app notices that its row is gon
   )
   await database.sql`delete from apps where id = ${gone}`
 
-  await node.apps.poll()
+  await node.apps.remoteCommits.poll()
 
   expect(heard).toEqual([[gone, true]])
   expect(node.apps.peek(kept)).toBeDefined()

@@ -106,7 +106,7 @@ test('numbers of a message are above those that another node has used in its app
   const { one, other, send } = nodes
   const sent = []
   for (const node of [one, other, one, other, one]) {
-    await node.apps.poll()
+    await node.apps.remoteCommits.poll()
     sent.push(await send(node, system))
   }
   expect(sent.map(({ id }) => id)).toEqual(sent.map(({ id }) => id).toSorted((a, b) => a - b))
@@ -122,7 +122,7 @@ test('in a commit of several apps, each gets numbers above those that another no
 
   // The numbers that one has at hand are above all that it knows of the first room, but not of the second.
   const [before] = await sendAll(other, [second!])
-  await one.apps.poll()
+  await one.apps.remoteCommits.poll()
   const [, after] = await sendAll(one, [first!, second!])
 
   expect(after!.id).toBeGreaterThan(before!.id)

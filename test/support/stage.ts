@@ -148,7 +148,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     apps,
     addApp,
     user: user!.id,
-    look: () => apps.poll(),
+    look: () => apps.remoteCommits.poll(),
     note: () => apps.run(note, app, by, undefined),
     open: (access: Access) => apps.run(open, app, by, access),
     /** Nothing is read from the log until `run` has ended. */

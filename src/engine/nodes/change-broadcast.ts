@@ -94,7 +94,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
   const readBehind = async () => {
     const some = [...behind]
     behind.clear()
-    await apps.catchUp(some)
+    await apps.remoteCommits.catchUp(some)
   }
   /** Reads apps that were announced in one turn of the event loop with one query. */
   const readSoon = (app: number) => {
@@ -119,7 +119,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
       return
     }
     const events = message.events.map(event => unpackEvent(app, event, parts.events))
-    if (!apps.receive(app, events)) readSoon(app)
+    if (!apps.remoteCommits.receive(app, events)) readSoon(app)
   }
   const onMoved = (message: MovedMessage) => {
     const moved: Moved[] = []
@@ -133,7 +133,7 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     }
     if (message.node !== node) {
       otherNodes.committed(message.node, message.waiting ?? 0)
-      for (const { app, rev } of moved) if (apps.note(app, rev) && followed.has(app)) readSoon(app)
+      for (const { app, rev } of moved) if (apps.remoteCommits.note(app, rev) && followed.has(app)) readSoon(app)
     }
     for (const listener of listeners) listener(moved, message.node)
   }

@@ -221,7 +221,7 @@ export class Forwarding {
     const { apps } = this.#parts
     if (apps.peek(app) !== undefined && this.#detailsOf(app) !== details) {
       // The command is committed, even if its app cannot be read now.
-      await apps.catchUp([app]).catch(() => {})
+      await apps.remoteCommits.catchUp([app]).catch(() => {})
     }
     apps.reply({ pending, result })
   }

@@ -124,7 +124,7 @@ export class FollowUp {
     const { apps: actors } = this.#parts
     if (apps.length === 0) return
     await Promise.all(apps.map(app => findUnlessGone(app, actors)))
-    await actors.catchUp(apps)
+    await actors.remoteCommits.catchUp(apps)
     for (const state of await Promise.all(apps.map(app => findUnlessGone(app, actors)))) {
       if (state !== null) this.#states.set(state.app.id, state)
     }
