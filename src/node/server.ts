@@ -10,6 +10,7 @@ import { path as hubPath } from '../realtime/protocols/signalr/endpoint.ts'
 import type { Realtime } from '../realtime/realtime.ts'
 import type { SessionDirectory } from '../realtime/sessions/session-directory.ts'
 import { KeptSearches } from '../resources/content/lists/kept-search.ts'
+import { KnownPositions } from '../resources/content/lists/known-positions.ts'
 import { resources } from '../resources/index.ts'
 import type { Services } from '../resources/route.ts'
 import type { Webhooks } from './after-commits.ts'
@@ -42,6 +43,7 @@ export async function createServer(parts: Served): Promise<HttpServer> {
     globalCommands: parts.globalCommands,
     userCache: parts.userCache,
     keptSearches: new KeptSearches(),
+    knownPositions: new KnownPositions(),
     credentials: parts.credentials,
     adminSessions: parts.adminSessions,
     loginThrottle: new LoginThrottle(now),

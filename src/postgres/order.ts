@@ -12,7 +12,7 @@ export function orderBy<Field extends string>(
   return db`order by ${db.unsafe(keys.join(', '))}`
 }
 
-interface NearWalk<Field extends string> {
+export interface NearWalk<Field extends string> {
   order: OrderKey<Field>[]
   limit: number
   offset: number

@@ -21,6 +21,7 @@ import type { AdminSessions } from './admin/sign-in/sessions.ts'
 import type { AgentControl } from './agents/runs/start.ts'
 import type { AgentTools } from './agents/tools.ts'
 import type { KeptSearches } from './content/lists/kept-search.ts'
+import type { KnownPositions } from './content/lists/known-positions.ts'
 import type { Pings } from './webhooks/delivery/pings.ts'
 
 /** The services of endpoints, made once by `src/node/server.ts`. */
@@ -32,6 +33,7 @@ export interface Services {
   globalCommands: GlobalCommands
   userCache: UserCache
   keptSearches: KeptSearches
+  knownPositions: KnownPositions
   credentials: Credentials
   adminSessions: AdminSessions
   loginThrottle: LoginThrottle

@@ -8,6 +8,9 @@ import { listNotifications, orderFields } from '../../src/resources/notification
 import { listPersons } from '../../src/resources/users/lists/pages.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { countBeforeIn } from '../../src/resources/content/lists/across/across.ts'
+import { KeptSearches } from '../../src/resources/content/lists/kept-search.ts'
+import { KnownPositions } from '../../src/resources/content/lists/known-positions.ts'
+import { listFiltered } from '../../src/resources/content/lists/list.ts'
 import { countLively, listLively } from '../../src/resources/content/lists/across/lively.ts'
 import { contentStore, orderFields as contentFields } from '../../src/resources/content/store.ts'
 import { toPage, type Listing } from '../../src/api/page.ts'
@@ -120,6 +123,39 @@ test.each([
     expect(rows!.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
     expect(scanned).toEqual([])
     expect(pages).toBeLessThan(20_000)
+  },
+)
+
+test.each([
+  { order: 'id', skip: 40_000 },
+  { order: 'id desc', skip: 40_000 },
+  { order: 'id', skip: 60_000 },
+] as const)(
+  'pages around a deep one of all messages by $order, at $skip, are walked to from it',
+  async ({ order, skip }) => {
+    const store = contentStore('messages')
+    const scope = { apps: null, hidden: [], administered: null, author: 0, readOnly: [] }
+    const page = toPage({ order_by: order, take: 100 }, contentFields, 'id', 'along')
+    const count = await store.count(database.sql, scope, page)
+    const expected = await store.list(database.sql, scope, { ...page, skip: skip - 200, take: 500 })
+    const costOfPages = async (skips: number[], rows = new Map<number, { id: number }[]>()) => {
+      const caches = { keptSearches: new KeptSearches(), knownPositions: new KnownPositions() }
+      const { pages } = await costOf(async tx => {
+        const source = { sql: tx as unknown as Sql, ...caches }
+        for (const at of skips) {
+          const asked = { scope, page: { ...page, skip: skip + at }, around: undefined, kept: count }
+          rows.set(at, (await listFiltered(store, asked, source)).rows)
+        }
+      })
+      return { pages, rows }
+    }
+
+    const alone = await costOfPages([0])
+    const { pages, rows } = await costOfPages([0, 100, -200, -100, 200])
+
+    const listed = [-200, -100, 0, 100, 200].flatMap(at => rows.get(at)!)
+    expect(listed.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+    expect(pages).toBeLessThan(2 * alone.pages)
   },
 )
 

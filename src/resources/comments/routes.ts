@@ -62,8 +62,11 @@ function commentRoutes({ type, find, findCommentable, problems }: Commented): Ro
     query: ContentListing,
     replies: { 200: pagedList(Comment.or(CommentSummary)) },
     problems: [NotFound],
-    async handle({ params, query, by, representation, origin }, { sql, replica, apps, userCache, keptSearches }) {
-      const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches }
+    async handle(
+      { params, query, by, representation, origin },
+      { sql, replica, apps, userCache, keptSearches, knownPositions },
+    ) {
+      const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches, knownPositions }
       const { row, state } = await find(toId(params.id), caller)
       const page = await listOfParent(comment, state, { ...row, type }, query, caller)
       return reply(200, await showPage(comment, page, caller, state))

@@ -37,8 +37,11 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ query, by, representation, origin }, { sql, replica, apps, userCache, keptSearches }) {
-      const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches }
+    async handle(
+      { query, by, representation, origin },
+      { sql, replica, apps, userCache, keptSearches, knownPositions },
+    ) {
+      const caller = { by, representation, origin, sql, replica, apps, userCache, keptSearches, knownPositions }
       const narrowing = await toNarrowing(query, caller)
       const list = (sql: Sql) => listEverywhere(kind, query, { ...caller, sql }, narrowing)
       return reply(200, await showPage(kind, await fromReplica(caller, list), caller))
@@ -52,8 +55,11 @@ export function listRoutes<Query extends ContentListing>(
     query: Listing,
     replies: { 200: Items },
     problems: [NotFound],
-    async handle({ params, query, by, representation, origin }, { sql, replica, apps, userCache, keptSearches }) {
-      const caller = { query, by, representation, origin, sql, replica, apps, userCache, keptSearches }
+    async handle(
+      { params, query, by, representation, origin },
+      { sql, replica, apps, userCache, keptSearches, knownPositions },
+    ) {
+      const caller = { query, by, representation, origin, sql, replica, apps, userCache, keptSearches, knownPositions }
       const { state } = await openApp(params.app, 'read', caller)
       const { app } = state
       const key = keyOf(kind.entity, state, caller)

@@ -59,8 +59,8 @@ function gather(sql: Sql, { store, scope, page }: Searched): Promise<Found> {
   return store.searchIds(sql, scope, { ...page, skip: 0, take: rememberedIds, countOnly: false })
 }
 
-/** Hashed, because it names each of the apps. */
-function keyOf({ store, scope, page }: Searched): string {
+/** Identifies a list, whatever its page. Hashed, because it names each of the apps. */
+export function keyOf({ store, scope, page }: Searched): string {
   const { q, tags, order, trashed } = page
   return createHash('sha256')
     .update(JSON.stringify([store.table, scope, q, tags, order, trashed]))

@@ -12,10 +12,11 @@ import type { Parent, ParentType } from '../parent.ts'
 import { centre, countKept, listPlace } from './positions/place-page.ts'
 import { toWalk } from './walk.ts'
 import { visible, type Listed, type Shown } from './positions/place.ts'
-import type { KeptSearches } from './kept-search.ts'
+import { keyOf, type KeptSearches } from './kept-search.ts'
+import type { KnownPositions } from './known-positions.ts'
 import { hasTerms } from './search.ts'
 import type { ContentListing, ContentRow } from '../schema.ts'
-import type { Scope } from './scope.ts'
+import { farFrom, isById, type Scope } from './scope.ts'
 import { orderFields, type ContentStore, type OrderField } from '../store.ts'
 
 /** Restrictions beyond the parameters of all lists. */
@@ -41,6 +42,7 @@ export interface Reader {
   by: Principal
   userCache: UserCache
   keptSearches: KeptSearches
+  knownPositions: KnownPositions
 }
 
 /** A page of an app's items: from memory where they are among the newest, by position where nothing filters. */
@@ -111,7 +113,7 @@ interface Filtered {
 export async function listFiltered(
   store: ContentStore,
   { scope, page, around, kept }: Filtered,
-  { sql, keptSearches }: Pick<Reader, 'sql' | 'keptSearches'>,
+  { sql, keptSearches, knownPositions }: Pick<Reader, 'sql' | 'keptSearches' | 'knownPositions'>,
 ): Promise<ContentPage> {
   if (around === undefined && hasTerms(page)) return { ...(await keptSearches.find(sql, { store, scope, page })), page }
   const count = kept ?? (await store.count(sql, scope, page))
@@ -121,7 +123,16 @@ export async function listFiltered(
     page.skip = centre(position, count, page.take, false)
   }
   if (page.countOnly || page.skip >= count) return { rows: [], count, page }
-  return { rows: await store.list(sql, scope, page), count, page }
+  const isWhole = around === undefined && scope.after === undefined && scope.before === undefined
+  const isFar = isWhole && page.skip > farFrom && isById(page)
+  if (!isFar) return { rows: await store.list(sql, scope, page), count, page }
+  const positions = knownPositions.of(keyOf({ store, scope, page }))
+  const { order, offset, limit, restore, ...range } = positions.toWalk(page, count)
+  const walked = await store.list(sql, { ...scope, ...range }, { ...page, order, skip: offset, take: limit })
+  const rows = restore(Array.from(walked))
+  const ids = rows.map(({ id }) => id)
+  if (ids.length === limit) positions.add(page.skip, ids)
+  return { rows, count, page }
 }
 
 /** The items of one place that a list shows; null for the caller's own trash alone, which is small. */

@@ -46,7 +46,7 @@ export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page
   if (hasTerms(page)) return all
   const restorable = selectRestorable(db, table, scope, page)
   if (restorable !== null) return db`(${restorable}) t`
-  if (isFarInAll(scope, page)) return db`${db(table)} t where ${isOutOfHidden(db, table)}`
+  if (isFarInAll(scope, page)) return db`${db(table)} t where ${isOutOfHidden(db, table)} ${isBetween(db, scope)}`
   // The trash is small: if PostgreSQL saw the limit, it might walk over everything else.
   if (page.trashed === true) return db`(select t.id, t.created_at, t.updated_at from ${all} offset 0) t`
   const walk = toWalk(page, {})
@@ -56,15 +56,15 @@ export function selectFrom(db: Db, table: ContentTable, scope: Scope, page: Page
 }
 
 /** Pages beyond this position of all items are walked to without reading rows. A guess: 20 ms. */
-const farFrom = 10_000
+export const farFrom = 10_000
 
-function isFarInAll({ apps, administered, parent, followedBy, after, before }: Scope, page: Page<OrderField>): boolean {
-  const isAll = [parent, followedBy, after, before].every(narrow => narrow === undefined)
-  return isAll && apps === null && administered === null && page.trashed === false && isFarById(page)
+function isFarInAll({ apps, administered, parent, followedBy }: Scope, page: Page<OrderField>): boolean {
+  const isAll = parent === undefined && followedBy === undefined && apps === null && administered === null
+  return isAll && page.trashed === false && page.skip > farFrom && isById(page)
 }
 
-function isFarById({ skip, order }: Page<OrderField>): boolean {
-  return order[0]!.field === 'id' && skip > farFrom
+export function isById({ order }: Page<OrderField>): boolean {
+  return order[0]!.field === 'id'
 }
 
 /**
@@ -127,7 +127,7 @@ function firstOfParent(db: Db, table: ContentTable, scope: Scope, page: Page): F
 /** The condition on `t`, a row of content, for a scope and a page request. */
 export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page): Fragment {
   const { trashed } = page
-  const { apps, parent, hidden, followedBy, after, before, administered, isSearchedEverywhere } = scope
+  const { apps, parent, hidden, followedBy, administered, isSearchedEverywhere } = scope
   const mine = isRestorable(db, scope)
   return db`true
     ${!isSearchedEverywhere && isSearch(apps, page) ? db`and ${isFoundIn(db, table, apps, page)}` : db`${isFound(db, table, page)} ${isIn(db, apps)}`}
@@ -136,11 +136,16 @@ export function toFilter(db: Db, table: ContentTable, scope: Scope, page: Page):
     ${parent === undefined ? db`` : parent === null ? db`and t.parent_id is null` : isBelow(db, parent.id)}
     ${hidden.length === 0 ? db`` : db`and ${isVisible(db, hidden, apps)}`}
     ${followedBy === undefined ? db`` : db`and t.created_by in (select followed_id from follows where user_id = ${followedBy})`}
-    ${after === undefined ? db`` : db`and t.id > ${after}`}
-    ${before === undefined ? db`` : db`and t.id < ${before}`}
+    ${isBetween(db, scope)}
     ${trashed === false ? db`and t.trashed_at is null` : db``}
     ${trashed === true ? db`and t.trashed_at is not null and ${mine}` : db``}
     ${trashed === null ? db`and (t.trashed_at is null or ${mine})` : db``}`
+}
+
+function isBetween(db: Db, { after, before }: Scope): Fragment {
+  return db`
+    ${after === undefined ? db`` : db`and t.id > ${after}`}
+    ${before === undefined ? db`` : db`and t.id < ${before}`}`
 }
 
 /** A condition on `t` in the trash: the caller may restore it. */

@@ -1,0 +1,79 @@
+import { LRUCache } from 'lru-cache'
+import type { Page } from '../../../api/page.ts'
+import type { NearWalk } from '../../../postgres/order.ts'
+import type { OrderField } from '../store.ts'
+
+/** How long a position may be reused: items that are trashed, restored or deleted meanwhile shift what follows. */
+const rememberedMs = 30_000
+
+/** The most lists, and positions in each: 2 MB at most. Guesses. */
+const rememberedLists = 100
+const rememberedPositions = 500
+
+/** An item of a list, and the number of items before it. */
+interface Known {
+  id: number
+  before: number
+}
+
+/** How to walk to a page by id, from the nearest known position or from an end of the list. */
+interface Walk extends NearWalk<OrderField> {
+  /** Only ids between these, both excluded. */
+  after?: number
+  before?: number
+}
+
+/**
+ * The positions of deep pages by id that were served in the last half a minute. A client that reads a list page by page
+ * walks to each page from the one before it: otherwise each one in the middle of ten million items is walked to from an
+ * end of the list, which takes a second.
+ */
+export class KnownPositions {
+  readonly #lists = new LRUCache<string, ListPositions>({
+    max: rememberedLists,
+    ttl: rememberedMs,
+    ttlResolution: 0,
+  })
+
+  /** Those of one list, identified by all that it is filtered and ordered by. */
+  of(key: string): ListPositions {
+    const before = this.#lists.get(key)
+    if (before !== undefined) return before
+    const positions = new ListPositions()
+    this.#lists.set(key, positions)
+    return positions
+  }
+}
+
+/** The known positions in one list. They expire together, because each was counted from another one. */
+class ListPositions {
+  readonly #known: Known[] = []
+
+  /** The shortest walk to a page of a list of `count` items; `page.skip` must be below `count`. */
+  toWalk({ skip, take, order }: Page<OrderField>, count: number): Walk {
+    const limit = Math.min(take, count - skip)
+    const end = skip + limit
+    const { descending } = order[0]!
+    const earlier = this.#known.filter(({ before }) => before <= skip)
+    const later = this.#known.filter(({ before }) => before >= end)
+    const from = earlier.toSorted((a, b) => b.before - a.before)[0] ?? { id: null, before: 0 }
+    const to = later.toSorted((a, b) => a.before - b.before)[0] ?? { id: null, before: count }
+    if (skip - from.before <= to.before - end) {
+      const start = from.id === null ? {} : descending ? { before: from.id + 1 } : { after: from.id - 1 }
+      return { ...start, order, offset: skip - from.before, limit, restore: rows => rows }
+    }
+    const reversed = order.map(key => ({ ...key, descending: !key.descending }))
+    const start = to.id === null ? {} : descending ? { after: to.id } : { before: to.id }
+    return { ...start, order: reversed, offset: to.before - end, limit, restore: rows => rows.toReversed() }
+  }
+
+  /** Adds the positions of the first and the last item of a page. */
+  add(skip: number, ids: number[]): void {
+    for (const at of new Set([0, ids.length - 1])) {
+      const id = ids[at]
+      if (id === undefined || this.#known.some(({ before }) => before === skip + at)) continue
+      if (this.#known.length === rememberedPositions) this.#known.shift()
+      this.#known.push({ id, before: skip + at })
+    }
+  }
+}
