@@ -7,7 +7,7 @@ import type { Apps } from '../engine/apps.ts'
 import type { GlobalCommands } from '../engine/global/global-commands.ts'
 import type { Typing } from '../engine/typing.ts'
 import type { OutboundQuota } from '../http/request/outbound-quota.ts'
-import { routesFor, type ServedRoute, type UnderAdmin } from '../http/route.ts'
+import { routesFor, type RouteRequest, type ServedRoute, type UnderAdmin } from '../http/route.ts'
 import type { Vault } from '../lib/vault.ts'
 import type { Previews } from '../media/previews.ts'
 import type { Renditions } from '../media/renditions.ts'
@@ -59,6 +59,11 @@ export interface Services {
   upsertsJoin: boolean
   now: () => Date
 }
+
+/** Some services, and some of what any request carries: what a handler passes on to a function that names them. */
+export type Served<Names extends keyof Everything> = Pick<Everything, Names>
+
+type Everything = Services & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin' | 'representation'>
 
 /** An endpoint of a resource; its handler gets the request and the services that it names. */
 export type Route = ServedRoute<Services>

@@ -3,7 +3,7 @@ import { globalCommand, type GlobalWork } from '../../engine/global/command.ts'
 import { audit } from '../../audit/audit.ts'
 import { reply } from '../../http/route.ts'
 import type { ClusterSessions } from '../../realtime/sessions/session-directory.ts'
-import { route, type Services } from '../route.ts'
+import { route, type Served } from '../route.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { Int, pagedList, Timestamp } from '../../api/shape.ts'
 import { Range, toPage, toPagedList } from '../../api/page.ts'
@@ -96,13 +96,13 @@ const endRealtimeSession = globalCommand(
   },
 )
 
-async function requireUserId(ref: string, { sql }: Pick<Services, 'sql'>): Promise<number> {
+async function requireUserId(ref: string, { sql }: Served<'sql'>): Promise<number> {
   const id = await findUserId(sql, ref)
   if (id === null) throw NotFound()
   return id
 }
 
-async function show(sessions: ClusterSessions['sessions'], { sql }: Pick<Services, 'sql'>) {
+async function show(sessions: ClusterSessions['sessions'], { sql }: Served<'sql'>) {
   const users = sessions.flatMap(({ user }) => (user === null ? [] : [user]))
   const names = await findNames(sql, { users, apps: sessions.flatMap(({ apps }) => apps) })
   return sessions.map(({ node, number, kind, user, since, ip, apps, subscriptions }) => ({

@@ -1,5 +1,5 @@
-import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Services } from '../route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Served } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { pictureBodyLimitBytes } from '../blobs/pictures/schema.ts'
@@ -133,7 +133,7 @@ const remove = route('DELETE /api/agents/{agent}', {
   },
 })
 
-type Request = Pick<Services, 'sql'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+type Request = Served<'sql' | 'by' | 'origin'>
 
 /** The agent after a write, trashed or not. */
 async function showSaved({ id }: Saved, request: Request) {

@@ -1,22 +1,13 @@
 import type { Apps } from '../../engine/apps.ts'
-import type { UserCache } from '../../auth/user-cache.ts'
-import type { Principal } from '../../auth/principal.ts'
 import type { Access, AppState } from '../../engine/state.ts'
 import { NotFound, Problem } from '../../lib/errors.ts'
-import type { Sql } from '../../postgres/sql.ts'
+import type { Served } from '../route.ts'
 import { levelOf, requireRead, requireWrite } from './members/access.ts'
 import { findAppId, findAppIds, findNamed } from './store.ts'
 
-interface Search {
-  sql: Sql
-  by: Principal
-}
+type Search = Served<'sql' | 'by'>
 
-interface Caller {
-  by: Principal
-  apps: Apps
-  userCache: UserCache
-}
+type Caller = Served<'by' | 'apps' | 'userCache'>
 
 /** An app including all earlier commits, and the caller's access. */
 export interface OpenedApp {

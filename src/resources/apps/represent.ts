@@ -4,6 +4,7 @@ import type { AppRow, AppState } from '../../engine/state.ts'
 import { verbatim } from '../../api/json.ts'
 import { toPagedList } from '../../api/page.ts'
 import { signLasting, signLink } from '../blobs/content/links.ts'
+import type { Served } from '../route.ts'
 import { accessOf, levelOf, permissionsOf } from './members/access.ts'
 import { avatarUrl, type Presence } from '../users/represent.ts'
 import { showMember, showsMarkers } from './members/represent.ts'
@@ -12,11 +13,7 @@ import { titleOf } from './naming.ts'
 import { isUnread } from './own/unread.ts'
 
 /** The caller, and the data at hand. */
-export interface Viewer {
-  by: Principal
-  userCache: UserCache
-  origin: string
-}
+export type Viewer = Served<'by' | 'userCache' | 'origin'>
 
 /** The members of an app that are equal for all readers: for events, where one text serves all. */
 export function showAppRef(app: AppRow, _people: UserCache, origin: string) {

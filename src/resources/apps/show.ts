@@ -1,18 +1,11 @@
-import type { Apps } from '../../engine/apps.ts'
 import type { AppState } from '../../engine/state.ts'
-import type { Representation } from '../../http/route.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { showPicture } from '../blobs/pictures/picture.ts'
-import type { Presence } from '../users/represent.ts'
+import type { Served } from '../route.ts'
 import { namesakes } from './naming.ts'
 import { firstMembers, showApp, showAppSummary, type Viewer } from './represent.ts'
 
-export interface AppRequest extends Viewer {
-  presence: Presence
-  sql: Sql
-  apps: Apps
-  representation: Representation
-}
+export type AppRequest = Viewer & Served<'presence' | 'sql' | 'apps' | 'representation'>
 
 /** The newest message of an app that the caller may see. */
 export interface LastMessage {

@@ -1,19 +1,15 @@
-import type { UserCache } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import type { Sql } from '../../postgres/sql.ts'
+import type { Served } from '../route.ts'
 import type { BlobRow } from './schema.ts'
 import { claimBlobs, findBlob } from './store.ts'
 
 /** True where a user may read an item that uses a blob. Such items come later in the order of resources. */
 export type IsInSight = (sql: Sql, blob: number, by: Principal, directories: number[]) => Promise<boolean>
 
-interface Caller {
-  sql: Sql
-  by: Principal
-  userCache: UserCache
-}
+type Caller = Served<'sql' | 'by' | 'userCache'>
 
 /** The blob that `{id}` names; 404 where the caller neither uploaded it nor can read an item that uses it. */
 export async function findReadableBlob(
@@ -34,7 +30,7 @@ export async function findReadableBlob(
  */
 export async function prepareBlobs(
   ids: readonly number[],
-  { sql, by, now }: { sql: Sql; by: Principal; now: () => Date },
+  { sql, by, now }: Served<'sql' | 'by' | 'now'>,
   field = 'blobs',
 ): Promise<BlobRow[]> {
   const wanted = [...new Set(ids)]

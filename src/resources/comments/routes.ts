@@ -1,6 +1,6 @@
 import type { AppState } from '../../engine/state.ts'
-import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Route, type Services } from '../route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Route, type Served } from '../route.ts'
 import { Forbidden, NotFound, type ProblemType } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { pagedList } from '../../api/shape.ts'
@@ -23,7 +23,7 @@ import { Comment, CommentSummary } from './schema.ts'
 /** Finds what can be commented: 404 for what the caller may not see, and for what is in the trash. */
 type Find = (
   id: number,
-  caller: Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>,
+  caller: Served<'sql' | 'apps' | 'userCache' | 'by'>,
 ) => Promise<{ row: Parent; state: AppState }>
 
 interface Commented {

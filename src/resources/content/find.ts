@@ -1,20 +1,13 @@
-import type { Apps } from '../../engine/apps.ts'
-import type { UserCache } from '../../auth/user-cache.ts'
 import type { Principal } from '../../auth/principal.ts'
 import type { Access } from '../../engine/state.ts'
 import { NotFound } from '../../lib/errors.ts'
-import type { Sql } from '../../postgres/sql.ts'
 import { openApp, type OpenedApp } from '../apps/find.ts'
+import type { Served } from '../route.ts'
 import type { ContentKind } from './kind.ts'
 import { requireParent } from './parent.ts'
 import type { ContentRow } from './schema.ts'
 
-interface Caller {
-  sql: Sql
-  by: Principal
-  apps: Apps
-  userCache: UserCache
-}
+type Caller = Served<'sql' | 'by' | 'apps' | 'userCache'>
 
 interface Found extends OpenedApp {
   row: ContentRow

@@ -1,5 +1,4 @@
-import type { RouteRequest } from '../../http/route.ts'
-import type { Services } from '../route.ts'
+import type { Served } from '../route.ts'
 import type { Command } from '../../engine/command.ts'
 import { overloaded, Problem } from '../../lib/errors.ts'
 import { deleteDirectory } from './commands.ts'
@@ -10,7 +9,7 @@ const mostRounds = 500
 /** Takes the reference to a directory from an app. Apps come later in the order of resources. */
 export type ClearDirectory = Command<number, void>
 
-type Request = Pick<Services, 'apps' | 'globalCommands'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Served<'apps' | 'globalCommands' | 'by'>
 
 /**
  * Deletes a directory after removing it from the apps that refer to it, each through its actor. No app becomes more

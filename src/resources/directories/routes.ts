@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
-import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Services } from '../route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Served } from '../route.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { listPersons } from '../users/lists/pages.ts'
 import { findFollowed } from '../users/follows/store.ts'
@@ -75,7 +75,7 @@ const remove = (clearDirectory: ClearDirectory) =>
     },
   })
 
-type Request = Pick<Services, 'sql' | 'presence'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+type Request = Served<'sql' | 'presence' | 'by' | 'origin'>
 
 async function show(ref: string, { sql, by, origin, presence }: Request) {
   const directory = await findDirectory(sql, ref, by)

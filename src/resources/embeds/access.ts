@@ -1,14 +1,8 @@
-import type { UserCache } from '../../auth/user-cache.ts'
-import type { Principal } from '../../auth/principal.ts'
-import type { Sql } from '../../postgres/sql.ts'
+import type { Served } from '../route.ts'
 import type { EmbedRow } from './schema.ts'
 import { findEmbed, isInSight, isReader } from './store.ts'
 
-interface Caller {
-  sql: Sql
-  by: Principal
-  userCache: UserCache
-}
+type Caller = Served<'sql' | 'by' | 'userCache'>
 
 /**
  * The embed, for a caller who made it, asked for its URL, or may read an item with it, and for API keys; null for

@@ -1,23 +1,15 @@
-import type { Apps } from '../../engine/apps.ts'
-import type { UserCache } from '../../auth/user-cache.ts'
-import type { Principal } from '../../auth/principal.ts'
 import type { Access } from '../../engine/state.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
-import type { Sql } from '../../postgres/sql.ts'
 import { openApp, type OpenedApp } from '../apps/find.ts'
 import { requireShown as requireItem } from '../content/find.ts'
 import { kinds } from '../content/kinds.ts'
 import { isAtLeast } from '../apps/members/access.ts'
+import type { Served } from '../route.ts'
 import { IsAttachment, type FileRow } from './schema.ts'
 import { findFile } from './store.ts'
 
-export interface Caller {
-  sql: Sql
-  by: Principal
-  apps: Apps
-  userCache: UserCache
-}
+export type Caller = Served<'sql' | 'by' | 'apps' | 'userCache'>
 
 interface Found extends OpenedApp {
   file: FileRow

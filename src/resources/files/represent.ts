@@ -1,18 +1,15 @@
 import type { PresentationContext } from '../../engine/event.ts'
-import type { UserCache } from '../../auth/user-cache.ts'
 import { verbatim } from '../../api/json.ts'
 import { showAppRef } from '../apps/represent.ts'
 import { signLink } from '../blobs/content/links.ts'
 import { hasThumbnail } from '../blobs/represent.ts'
 import { summaryOf } from '../users/represent.ts'
+import type { Served } from '../route.ts'
 import { kindOf, previewFormatOf } from './kinds.ts'
 import type { FileRow } from './schema.ts'
 
 /** The user cache and the origin of URLs. */
-export interface FileViewer {
-  userCache: UserCache
-  origin: string
-}
+export type FileViewer = Served<'userCache' | 'origin'>
 
 /** The caller's stars and subscriptions of files. */
 export interface OwnMarks {

@@ -7,11 +7,12 @@ import { namesakes } from '../apps/naming.ts'
 import { showAppSummary } from '../apps/represent.ts'
 import { findStarred } from '../stars/store.ts'
 import { findSubscribed } from '../subscriptions/store.ts'
+import type { Served } from '../route.ts'
 import type { Caller } from './find.ts'
 import { noMarks, showFile, showRaw, type OwnMarks } from './represent.ts'
 import type { FileRow } from './schema.ts'
 
-type Request = Caller & { origin: string; representation: Representation }
+type Request = Caller & Served<'origin' | 'representation'>
 
 /**
  * A file; loads the users that it names. 404 where its app was deleted since. `known`: its app, where the request has

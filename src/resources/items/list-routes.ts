@@ -1,11 +1,10 @@
 import type { z } from 'zod'
 import { reply } from '../../http/route.ts'
-import { route, type Route } from '../route.ts'
+import { route, type Route, type Served } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { Encoded, writeJson } from '../../api/json.ts'
 import { pagedList } from '../../api/shape.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import type { Principal } from '../../auth/principal.ts'
 import { openApp } from '../apps/find.ts'
 import { AppPath } from '../apps/schema.ts'
 import type { ContentKind } from '../content/kind.ts'
@@ -20,7 +19,7 @@ interface Lists<Query extends ContentListing> {
   Item: z.ZodType
   Summary: z.ZodType
   Listing: z.ZodType<Query>
-  toNarrowing?: (query: Query, caller: { sql: Sql; by: Principal }) => Promise<Narrowing>
+  toNarrowing?: (query: Query, caller: Served<'sql' | 'by'>) => Promise<Narrowing>
 }
 
 /** The lists of an app's items, and of those in all apps. */

@@ -1,14 +1,12 @@
 import type { z } from 'zod'
-import type { RouteRequest } from '../../http/route.ts'
-import type { Services } from '../route.ts'
+import type { Served } from '../route.ts'
 import { findUnlessGone } from '../apps/find.ts'
 import { canRead } from '../apps/members/access.ts'
 import { custom } from './represent.ts'
 import { NotifiesPeople, UnknownLink, UnknownUser, type Draft, type NewNotification } from './schema.ts'
 import { findLink, findUser } from './store.ts'
 
-type Request = Pick<Services, 'sql' | 'apps' | 'userCache' | 'now'> &
-  Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Served<'sql' | 'apps' | 'userCache' | 'now' | 'by'>
 
 /**
  * Resolves the references in the body of a new notification. 422 for unknown users, agents, and links that lead

@@ -1,15 +1,12 @@
-import type { UserCache } from '../../auth/user-cache.ts'
 import { verbatim } from '../../api/json.ts'
 import { guids, type Kind } from '../apps/kinds.ts'
 import { actorOf } from '../users/represent.ts'
+import type { Served } from '../route.ts'
 import { say } from './rolled/text.ts'
 import type { NotificationRow } from './schema.ts'
 import { fill } from './text.ts'
 
-interface Viewer {
-  userCache: UserCache
-  origin: string
-}
+type Viewer = Served<'userCache' | 'origin'>
 
 /** The type of notifications made through the API. */
 export const custom = 'custom'

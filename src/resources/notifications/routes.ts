@@ -1,5 +1,5 @@
-import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Services } from '../route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Served } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { createNotification, markNotification, removeNotification } from './commands.ts'
@@ -81,7 +81,7 @@ const remove = route('DELETE /api/notifications/{id}', {
   },
 })
 
-type Request = Pick<Services, 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'origin'>
+type Request = Served<'userCache' | 'origin'>
 
 async function show(row: NotificationRow, { userCache, origin }: Request) {
   await userCache.load(namesOf(row))

@@ -1,5 +1,5 @@
-import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Services } from '../route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Served } from '../route.ts'
 import { Forbidden, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { toPagedList } from '../../api/page.ts'
@@ -15,8 +15,7 @@ import { findOption, findVotes, listOptions, listVoters } from './store.ts'
 /** The most voters within a detailed option. */
 const shownVoters = 100
 
-type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> &
-  Pick<RouteRequest<{ id: string }, unknown, unknown>, 'params' | 'by' | 'origin'>
+type Request = Served<'sql' | 'apps' | 'userCache' | 'by' | 'origin'> & { params: { id: string } }
 
 const get = route('GET /api/options/{id}', {
   summary: 'Get an option of a poll with its voters',

@@ -1,14 +1,10 @@
-import type { Principal } from '../../auth/principal.ts'
 import { invalid } from '../../lib/errors.ts'
-import type { Sql } from '../../postgres/sql.ts'
 import { toAppIds } from '../apps/find.ts'
 import type { Narrowing } from '../content/lists/list.ts'
+import type { Served } from '../route.ts'
 import type { PostListing } from './schema.ts'
 
-interface Caller {
-  sql: Sql
-  by: Principal
-}
+type Caller = Served<'sql' | 'by'>
 
 /** The restrictions of a list of posts. 422 for an API key that asks for posts by followed users. */
 export async function toNarrowing({ app, before, after, following }: PostListing, caller: Caller): Promise<Narrowing> {

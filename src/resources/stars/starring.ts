@@ -1,5 +1,5 @@
-import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Route, type Services } from '../route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Route, type Served } from '../route.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { ContentPath } from '../content/schema.ts'
@@ -7,7 +7,7 @@ import { starCommand } from './commands.ts'
 import { Star, type StarRow } from './schema.ts'
 import type { LoadTarget } from './target.ts'
 
-type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Served<'sql' | 'apps' | 'userCache' | 'by'>
 
 /** A type of item that can be starred, and how it is found: 404 where the caller may not see it. */
 interface Starrable {

@@ -1,7 +1,6 @@
-import type { Principal } from '../../auth/principal.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { reply } from '../../http/route.ts'
-import { route, type Services } from '../route.ts'
+import { route, type Served } from '../route.ts'
 import { deleteUser, restoreUser, trashUser } from './commands.ts'
 import { SpecialUser, UserPath } from './schema.ts'
 
@@ -20,7 +19,7 @@ const change = (verb: 'trash' | 'restore') =>
   })
 
 /** Ends the memberships of a user who is about to be deleted. Apps come later in the order of resources. */
-export type LeaveApps = (user: number, request: Pick<Services, 'sql' | 'apps'> & { by: Principal }) => Promise<void>
+export type LeaveApps = (user: number, request: Served<'sql' | 'apps' | 'by'>) => Promise<void>
 
 const remove = (leaveApps: LeaveApps) =>
   route('DELETE /api/users/{user}', {

@@ -1,6 +1,6 @@
 import { NotFound } from '../../lib/errors.ts'
-import { reply, type RouteRequest } from '../../http/route.ts'
-import { route, type Services } from '../route.ts'
+import { reply } from '../../http/route.ts'
+import { route, type Served } from '../route.ts'
 import { findFollowed } from './follows/store.ts'
 import { createUser, updateUser, upsertUser, type Saved } from './commands.ts'
 import { listPage } from './lists/list.ts'
@@ -115,8 +115,7 @@ async function toChange(request: PictureCaller & { body: UserUpdate }): Promise<
   return { ...rest, password_hash: await hashPassword(password) }
 }
 
-type Request = Pick<Services, 'sql' | 'userCache' | 'presence'> &
-  Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+type Request = Served<'sql' | 'userCache' | 'presence' | 'by' | 'origin'>
 
 /** The user after a write, trashed or not: only API keys write users, and they see all. */
 async function showSaved({ id }: Saved, { sql, by, origin, presence, userCache }: Request) {

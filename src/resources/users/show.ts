@@ -1,15 +1,10 @@
 import type { User } from '../../auth/user-cache.ts'
-import type { Representation } from '../../http/route.ts'
-import type { Sql } from '../../postgres/sql.ts'
 import { showPicture, showPictures } from '../blobs/pictures/picture.ts'
+import type { Served } from '../route.ts'
 import { showUserSummary, type Viewer } from './represent.ts'
 
-interface Reader extends Viewer {
-  sql: Sql
-}
-
 /** The detailed user, with its picture. */
-export async function showDetailed(person: User, viewer: Reader): Promise<object> {
+export async function showDetailed(person: User, viewer: Viewer & Served<'sql'>): Promise<object> {
   const shown = showUserSummary(person, viewer)
   if (person.picture_id === null) return shown
   return { ...shown, picture: await showPicture(viewer.sql, person.picture_id, viewer.origin) }
@@ -18,7 +13,7 @@ export async function showDetailed(person: User, viewer: Reader): Promise<object
 /** The users of a list: summaries, or whole where the caller asks for that. */
 export async function showPersons(
   persons: User[],
-  { representation, ...viewer }: Reader & { representation: Representation },
+  { representation, ...viewer }: Viewer & Served<'sql' | 'representation'>,
 ): Promise<object[]> {
   const summaries = persons.map(person => showUserSummary(person, viewer))
   if (representation.items === 'summary') return summaries

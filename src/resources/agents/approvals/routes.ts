@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { toAuditRow } from '../../../audit/audit.ts'
 import { insertAuditRow } from '../../../audit/store.ts'
-import { reply, type RouteRequest } from '../../../http/route.ts'
-import { route, type Services } from '../../route.ts'
+import { reply } from '../../../http/route.ts'
+import { route, type Served } from '../../route.ts'
 import { Forbidden, NotFound, problem } from '../../../lib/errors.ts'
 import { verbatim } from '../../../api/json.ts'
 import { toId } from '../../../api/reference.ts'
@@ -42,7 +42,7 @@ const Decision = z.object({ approved: z.boolean(), note: z.string().trim().max(1
 const AlreadyDecided = problem(409, 'already-decided', 'Somebody has decided this before.')
 const Lapsed = problem(409, 'lapsed', 'This was not decided in time.')
 
-type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Served<'sql' | 'apps' | 'userCache' | 'by'>
 
 const list = route('GET /api/approvals', {
   summary: 'List the calls that the caller is asked to approve; with an API key all',

@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import type { AppState } from '../../../engine/state.ts'
 import { listSteps } from '../../../agents/runs/steps.ts'
-import { reply, type RouteRequest } from '../../../http/route.ts'
-import { route, type Services } from '../../route.ts'
+import { reply } from '../../../http/route.ts'
+import { route, type Served } from '../../route.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
@@ -27,7 +27,7 @@ import {
   UsageQuery,
 } from './schema.ts'
 
-type Request = Pick<Services, 'sql' | 'apps' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Served<'sql' | 'apps' | 'userCache' | 'by'>
 
 const listOfAgent = route('GET /api/agents/{agent}/runs', {
   summary: 'List what an agent did to answer',

@@ -1,11 +1,9 @@
-import type { UserCache } from '../../../auth/user-cache.ts'
-import type { Principal } from '../../../auth/principal.ts'
 import type { AppState } from '../../../engine/state.ts'
-import type { Sql } from '../../../postgres/sql.ts'
 import { toPage, toPagedList, type PagedList } from '../../../api/page.ts'
 import { findDirectoryId } from '../../directories/store.ts'
 import { findUserId } from '../../users/store.ts'
 import { findStates } from '../find.ts'
+import type { Served } from '../../route.ts'
 import { listApps } from './pages.ts'
 import { orderFields, type AppFilter } from './source.ts'
 import type { AppListing } from '../schema.ts'
@@ -27,11 +25,7 @@ export async function listPage(
   return toPagedList(page, count, await Promise.all(states.map(show)))
 }
 
-interface Caller {
-  sql: Sql
-  by: Principal
-  userCache: UserCache
-}
+type Caller = Served<'sql' | 'by' | 'userCache'>
 
 /** Null where a named user or directory does not exist, or the caller is not in it: nothing matches. */
 async function toFilter(query: AppListing, caller: Caller): Promise<AppFilter | null> {

@@ -1,18 +1,13 @@
-import type { Services } from '../../route.ts'
+import type { Served } from '../../route.ts'
 import type { IdempotencyKey } from '../../../api/idempotency-key.ts'
-import type { Principal } from '../../../auth/principal.ts'
 import { Problem } from '../../../lib/errors.ts'
 import { createApp, type AppDraft, type Created } from './create.ts'
 import { showAgain } from '../own/settings.ts'
 
-interface Maker extends Pick<Services, 'apps' | 'globalCommands'> {
-  by: Principal
-}
-
 /** Makes an app. A private chat that the caller had removed is shown again, without its old messages. */
 export async function makeApp(
   draft: AppDraft,
-  { by, apps, globalCommands }: Maker,
+  { by, apps, globalCommands }: Served<'by' | 'apps' | 'globalCommands'>,
   idempotencyKey?: IdempotencyKey,
 ): Promise<Created> {
   const created = await globalCommands.run(createApp, by, draft, idempotencyKey)

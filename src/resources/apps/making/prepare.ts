@@ -1,13 +1,11 @@
 import type { Apps } from '../../../engine/apps.ts'
-import type { UserCache } from '../../../auth/user-cache.ts'
-import type { Principal } from '../../../auth/principal.ts'
 import { invalid } from '../../../lib/errors.ts'
-import type { Sql } from '../../../postgres/sql.ts'
 import { preparePicture, withPicture, type PictureCaller } from '../../blobs/pictures/picture.ts'
 import { findDirectoryId } from '../../directories/store.ts'
 import { resolvePeople } from '../../users/store.ts'
 import { listInvisible } from '../../users/visible.ts'
 import { openApp } from '../find.ts'
+import type { Served } from '../../route.ts'
 import type { AppDraft } from './create.ts'
 import { UidTaken, UnknownDirectory, UnknownPeople, type AppChange } from '../commands.ts'
 import type { AppUpdate, NewApp } from '../schema.ts'
@@ -15,11 +13,7 @@ import { isUidTaken } from '../store.ts'
 
 interface Caller extends Looking, PictureCaller {}
 
-interface Looking {
-  sql: Sql
-  by: Principal
-  userCache: UserCache
-}
+type Looking = Served<'sql' | 'by' | 'userCache'>
 
 /** Resolves the references in the body of a new app. 422 for unknown members or directories. */
 export async function toDraft(body: NewApp, isJoinable: boolean, caller: Caller): Promise<AppDraft> {

@@ -1,10 +1,9 @@
-import type { RouteRequest } from '../../../http/route.ts'
-import type { Services } from '../../route.ts'
+import type { Served } from '../../route.ts'
 import { Problem } from '../../../lib/errors.ts'
 import { removeDeleted } from './commands.ts'
 import { listMemberships } from './store.ts'
 
-type Request = Pick<Services, 'sql' | 'apps'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Served<'sql' | 'apps' | 'by'>
 
 /**
  * Ends the memberships of a user who is about to be deleted, app by app. Private and agent chats keep their members:

@@ -1,6 +1,5 @@
-import type { Principal } from '../../../auth/principal.ts'
 import { reply } from '../../../http/route.ts'
-import { route, type Services } from '../../route.ts'
+import { route, type Served } from '../../route.ts'
 import type { AppState } from '../../../engine/state.ts'
 import { Forbidden, invalid, NotFound } from '../../../lib/errors.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
@@ -119,23 +118,15 @@ const removeMany = route('DELETE /api/apps/{app}/members', {
   },
 })
 
-interface Caller extends Pick<Services, 'sql' | 'apps' | 'userCache'> {
-  by: Principal
-}
+type Caller = Served<'sql' | 'apps' | 'userCache' | 'by'>
 
-interface Viewer extends Pick<Services, 'userCache' | 'presence'> {
-  origin: string
-}
-
-function show(user: number, state: AppState, { userCache, origin, presence }: Viewer) {
+function show(
+  user: number,
+  state: AppState,
+  { userCache, origin, presence }: Served<'userCache' | 'origin' | 'presence'>,
+) {
   const access = state.member(user)?.access ?? accessOf(state, user, userCache)
-  return showMember(userCache.show(user), state.member(user), {
-    app: state.app,
-    userCache,
-    origin,
-    access,
-    presence,
-  })
+  return showMember(userCache.show(user), state.member(user), { app: state.app, userCache, origin, access, presence })
 }
 
 /** Members may see each other; other users only where they are visible. */

@@ -1,14 +1,10 @@
 import { NotFound } from '../../../lib/errors.ts'
-import type { Bytes } from '../../../bytes/bytes.ts'
-import type { Sql } from '../../../postgres/sql.ts'
 import { ContentMissing, type BlobRow } from '../schema.ts'
 import { findBlob } from '../store.ts'
+import type { Served } from '../../route.ts'
 
 /** The database and the store of bytes. */
-export interface BlobParts {
-  sql: Sql
-  bytes: Bytes
-}
+export type BlobParts = Served<'sql' | 'bytes'>
 
 /**
  * Refuses a rendition or preview that could not be made: 404 where the bytes cannot be rendered, or the blob was

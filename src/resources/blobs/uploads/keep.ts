@@ -1,20 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import type { Principal } from '../../../auth/principal.ts'
-import type { Bytes } from '../../../bytes/bytes.ts'
-import type { Renditions } from '../../../media/renditions.ts'
-import type { Sql } from '../../../postgres/sql.ts'
+import type { Served } from '../../route.ts'
 import { anyBytes, extensionOf, toMediaType } from './media-types.ts'
 import type { BlobRow } from '../schema.ts'
 import { insertBlob, insertLooseBytes, removeLooseBytes, type NewBlobRow } from '../store.ts'
 
 /** The services for storing bytes. */
-export interface Keeper {
-  sql: Sql
-  bytes: Bytes
-  renditions: Renditions
-  by: Principal
-  now: () => Date
-}
+export type Keeper = Served<'sql' | 'bytes' | 'renditions' | 'by' | 'now'>
 
 /** The sender's description of the bytes. */
 export interface Sent {

@@ -1,19 +1,17 @@
-import type { UserCache } from '../../../auth/user-cache.ts'
 import type { Principal } from '../../../auth/principal.ts'
 import type { AppState } from '../../../engine/state.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import { toId } from '../../../api/reference.ts'
 import { toPage, type Page } from '../../../api/page.ts'
-import type { Replica } from '../../../postgres/replica.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { isAtLeast, levelOf } from '../../apps/members/access.ts'
 import type { ContentKind } from '../kind.ts'
 import type { Parent, ParentType } from '../parent.ts'
+import type { Served } from '../../route.ts'
 import { centre, countKept, listPlace } from './positions/place-page.ts'
 import { toWalk } from './walk.ts'
 import { visible, type Listed, type Shown } from './positions/place.ts'
-import { keyOf, type KeptSearches } from './kept-search.ts'
-import type { KnownPositions } from './known-positions.ts'
+import { keyOf } from './kept-search.ts'
 import { hasTerms } from './search.ts'
 import type { ContentListing, ContentRow } from '../schema.ts'
 import { farFrom, isById, type Scope } from './scope.ts'
@@ -35,15 +33,7 @@ export interface ContentPage {
 const deepFrom = 100
 
 /** The caller and the data sources. */
-export interface Reader {
-  sql: Sql
-  /** For long reads; null without a replica. */
-  replica: Replica | null
-  by: Principal
-  userCache: UserCache
-  keptSearches: KeptSearches
-  knownPositions: KnownPositions
-}
+export type Reader = Served<'sql' | 'replica' | 'by' | 'userCache' | 'keptSearches' | 'knownPositions'>
 
 /** A page of an app's items: from memory where they are among the newest, by position where nothing filters. */
 export async function listInApp(
@@ -113,7 +103,7 @@ interface Filtered {
 export async function listFiltered(
   store: ContentStore,
   { scope, page, around, kept }: Filtered,
-  { sql, keptSearches, knownPositions }: Pick<Reader, 'sql' | 'keptSearches' | 'knownPositions'>,
+  { sql, keptSearches, knownPositions }: Served<'sql' | 'keptSearches' | 'knownPositions'>,
 ): Promise<ContentPage> {
   if (around === undefined && hasTerms(page)) return { ...(await keptSearches.find(sql, { store, scope, page })), page }
   const count = kept ?? (await store.count(sql, scope, page))

@@ -1,11 +1,8 @@
-import type { Apps } from '../../../engine/apps.ts'
 import type { Work } from '../../../engine/command.ts'
-import type { UserCache } from '../../../auth/user-cache.ts'
-import type { Principal } from '../../../auth/principal.ts'
 import { accessOf } from '../../apps/members/access.ts'
 import { resolvePeople } from '../../users/store.ts'
 import { listInvisible } from '../../users/visible.ts'
-import type { Sql } from '../../../postgres/sql.ts'
+import type { Served } from '../../route.ts'
 import { toKept } from './kept.ts'
 import {
   listMentionedUids,
@@ -16,12 +13,7 @@ import {
   type Rendering,
 } from './render.ts'
 
-export interface Author {
-  sql: Sql
-  by: Principal
-  apps: Apps
-  userCache: UserCache
-}
+export type Author = Served<'sql' | 'by' | 'apps' | 'userCache'>
 
 /**
  * Parses a text for an app and loads the mentioned users, so that a command can decide about them. Synchronous without

@@ -1,5 +1,4 @@
-import type { RouteRequest } from '../../../http/route.ts'
-import type { Services } from '../../route.ts'
+import type { Served } from '../../route.ts'
 import { Problem } from '../../../lib/errors.ts'
 import { preparePicture, type PictureCaller } from '../../blobs/pictures/picture.ts'
 import { keepPreview, validSince } from '../commands.ts'
@@ -14,8 +13,7 @@ const deadlineMs = 5_000
 /** The least time left for the picture, however slow the page was. */
 const leastPictureMs = 1_000
 
-type Request = Pick<Services, 'sql' | 'globalCommands' | 'outboundQuota' | 'bytes' | 'renditions' | 'outside' | 'now'> &
-  Pick<RouteRequest<unknown, unknown, unknown>, 'by'>
+type Request = Served<'sql' | 'globalCommands' | 'outboundQuota' | 'bytes' | 'renditions' | 'outside' | 'now' | 'by'>
 
 /**
  * The embed of a URL: one made within a day, or a new one. NothingToEmbed (404) where there is nothing to show, 429 for

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { reply } from '../../../http/route.ts'
-import { route, type Services } from '../../route.ts'
+import { route, type Served } from '../../route.ts'
 import { Download } from '../../../http/answer/download.ts'
 import { NotFound } from '../../../lib/errors.ts'
 import type { AppRow } from '../../../engine/state.ts'
@@ -111,7 +111,7 @@ async function openArchive(
   id: number,
   part: string,
   signature: Signature,
-  { sql, now }: Pick<Services, 'sql' | 'now'>,
+  { sql, now }: Served<'sql' | 'now'>,
 ): Promise<AppRow> {
   const app = await findApp(sql, id)
   if (app === null || app.deleted_at !== null || app.trashed_at !== null) throw NotFound()
@@ -119,7 +119,7 @@ async function openArchive(
   return app
 }
 
-function sendArchive({ id, name }: AppRow, { sql, bytes }: Pick<Services, 'sql' | 'bytes'>) {
+function sendArchive({ id, name }: AppRow, { sql, bytes }: Served<'sql' | 'bytes'>) {
   const download = new Download({ sizeBytes: null, etag: null, open: () => zipFiles(sql, id, bytes) })
   return reply(200, download, {
     'Content-Type': 'application/zip',
@@ -136,7 +136,7 @@ async function openLink(
   { id, rev }: { id: number; rev: number },
   part: '' | '/preview' | '/thumbnail',
   signature: Signature,
-  { sql, now }: Pick<Services, 'sql' | 'now'>,
+  { sql, now }: Served<'sql' | 'now'>,
 ): Promise<{ name: string; blob: FileBlob }> {
   const file = await findFile(sql, id)
   const version = file?.rev === rev ? file : await findVersion(sql, id, rev)

@@ -1,5 +1,4 @@
-import type { RouteRequest } from '../../../http/route.ts'
-import type { Services } from '../../route.ts'
+import type { Served } from '../../route.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
 import { findDirectory } from '../../directories/store.ts'
 import { findUserId } from '../../users/store.ts'
@@ -7,7 +6,7 @@ import { namesOf, showNotification } from '../represent.ts'
 import type { NotificationListing } from '../schema.ts'
 import { listNotifications, orderFields } from './pages.ts'
 
-type Request = Pick<Services, 'sql' | 'userCache'> & Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'>
+type Request = Served<'sql' | 'userCache' | 'by' | 'origin'>
 
 /** An id that no user or directory has, for unknown names. */
 const none = 0

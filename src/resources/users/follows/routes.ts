@@ -1,5 +1,5 @@
-import { reply, type Representation, type RouteRequest } from '../../../http/route.ts'
-import { route, type Services } from '../../route.ts'
+import { reply } from '../../../http/route.ts'
+import { route, type Served } from '../../route.ts'
 import type { UserCache } from '../../../auth/user-cache.ts'
 import { Forbidden, NotFound, ValidationFailed } from '../../../lib/errors.ts'
 import { Range, toPage, toPagedList } from '../../../api/page.ts'
@@ -66,10 +66,9 @@ const following = route('GET /api/users/{user}/following', {
   },
 })
 
-type Request = Pick<Services, 'sql' | 'presence'> &
-  Pick<RouteRequest<unknown, Parameters<typeof toPage>[0], unknown>, 'by' | 'origin' | 'query'> & {
-    representation: Representation
-  }
+interface Request extends Served<'sql' | 'presence' | 'by' | 'origin' | 'representation'> {
+  query: Parameters<typeof toPage>[0]
+}
 
 async function listPage(whom: Pick<PersonFilter, 'followersOf' | 'followedBy'>, request: Request) {
   const { query, sql, by, origin, representation, presence } = request

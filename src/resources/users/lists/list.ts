@@ -1,5 +1,4 @@
-import type { Representation, RouteRequest } from '../../../http/route.ts'
-import type { Services } from '../../route.ts'
+import type { Served } from '../../route.ts'
 import { toPage, toPagedList } from '../../../api/page.ts'
 import { findFollowed } from '../follows/store.ts'
 import type { PersonListing } from '../schema.ts'
@@ -9,8 +8,7 @@ import type { PersonOrder } from './user-ids.ts'
 
 const orderFields: PersonOrder[] = ['id', 'name', 'created_at']
 
-type Request = Pick<Services, 'sql' | 'presence'> &
-  Pick<RouteRequest<unknown, unknown, unknown>, 'by' | 'origin'> & { representation: Representation }
+type Request = Served<'sql' | 'presence' | 'by' | 'origin' | 'representation'>
 
 /** One page of the users whom the caller can see, by name; within `directories`, where any are named. */
 export async function listPage(query: PersonListing, directories: string[], request: Request) {

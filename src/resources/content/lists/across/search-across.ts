@@ -1,11 +1,12 @@
 import type { Page } from '../../../../api/page.ts'
 import { cachedQuery } from '../../../../postgres/cached-query.ts'
 import type { Sql } from '../../../../postgres/sql.ts'
-import { oftenFrom, type KeptSearches } from '../kept-search.ts'
+import { oftenFrom } from '../kept-search.ts'
 import type { ContentRow } from '../../schema.ts'
 import type { Scope } from '../scope.ts'
 import { countFound, manyApps } from '../search.ts'
 import type { ContentStore, ContentTable, OrderField } from '../../store.ts'
+import type { Served } from '../../../route.ts'
 
 /** How long the frequency of words may be reused: it only decides how they are searched. */
 const rememberedMs = 300_000
@@ -18,7 +19,7 @@ export async function searchAcross(
   store: ContentStore,
   scope: Scope,
   page: Page<OrderField>,
-  { sql, keptSearches }: { sql: Sql; keptSearches: KeptSearches },
+  { sql, keptSearches }: Served<'sql' | 'keptSearches'>,
 ): Promise<{ rows: ContentRow[]; count: number }> {
   const isInMany = scope.apps === null || scope.apps.length > manyApps
   if (!isInMany) return keptSearches.find(sql, { store, scope, page })
