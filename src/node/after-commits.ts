@@ -1,8 +1,8 @@
 import { toDeliverySettings } from '../config/part-options.ts'
 import type { Realtime } from '../realtime/realtime.ts'
 import { eventTypes as events } from '../resources/index.ts'
-import { Notifier } from '../resources/notifications/following/consumer.ts'
-import { Feed } from '../resources/notifications/following/feed.ts'
+import { Notifier } from '../resources/notifications/processing/consumer.ts'
+import { Feed } from '../resources/notifications/processing/feed.ts'
 import { startDelivery } from '../resources/webhooks/delivery.ts'
 import type { Base } from './base.ts'
 import type { Engine } from './engine.ts'
@@ -35,14 +35,14 @@ export async function startNotifications(parts: Base & Storage & SharedState & E
   const { config, realtime, origin, metrics, teardown } = parts
   const feed = new Feed({
     ...parts,
-    here: () => realtime.users,
-    tell: (user, frame, change) => realtime.sendToUser(user, frame, change),
+    localUsers: () => realtime.users,
+    send: (user, frame, change) => realtime.sendToUser(user, frame, change),
     origin: origin.inFrames,
     nowMs: () => performance.now(),
   })
   await feed.start()
   const patienceMs = config.notifySeconds * 1000
-  const notifier = new Notifier({ ...parts, events, patienceMs, told: () => feed.wake() })
+  const notifier = new Notifier({ ...parts, events, patienceMs, onNotifications: () => feed.wake() })
   teardown.add('feed', () => feed.stop())
   teardown.add('notifications', () => notifier.stop())
   void notifier.start()

@@ -4,7 +4,7 @@ import { OtherNodes } from '../engine/nodes/other-nodes.ts'
 import { Typing } from '../engine/typing.ts'
 import { Presence } from '../presence/presence.ts'
 import { eventTypes as events, recent } from '../resources/index.ts'
-import { toNotifiable } from '../resources/notifications/following/consumer.ts'
+import { toBacklog } from '../resources/notifications/processing/consumer.ts'
 import { followWithSubscriptions } from '../resources/subscriptions/automatic.ts'
 import type { Base } from './base.ts'
 import type { SharedState } from './shared-state.ts'
@@ -35,7 +35,7 @@ export function openEngine(parts: Base & Storage & SharedState) {
     projections: [
       event => registrations.toDeliveries(event),
       followWithSubscriptions,
-      toNotifiable,
+      toBacklog,
       (event, state) => triggers.toWrites(event, state),
     ],
     recent,

@@ -84,7 +84,7 @@ function looks({ sharedLog, apps, realtime, notifications }: JobSources): Job[] 
       name: 'look for notifications to be told of',
       periodMs: 1_000,
       dueWith: anyChange,
-      run: () => notifications.feed.look(),
+      run: () => notifications.feed.poll(),
     },
   ]
 }

@@ -1,28 +1,28 @@
 import { expect, test } from 'vitest'
-import { Others, toRestMs } from '../../src/resources/notifications/following/pace.ts'
+import { EventLoopLoad, toPauseMs } from '../../src/resources/notifications/processing/pace.ts'
 
-const quiet = { waiting: 0, isFull: false, telling: 5, told: 35, tookMs: 20, lateMs: 0, others: 1 }
-const much = { ...quiet, telling: 70, told: 490 }
-const crowd = { ...quiet, telling: 1, told: 999 }
+const quiet = { waiting: 0, isFull: false, projected: 5, notifications: 35, tookMs: 20, lateMs: 0, otherLoad: 1 }
+const much = { ...quiet, projected: 70, notifications: 490 }
+const crowd = { ...quiet, projected: 1, notifications: 999 }
 const rush = { ...much, waiting: 100 }
-const shareOf = (worked: typeof quiet) => worked.tookMs / (worked.tookMs + toRestMs(worked))
+const shareOf = (worked: typeof quiet) => worked.tookMs / (worked.tookMs + toPauseMs(worked))
 
 test('where little is to be told, there is no rest but that in which more is gathered', () => {
-  expect(toRestMs(quiet)).toBe(0)
+  expect(toPauseMs(quiet)).toBe(0)
 })
 
 test('while many write all of it waits for them, until it is some seconds late', () => {
-  const written = { ...quiet, telling: 0, told: 0, waiting: 100, tookMs: 40 }
+  const written = { ...quiet, projected: 0, notifications: 0, waiting: 100, tookMs: 40 }
   expect(shareOf(written)).toBeCloseTo(0.05)
   expect(shareOf({ ...written, lateMs: 2_000 })).toBeCloseTo(0.1, 1)
-  expect(toRestMs({ ...written, lateMs: 4_000 })).toBe(0)
-  expect(toRestMs({ ...written, tookMs: 600 })).toBe(1_000)
+  expect(toPauseMs({ ...written, lateMs: 4_000 })).toBe(0)
+  expect(toPauseMs({ ...written, tookMs: 600 })).toBe(1_000)
 })
 
 test('what a rush has left is done as fast as it may be felt, and half of the time in one that lasts', () => {
-  const left = { ...quiet, isFull: true, telling: 0, told: 0 }
-  expect(shareOf({ ...left, others: 0.05 })).toBeCloseTo(0.8)
-  expect(shareOf({ ...left, others: 1 })).toBeCloseTo(0.5)
+  const left = { ...quiet, isFull: true, projected: 0, notifications: 0 }
+  expect(shareOf({ ...left, otherLoad: 0.05 })).toBeCloseTo(0.8)
+  expect(shareOf({ ...left, otherLoad: 1 })).toBeCloseTo(0.5)
   expect(shareOf({ ...left, waiting: 100, lateMs: 2_000 })).toBeCloseTo(0.1, 1)
   expect(shareOf({ ...left, waiting: 100, lateMs: 20_000 })).toBeCloseTo(0.5)
 })
@@ -40,25 +40,25 @@ test('the later they are, the more time they are given, until they follow what i
 })
 
 test('a rest ends after a second, and clocks that disagree make none longer', () => {
-  expect(toRestMs({ ...crowd, tookMs: 60_000 })).toBe(1_000)
-  expect(toRestMs({ ...crowd, lateMs: -5_000 })).toBe(toRestMs(crowd))
+  expect(toPauseMs({ ...crowd, tookMs: 60_000 })).toBe(1_000)
+  expect(toPauseMs({ ...crowd, lateMs: -5_000 })).toBe(toPauseMs(crowd))
 })
 
 test('where the thread has little else to do, they are made four fifths of the time, but while many write', () => {
   for (const worked of [much, crowd]) {
-    expect(shareOf({ ...worked, others: 0.05 })).toBeCloseTo(0.8)
-    const shares = [0.05, 0.1, 0.2, 0.3].map(others => shareOf({ ...worked, others }))
+    expect(shareOf({ ...worked, otherLoad: 0.05 })).toBeCloseTo(0.8)
+    const shares = [0.05, 0.1, 0.2, 0.3].map(otherLoad => shareOf({ ...worked, otherLoad }))
     expect(shares).toEqual(shares.toSorted((a, b) => b - a))
     expect(shares.at(-1)).toBe(shareOf(worked))
   }
-  expect(shareOf({ ...rush, others: 0 })).toBeCloseTo(0.05)
+  expect(shareOf({ ...rush, otherLoad: 0 })).toBeCloseTo(0.05)
 })
 
 test('what others do counts as it was in the last second or so of rests, however short these are', () => {
-  const others = new Others()
-  expect(others.share).toBe(1)
-  others.used(0, 4_000)
-  expect(others.share).toBeCloseTo(0, 1)
-  for (let ms = 0; ms < 3_000; ms += 5) others.used(ms % 50 === 0 ? 1 : 0, 5)
-  expect(others.share).toBeCloseTo(0.1, 1)
+  const otherLoad = new EventLoopLoad()
+  expect(otherLoad.share).toBe(1)
+  otherLoad.record(0, 4_000)
+  expect(otherLoad.share).toBeCloseTo(0, 1)
+  for (let ms = 0; ms < 3_000; ms += 5) otherLoad.record(ms % 50 === 0 ? 1 : 0, 5)
+  expect(otherLoad.share).toBeCloseTo(0.1, 1)
 })

@@ -3,7 +3,7 @@ import { GlobalCommands } from '../../src/engine/global/global-commands.ts'
 import { SharedLog } from '../../src/log/shared-log.ts'
 import { UserCache } from '../../src/auth/user-cache.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { Feed } from '../../src/resources/notifications/following/feed.ts'
+import { Feed } from '../../src/resources/notifications/processing/feed.ts'
 import type { Draft } from '../../src/resources/notifications/schema.ts'
 import { insertDrafts } from '../../src/resources/notifications/store.ts'
 import { openSql, type Tx } from '../../src/postgres/sql.ts'
@@ -18,7 +18,7 @@ test('a notification that is committed long after later ones is told, once', asy
   for (let i = 0; i < 5; i++) await pass(10_000)
   const before = [...told]
   await late.commit()
-  for (let i = 0; i < 3; i++) await feed.look()
+  for (let i = 0; i < 3; i++) await feed.poll()
 
   expect(before).toEqual(['early'])
   expect(told).toEqual(['early', 'late'])
@@ -29,13 +29,13 @@ test('what a look that fails would have told, the next one tells', async () => {
   const { sql, feed, told } = stage
   const late = await stage.begin('late')
   await stage.add('early')
-  await feed.look()
+  await feed.poll()
   await late.commit()
 
   await sql`alter table notifications rename to elsewhere`
-  for (let i = 0; i < 3; i++) await expect(feed.look()).rejects.toThrow('notifications')
+  for (let i = 0; i < 3; i++) await expect(feed.poll()).rejects.toThrow('notifications')
   await sql`alter table elsewhere rename to notifications`
-  await feed.look()
+  await feed.poll()
 
   expect(told).toEqual(['early', 'late'])
 })
@@ -76,8 +76,8 @@ async function openStage() {
     sql,
     globalCommands: new GlobalCommands(sql, new SharedLog(sql), () => new Date()),
     userCache,
-    here: () => [user!.id],
-    tell: (_, { notification }) => void told.push((notification as { text: string }).text),
+    localUsers: () => [user!.id],
+    send: (_, { notification }) => void told.push((notification as { text: string }).text),
     origin: () => '',
     nowMs: () => nowMs,
     log: createLog('error'),
@@ -91,7 +91,7 @@ async function openStage() {
     told,
     async pass(ms: number) {
       nowMs += ms
-      await feed.look()
+      await feed.poll()
     },
     add: (text: string) => sql.begin(tx => insert(tx as unknown as Tx, text)),
     /** The same, up to its commit. */

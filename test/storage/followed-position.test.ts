@@ -3,8 +3,8 @@ import { UserCache } from '../../src/auth/user-cache.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { eventTypes } from '../../src/resources/index.ts'
-import { findPosition } from '../../src/resources/notifications/following/backlog.ts'
-import { Notifier } from '../../src/resources/notifications/following/consumer.ts'
+import { findPosition } from '../../src/resources/notifications/processing/backlog.ts'
+import { Notifier } from '../../src/resources/notifications/processing/consumer.ts'
 import { openActors } from '../support/actors.ts'
 import { eventually } from '../support/eventually.ts'
 import { allFollowed } from '../support/followed.ts'
@@ -31,7 +31,7 @@ test('messages that a killed node left are found by others, and the position pas
     userCache,
     events: eventTypes,
     patienceMs: 60_000,
-    told: () => {},
+    onNotifications: () => {},
     log,
   }
   const waiting = new Notifier({ ...parts, clock: { now: Date.now, after: () => () => {} } })

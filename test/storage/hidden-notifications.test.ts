@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { answerAudits } from '../../src/resources/notifications/lists/audits.ts'
+import { processAudits } from '../../src/resources/notifications/lists/audits.ts'
 import { isShown } from '../../src/resources/notifications/lists/hidden.ts'
-import { markRead, settleMark } from '../../src/resources/notifications/lists/marks.ts'
+import { markRead, applyMark } from '../../src/resources/notifications/lists/marks.ts'
 import { listNotifications, orderFields } from '../../src/resources/notifications/lists/pages.ts'
 import { toPage } from '../../src/api/page.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
@@ -91,7 +91,7 @@ async function listPlainly(sql: Sql): Promise<number[][]> {
 /** Until each change was looked at, and all that was under way at the time is over. */
 async function answerAll(sql: Sql): Promise<void> {
   await eventually(async () => {
-    await answerAudits(sql)
+    await processAudits(sql)
     expect(await sql`select from notification_audits`).toHaveLength(0)
   })
 }
@@ -155,7 +155,7 @@ test('many that are marked are read at once, and what comes later, or is unread 
     select nextval('notification_changes'), 1, 'activity', 'x', '{3}', '', now(), currval('notification_changes'), ''`
   expect(await countUnread(1)).toBe(1)
   let portions = 0
-  while (await settleMark(sql)) portions++
+  while (await applyMark(sql)) portions++
 
   expect(portions).toBeGreaterThan(2)
   expect(await countUnread(1)).toBe(1)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { removeNotifiable } from '../../src/resources/notifications/following/backlog.ts'
+import { removeFromBacklog } from '../../src/resources/notifications/processing/backlog.ts'
 import { createDatabase } from '../support/database.ts'
 
 test('what was worked off is forgotten without waiting for commits, which keep what they have just noted', async () => {
@@ -10,7 +10,7 @@ test('what was worked off is forgotten without waiting for commits, which keep w
   await commit`begin`
   await commit`update notifiable set rev = 20 where app_id = 2`
 
-  await removeNotifiable(
+  await removeFromBacklog(
     sql,
     [1, 2, 3].map(app_id => ({ app_id, rev: 10 })),
   )

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { updateRolled } from '../../src/resources/notifications/making/store.ts'
+import { updateRollUp } from '../../src/resources/notifications/projection/store.ts'
 import { listNotifications, orderFields } from '../../src/resources/notifications/lists/pages.ts'
 import type { Draft } from '../../src/resources/notifications/schema.ts'
 import { insertDrafts } from '../../src/resources/notifications/store.ts'
-import { termJob } from '../../src/resources/notifications/following/terms.ts'
+import { termJob } from '../../src/resources/notifications/processing/terms.ts'
 import { toPage } from '../../src/api/page.ts'
 import type { Db, Sql, Tx } from '../../src/postgres/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
@@ -82,7 +82,7 @@ test('what was told, changed, and is told just now is found, and nothing else is
   await keepAll(sql)
   const [fresh] = await told(sql, [tell(ann, 9_001, 'one more zebra')])
   await sql.begin(tx =>
-    updateRolled(tx as unknown as Tx, {
+    updateRollUp(tx as unknown as Tx, {
       id: ids[0]!,
       actor_ids: [eve],
       template: '**{0}** saw {1}',

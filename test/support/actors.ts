@@ -5,7 +5,7 @@ import { CommitConnection, lockWaitMs } from '../../src/engine/commit/connection
 import { UserCache } from '../../src/auth/user-cache.ts'
 import { deletedUser, systemUser } from '../../src/auth/principal.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { toNotifiable } from '../../src/resources/notifications/following/consumer.ts'
+import { toBacklog } from '../../src/resources/notifications/processing/consumer.ts'
 import { eventTypes, recent } from '../../src/resources/index.ts'
 import { followWithSubscriptions } from '../../src/resources/subscriptions/automatic.ts'
 import { openConnection, openSql, type Sql } from '../../src/postgres/sql.ts'
@@ -62,7 +62,7 @@ export async function openActors(
     sharedLog,
     userCache,
     events: eventTypes,
-    projections: [followWithSubscriptions, toNotifiable],
+    projections: [followWithSubscriptions, toBacklog],
     recent,
     groupConnections: commitConnections.slice(1),
     apartConnections: commitConnections.slice(0, 1),

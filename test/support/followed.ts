@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { notifying } from '../../src/resources/notifications/following/consumer.ts'
+import { consumedEvents } from '../../src/resources/notifications/processing/consumer.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { eventually } from './eventually.ts'
 
@@ -9,7 +9,7 @@ export async function allFollowed(sql: Sql, options?: { timeoutMs: number }): Pr
     expect(await sql`select from notifiable`).toHaveLength(0)
     const left = await sql`
       select from events e left join notification_cursors c on c.app_id = e.app_id
-      where e.app_id > 0 and e.rev > coalesce(c.rev, 0) and e.type = any(${[...notifying]}::text[])
+      where e.app_id > 0 and e.rev > coalesce(c.rev, 0) and e.type = any(${[...consumedEvents]}::text[])
         and exists (select from apps a where a.id = e.app_id and a.deleted_at is null)`
     expect(left).toHaveLength(0)
   }, options)

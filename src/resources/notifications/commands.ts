@@ -2,7 +2,7 @@ import { globalCommand, type GlobalCommand, type GlobalWork } from '../../engine
 import { NotFound } from '../../lib/errors.ts'
 import { holdUsers } from '../users/store.ts'
 import { markRead, type Marking } from './lists/marks.ts'
-import { queueCreated, queueMarked, queueUpdated } from './following/outbox.ts'
+import { queueCreated, queueMarked, queueUpdated } from './processing/outbox.ts'
 import { UnknownLink, UnknownUser, type Draft, type NotificationRow } from './schema.ts'
 import * as store from './store.ts'
 
@@ -47,7 +47,7 @@ export const createNotification = globalCommand(
 )
 
 /** The commands whose changes are sent to users. */
-export const telling: ReadonlySet<GlobalCommand<never, unknown>> = new Set([
+export const notifyingCommands: ReadonlySet<GlobalCommand<never, unknown>> = new Set([
   markNotification,
   markNotifications,
   createNotification,

@@ -3,13 +3,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { inPortions } from '../../jobs/portions.ts'
 import type { Job } from '../../jobs/jobs.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { answerAudits, isAnyAudit } from './lists/audits.ts'
+import { processAudits, isAnyAudit } from './lists/audits.ts'
 import { isAnyDeparture, removeDeparted } from './lists/departures.ts'
-import { isAnyWaiting } from './following/backlog.ts'
-import type { Notifier } from './following/consumer.ts'
-import { isAnyMark, settleMark } from './lists/marks.ts'
+import { isAnyWaiting } from './processing/backlog.ts'
+import type { Notifier } from './processing/consumer.ts'
+import { isAnyMark, applyMark } from './lists/marks.ts'
 import { removeOld } from './store.ts'
-import { termJob } from './following/terms.ts'
+import { termJob } from './processing/terms.ts'
 
 /** Older notifications are removed. */
 const keepDays = 90
@@ -48,14 +48,14 @@ export function notificationJobs({ notifier, apps, sql, clock, past, observeTerm
   }
   const mark = async (signal: AbortSignal) => {
     const endMs = performance.now() + markingMs
-    while (!signal.aborted && performance.now() < endMs && (await answerAudits(sql)));
-    while (!signal.aborted && performance.now() < endMs && (await settleMark(sql)));
+    while (!signal.aborted && performance.now() < endMs && (await processAudits(sql)));
+    while (!signal.aborted && performance.now() < endMs && (await applyMark(sql)));
     return performance.now() < endMs
   }
   return [
     { name: 'mark notifications', periodMs: 1_000, dueWhere: `${isAnyAudit} or ${isAnyMark}`, run: mark },
     { name: 'forget what deleted users were told', periodMs: 1_000, dueWhere: isAnyDeparture, run: forgetDeparted },
-    { name: 'look for what follows from commits', periodMs: 1_000, dueWhere: isAnyWaiting, run: () => notifier.look() },
+    { name: 'look for what follows from commits', periodMs: 1_000, dueWhere: isAnyWaiting, run: () => notifier.poll() },
     { name: 'look for what stopped nodes have left', periodMs: sweepMs, dueWhere: 'true', run: () => notifier.sweep() },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
     termJob({ sql, waiting: () => apps.waitingAnywhere, observe: observeTerms }),

@@ -2,7 +2,7 @@ import { verbatim } from '../../api/json.ts'
 import { guids, type Kind } from '../apps/kinds.ts'
 import { actorOf } from '../users/represent.ts'
 import type { Served } from '../route.ts'
-import { say } from './rolled/text.ts'
+import { compose } from './rolled/text.ts'
 import type { NotificationRow } from './schema.ts'
 import { fill } from './text.ts'
 
@@ -18,13 +18,13 @@ export function namesOf({ user_id, actor_ids, rolled }: NotificationRow): number
 
 /** The notification as its recipient sees it. The users whom it names must be in memory. */
 export function showNotification(row: NotificationRow, viewer: Viewer) {
-  const { template, args } = say(row, viewer.userCache)
+  const { template, args } = compose(row, viewer.userCache)
   return { ...showFrame(row, viewer), template, args, ...fill(template, args) }
 }
 
 /** The notification without its text, which receivers of webhooks fetch with a token of the recipient. */
 export function redactNotification(row: NotificationRow, viewer: Viewer) {
-  return { ...showFrame(row, viewer), template: row.action === custom ? null : say(row, viewer.userCache).template }
+  return { ...showFrame(row, viewer), template: row.action === custom ? null : compose(row, viewer.userCache).template }
 }
 
 function showFrame(row: NotificationRow, { userCache, origin }: Viewer) {

@@ -4,7 +4,7 @@ import { ReferenceInput } from '../../api/reference.ts'
 import { idForm, IdInput, Int, Metadata, MetadataInput, Timestamp, pagedList } from '../../api/shape.ts'
 import { Listing, QueryFlag } from '../../api/page.ts'
 import { ActorRef } from '../users/schema.ts'
-import type { Rolled } from './rolled/store.ts'
+import type { RolledMessages } from './rolled/store.ts'
 
 export const types = ['activity', 'mention', 'reaction'] as const
 export type NotificationType = (typeof types)[number]
@@ -118,5 +118,5 @@ export interface NotificationRow extends Draft {
   app_name: string | null
   app_type: string | null
   /** The messages that a rolled-up notification stands for now, if any are left. */
-  rolled?: Rolled | undefined
+  rolled?: RolledMessages | undefined
 }

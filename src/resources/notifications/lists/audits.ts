@@ -56,22 +56,22 @@ const openAudits = 1_000
 const openNotifications = 2_000
 
 /** Notifications whose visibility is about to change. Nearly always none. */
-export interface Unsettled {
+export interface Outdated {
   /** Ids of notifications that are stored as visible, but are hidden. */
   hidden: number[]
   /** Ids of notifications that are stored as hidden, but are visible. */
   shown: number[]
 }
 
-const settled: Unsettled = { hidden: [], shown: [] }
+const upToDate: Outdated = { hidden: [], shown: [] }
 
 /**
  * The notifications matching `wanted`, a condition on `n`, whose stored visibility is outdated. While thousands change
  * at once, the stored one is used.
  */
-export async function findUnsettled(db: Db, user: number | null, wanted: Fragment): Promise<Unsettled> {
+export async function findOutdated(db: Db, user: number | null, wanted: Fragment): Promise<Outdated> {
   const audits = await listOpen(db, user)
-  if (audits.length === 0) return settled
+  if (audits.length === 0) return upToDate
   const of = (kind: Audit['kind']) => audits.filter(audit => audit.kind === kind)
   const entities = (kind: Audit['kind']) => of(kind).map(({ entity_id }) => entity_id)
   const apps = (kind: Audit['kind']) => of(kind).map(({ app_id }) => app_id)
@@ -123,7 +123,7 @@ function listOpen(db: Db, user: number | null): Promise<Audit[]> {
 }
 
 /** A condition on `n`: it is visible, considering recent changes. */
-export function isListed(db: Db, { hidden, shown }: Unsettled): Fragment {
+export function isListed(db: Db, { hidden, shown }: Outdated): Fragment {
   if (hidden.length === 0 && shown.length === 0) return db`not n.is_hidden`
   return db`(not n.is_hidden and n.id <> all(${hidden}::bigint[]) or n.id = any(${shown}::bigint[]))`
 }
@@ -142,7 +142,7 @@ const auditsAtOnce = 100
  * A change waits until all transactions have ended that were running when it was first seen, because they may still
  * write notifications based on the earlier state. Any number of nodes may run it at once.
  */
-export async function answerAudits(sql: Sql): Promise<boolean> {
+export async function processAudits(sql: Sql): Promise<boolean> {
   return sql.begin(async begun => {
     const tx = begun as unknown as Tx
     await tx`

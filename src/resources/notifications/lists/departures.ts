@@ -4,10 +4,10 @@ import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
 export const isAnyDeparture = 'exists (select from notification_departures)'
 
 /** A condition on `n`: its user exists. Notifications of deleted users are about to be deleted. */
-export async function toExisting(db: Db): Promise<{ isOfSomebody: Fragment }> {
+export async function toExisting(db: Db): Promise<{ hasUser: Fragment }> {
   const [row] = await db<{ is_any: boolean }[]>`select exists (select from notification_departures) as is_any`
-  const isOfSomebody = row!.is_any ? db`n.user_id not in (select d.user_id from notification_departures d)` : db`true`
-  return { isOfSomebody }
+  const hasUser = row!.is_any ? db`n.user_id not in (select d.user_id from notification_departures d)` : db`true`
+  return { hasUser }
 }
 
 /**

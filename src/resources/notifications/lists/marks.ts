@@ -18,7 +18,7 @@ export interface Marking {
 /**
  * Marks unread notifications as read; false where there were none. It is one change with one number. Each rewritten row
  * gets an entry in all indexes, 3.4 s for 40,000: so only the newest are rewritten, and the ids of the others are
- * stored as a mark, which makes them read at once. `settleMark` rewrites them later.
+ * stored as a mark, which makes them read at once. `applyMark` rewrites them later.
  */
 export async function markRead(tx: Tx, { user, upTo, app, directory }: Marking): Promise<boolean> {
   if (!(await hasUnread(tx, user))) return false
@@ -103,7 +103,7 @@ export async function forgetMark(tx: Tx, id: number): Promise<void> {
 export const isAnyMark = 'exists (select from notification_marks)'
 
 /** Writes out a portion of the marks; false where nothing is left. Any number of nodes may run it at once. */
-export async function settleMark(sql: Sql): Promise<boolean> {
+export async function applyMark(sql: Sql): Promise<boolean> {
   return sql.begin(async begun => {
     const tx = begun as unknown as Tx
     const [mark] = await tx<{ id: number; user: number; change: number; left: number }[]>`

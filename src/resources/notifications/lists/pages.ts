@@ -2,12 +2,12 @@ import { fromNearerEnd, orderBy } from '../../../postgres/order.ts'
 import type { OrderKey, Page } from '../../../api/page.ts'
 import { cachedQuery } from '../../../postgres/cached-query.ts'
 import type { Db, Fragment, Sql } from '../../../postgres/sql.ts'
-import { findUnsettled, isListed } from './audits.ts'
+import { findOutdated, isListed } from './audits.ts'
 import { toExisting } from './departures.ts'
 import { toUnread } from './marks.ts'
 import type { NotificationRow } from '../schema.ts'
 import { listByIds } from '../store.ts'
-import { toSaid } from '../following/terms.ts'
+import { toTextMatch } from '../processing/terms.ts'
 
 export const orderFields = ['id', 'created_at'] as const
 type OrderField = (typeof orderFields)[number]
@@ -33,16 +33,16 @@ export async function listNotifications(
 ): Promise<{ rows: NotificationRow[]; count: number }> {
   const { q, tags, trashed, skip, order } = page
   if (tags.length > 0 || trashed === true) return { rows: [], count: 0 }
-  const { isSaid } = q?.trim() ? await toSaid(db, filter.user, q) : { isSaid: db`true` }
+  const { hasWordsOf } = q?.trim() ? await toTextMatch(db, filter.user, q) : { hasWordsOf: db`true` }
   const { isMatching } = await toMatching(db, filter)
-  const wanted = db`${isMatching} and ${isSaid}`
-  const unsettled = await findUnsettled(db, filter.user, wanted)
+  const wanted = db`${isMatching} and ${hasWordsOf}`
+  const outdated = await findOutdated(db, filter.user, wanted)
   const isMany = filter.user === null && !q?.trim() && (await areMany(db))
   const kept = isMany ? await countMany(db as Sql, filter) : await countKept(db, filter, wanted)
-  const count = kept - unsettled.hidden.length + unsettled.shown.length
+  const count = kept - outdated.hidden.length + outdated.shown.length
   if (page.countOnly || skip >= count) return { rows: [], count }
   const near = fromNearerEnd(page, count)
-  const isShown = isListed(db, unsettled)
+  const isShown = isListed(db, outdated)
   // For distant pages: few notifications are hidden, and skipping the others needs no look at them.
   const isPassed =
     filter.user === null && near.offset > walkedRows && isById(order)
@@ -111,8 +111,8 @@ async function listInOrder(db: Db, ids: number[]): Promise<NotificationRow[]> {
 async function toMatching(db: Db, filter: Filter): Promise<{ isMatching: Fragment }> {
   const { user, app, directory, action, type } = filter
   const { isUnread } = filter.isUnread === undefined ? { isUnread: db`true` } : await toUnread(db, user)
-  const { isOfSomebody } = user === null ? await toExisting(db) : { isOfSomebody: db`true` }
-  const isMatching = db`${isOf(db, user)} and ${isOfSomebody}
+  const { hasUser } = user === null ? await toExisting(db) : { hasUser: db`true` }
+  const isMatching = db`${isOf(db, user)} and ${hasUser}
     ${app === undefined ? db`` : db`and n.app_id = ${app}`}
     ${directory === undefined ? db`` : db`and n.app_id in (select id from apps where directory_id = ${directory})`}
     ${action === undefined ? db`` : db`and n.action = ${action}`}

@@ -4,10 +4,10 @@ import type { AppState, MemberRow } from '../../../engine/state.ts'
 import type { Tx } from '../../../postgres/sql.ts'
 import { isSubscribed } from '../../apps/represent.ts'
 import { isUnread } from '../../apps/own/unread.ts'
-import type { Cursor } from '../following/backlog.ts'
-import { Crowd } from '../making/crowd.ts'
-import { mayKnow, nameFor, namesIn } from '../making/scene.ts'
-import { portion, toDueAt } from '../following/pace.ts'
+import type { Cursor } from '../processing/backlog.ts'
+import { RecipientBatch } from '../projection/recipient-batch.ts'
+import { mayBeNotified, nameFor, usersInTitle } from '../projection/context.ts'
+import { portion, toDueAt } from '../processing/pace.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import { listUnread, type Candidate, type Unread } from './store.ts'
@@ -36,7 +36,7 @@ interface DueParts {
 }
 
 /** The result of checking an app. */
-export interface Looked {
+export interface CheckedApp {
   /** Says when to check again. */
   cursor: Cursor
   drafts: Draft[]
@@ -46,52 +46,59 @@ export interface Looked {
  * Finds users who have not read a message for some time and were not notified of it, and drafts their notifications: in
  * as many of the apps, in order, as fit into one transaction.
  */
-export async function tellOfMessages(apps: DueApp[], parts: DueParts): Promise<Looked[]> {
+export async function draftUnread(apps: DueApp[], parts: DueParts): Promise<CheckedApp[]> {
   const { tx, userCache, before } = parts
-  const looks: Look[] = []
+  const checks: Check[] = []
   let count = 0
   for (const app of apps) {
     if (count >= portion) break
-    const look = toLook(app)
-    count += look.next.length
-    looks.push(look)
+    const check = toCheck(app)
+    count += check.next.length
+    checks.push(check)
   }
-  await userCache.load(looks.flatMap(({ next }) => next.map(({ user }) => user)))
-  const asked = looks.flatMap(({ state, next }) =>
-    next.filter(({ user, after }) => mayKnow({ tx, state, userCache }, user, after + 1)),
+  await userCache.load(checks.flatMap(({ next }) => next.map(({ user }) => user)))
+  const asked = checks.flatMap(({ state, next }) =>
+    next.filter(({ user, after }) => mayBeNotified({ tx, state, userCache }, user, after + 1)),
   )
   const unread = asked.length === 0 ? [] : await listUnread(tx, asked, before)
-  await userCache.load([...looks.flatMap(({ state }) => namesIn(state)), ...unread.map(({ created_by }) => created_by)])
+  await userCache.load([
+    ...checks.flatMap(({ state }) => usersInTitle(state)),
+    ...unread.map(({ created_by }) => created_by),
+  ])
   const ofApps = Map.groupBy(unread, ({ app_id }) => app_id)
-  return looks.map(look => toLooked(look, ofApps.get(look.state.app.id) ?? [], parts))
+  return checks.map(check => toCheckedApp(check, ofApps.get(check.state.app.id) ?? [], parts))
 }
 
 /** An app, and its next batch of users. */
-interface Look extends DueApp {
+interface Check extends DueApp {
   next: Candidate[]
   /** Users after this one are left; null where none are. */
   last: number | null
 }
 
-function toLook({ state, cursor, isWhole }: DueApp): Look {
-  const crowd = new Crowd(cursor.rolled_to)
+function toCheck({ state, cursor, isWhole }: DueApp): Check {
+  const batch = new RecipientBatch(cursor.rolled_to)
   const waiting = new Map(listCandidates(state, cursor, isWhole()).map(candidate => [candidate.user, candidate]))
-  const next = Array.from(crowd.next(waiting.keys()), user => waiting.get(user)!)
-  return { state, cursor, isWhole, next, last: crowd.last }
+  const next = Array.from(batch.next(waiting.keys()), user => waiting.get(user)!)
+  return { state, cursor, isWhole, next, last: batch.last }
 }
 
-function toLooked({ state, cursor, last }: Look, unread: Unread[], { tx, userCache, before, now }: DueParts): Looked {
+function toCheckedApp(
+  { state, cursor, last }: Check,
+  unread: Unread[],
+  { tx, userCache, before, now }: DueParts,
+): CheckedApp {
   const drafts = unread.map(row => toDraft(row, { tx, state, userCache }))
   // Where users are left, or some messages are too new, the app is checked again.
   if (last !== null) return { drafts, cursor: { ...cursor, rolled_to: last } }
-  const { settled, isAll } = listSettled(state, before)
+  const { settled, isAll } = findNewestSettled(state, before)
   const later = toDueAt(now, now.getTime() - before.getTime())
   return { drafts, cursor: { ...cursor, due_at: isAll ? null : later, rolled_id: settled, rolled_to: 0 } }
 }
 
-type DueScene = Parameters<typeof nameFor>[0]
+type DueContext = Parameters<typeof nameFor>[0]
 
-function toDraft({ app_id, user_id, message_id, created_by, created_at, plain }: Unread, context: DueScene): Draft {
+function toDraft({ app_id, user_id, message_id, created_by, created_at, plain }: Unread, context: DueContext): Draft {
   const name = context.userCache.show(created_by).display_name
   const isPrivate = context.state.app.type === 'private_chat' || context.state.app.type === 'agent_chat'
   const snippet = toSnippet(plain)
@@ -134,7 +141,7 @@ function lastOf({ marked_id, hidden_id, joined_rev, subscribed_rev }: MemberRow)
 /**
  * The newest message that is not too new, and true where that holds for all; a bound where memory has only newer ones.
  */
-function listSettled({ recent, app }: AppState, before: Date): { settled: number; isAll: boolean } {
+function findNewestSettled({ recent, app }: AppState, before: Date): { settled: number; isAll: boolean } {
   // Items of chats are messages, which have a time.
   const items = recent.items as readonly (Item & { created_at: Date })[]
   const at = items.findLastIndex(({ created_at }) => created_at <= before)

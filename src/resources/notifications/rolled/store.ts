@@ -42,13 +42,13 @@ export function listUnread(tx: Tx, candidates: Candidate[], before: Date): Promi
     left join lateral (
       select max(until_id) as until_id, bool_or(is_unread) as is_open from notifications n
       where n.app_id = c.app_id and n.user_id = c.user_id and n.from_id is not null
-    ) told on true
+    ) earlier on true
     cross join lateral (
       select m.id as message_id, m.created_by, m.created_at, coalesce(m.plain, m.text) as plain from messages m
-      where m.app_id = c.app_id and m.id > greatest(c.after_id, told.until_id) and ${isCounted(tx, tx`c.user_id`)}
+      where m.app_id = c.app_id and m.id > greatest(c.after_id, earlier.until_id) and ${isCounted(tx, tx`c.user_id`)}
       order by m.app_id, m.id limit 1
     ) first
-    where told.is_open is not true and first.created_at <= ${before}`
+    where earlier.is_open is not true and first.created_at <= ${before}`
 }
 
 /** How far a user has read an app, and the rev at which they did. */
@@ -86,7 +86,7 @@ export function markedBy(db: Db, readings: Fragment): Fragment {
         where m.app_id = r.app_id and m.id > r.message_id and m.id < r.rev and ${isCounted(db, db`r.user_id`)})
     ), numbered as materialized (
       select user_id, app_id, nextval('notification_changes') as change_id
-      from (select distinct user_id, app_id from hit) people, pg_current_xact_id()
+      from (select distinct user_id, app_id from hit) users, pg_current_xact_id()
     ), marked as (
       update notifications n
       set is_unread = false, until_id = case when n.from_id is not null then h.message_id end,
@@ -97,7 +97,7 @@ export function markedBy(db: Db, readings: Fragment): Fragment {
 }
 
 /** The messages that a rolled-up notification stands for when it is shown. */
-export interface Rolled {
+export interface RolledMessages {
   /** The number of its messages, at most one more than are counted; and their authors, newest first. */
   count: number
   authors: number[]
@@ -113,9 +113,9 @@ export const countedMessages = 999
  * The messages that rolled-up notifications stand for now; for unread ones, messages that their user has not read.
  * Notifications without messages have no entry. Served by messages_app, read no further than messages are counted.
  */
-export async function listRolled(db: Db, ids: number[]): Promise<Map<number, Rolled>> {
+export async function listRolled(db: Db, ids: number[]): Promise<Map<number, RolledMessages>> {
   if (ids.length === 0) return new Map()
-  const rows = await db<(Rolled & { id: number })[]>`
+  const rows = await db<(RolledMessages & { id: number })[]>`
     select n.id, rolled.count, rolled.authors, w.id as message_id, coalesce(w.plain, w.text) as plain, w.created_at
     from notifications n
     left join members own on own.app_id = n.app_id and own.user_id = n.user_id

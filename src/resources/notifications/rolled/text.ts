@@ -9,13 +9,13 @@ export const templates = {
   oneInApp: '**{0}** sent a message in **{1}**: "{2}"',
 } as const
 
-type Said = Pick<NotificationRow, 'template' | 'args'>
+type NotificationText = Pick<NotificationRow, 'template' | 'args'>
 
 /**
  * The current text of a notification; a rolled-up one names the authors, the number and the newest of its messages. The
  * users whom it names must be in memory.
  */
-export function say({ template, args, app_name, rolled }: NotificationRow, userCache: UserCache): Said {
+export function compose({ template, args, app_name, rolled }: NotificationRow, userCache: UserCache): NotificationText {
   if (rolled === undefined) return { template, args }
   const [name = '', another = ''] = rolled.authors.map(author => userCache.show(author).display_name)
   const snippet = toSnippet(rolled.plain)

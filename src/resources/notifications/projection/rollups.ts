@@ -7,8 +7,8 @@ import { plainOf } from '../../content/text/kept.ts'
 import { findOptions } from '../../options/store.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
-import { findRolled, findReaction, hasVote, listOutvoted, removeRolled, updateRolled } from './store.ts'
-import { mayKnow, type Scene } from './scene.ts'
+import { findRollUp, findReaction, hasVote, listRetracted, removeRollUp, updateRollUp } from './store.ts'
+import { mayBeNotified, type NotificationContext } from './context.ts'
 
 /** The change of a notification that several events share. */
 export interface RollUp {
@@ -22,29 +22,29 @@ const nothing: RollUp = {}
  * Of a reaction: the item's author gets one notification per reacting user, with the current emoji. Removing the
  * reaction removes the notification while it is unread.
  */
-export async function ofReaction(event: AppEvent, context: Scene): Promise<RollUp> {
+export async function ofReaction(event: AppEvent, context: NotificationContext): Promise<RollUp> {
   const { tx, userCache } = context
   const { entity_id, actor_id, facts } = event
   const { type } = facts as { type: ContentEntity }
   const item = await findItem(type, entity_id, event, context)
   if (item === null) return nothing
-  const whose = { user: item.created_by, link: entity_id, action: 'reaction_added', actor: actor_id }
+  const key = { user: item.created_by, link: entity_id, action: 'reaction_added', actor: actor_id }
   const content = await findReaction(tx, entity_id, actor_id)
-  const rolled = await findRolled(tx, whose)
+  const rolled = await findRollUp(tx, key)
   if (content === null) {
-    if (rolled?.is_unread) await removeRolled(tx, rolled.id)
+    if (rolled?.is_unread) await removeRollUp(tx, rolled.id)
     return nothing
   }
-  if (event.type === 'reaction_removed' || !(await isTold(item, event, context))) return nothing
+  if (event.type === 'reaction_removed' || !(await mayNotifyAuthor(item, event, context))) return nothing
   const args = [userCache.show(actor_id).display_name, content, toSnippet(plainOf(item))]
   const template = `**{0}** reacted {1} to your ${type}: "{2}"`
   if (rolled === null) return { draft: toDraft(event, type, item, { type: 'reaction', template, args }) }
-  await updateRolled(tx, { id: rolled.id, actor_ids: [actor_id], template, args, now: event.created_at })
+  await updateRollUp(tx, { id: rolled.id, actor_ids: [actor_id], template, args, now: event.created_at })
   return { updated: [rolled.id] }
 }
 
 /** Of a vote: votes on one item share one notification while it is unread. */
-export async function ofVote(event: AppEvent, context: Scene): Promise<RollUp> {
+export async function ofVote(event: AppEvent, context: NotificationContext): Promise<RollUp> {
   const { tx, userCache } = context
   const { actor_id } = event
   const option = (await findOptions(tx, event.app_id, [event.entity_id])).get(event.entity_id)
@@ -53,26 +53,30 @@ export async function ofVote(event: AppEvent, context: Scene): Promise<RollUp> {
   if (item === null) return nothing
   if (event.type === 'vote_removed') return retractVotes(item, event, context)
   if (!(await hasVote(tx, item.id, actor_id))) return nothing
-  const rolled = await findRolled(tx, { user: item.created_by, link: item.id, action: 'vote_added', isUnread: true })
+  const rolled = await findRollUp(tx, { user: item.created_by, link: item.id, action: 'vote_added', isUnread: true })
   const before = rolled?.actor_ids ?? []
-  if (before.includes(actor_id) || !(await isTold(item, event, context))) return nothing
+  if (before.includes(actor_id) || !(await mayNotifyAuthor(item, event, context))) return nothing
   const actors = [actor_id, ...before]
   const text = await describeVoters(actors, userCache)
   if (rolled === null) return { draft: toDraft(event, option.item_type, item, { type: 'activity', ...text }) }
-  await updateRolled(tx, { id: rolled.id, actor_ids: actors, ...text, now: event.created_at })
+  await updateRollUp(tx, { id: rolled.id, actor_ids: actors, ...text, now: event.created_at })
   return { updated: [rolled.id] }
 }
 
 /** Removes votes from unread notifications that were withdrawn, or whose option an edit removed. */
-export async function retractVotes(item: ContentRow, { created_at }: AppEvent, context: Scene): Promise<RollUp> {
+export async function retractVotes(
+  item: ContentRow,
+  { created_at }: AppEvent,
+  context: NotificationContext,
+): Promise<RollUp> {
   const { tx, userCache } = context
   const updated: number[] = []
-  for (const { id, voters } of await listOutvoted(tx, item)) {
+  for (const { id, voters } of await listRetracted(tx, item)) {
     if (voters.length === 0) {
-      await removeRolled(tx, id)
+      await removeRollUp(tx, id)
       continue
     }
-    await updateRolled(tx, { id, actor_ids: voters, ...(await describeVoters(voters, userCache)), now: created_at })
+    await updateRollUp(tx, { id, actor_ids: voters, ...(await describeVoters(voters, userCache)), now: created_at })
     updated.push(id)
   }
   return { updated }
@@ -93,26 +97,30 @@ async function findItem(
   type: ContentEntity,
   id: number,
   { actor_id }: AppEvent,
-  { tx }: Scene,
+  { tx }: NotificationContext,
 ): Promise<ContentRow | null> {
   const item = await kinds[type].store.find(tx, id)
   return item === null || item.created_by === actor_id ? null : item
 }
 
 /** True where the item's author may be notified; author and actor are then in memory. */
-async function isTold({ id, created_by }: ContentRow, { actor_id }: AppEvent, context: Scene): Promise<boolean> {
+async function mayNotifyAuthor(
+  { id, created_by }: ContentRow,
+  { actor_id }: AppEvent,
+  context: NotificationContext,
+): Promise<boolean> {
   await context.userCache.load([actor_id, created_by])
-  return mayKnow(context, created_by, id)
+  return mayBeNotified(context, created_by, id)
 }
 
 function toDraft(
   event: AppEvent,
   type: ContentEntity,
   item: ContentRow,
-  told: Pick<Draft, 'type' | 'template' | 'args'>,
+  text: Pick<Draft, 'type' | 'template' | 'args'>,
 ): Draft {
   return {
-    ...told,
+    ...text,
     user_id: item.created_by,
     app_id: event.app_id,
     action: event.type,

@@ -10,30 +10,30 @@ import type { Log } from '../../../lib/log.ts'
 import type { Sql, Tx } from '../../../postgres/sql.ts'
 import { auditMember } from '../lists/audits.ts'
 import * as backlog from './backlog.ts'
-import { FollowUp, type FollowedUp } from './follow-up.ts'
-import { telling } from '../making/making.ts'
-import { gatherMs, Others, toRestMs } from './pace.ts'
-import { settlePlain } from './plain.ts'
-import { WholeLooks } from '../rolled/whole-looks.ts'
+import { BacklogTransaction, type BacklogResult } from './backlog-transaction.ts'
+import { projectedEvents } from '../projection/notification-projection.ts'
+import { gatherMs, EventLoopLoad, toPauseMs } from './pace.ts'
+import { processPlain } from './plain.ts'
+import { WholeAppChecks } from '../rolled/whole-app-checks.ts'
 
 const nothing: Write[] = []
 
 /** The events that need processing, including those that mark notifications as read. */
-export const notifying: ReadonlySet<string> = new Set([...telling, 'app_marked', 'settings_changed'])
+export const consumedEvents: ReadonlySet<string> = new Set([...projectedEvents, 'app_marked', 'settings_changed'])
 
 /** The row that a commit writes for an event that must be processed by itself; see SameCommitProjection. */
-export function toNotifiable(event: AppEvent): Write[] {
+export function toBacklog(event: AppEvent): Write[] {
   const { type, app_id, entity_id, rev } = event
   if (type === 'member_added') return [{ batch: auditMember as Write['batch'], row: { app_id, user_id: entity_id } }]
-  return isTelling(event) ? [{ batch: backlog.saveNotifiable as Write['batch'], row: { app_id, rev } }] : nothing
+  return isProjected(event) ? [{ batch: backlog.saveBacklog as Write['batch'], row: { app_id, rev } }] : nothing
 }
 
 /** True for events that may notify users at once, or undo that: hardly any of a chat's. */
-function isTelling({ type, facts }: AppEvent): boolean {
-  return type === 'message_created' ? facts?.mentioned !== undefined : isToldOf.has(type)
+function isProjected({ type, facts }: AppEvent): boolean {
+  return type === 'message_created' ? facts?.mentioned !== undefined : projectedTypes.has(type)
 }
 
-const isToldOf: ReadonlySet<string> = new Set(telling)
+const projectedTypes: ReadonlySet<string> = new Set(projectedEvents)
 
 export interface NotifierParts {
   sql: Sql
@@ -43,7 +43,7 @@ export interface NotifierParts {
   /** How long a message has to be unread before its readers are notified. */
   patienceMs: number
   /** Called after a commit with notifications to send. */
-  told: () => void
+  onNotifications: () => void
   clock: Clock
   log: Log
 }
@@ -52,10 +52,18 @@ export interface NotifierParts {
 const appLimit = 100
 
 /** The most apps that this node remembers to process. Others are found in the database later. */
-const awakeLimit = 1_000
+const pendingLimit = 1_000
 
 /** Nothing was done: there was nothing to do, or other nodes do it. */
-const idle: FollowedUp = { cursors: [], more: [], isFull: false, hasTold: false, telling: 0, told: 0, lateMs: 0 }
+const nothingDone: BacklogResult = {
+  cursors: [],
+  more: [],
+  isFull: false,
+  hasChanges: false,
+  projected: 0,
+  notifications: 0,
+  lateMs: 0,
+}
 
 /**
  * Processes events after their commit, in the background: makes notifications, and the terms by which items are found.
@@ -77,36 +85,36 @@ const idle: FollowedUp = { cursors: [], more: [], isFull: false, hasTold: false,
 export class Notifier {
   readonly #parts: NotifierParts
   readonly #watermark: Watermark
-  readonly #awake = new Set<number>()
+  readonly #pending = new Set<number>()
   /** Apps that may be recorded in the database. */
-  readonly #noted = new Set<number>()
+  readonly #recorded = new Set<number>()
   /** Memory has no room for more apps: others must be found again. */
-  #hasOverflown = false
+  #hasOverflowed = false
   /** An event that waits is to be sent soon. */
   #isUrgent = false
-  readonly #others = new Others()
-  readonly #wholeLooks: WholeLooks
+  readonly #load = new EventLoopLoad()
+  readonly #wholeAppChecks: WholeAppChecks
   #running: Promise<void> | null = null
   #isStopped = false
   /** The apps of the running transaction, and the age of the last one's oldest event. */
-  #underWay = 0
+  #processing = 0
   #lateMs = 0
-  #hurry = () => {}
-  #endRest = () => {}
+  #expedite = () => {}
+  #endPause = () => {}
 
   constructor(parts: NotifierParts) {
     this.#parts = parts
     this.#watermark = new Watermark(parts.sql, () => performance.now(), { start: 0 })
-    this.#wholeLooks = new WholeLooks(parts.apps, parts.clock)
+    this.#wholeAppChecks = new WholeAppChecks(parts.apps, parts.clock)
     parts.apps.onCommit(({ state, events }) => {
-      if (events.some(isTelling)) this.#wakeNoted(state.app.id)
-      else if (events.some(({ type }) => notifying.has(type))) this.wake(state.app.id)
+      if (events.some(isProjected)) this.#wakeRecorded(state.app.id)
+      else if (events.some(({ type }) => consumedEvents.has(type))) this.wake(state.app.id)
     })
   }
 
   /** The number of apps that this node knows to have unprocessed events. */
   get waiting(): number {
-    return this.#awake.size + this.#underWay
+    return this.#pending.size + this.#processing
   }
 
   /** The age of the oldest unprocessed event at the last transaction; 0 for none. */
@@ -116,16 +124,16 @@ export class Notifier {
 
   wake(app: number): void {
     if (this.#isStopped) return
-    if (this.#awake.size < awakeLimit) this.#awake.add(app)
-    else this.#hasOverflown = true
+    if (this.#pending.size < pendingLimit) this.#pending.add(app)
+    else this.#hasOverflowed = true
     this.#running ??= this.#run()
   }
 
-  #wakeNoted(app: number): void {
-    if (this.#noted.size < awakeLimit) this.#noted.add(app)
+  #wakeRecorded(app: number): void {
+    if (this.#recorded.size < pendingLimit) this.#recorded.add(app)
     if (!this.#isUrgent) {
       this.#isUrgent = true
-      this.#hurry()
+      this.#expedite()
     }
     this.wake(app)
   }
@@ -134,10 +142,10 @@ export class Notifier {
    * Finds apps recorded or left behind by other nodes, and messages that may have been unread for long enough. False
    * where some will be only later, without a further commit.
    */
-  async look(): Promise<boolean> {
+  async poll(): Promise<boolean> {
     const { sql, clock } = this.#parts
-    const { noted, due } = await backlog.findWaiting(sql, new Date(clock.now()), awakeLimit)
-    for (const app of noted) this.#wakeNoted(app)
+    const { recorded, due } = await backlog.findWaiting(sql, new Date(clock.now()), pendingLimit)
+    for (const app of recorded) this.#wakeRecorded(app)
     for (const app of due) this.wake(app)
     return false
   }
@@ -151,7 +159,8 @@ export class Notifier {
     const now = new Date(clock.now())
     const newest = await this.#watermark.advance()
     const position = await backlog.findPosition(sql)
-    const left = newest > position.rev ? await backlog.listUnfollowed(sql, position, [...notifying], awakeLimit) : []
+    const left =
+      newest > position.rev ? await backlog.listUnprocessed(sql, position, [...consumedEvents], pendingLimit) : []
     for (const { app_id } of left) this.wake(app_id)
     this.#watermark.confirm()
     const first = left[0] ?? { rev: Infinity, created_at: now }
@@ -172,85 +181,87 @@ export class Notifier {
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    this.#endRest()
+    this.#endPause()
     await this.#running
   }
 
   /** Never rejects. */
   async #run(): Promise<void> {
     await this.#gather()
-    while (this.#awake.size > 0 && !this.#isStopped) {
-      const apps = Array.from(this.#awake).slice(0, appLimit)
-      for (const app of apps) this.#awake.delete(app)
-      if (this.#awake.size === 0) this.#isUrgent = false
+    while (this.#pending.size > 0 && !this.#isStopped) {
+      const apps = Array.from(this.#pending).slice(0, appLimit)
+      for (const app of apps) this.#pending.delete(app)
+      if (this.#pending.size === 0) this.#isUrgent = false
       const startedAt = performance.now()
-      this.#underWay = apps.length
-      const done = await this.#followUp(apps)
-      this.#underWay = 0
+      this.#processing = apps.length
+      const done = await this.#process(apps)
+      this.#processing = 0
       this.#lateMs = done.lateMs
-      if (this.#awake.size === 0 && this.#hasOverflown) {
-        this.#hasOverflown = false
+      if (this.#pending.size === 0 && this.#hasOverflowed) {
+        this.#hasOverflowed = false
         await this.start()
       }
-      if (this.#awake.size === 0) break
+      if (this.#pending.size === 0) break
       const waiting = this.#parts.apps.waitingAnywhere
       const tookMs = performance.now() - startedAt
-      const restMs = toRestMs({ ...done, waiting, tookMs, others: this.#others.share })
-      await (restMs > 0 ? this.#rest(restMs) : this.#gather())
+      const pauseMs = toPauseMs({ ...done, waiting, tookMs, otherLoad: this.#load.share })
+      await (pauseMs > 0 ? this.#pause(pauseMs) : this.#gather())
     }
     this.#running = null
   }
 
   /** One transaction for some apps. After a failure, the next look or sweep finds them again. */
-  async #followUp(apps: number[]): Promise<FollowedUp> {
+  async #process(apps: number[]): Promise<BacklogResult> {
     try {
       const done = await this.#commit(apps)
-      for (const app of done.more) this.#awake.add(app)
+      for (const app of done.more) this.#pending.add(app)
       return done
     } catch (error) {
       this.#parts.log.warn({ apps: apps.length, error }, 'Notifications could not be made; they are tried again')
-      return idle
+      return nothingDone
     }
   }
 
-  async #commit(apps: number[]): Promise<FollowedUp> {
-    const noted = apps.filter(app => this.#noted.has(app))
-    const plain = await this.#settlePlain(apps.filter(app => !this.#noted.has(app)))
-    const others = [...noted, ...plain.others]
-    const done = others.length === 0 ? idle : await this.#followSingly(others)
+  async #commit(apps: number[]): Promise<BacklogResult> {
+    const recorded = apps.filter(app => this.#recorded.has(app))
+    const plain = await this.#processPlain(apps.filter(app => !this.#recorded.has(app)))
+    const others = [...recorded, ...plain.others]
+    const done = others.length === 0 ? nothingDone : await this.#processSingly(others)
     const [isFull, lateMs] = [done.isFull || plain.more.length > 0, Math.max(plain.lateMs, done.lateMs)]
     return { ...done, more: [...plain.more, ...done.more], isFull, lateMs }
   }
 
   /** Does what is done without a look at single events; the apps with more of it, and those that it is not for. */
-  async #settlePlain(apps: number[]): Promise<{ more: number[]; others: number[]; lateMs: number }> {
-    const { sql, clock, patienceMs, told } = this.#parts
+  async #processPlain(apps: number[]): Promise<{ more: number[]; others: number[]; lateMs: number }> {
+    const { sql, clock, patienceMs, onNotifications } = this.#parts
     const now = new Date(clock.now())
-    const { settled, hasMarked } = await settlePlain(sql, apps, { telling, patienceMs, now })
-    if (hasMarked) told()
-    const ids = new Set(settled.map(({ app_id }) => app_id))
+    const { processed, hasMarked } = await processPlain(sql, apps, { projectedEvents, patienceMs, now })
+    if (hasMarked) onNotifications()
+    const ids = new Set(processed.map(({ app_id }) => app_id))
     return {
-      more: settled.filter(({ is_left }) => is_left).map(({ app_id }) => app_id),
+      more: processed.filter(({ is_left }) => is_left).map(({ app_id }) => app_id),
       others: apps.filter(app => !ids.has(app)),
-      lateMs: settled.reduce((most, { first_at }) => Math.max(most, now.getTime() - first_at.getTime()), 0),
+      lateMs: processed.reduce((most, { first_at }) => Math.max(most, now.getTime() - first_at.getTime()), 0),
     }
   }
 
-  async #followSingly(apps: number[]): Promise<FollowedUp> {
-    const { sql, clock, told } = this.#parts
-    const parts = { ...this.#parts, isWholeDue: (app: number) => this.#wholeLooks.isDue(app) }
+  async #processSingly(apps: number[]): Promise<BacklogResult> {
+    const { sql, clock, onNotifications } = this.#parts
+    const parts = { ...this.#parts, isWholeDue: (app: number) => this.#wholeAppChecks.isDue(app) }
     const now = new Date(clock.now())
-    const done = (await sql.begin(tx => new FollowUp(tx as unknown as Tx, parts, now).run(apps))) as FollowedUp
-    if (done.hasTold) told()
+    const done = (await sql.begin(tx =>
+      new BacklogTransaction(tx as unknown as Tx, parts, now).run(apps),
+    )) as BacklogResult
+    if (done.hasChanges) onNotifications()
     const [more, there] = [new Set(done.more), new Set(done.cursors.map(({ app_id }) => app_id))]
     const finished = done.cursors.filter(({ app_id }) => !more.has(app_id))
-    const noted = finished.filter(({ app_id }) => this.#noted.delete(app_id))
-    if (noted.length > 0) await backlog.removeNotifiable(sql, noted)
+    const recorded = finished.filter(({ app_id }) => this.#recorded.delete(app_id))
+    if (recorded.length > 0) await backlog.removeFromBacklog(sql, recorded)
     if (there.size === apps.length) return done
     // Apps without room, on other nodes, or deleted.
     const others = apps.filter(app => !there.has(app))
     const gone = new Set(done.isFull ? [] : await backlog.forgetGone(sql, others))
-    for (const app of gone) this.#noted.delete(app)
+    for (const app of gone) this.#recorded.delete(app)
     return { ...done, more: [...done.more, ...others.filter(app => !gone.has(app))] }
   }
 
@@ -258,28 +269,28 @@ export class Notifier {
   async #gather(): Promise<void> {
     const { clock } = this.#parts
     await new Promise<void>(resolve => {
-      let cancel = clock.after(this.#isUrgent ? gatherMs.telling : gatherMs.plain, resolve)
-      this.#hurry = () => {
+      let cancel = clock.after(this.#isUrgent ? gatherMs.urgent : gatherMs.plain, resolve)
+      this.#expedite = () => {
         cancel()
-        cancel = clock.after(gatherMs.telling, resolve)
+        cancel = clock.after(gatherMs.urgent, resolve)
       }
-      this.#endRest = () => {
+      this.#endPause = () => {
         cancel()
         resolve()
       }
     })
-    this.#hurry = () => {}
+    this.#expedite = () => {}
   }
 
-  async #rest(delayMs: number): Promise<void> {
+  async #pause(delayMs: number): Promise<void> {
     const before = performance.eventLoopUtilization()
     await new Promise<void>(resolve => {
       const cancel = this.#parts.clock.after(delayMs, resolve)
-      this.#endRest = () => {
+      this.#endPause = () => {
         cancel()
         resolve()
       }
     })
-    this.#others.used(performance.eventLoopUtilization(before).utilization, delayMs)
+    this.#load.record(performance.eventLoopUtilization(before).utilization, delayMs)
   }
 }

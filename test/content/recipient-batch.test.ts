@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { Crowd } from '../../src/resources/notifications/making/crowd.ts'
+import { RecipientBatch } from '../../src/resources/notifications/projection/recipient-batch.ts'
 
 /** The stretches in which a crowd is told. */
 function stretchesOf(users: number[]): number[][] {
   const stretches: number[][] = []
   for (let toldTo: number | null = 0; toldTo !== null;) {
-    const crowd = new Crowd(toldTo)
+    const crowd = new RecipientBatch(toldTo)
     stretches.push([...crowd.next(users)])
     toldTo = crowd.last
   }
@@ -31,12 +31,12 @@ test('few are told at once, a crowd in short stretches, the largest in sixteen',
 
 test('whoever joins or leaves between two stretches keeps nobody else from being told once', () => {
   const [staying, leaving, joining] = [crowdOf(300), [2_000_000, 1], [3_000_000, 2]]
-  const first = new Crowd(0)
+  const first = new RecipientBatch(0)
   const before = [...first.next([...staying, ...leaving])]
 
-  const second = new Crowd(first.last!)
+  const second = new RecipientBatch(first.last!)
   const after = [...second.next([...staying, ...joining])]
-  const third = new Crowd(second.last!)
+  const third = new RecipientBatch(second.last!)
   const end = [...third.next([...staying, ...joining])]
 
   const told = [...before, ...after, ...end]

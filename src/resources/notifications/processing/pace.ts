@@ -4,7 +4,7 @@
  * longer: a transaction each quarter of a second took most of the processor time of a server with twenty messages per
  * second.
  */
-export const gatherMs = { telling: 250, plain: 1_000 }
+export const gatherMs = { urgent: 250, plain: 1_000 }
 
 /**
  * Of unread messages it need not be told to the second. In apps where that comes due about the same time it is looked for
@@ -33,13 +33,13 @@ export const portion = 100
  * So many notifications in one transaction take long enough for writers to notice. A guess: less than a portion,
  * because some of its recipients may get no notification.
  */
-const manyTold = 0.8 * portion
+const manyNotifications = 0.8 * portion
 
 /**
  * The pause after a transaction, in units of its duration: it leaves a twentieth, or a fifth, of one connection's time;
  * or four fifths where no writer would notice.
  */
-const restFactor = { long: 19, short: 4, least: 0.25 }
+const pauseFactor = { long: 19, short: 4, least: 0.25 }
 
 /**
  * Shares of the thread's time used by others: below the first no one notices the work, above the second all do.
@@ -54,7 +54,7 @@ const memoryMs = 1_000
 const patienceMs = 300_000
 
 /** The longest pause, so that even late notifications are still made. */
-const longestRestMs = 1_000
+const longestPauseMs = 1_000
 
 /** Figures of a transaction that made notifications. */
 interface Worked {
@@ -63,22 +63,22 @@ interface Worked {
   /** There was more than fits into one transaction. */
   isFull: boolean
   /** Events that may notify users, and new notifications. */
-  telling: number
-  told: number
+  projected: number
+  notifications: number
   tookMs: number
   /** The age of its oldest event. */
   lateMs: number
   /** The share of the thread's time that others used lately. */
-  others: number
+  otherLoad: number
 }
 
 /** Measures the load on the thread by others, during this work's pauses. Initially: full. */
-export class Others {
+export class EventLoopLoad {
   share = 1
 
   /** `share`: of a pause of `restMs`. */
-  used(share: number, restMs: number): void {
-    this.share += (share - this.share) * (1 - Math.exp(-restMs / memoryMs))
+  record(share: number, durationMs: number): void {
+    this.share += (share - this.share) * (1 - Math.exp(-durationMs / memoryMs))
   }
 }
 
@@ -93,18 +93,18 @@ const rushMs = 4_000
  * work where many write or one event notifies a crowd; shorter where the thread has little else to do. 0 after little
  * work: then more is gathered, see `gatherMs`.
  */
-export function toRestMs({ waiting, isFull, telling, told, tookMs, lateMs, others }: Worked): number {
+export function toPauseMs({ waiting, isFull, projected, notifications, tookMs, lateMs, otherLoad }: Worked): number {
   const isBusy = waiting > busyCommands
-  const felt = isBusy ? 1 : between(0, (others - calm) / (lively - calm), 1)
-  if (told >= manyTold) {
-    const full = isBusy || told >= manyTold * telling ? restFactor.long : restFactor.short
-    const factor = Math.max(restFactor.least, full * felt)
-    return Math.min(longestRestMs, tookMs * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
+  const felt = isBusy ? 1 : between(0, (otherLoad - calm) / (lively - calm), 1)
+  if (notifications >= manyNotifications) {
+    const full = isBusy || notifications >= manyNotifications * projected ? pauseFactor.long : pauseFactor.short
+    const factor = Math.max(pauseFactor.least, full * felt)
+    return Math.min(longestPauseMs, tookMs * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
   }
-  const rush = isBusy ? restFactor.long * between(0, 1 - lateMs / rushMs, 1) : 0
+  const rush = isBusy ? pauseFactor.long * between(0, 1 - lateMs / rushMs, 1) : 0
   // The rest of a peak is processed as fast as acceptable; in a lasting peak, with half of the time.
-  const left = between(restFactor.least, felt, 1)
-  return Math.min(longestRestMs, tookMs * (isFull ? Math.max(left, rush) : rush))
+  const left = between(pauseFactor.least, felt, 1)
+  return Math.min(longestPauseMs, tookMs * (isFull ? Math.max(left, rush) : rush))
 }
 
 function between(least: number, value: number, most: number): number {

@@ -4,7 +4,7 @@ import { toReached } from './backlog.ts'
 import { toDueStepMs } from './pace.ts'
 
 /** An app whose next events have been processed. */
-interface Settled {
+interface ProcessedApp {
   app_id: number
   /** True where more events are left. */
   is_left: boolean
@@ -12,37 +12,37 @@ interface Settled {
 }
 
 /** The result of one statement. */
-interface SettledApps {
-  settled: Settled[]
+interface PlainResult {
+  processed: ProcessedApp[]
   /** True where notifications were marked as read. */
   hasMarked: boolean
 }
 
-/** The most events of one statement, as of a FollowUp. */
+/** The most events of one statement, as of a BacklogTransaction. */
 const most = 2_000
 
 interface PlainOptions {
   /** Types of events that may have to be processed one by one. */
-  telling: readonly string[]
+  projectedEvents: readonly string[]
   /** How long a message has to be unread before its readers are notified. */
   patienceMs: number
   now: Date
 }
 
 /**
- * Does the work of a FollowUp in one statement, for apps whose new events are only messages without mentions and read
+ * Does the work of a BacklogTransaction in one statement, for apps whose new events are only messages without mentions and read
  * markers, nearly all events: each further statement wakes PostgreSQL and this node once more, which costs an idle
  * server more than the work itself. Leaves other apps unprocessed: with events that must be processed one by one, with
  * messages that were unread for long enough, without a cursor, locked by another node, or deleted; and all apps while a
  * webhook needs to know what is marked as read.
  */
-export async function settlePlain(
+export async function processPlain(
   sql: Sql,
   apps: number[],
-  { telling, patienceMs, now }: PlainOptions,
-): Promise<SettledApps> {
+  { projectedEvents, patienceMs, now }: PlainOptions,
+): Promise<PlainResult> {
   const [patience, step] = [patienceMs / 1000, toDueStepMs(patienceMs) / 1000]
-  const rows = await sql<(Settled & { has_marked: boolean })[]>`
+  const rows = await sql<(ProcessedApp & { has_marked: boolean })[]>`
     with cursors as materialized (
       select app_id, rev, told_to, due_at, rolled_id, rolled_to from notification_cursors c
       where app_id = any(${apps}::bigint[])
@@ -58,7 +58,7 @@ export async function settlePlain(
       -- The limit leaves a part of the last app's events for later, the newest: an app's come in order, one app at a time.
       select c.app_id, c.due_at, e.* from seen c
       cross join lateral (
-        select rev, type, entity_id, actor_id, created_at, ${toReached(sql, telling)} as reached
+        select rev, type, entity_id, actor_id, created_at, ${toReached(sql, projectedEvents)} as reached
         from events where app_id = c.app_id and rev > c.rev order by app_id, rev limit ${most}
       ) e
       limit ${most}
@@ -87,5 +87,5 @@ export async function settlePlain(
     )
     select p.app_id, a.head_rev > p.rev as is_left, p.first_at, exists (select from numbered) as has_marked
     from plain p join moved using (app_id) join apps a on a.id = p.app_id`
-  return { settled: rows, hasMarked: rows[0]?.has_marked ?? false }
+  return { processed: rows, hasMarked: rows[0]?.has_marked ?? false }
 }

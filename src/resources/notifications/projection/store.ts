@@ -1,15 +1,15 @@
 import type { Tx } from '../../../postgres/sql.ts'
 import type { ContentRow } from '../../content/schema.ts'
 import { forgetMark } from '../lists/marks.ts'
-import { keepChanged } from '../following/terms.ts'
+import { indexChanged } from '../processing/terms.ts'
 
-interface Rolled {
+interface StoredRollUp {
   id: number
   actor_ids: number[]
   is_unread: boolean
 }
 
-interface Whose {
+interface RollUpKey {
   user: number
   link: number
   action: string
@@ -19,8 +19,11 @@ interface Whose {
 }
 
 /** The newest notification that further events join. Served by notifications_link. */
-export async function findRolled(tx: Tx, { user, link, action, actor, isUnread }: Whose): Promise<Rolled | null> {
-  const [row] = await tx<Rolled[]>`
+export async function findRollUp(
+  tx: Tx,
+  { user, link, action, actor, isUnread }: RollUpKey,
+): Promise<StoredRollUp | null> {
+  const [row] = await tx<StoredRollUp[]>`
     select id, actor_ids, is_unread and not exists (select from notification_marks k where n.id = any(k.ids)) as is_unread
     from notifications n
     where link_id = ${link} and user_id = ${user} and action = ${action}
@@ -30,7 +33,7 @@ export async function findRolled(tx: Tx, { user, link, action, actor, isUnread }
   return row ?? null
 }
 
-interface RolledChange {
+interface RollUpChange {
   id: number
   actor_ids: number[]
   template: string
@@ -39,17 +42,17 @@ interface RolledChange {
 }
 
 /** Makes a notification unread again, with its new text. */
-export async function updateRolled(tx: Tx, { id, actor_ids, template, args, now }: RolledChange): Promise<void> {
+export async function updateRollUp(tx: Tx, { id, actor_ids, template, args, now }: RollUpChange): Promise<void> {
   await tx`
     update notifications
     set actor_ids = ${actor_ids}::bigint[], template = ${template}, args = ${args}, updated_at = ${now},
       is_unread = true, changed_id = nextval('notification_changes'), change = 'notification_updated'
     where id = ${id}`
   await forgetMark(tx, id)
-  await keepChanged(tx, id)
+  await indexChanged(tx, id)
 }
 
-export async function removeRolled(tx: Tx, id: number): Promise<void> {
+export async function removeRollUp(tx: Tx, id: number): Promise<void> {
   await tx`delete from notifications where id = ${id}`
 }
 
@@ -59,7 +62,7 @@ export async function findReaction(tx: Tx, item: number, user: number): Promise<
   return row?.content ?? null
 }
 
-interface Outvoted {
+interface RetractedVotes {
   id: number
   /** Of its actors, those with a vote, in order. */
   voters: number[]
@@ -69,9 +72,9 @@ interface Outvoted {
  * The author's unread notifications of votes on an item, where some of these votes are gone. Served by
  * notifications_link.
  */
-export function listOutvoted(tx: Tx, { id, created_by }: ContentRow): Promise<Outvoted[]> {
+export function listRetracted(tx: Tx, { id, created_by }: ContentRow): Promise<RetractedVotes[]> {
   const isVoter = tx`exists (select from votes v where v.item_id = n.link_id and v.user_id = a.id)`
-  return tx<Outvoted[]>`
+  return tx<RetractedVotes[]>`
     select n.id, array(
       select a.id from unnest(n.actor_ids) with ordinality a(id, place) where ${isVoter} order by a.place) as voters
     from notifications n

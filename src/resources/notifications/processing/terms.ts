@@ -39,31 +39,31 @@ const portionSize = 1_000
  * For a user with many notifications it is answered from the words that a job keeps, and newer notifications are searched
  * one by one. Where a word is in nearly all notifications, all of the user's are searched: 20 µs for each.
  */
-export async function toSaid(db: Db, user: number | null, q: string): Promise<{ isSaid: Fragment }> {
+export async function toTextMatch(db: Db, user: number | null, q: string): Promise<{ hasWordsOf: Fragment }> {
   const hasThem = hasWords(db, textOf(db), q)
   const isOf = user === null ? db`true` : db`n.user_id = ${user}`
   if (
     (await countUpTo(db, db`select from notifications n where ${isOf}`, askedNotifications + 1)) <= askedNotifications
   ) {
-    return { isSaid: hasThem }
+    return { hasWordsOf: hasThem }
   }
-  const { ids, upTo } = await gatherSaid(db as Sql, { user, q })
-  if (ids === null) return { isSaid: hasThem }
+  const { ids, upTo } = await findMatches(db as Sql, { user, q })
+  if (ids === null) return { hasWordsOf: hasThem }
   const fresh = await db<{ id: number }[]>`
     select n.id from notifications n where ${isOf} and n.id > ${upTo} and ${hasThem} limit ${carriedIds}`
-  return { isSaid: db`n.id = any(${[...ids, ...fresh.map(({ id }) => id)]}::bigint[])` }
+  return { hasWordsOf: db`n.id = any(${[...ids, ...fresh.map(({ id }) => id)]}::bigint[])` }
 }
 
 /** Matches among notifications up to an id. */
-interface Said {
+interface Matches {
   /** Null: too many. */
   ids: number[] | null
   upTo: number
 }
 
-const gatherSaid = cachedQuery(
+const findMatches = cachedQuery(
   rememberedMs,
-  async (sql: Sql, { user, q }: { user: number | null; q: string }): Promise<Said> => {
+  async (sql: Sql, { user, q }: { user: number | null; q: string }): Promise<Matches> => {
     const hasThem = hasWords(sql, textOf(sql), q)
     const isOf = user === null ? sql`true` : sql`n.user_id = ${user}`
     const texts = sql`notification_terms where terms @@ name_query(${q}, true, true)`
@@ -103,16 +103,16 @@ function textOf(db: Db): Fragment {
  * Indexes the words of some notifications, a query for `n`: one row for all with equal texts about one item. A
  * concurrent removal of one waits, and removes its words too.
  */
-function addTerms(tx: Tx, said: Fragment): Fragment {
+function addTerms(tx: Tx, rows: Fragment): Fragment {
   return tx`
     insert into notification_terms as kept (id, link_id, terms)
-    select min(n.id), n.link_id, name_terms(${textOf(tx)}) from (${said} for key share) n
+    select min(n.id), n.link_id, name_terms(${textOf(tx)}) from (${rows} for key share) n
     group by n.link_id, n.template, n.args, case when n.link_id is null then n.id end
     on conflict (id) do update set terms = kept.terms || excluded.terms`
 }
 
 /** Indexes the words of a notification whose text has changed. */
-export async function keepChanged(tx: Tx, id: number): Promise<void> {
+export async function indexChanged(tx: Tx, id: number): Promise<void> {
   // Meanwhile the job adds nothing: two that add to the same rows could wait for each other.
   await tx`select from notification_terms_cursor for share`
   await addTerms(tx, tx`select id, link_id, template, args from notifications where id = ${id}`)
@@ -187,11 +187,11 @@ async function advance(tx: Tx): Promise<number> {
     return 0
   }
   if (!cursor.is_over) return 0
-  const said = tx`select id, link_id, template, args from notifications where id > ${cursor.id} and id <= ${cursor.next_id}`
+  const rows = tx`select id, link_id, template, args from notifications where id > ${cursor.id} and id <= ${cursor.next_id}`
   const [portion] = await tx<{ count: number; last: number | null }[]>`
-    select count(*) as count, max(id) as last from (${said} order by id limit ${portionSize}) n`
+    select count(*) as count, max(id) as last from (${rows} order by id limit ${portionSize}) n`
   const { count, last } = portion!
-  if (count > 0) await addTerms(tx, tx`${said} and id <= ${last}`)
+  if (count > 0) await addTerms(tx, tx`${rows} and id <= ${last}`)
   if (count === portionSize) await tx`update notification_terms_cursor set id = ${last}`
   else {
     await tx`

@@ -12,10 +12,10 @@ const periodMs = 60_000
 const most = 1_000
 
 /** When large apps were checked as a whole by this node. In memory only: after a restart, each is checked once. */
-export class WholeLooks {
+export class WholeAppChecks {
   readonly #apps: Pick<Apps, 'peek'>
   readonly #clock: Clock
-  readonly #lookedAtMs = new Map<number, number>()
+  readonly #checkedAtMs = new Map<number, number>()
 
   constructor(apps: Pick<Apps, 'peek'>, clock: Clock) {
     this.#apps = apps
@@ -26,9 +26,9 @@ export class WholeLooks {
   isDue(app: number): boolean {
     if ((this.#apps.peek(app)?.memberCount ?? 0) <= fewMembers) return true
     const nowMs = this.#clock.now()
-    if (nowMs - (this.#lookedAtMs.get(app) ?? -Infinity) < periodMs) return false
-    if (this.#lookedAtMs.size >= most) this.#lookedAtMs.clear()
-    this.#lookedAtMs.set(app, nowMs)
+    if (nowMs - (this.#checkedAtMs.get(app) ?? -Infinity) < periodMs) return false
+    if (this.#checkedAtMs.size >= most) this.#checkedAtMs.clear()
+    this.#checkedAtMs.set(app, nowMs)
     return true
   }
 }

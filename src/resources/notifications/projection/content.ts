@@ -7,8 +7,8 @@ import type { ContentRow } from '../../content/schema.ts'
 import { listSubscribers } from '../../subscriptions/store.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
-import type { Crowd } from './crowd.ts'
-import { mayKnow, nameFor, namesIn, subscribersAt, type Scene } from './scene.ts'
+import type { RecipientBatch } from './recipient-batch.ts'
+import { mayBeNotified, nameFor, usersInTitle, subscribersAt, type NotificationContext } from './context.ts'
 
 /**
  * Users whom a new item concerns beside mentioned ones, and the notification's text. The first matching reason counts.
@@ -23,18 +23,23 @@ interface Reason {
  * The notifications of a new message, post or comment for the next batch of recipients: at most one for each user,
  * preferably for a mention.
  */
-export async function ofCreated(event: AppEvent, item: ContentRow, context: Scene, crowd: Crowd): Promise<Draft[]> {
+export async function ofCreated(
+  event: AppEvent,
+  item: ContentRow,
+  context: NotificationContext,
+  batch: RecipientBatch,
+): Promise<Draft[]> {
   const mentioned = listMentions(item.html)
   const reasons = await toReasons(event, item, context)
-  const next = crowd.next([...mentioned, ...reasons.flatMap(({ users }) => users)])
-  await context.userCache.load([event.actor_id, ...namesIn(context.state), ...next])
+  const next = batch.next([...mentioned, ...reasons.flatMap(({ users }) => users)])
+  await context.userCache.load([event.actor_id, ...usersInTitle(context.state), ...next])
   next.delete(event.actor_id)
   const isNext = (user: number) => next.has(user)
   const drafts = ofMentions(event, item, mentioned.filter(isNext), context)
   for (const { user_id } of drafts) next.delete(user_id)
   for (const { users, template, args } of reasons) {
     for (const user of users) {
-      if (!next.delete(user) || !mayKnow(context, user, item.id)) continue
+      if (!next.delete(user) || !mayBeNotified(context, user, item.id)) continue
       drafts.push({ ...toDraft(event, item), user_id: user, template, args: args(user) })
     }
   }
@@ -42,20 +47,24 @@ export async function ofCreated(event: AppEvent, item: ContentRow, context: Scen
 }
 
 /** The notifications of an edit: for newly mentioned users only. */
-export async function ofUpdated(event: AppEvent, item: ContentRow, context: Scene): Promise<Draft[]> {
+export async function ofUpdated(event: AppEvent, item: ContentRow, context: NotificationContext): Promise<Draft[]> {
   const mentioned = (event.facts as { mentioned?: number[] } | null)?.mentioned ?? []
   await context.userCache.load([event.actor_id, ...mentioned])
   return ofMentions(event, item, mentioned, context)
 }
 
-function ofMentions(event: AppEvent, item: ContentRow, users: number[], context: Scene): Draft[] {
+function ofMentions(event: AppEvent, item: ContentRow, users: number[], context: NotificationContext): Draft[] {
   const template = `**{0}** mentioned you in a ${event.kind.entity}: "{1}"`
   const args = [context.userCache.show(event.actor_id).display_name, toSnippet(plainOf(item))]
-  const concerned = users.filter(user => user !== event.actor_id && mayKnow(context, user, item.id))
+  const concerned = users.filter(user => user !== event.actor_id && mayBeNotified(context, user, item.id))
   return concerned.map(user => ({ ...toDraft(event, item), user_id: user, type: 'mention', template, args }))
 }
 
-async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, context: Scene): Promise<Reason[]> {
+async function toReasons(
+  { kind, rev, actor_id }: AppEvent,
+  item: ContentRow,
+  context: NotificationContext,
+): Promise<Reason[]> {
   const { entity } = kind
   const { tx, state, userCache } = context
   const snippet = toSnippet(plainOf(item))
@@ -86,7 +95,7 @@ async function toReasons({ kind, rev, actor_id }: AppEvent, item: ContentRow, co
   return [{ users, template: '**{0}** commented on **{1}**: "{2}"', args: inApp }]
 }
 
-async function findFileName({ tx }: Scene, id: number): Promise<string> {
+async function findFileName({ tx }: NotificationContext, id: number): Promise<string> {
   const [file] = await tx<{ name: string }[]>`select name from files where id = ${id}`
   return file?.name ?? ''
 }

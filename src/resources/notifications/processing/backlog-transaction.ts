@@ -6,19 +6,19 @@ import type { EventRow } from '../../../log/events.ts'
 import type { Tx } from '../../../postgres/sql.ts'
 import { findUnlessGone } from '../../apps/find.ts'
 import { keepTerms } from '../../content/terms.ts'
-import { listTelling, listUpcoming, lockCursors, moveCursors, type Cursor, type Upcoming } from './backlog.ts'
-import { Making, telling } from '../making/making.ts'
-import { Outgoing } from '../making/outgoing.ts'
+import { listProjected, listUpcoming, lockCursors, moveCursors, type Cursor, type Upcoming } from './backlog.ts'
+import { NotificationProjection, projectedEvents } from '../projection/notification-projection.ts'
+import { NotificationWriter } from '../projection/notification-writer.ts'
 import { queueMarked } from './outbox.ts'
 import { toDueAt } from './pace.ts'
-import { tellOfMessages } from '../rolled/due.ts'
+import { draftUnread } from '../rolled/due.ts'
 import { markReached, type Reading } from '../rolled/store.ts'
 
 /**
  * The most events of one app and of all apps in a transaction, and of events that are processed one by one. Guesses:
  * with more, urgent events would wait longer.
  */
-const limits = { ofApp: 500, events: 2_000, telling: 200 }
+const limits = { ofApp: 500, events: 2_000, projected: 200 }
 
 export interface FollowUpParts {
   apps: Apps
@@ -31,22 +31,22 @@ export interface FollowUpParts {
 }
 
 /** The result of one transaction. */
-export interface FollowedUp {
+export interface BacklogResult {
   /** The cursors of the processed apps; apps with more events are in `more`. */
   cursors: Cursor[]
   more: number[]
   /** There was more than fits into one transaction: events of these apps, or other apps. */
   isFull: boolean
-  hasTold: boolean
+  hasChanges: boolean
   /** Events processed one by one, and new notifications. */
-  telling: number
-  told: number
+  projected: number
+  notifications: number
   /** The age of the oldest event. */
   lateMs: number
 }
 
 /** An app's next events, and the cursor before them. */
-interface Part {
+interface AppBatch {
   cursor: Cursor
   upcoming: Upcoming
 }
@@ -55,13 +55,13 @@ interface Part {
  * Processes events of many apps in one transaction: makes notifications or marks them as read, and the terms by which
  * items are found. Messages without mentions and read markers, nearly all events, are processed in bulk.
  */
-export class FollowUp {
+export class BacklogTransaction {
   readonly #tx: Tx
   readonly #parts: FollowUpParts
   readonly #now: Date
-  readonly #outgoing: Outgoing
+  readonly #writer: NotificationWriter
   readonly #states = new Map<number, AppState>()
-  #telling = 0
+  #projected = 0
   /** There was no room for some of the apps. */
   #isCut = false
 
@@ -69,42 +69,44 @@ export class FollowUp {
     this.#tx = tx
     this.#parts = parts
     this.#now = now
-    this.#outgoing = new Outgoing(tx, now)
+    this.#writer = new NotificationWriter(tx, now)
   }
 
   /** Processes the next events of apps that no other node works on, and moves their cursors. */
-  async run(apps: number[]): Promise<FollowedUp> {
-    const parts = await this.#listParts(apps)
-    const ownEvents = await this.#listTelling(parts)
-    await this.#loadStates([...ownEvents.keys(), ...parts.filter(part => this.#isDue(part)).map(appOf)])
+  async run(apps: number[]): Promise<BacklogResult> {
+    const parts = await this.#listBatches(apps)
+    const projectedRows = await this.#listProjected(parts)
+    await this.#loadStates([...projectedRows.keys(), ...parts.filter(part => this.#isDue(part)).map(appOf)])
     const done: EventRow[] = []
     const cursors: Cursor[] = []
     for (const part of parts) {
-      const rows = ownEvents.get(appOf(part)) ?? []
-      const { cursor, count } = await this.#make(part, rows)
+      const rows = projectedRows.get(appOf(part)) ?? []
+      const { cursor, count } = await this.#project(part, rows)
       done.push(...rows.slice(0, count))
       cursors.push({ ...cursor, due_at: this.#dueAt(part) })
     }
-    await this.#outgoing.write()
+    await this.#writer.write()
     const messages = parts.flatMap(({ upcoming }) => upcoming.messages)
     await keepTerms(this.#tx, done, messages)
     const hasMarked = await this.#markRead(parts)
-    const moved = await this.#tellOfMessages(cursors)
+    const moved = await this.#draftUnread(cursors)
     await moveCursors(this.#tx, moved)
-    return this.#sumUp(parts, moved, hasMarked)
+    return this.#toResult(parts, moved, hasMarked)
   }
 
   /** As many events as fit into one transaction: at least the first. */
-  async #listParts(apps: number[]): Promise<Part[]> {
+  async #listBatches(apps: number[]): Promise<AppBatch[]> {
     const cursors = new Map((await lockCursors(this.#tx, apps)).map(cursor => [cursor.app_id, cursor]))
     const upcoming =
-      cursors.size === 0 ? [] : await listUpcoming(this.#tx, [...cursors.values()], { most: limits.ofApp, telling })
-    const parts: Part[] = []
-    let [events, toTell] = [0, 0]
+      cursors.size === 0
+        ? []
+        : await listUpcoming(this.#tx, [...cursors.values()], { most: limits.ofApp, projectedEvents })
+    const parts: AppBatch[] = []
+    let [events, projected] = [0, 0]
     for (const next of upcoming) {
       events += next.events
-      toTell += next.telling
-      if (parts.length > 0 && (events > limits.events || toTell > limits.telling)) {
+      projected += next.projected
+      if (parts.length > 0 && (events > limits.events || projected > limits.projected)) {
         this.#isCut = true
         break
       }
@@ -113,9 +115,9 @@ export class FollowUp {
     return parts
   }
 
-  async #listTelling(parts: Part[]): Promise<Map<number, EventRow[]>> {
-    const some = parts.filter(({ upcoming }) => upcoming.telling > 0)
-    const rows = some.length === 0 ? [] : await listTelling(this.#tx, some, telling)
+  async #listProjected(parts: AppBatch[]): Promise<Map<number, EventRow[]>> {
+    const some = parts.filter(({ upcoming }) => upcoming.projected > 0)
+    const rows = some.length === 0 ? [] : await listProjected(this.#tx, some, projectedEvents)
     return Map.groupBy(rows, ({ app_id }) => app_id)
   }
 
@@ -131,27 +133,30 @@ export class FollowUp {
   }
 
   /** Makes the notifications of an app's events; returns the new cursor and the number of processed events. */
-  async #make({ cursor, upcoming }: Part, rows: EventRow[]): Promise<{ cursor: Cursor; count: number }> {
+  async #project({ cursor, upcoming }: AppBatch, rows: EventRow[]): Promise<{ cursor: Cursor; count: number }> {
     const state = this.#states.get(cursor.app_id)
     if (rows.length === 0 || state === undefined)
       return { cursor: { ...cursor, rev: upcoming.rev }, count: rows.length }
-    const making = new Making({ tx: this.#tx, state, userCache: this.#parts.userCache }, this.#outgoing)
-    await making.load(rows)
+    const projection = new NotificationProjection(
+      { tx: this.#tx, state, userCache: this.#parts.userCache },
+      this.#writer,
+    )
+    await projection.load(rows)
     for (const [count, row] of rows.entries()) {
       // Before the event: some of its recipients are left.
       const before = { ...cursor, rev: Math.max(cursor.rev, row.rev - 1) }
-      if (this.#outgoing.isFull) return { cursor: { ...before, told_to: count === 0 ? cursor.told_to : 0 }, count }
+      if (this.#writer.isFull) return { cursor: { ...before, told_to: count === 0 ? cursor.told_to : 0 }, count }
       const kind = this.#parts.events.get(row.type)
       if (kind === undefined) continue
-      this.#telling++
-      const last = await making.take({ ...row, kind, body: null }, count === 0 ? cursor.told_to : 0)
+      this.#projected++
+      const last = await projection.apply({ ...row, kind, body: null }, count === 0 ? cursor.told_to : 0)
       if (last !== null) return { cursor: { ...before, told_to: last }, count }
     }
     return { cursor: { ...cursor, rev: upcoming.rev, told_to: 0 }, count: rows.length }
   }
 
   /** Marks notifications of messages as read that their users have read. True where there were any. */
-  async #markRead(parts: Part[]): Promise<boolean> {
+  async #markRead(parts: AppBatch[]): Promise<boolean> {
     const readings = new Map<string, Reading>()
     for (const { cursor, upcoming } of parts) {
       const { readers, reached, reached_revs: revs } = upcoming
@@ -167,7 +172,7 @@ export class FollowUp {
   }
 
   /** Checks apps in which messages may have been unread for long enough, as far as there is room. */
-  async #tellOfMessages(cursors: Cursor[]): Promise<Cursor[]> {
+  async #draftUnread(cursors: Cursor[]): Promise<Cursor[]> {
     const { userCache, patienceMs, isWholeDue } = this.#parts
     const parts = { tx: this.#tx, userCache, before: new Date(this.#now.getTime() - patienceMs), now: this.#now }
     const moved = new Map(cursors.map(cursor => [cursor.app_id, cursor]))
@@ -176,43 +181,43 @@ export class FollowUp {
       if (state === undefined || cursor.due_at === null || cursor.due_at > this.#now) return []
       return { state, cursor, isWhole: () => cursor.rolled_to > 0 || isWholeDue(cursor.app_id) }
     })
-    while (due.length > 0 && !this.#outgoing.isFull) {
-      const looked = await tellOfMessages(due, parts)
-      due = due.slice(looked.length)
-      for (const { cursor, drafts } of looked) {
-        this.#outgoing.push(...drafts)
+    while (due.length > 0 && !this.#writer.isFull) {
+      const checked = await draftUnread(due, parts)
+      due = due.slice(checked.length)
+      for (const { cursor, drafts } of checked) {
+        this.#writer.push(...drafts)
         moved.set(cursor.app_id, cursor)
       }
     }
-    await this.#outgoing.write()
+    await this.#writer.write()
     return [...moved.values()]
   }
 
   /** When to look for users who have not read the messages: some time after the first one. */
-  #dueAt({ cursor, upcoming }: Part): Date | null {
+  #dueAt({ cursor, upcoming }: AppBatch): Date | null {
     if (cursor.due_at !== null || upcoming.message_at === null) return cursor.due_at
     return toDueAt(upcoming.message_at, this.#parts.patienceMs)
   }
 
-  #isDue(part: Part): boolean {
+  #isDue(part: AppBatch): boolean {
     const dueAt = this.#dueAt(part)
     return dueAt !== null && dueAt <= this.#now
   }
 
-  #sumUp(parts: Part[], cursors: Cursor[], hasMarked: boolean): FollowedUp {
+  #toResult(parts: AppBatch[], cursors: Cursor[], hasMarked: boolean): BacklogResult {
     const times = parts.flatMap(({ upcoming }) => upcoming.first_at?.getTime() ?? [])
-    const isLeft = ({ rev, due_at }: Cursor, { upcoming }: Part) =>
+    const isLeft = ({ rev, due_at }: Cursor, { upcoming }: AppBatch) =>
       rev < upcoming.rev || upcoming.events >= limits.ofApp || (due_at !== null && due_at <= this.#now)
     return {
       cursors,
       isFull: this.#isCut || parts.some(({ upcoming }) => upcoming.events >= limits.ofApp),
       more: cursors.filter((cursor, at) => isLeft(cursor, parts[at]!)).map(({ app_id }) => app_id),
-      hasTold: this.#outgoing.hasTold || hasMarked,
-      telling: this.#telling,
-      told: this.#outgoing.written,
+      hasChanges: this.#writer.hasChanges || hasMarked,
+      projected: this.#projected,
+      notifications: this.#writer.written,
       lateMs: times.length === 0 ? 0 : Math.max(0, this.#now.getTime() - Math.min(...times)),
     }
   }
 }
 
-const appOf = ({ cursor }: Part) => cursor.app_id
+const appOf = ({ cursor }: AppBatch) => cursor.app_id

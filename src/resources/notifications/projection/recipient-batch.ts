@@ -1,4 +1,4 @@
-import { portion } from '../following/pace.ts'
+import { portion } from '../processing/pace.ts'
 
 /** The most transactions for the recipients of one event: each goes through all recipients again. A guess. */
 const most = 16
@@ -7,23 +7,23 @@ const most = 16
  * The recipients of one event, in batches by user id, so that notifying many takes no long transaction, and writers
  * hardly notice.
  */
-export class Crowd {
-  readonly #toldTo: number
+export class RecipientBatch {
+  readonly #notifiedTo: number
   /** The last user of the batch, where others follow. */
   last: number | null = null
 
-  /** All users up to `toldTo` have been notified. */
-  constructor(toldTo: number) {
-    this.#toldTo = toldTo
+  /** All users up to `notifiedTo` have been notified. */
+  constructor(notifiedTo: number) {
+    this.#notifiedTo = notifiedTo
   }
 
   /** The users of the next batch. */
   next(users: Iterable<number>): Set<number> {
     const all = Float64Array.from(new Set(users)).sort()
-    const left = all.filter(user => user > this.#toldTo)
+    const left = all.filter(user => user > this.#notifiedTo)
     const size = Math.max(portion, Math.ceil(all.length / most))
-    const stretch = left.subarray(0, size)
-    if (left.length > size) this.last = stretch.at(-1)!
-    return new Set(stretch)
+    const batch = left.subarray(0, size)
+    if (left.length > size) this.last = batch.at(-1)!
+    return new Set(batch)
   }
 }

@@ -1,7 +1,7 @@
 import type { Tx } from '../../../postgres/sql.ts'
 import { auditItems } from '../lists/audits.ts'
-import { queueCreated, queueUpdated } from '../following/outbox.ts'
-import { portion } from '../following/pace.ts'
+import { queueCreated, queueUpdated } from '../processing/outbox.ts'
+import { portion } from '../processing/pace.ts'
 import type { Draft } from '../schema.ts'
 import { insertDrafts } from '../store.ts'
 
@@ -9,13 +9,13 @@ import { insertDrafts } from '../store.ts'
 const statementLimit = 125
 
 /** The notifications of one transaction, over all apps: gathered, and written together. */
-export class Outgoing {
+export class NotificationWriter {
   readonly #tx: Tx
   readonly #now: Date
   #drafts: Draft[] = []
   /** The number of notifications made so far, and whether any were made or changed. */
   written = 0
-  hasTold = false
+  hasChanges = false
 
   constructor(tx: Tx, now: Date) {
     this.#tx = tx
@@ -33,7 +33,7 @@ export class Outgoing {
   /** Sends a changed notification. */
   async update(id: number, by: number): Promise<void> {
     await queueUpdated(this.#tx, { id, by }, this.#now)
-    this.hasTold = true
+    this.hasChanges = true
   }
 
   /** Writes the gathered notifications. */
@@ -45,7 +45,7 @@ export class Outgoing {
       await queueCreated(this.#tx, ids, this.#now)
       await auditItems(this.#tx, drafts.slice(first, first + statementLimit))
       this.written += ids.length
-      this.hasTold = true
+      this.hasChanges = true
     }
   }
 }

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { prepareEvents } from '../../src/jobs/storage-jobs.ts'
-import { telling } from '../../src/resources/notifications/making/making.ts'
-import { settlePlain } from '../../src/resources/notifications/following/plain.ts'
+import { projectedEvents } from '../../src/resources/notifications/projection/notification-projection.ts'
+import { processPlain } from '../../src/resources/notifications/processing/plain.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase } from '../support/database.ts'
 
 const now = new Date()
-const options = { telling, patienceMs: 5_000, now }
+const options = { projectedEvents, patienceMs: 5_000, now }
 
 test('what follows from plain messages is done for as many as fit in a statement, the oldest of each app first', async () => {
   await using database = await createDatabase()
@@ -15,10 +15,10 @@ test('what follows from plain messages is done for as many as fit in a statement
   const moved: number[] = []
 
   for (let left: number[] = [1, 2, 3]; left.length > 0;) {
-    const { settled } = await settlePlain(sql, left, options)
-    moved.push(settled.length)
-    const cut = settled.filter(({ is_left }) => is_left).map(({ app_id }) => app_id)
-    const done = settled.filter(({ is_left }) => !is_left).map(({ app_id }) => app_id)
+    const { processed } = await processPlain(sql, left, options)
+    moved.push(processed.length)
+    const cut = processed.filter(({ is_left }) => is_left).map(({ app_id }) => app_id)
+    const done = processed.filter(({ is_left }) => !is_left).map(({ app_id }) => app_id)
     // Each message up to a cursor has its terms, and none after it.
     expect(
       await sql`
@@ -42,7 +42,7 @@ test('whoever has written in an app has read what was told of messages before, a
     select 10 + user_id, user_id, 1, 'activity', 'message_created', '{}', '', '{}', 'message', 1, true, now(), 1,
       'notification_created' from unnest(array[1, 2]) user_id`
 
-  const { hasMarked } = await settlePlain(sql, [1], options)
+  const { hasMarked } = await processPlain(sql, [1], options)
 
   expect(hasMarked).toBe(true)
   expect(await sql`select user_id, is_unread from notifications order by 1`).toEqual([
@@ -67,14 +67,14 @@ test('apps with anything to be looked at by itself are left as they are, to the 
   await held`begin`
   await held`select from notification_cursors where app_id = 6 for update`
 
-  const { settled } = await settlePlain(sql, [1, 2, 3, 4, 5, 6], options)
+  const { processed } = await processPlain(sql, [1, 2, 3, 4, 5, 6], options)
   await held`commit`
   held.release()
 
-  expect(settled).toEqual([])
+  expect(processed).toEqual([])
   expect(await sql`select count(*) from messages_terms`).toMatchObject([{ count: 0 }])
   expect(await sql`select app_id from notification_cursors where rev > 0`).toHaveLength(0)
-  expect((await settlePlain(sql, [6], options)).settled).toMatchObject([{ app_id: 6, is_left: false }])
+  expect((await processPlain(sql, [6], options)).processed).toMatchObject([{ app_id: 6, is_left: false }])
 })
 
 test('while a webhook is to be told of what is marked as read, nothing is done without a look', async () => {
@@ -85,9 +85,9 @@ test('while a webhook is to be told of what is marked as read, nothing is done w
     insert into webhooks (payload_url, triggers, is_enabled, created_at)
     values ('http://localhost', '{notifications}', true, now())`
 
-  expect((await settlePlain(sql, [1], options)).settled).toEqual([])
+  expect((await processPlain(sql, [1], options)).processed).toEqual([])
   await sql`update webhooks set is_enabled = false`
-  expect((await settlePlain(sql, [1], options)).settled).toMatchObject([{ app_id: 1 }])
+  expect((await processPlain(sql, [1], options)).processed).toMatchObject([{ app_id: 1 }])
 })
 
 /** A room in which user 1 wrote so many messages, which nothing has followed from yet. */

@@ -40,28 +40,28 @@ async function isWanted(tx: Tx): Promise<boolean> {
   return rows.length > 0
 }
 
-interface Told {
+interface DeliveryEvent {
   app_id: number
   actor_id: number
   facts: object
 }
 
 /** All deliveries of one event share its number. */
-async function insertDeliveries(tx: Tx, change: Change, events: Told[], now: Date): Promise<void> {
+async function insertDeliveries(tx: Tx, change: Change, events: DeliveryEvent[], now: Date): Promise<void> {
   const apps = events.map(({ app_id }) => app_id)
   const actors = events.map(({ actor_id }) => actor_id)
   const facts = events.map(event => JSON.stringify(event.facts))
   await tx`
-    with told as materialized (
+    with queued as materialized (
       select nextval('numbers') as event_id, e.*
       from unnest(${apps}::bigint[], ${actors}::bigint[], ${facts}::text[]) as e(app_id, actor_id, facts))
     insert into deliveries (webhook_id, event_id, trigger, action, app_id, actor_id, facts, created_at)
     select w.id, t.event_id, 'notifications', ${change}, t.app_id, t.actor_id, t.facts::jsonb, ${now}
-    from webhooks w cross join told t
+    from webhooks w cross join queued t
     where w.is_enabled and 'notifications' = any(w.triggers)`
 }
 
-function toEvent(row: NotificationRow, by: number, now: Date): Told {
+function toEvent(row: NotificationRow, by: number, now: Date): DeliveryEvent {
   const facts = { entity_id: row.id, facts: null, body: withoutText(row), created_at: now }
   return { app_id: row.app_id ?? 0, actor_id: by, facts }
 }

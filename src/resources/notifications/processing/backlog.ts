@@ -2,13 +2,13 @@ import { batch } from '../../../postgres/batch.ts'
 import type { EventRow } from '../../../log/events.ts'
 import type { Db, Fragment, Sql, Tx } from '../../../postgres/sql.ts'
 
-export interface Notifiable {
+export interface BacklogEntry {
   app_id: number
   rev: number
 }
 
 /** Records apps with events that must be processed one by one; of one flush, the newest event of each app. */
-export const saveNotifiable = batch<Notifiable>({
+export const saveBacklog = batch<BacklogEntry>({
   name: 'save_notifiable',
   columns: { app_id: 'bigint', rev: 'bigint' },
   key: row => row.app_id,
@@ -34,7 +34,7 @@ export async function movePosition(db: Db, { rev, at }: Position): Promise<void>
 }
 
 /** An app with unprocessed events, and the first of them. */
-export interface Unfollowed {
+export interface UnprocessedApp {
   app_id: number
   rev: number
   created_at: Date
@@ -45,8 +45,13 @@ export interface Unfollowed {
  * Served by events_rev; the condition on time excludes the partitions of other days, and exceeds any difference between
  * clocks.
  */
-export function listUnfollowed(db: Db, { rev, at }: Position, types: string[], limit: number): Promise<Unfollowed[]> {
-  return db<Unfollowed[]>`
+export function listUnprocessed(
+  db: Db,
+  { rev, at }: Position,
+  types: string[],
+  limit: number,
+): Promise<UnprocessedApp[]> {
+  return db<UnprocessedApp[]>`
     select * from (
       select e.app_id, min(e.rev) as rev, min(e.created_at) as created_at
       from events e left join notification_cursors c on c.app_id = e.app_id
@@ -66,15 +71,15 @@ export const isAnyWaiting = `exists (select from notifiable)
   or exists (select from notification_cursors where due_at is not null)`
 
 /** Apps with recorded events, and apps with messages that may have been unread for long enough. */
-export async function findWaiting(db: Db, now: Date, limit: number): Promise<{ noted: number[]; due: number[] }> {
-  const rows = await db<{ app_id: number; is_noted: boolean }[]>`
-    (select app_id, true as is_noted from notifiable limit ${limit})
+export async function findWaiting(db: Db, now: Date, limit: number): Promise<{ recorded: number[]; due: number[] }> {
+  const rows = await db<{ app_id: number; is_recorded: boolean }[]>`
+    (select app_id, true as is_recorded from notifiable limit ${limit})
     union all
     (select app_id, false from notification_cursors where due_at <= ${now} order by due_at limit ${limit})`
-  const [noted, due] = [true, false].map(isNoted =>
-    rows.filter(({ is_noted }) => is_noted === isNoted).map(({ app_id }) => app_id),
+  const [recorded, due] = [true, false].map(isRecorded =>
+    rows.filter(({ is_recorded }) => is_recorded === isRecorded).map(({ app_id }) => app_id),
   )
-  return { noted: noted!, due: due! }
+  return { recorded: recorded!, due: due! }
 }
 
 /** How far an app's events have been processed. */
@@ -117,7 +122,7 @@ export interface Upcoming {
   rev: number
   events: number
   /** The number of events that must be processed one by one. */
-  telling: number
+  projected: number
   first_at: Date | null
   /** When the first of the new messages was created, and the ids of all. */
   message_at: Date | null
@@ -133,12 +138,12 @@ export interface Upcoming {
  * the event says nothing about it; null where the event must be processed by itself, because it may notify users or
  * undo that.
  */
-export function toReached(db: Db, telling: readonly string[]): Fragment {
+export function toReached(db: Db, projectedEvents: readonly string[]): Fragment {
   return db`case
     when type = 'app_marked' then coalesce((facts ->> 'marked_id')::bigint, 0)
     when type = 'message_created' and not coalesce(facts ? 'mentioned', false) then entity_id
     when type = 'settings_changed' and facts ->> 'was_hidden' = 'false' then rev
-    when type = any(${telling}::text[]) then null
+    when type = any(${projectedEvents}::text[]) then null
     else 0 end`
 }
 
@@ -146,13 +151,13 @@ export function toReached(db: Db, telling: readonly string[]): Fragment {
 export function listUpcoming(
   tx: Tx,
   cursors: Cursor[],
-  { most, telling }: { most: number; telling: readonly string[] },
+  { most, projectedEvents }: { most: number; projectedEvents: readonly string[] },
 ): Promise<Upcoming[]> {
   const apps = cursors.map(({ app_id }) => app_id)
   const revs = cursors.map(({ rev }) => rev)
   return tx<Upcoming[]>`
     select c.app_id, coalesce(max(e.rev), c.rev) as rev, count(e.rev) as events,
-      count(*) filter (where e.rev is not null and e.reached is null) as telling,
+      count(*) filter (where e.rev is not null and e.reached is null) as projected,
       min(e.created_at) as first_at,
       min(e.created_at) filter (where e.type = 'message_created') as message_at,
       coalesce(array_agg(e.entity_id order by e.rev) filter (where e.type = 'message_created'), '{}') as messages,
@@ -161,17 +166,17 @@ export function listUpcoming(
       coalesce(array_agg(e.rev order by e.rev) filter (where e.reached > 0), '{}') as reached_revs
     from unnest(${apps}::bigint[], ${revs}::bigint[]) c(app_id, rev)
     left join lateral (
-      select rev, type, entity_id, actor_id, created_at, ${toReached(tx, telling)} as reached
+      select rev, type, entity_id, actor_id, created_at, ${toReached(tx, projectedEvents)} as reached
       from events where app_id = c.app_id and rev > c.rev order by app_id, rev limit ${most}
     ) e on true
     group by c.app_id, c.rev`
 }
 
 /** The events among these that must be processed one by one, oldest first. */
-export function listTelling(
+export function listProjected(
   tx: Tx,
   parts: { cursor: Cursor; upcoming: Upcoming }[],
-  telling: readonly string[],
+  projectedEvents: readonly string[],
 ): Promise<EventRow[]> {
   return tx<EventRow[]>`
     select e.* from unnest(
@@ -181,7 +186,7 @@ export function listTelling(
     cross join lateral (
       select * from events
       where app_id = c.app_id and rev > c.after_rev and rev <= c.up_to_rev
-        and ${toReached(tx, telling)} is null
+        and ${toReached(tx, projectedEvents)} is null
     ) e
     order by e.app_id, e.rev`
 }
@@ -203,7 +208,7 @@ export async function moveCursors(tx: Tx, cursors: Cursor[]): Promise<void> {
  * does a locked one, because waiting for it while holding other rows would be a deadlock. Does not wait for the disk:
  * after a crash, restored records are found to be processed.
  */
-export async function removeNotifiable(sql: Sql, seen: Notifiable[]): Promise<void> {
+export async function removeFromBacklog(sql: Sql, seen: BacklogEntry[]): Promise<void> {
   const apps = seen.map(({ app_id }) => app_id)
   const revs = seen.map(({ rev }) => rev)
   await sql.begin(tx =>

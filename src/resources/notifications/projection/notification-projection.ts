@@ -6,16 +6,16 @@ import type { ContentRow } from '../../content/schema.ts'
 import type { FileRow } from '../../files/schema.ts'
 import { findFiles } from '../../files/store.ts'
 import { ofCreated, ofUpdated } from './content.ts'
-import { Crowd } from './crowd.ts'
+import { RecipientBatch } from './recipient-batch.ts'
 import { ofFile } from './files.ts'
-import type { Outgoing } from './outgoing.ts'
+import type { NotificationWriter } from './notification-writer.ts'
 import { ofReaction, ofVote, retractVotes, type RollUp } from './rollups.ts'
-import type { Scene } from './scene.ts'
+import type { NotificationContext } from './context.ts'
 import { auditRolled } from '../lists/audits.ts'
 import { removeDetached, removeLinked } from './store.ts'
 
 /** The events that notify users or undo that; of new messages, only those with mentions. */
-export const telling: readonly string[] = [
+export const projectedEvents: readonly string[] = [
   ...['message', 'post', 'comment'].flatMap(entity => [`${entity}_created`, `${entity}_updated`, `${entity}_deleted`]),
   'file_created',
   'file_updated',
@@ -31,20 +31,20 @@ export const telling: readonly string[] = [
  * Processes one batch of an app's events within a transaction. New notifications are gathered over apps; changes of
  * notifications run after these were written.
  */
-export class Making {
-  readonly #scene: Scene
+export class NotificationProjection {
+  readonly #context: NotificationContext
   readonly #items = new Map<number, ContentRow>()
   readonly #files = new Map<number, FileRow>()
-  readonly #outgoing: Outgoing
+  readonly #writer: NotificationWriter
 
-  constructor(context: Scene, outgoing: Outgoing) {
-    this.#scene = context
-    this.#outgoing = outgoing
+  constructor(context: NotificationContext, writer: NotificationWriter) {
+    this.#context = context
+    this.#writer = writer
   }
 
   /** Loads the current items of all events: a deleted item notifies no one. */
   async load(rows: EventRow[]): Promise<void> {
-    const { tx } = this.#scene
+    const { tx } = this.#context
     for (const { entity, store } of Object.values(kinds)) {
       const ids = rows.filter(({ type }) => type === `${entity}_created` || type === `${entity}_updated`)
       if (ids.length === 0) continue
@@ -64,47 +64,47 @@ export class Making {
   }
 
   /**
-   * Processes an event of which all users up to `toldTo` have been notified. Returns the last notified user, to
+   * Processes an event of which all users up to `notifiedTo` have been notified. Returns the last notified user, to
    * continue from in the next transaction; null when all are done.
    */
-  async take(event: AppEvent, toldTo: number): Promise<number | null> {
+  async apply(event: AppEvent, notifiedTo: number): Promise<number | null> {
     const { type } = event
-    const context = this.#scene
-    const crowd = new Crowd(toldTo)
-    if (type.startsWith('reaction_')) await this.#roll(event, () => ofReaction(event, context))
-    else if (type.startsWith('vote_')) await this.#roll(event, () => ofVote(event, context))
+    const context = this.#context
+    const batch = new RecipientBatch(notifiedTo)
+    if (type.startsWith('reaction_')) await this.#rollUp(event, () => ofReaction(event, context))
+    else if (type.startsWith('vote_')) await this.#rollUp(event, () => ofVote(event, context))
     else if (type.endsWith('_deleted')) await this.#remove(event)
-    else await this.#tell(event, crowd)
-    return crowd.last
+    else await this.#notify(event, batch)
+    return batch.last
   }
 
-  async #tell(event: AppEvent, crowd: Crowd): Promise<void> {
+  async #notify(event: AppEvent, batch: RecipientBatch): Promise<void> {
     const { type, entity_id } = event
     const file = this.#files.get(entity_id)
-    if (file !== undefined) return this.#outgoing.push(...(await ofFile(event, file, this.#scene, crowd)))
-    if (type.endsWith('_updated')) await removeDetached(this.#scene.tx, entity_id)
+    if (file !== undefined) return this.#writer.push(...(await ofFile(event, file, this.#context, batch)))
+    if (type.endsWith('_updated')) await removeDetached(this.#context.tx, entity_id)
     // Newly mentioned users are notified of the message apart from the roll-up.
     if (type === 'message_updated' && (event.facts?.mentioned as number[] | undefined)?.length)
-      await auditRolled(this.#scene.tx, event.app_id)
+      await auditRolled(this.#context.tx, event.app_id)
     const item = this.#items.get(entity_id)
     if (item === undefined || !isContent(event)) return
-    if (type.endsWith('_updated')) await this.#roll(event, () => retractVotes(item, event, this.#scene))
+    if (type.endsWith('_updated')) await this.#rollUp(event, () => retractVotes(item, event, this.#context))
     const make = type.endsWith('_created') ? ofCreated : ofUpdated
-    this.#outgoing.push(...(await make(event, item, this.#scene, crowd)))
+    this.#writer.push(...(await make(event, item, this.#context, batch)))
   }
 
   async #remove({ type, app_id, entity_id }: AppEvent): Promise<void> {
     if (type === 'app_deleted') return
-    await this.#outgoing.write()
-    await removeLinked(this.#scene.tx, entity_id)
-    if (type === 'message_deleted') await auditRolled(this.#scene.tx, app_id)
+    await this.#writer.write()
+    await removeLinked(this.#context.tx, entity_id)
+    if (type === 'message_deleted') await auditRolled(this.#context.tx, app_id)
   }
 
-  async #roll({ actor_id }: AppEvent, decide: () => Promise<RollUp>): Promise<void> {
-    await this.#outgoing.write()
+  async #rollUp({ actor_id }: AppEvent, decide: () => Promise<RollUp>): Promise<void> {
+    await this.#writer.write()
     const { draft, updated = [] } = await decide()
-    if (draft !== undefined) this.#outgoing.push(draft)
-    for (const id of updated) await this.#outgoing.update(id, actor_id)
+    if (draft !== undefined) this.#writer.push(draft)
+    for (const id of updated) await this.#writer.update(id, actor_id)
   }
 }
 

@@ -7,7 +7,7 @@ import { isSubscribed } from '../../apps/represent.ts'
 import { canRead } from '../../apps/members/access.ts'
 
 /** Context for decisions about an app's notifications. */
-export interface Scene {
+export interface NotificationContext {
   tx: Tx
   state: AppState
   userCache: UserCache
@@ -17,7 +17,7 @@ export interface Scene {
  * True where a user may be notified of an item: the user may read the app, and has not removed it since. The user must
  * be in memory.
  */
-export function mayKnow({ state, userCache }: Scene, user: number, id: number): boolean {
+export function mayBeNotified({ state, userCache }: NotificationContext, user: number, id: number): boolean {
   const person = userCache.find(user)
   if (person === undefined || person.id <= 0 || person.is_agent || person.trashed_at !== null) return false
   return canRead(state, user, userCache) && id > (state.member(user)?.hidden_id ?? 0)
@@ -32,12 +32,12 @@ export function subscribersAt(state: AppState, rev: number): number[] {
 }
 
 /** The name of the app for a user: its name, its uid, or its title. */
-export function nameFor({ state, userCache }: Scene, user: number): string {
+export function nameFor({ state, userCache }: NotificationContext, user: number): string {
   const { name, uid, id } = state.app
   return name ?? uid ?? titleOf(state, user, userCache) ?? `App ${id}`
 }
 
 /** The users whose names may be in the title. */
-export function namesIn(state: AppState): number[] {
+export function usersInTitle(state: AppState): number[] {
   return isConversation(state.app.type) ? namesakes(state) : []
 }

@@ -4,13 +4,13 @@ import type { Log } from '../../../lib/log.ts'
 import { Yielder } from '../../../lib/yielder.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { Watermark } from '../../../log/watermark.ts'
-import { telling } from '../commands.ts'
+import { notifyingCommands } from '../commands.ts'
 import { namesOf, showNotification } from '../represent.ts'
 import type { NotificationRow } from '../schema.ts'
 import { findNewestChange, listByIds, listChanges, type ChangeKey } from '../store.ts'
 
 /** A frame for the sessions of one user. */
-interface Told {
+interface Frame {
   readonly type: string
   readonly [member: string]: unknown
 }
@@ -20,9 +20,9 @@ export interface FeedParts {
   globalCommands: Pick<GlobalCommands, 'onCommit'>
   userCache: UserCache
   /** The ids of the users with a session on this node. */
-  here: () => Iterable<number>
+  localUsers: () => Iterable<number>
   /** Sends a frame to a user's sessions; `change` is the number of the change. */
-  tell: (user: number, frame: Told, change: number) => void
+  send: (user: number, frame: Frame, change: number) => void
   origin: () => string
   /** A monotonic clock. */
   nowMs: () => number
@@ -30,10 +30,10 @@ export interface FeedParts {
 }
 
 /** Changes per query; a look repeats what others have read, so it reads only their keys. */
-const lookLimit = 5_000
+const changesLimit = 5_000
 
 /** Notifications read at once, and notifications sent before the event loop is yielded. Guesses. */
-const portion = { read: 96, told: 16 }
+const portion = { read: 96, sent: 16 }
 
 /**
  * Sends the sessions of this node the changes of their users' notifications, made on any node: immediately after this
@@ -47,7 +47,7 @@ export class Feed {
   #newest: number | null = null
   readonly #watermark: Watermark
   /** Changes that were sent, and their numbers. */
-  readonly #told = new Map<string, number>()
+  readonly #sent = new Map<string, number>()
   #reading: Promise<void> | null = null
   #isAwake = false
   #isStopped = false
@@ -57,31 +57,31 @@ export class Feed {
     const numbers = { findNewest: findNewestChange, drawnAheadMs: 0 }
     this.#watermark = new Watermark(parts.sql, parts.nowMs, { numbers })
     parts.globalCommands.onCommit(command => {
-      if (telling.has(command)) this.wake()
+      if (notifyingCommands.has(command)) this.wake()
     })
   }
 
   /** Counts existing changes as sent. Call once, before there are sessions. */
   async start(): Promise<void> {
-    await this.look()
+    await this.poll()
   }
 
   /** Sends this node's latest changes. Never rejects. */
   wake(): void {
-    if (this.#isStopped || !this.#isAnyHere()) return
+    if (this.#isStopped || !this.#hasLocalUsers()) return
     this.#isAwake = true
-    this.#reading ??= this.#follow().finally(() => {
+    this.#reading ??= this.#readNew().finally(() => {
       this.#reading = null
     })
   }
 
   /** Sends changes of other nodes, and late commits. False while some may still be to come. */
-  async look(): Promise<boolean> {
+  async poll(): Promise<boolean> {
     await this.#reading
     const newest = await this.#watermark.advance()
     await this.#read(this.#watermark.from, newest)
     this.#watermark.confirm()
-    for (const [key, change] of this.#told) if (change <= this.#watermark.from) this.#told.delete(key)
+    for (const [key, change] of this.#sent) if (change <= this.#watermark.from) this.#sent.delete(key)
     return this.#watermark.from >= newest
   }
 
@@ -92,31 +92,31 @@ export class Feed {
   }
 
   /** Without, the next look takes what there is as told. */
-  #isAnyHere(): boolean {
-    for (const _ of this.#parts.here()) return true
+  #hasLocalUsers(): boolean {
+    for (const _ of this.#parts.localUsers()) return true
     return false
   }
 
-  async #follow(): Promise<void> {
+  async #readNew(): Promise<void> {
     try {
       while (this.#isAwake) {
         this.#isAwake = false
         if (this.#newest !== null) await this.#read(this.#newest, await findNewestChange(this.#parts.sql))
       }
     } catch (error) {
-      this.#parts.log.warn({ error }, 'Notifications could not be told; the next look tries again')
+      this.#parts.log.warn({ error }, 'Notifications could not be sent; the next poll tries again')
     }
   }
 
   /** Sends changes after `from`. `newest` was drawn before, and counts as read. */
   async #read(from: number, newest: number): Promise<void> {
-    const { sql, here } = this.#parts
-    const users = [...here()]
+    const { sql, localUsers } = this.#parts
+    const users = [...localUsers()]
     if (users.length > 0) {
       for (let after = from; ;) {
-        const changes = await listChanges(sql, users, after, lookLimit)
-        await this.#tell(changes.filter(change => !this.#told.has(keyOf(change))))
-        if (changes.length < lookLimit) break
+        const changes = await listChanges(sql, users, after, changesLimit)
+        await this.#send(changes.filter(change => !this.#sent.has(keyOf(change))))
+        if (changes.length < changesLimit) break
         // A change is complete only when all its rows were read.
         const [first, last] = [changes[0]!.changed_id, changes.at(-1)!.changed_id]
         after = last - (first === last ? 0 : 1)
@@ -125,27 +125,27 @@ export class Feed {
     this.#newest = newest
   }
 
-  async #tell(fresh: ChangeKey[]): Promise<void> {
+  async #send(fresh: ChangeKey[]): Promise<void> {
     for (let first = 0; first < fresh.length; first += portion.read) {
       const ids = fresh.slice(first, first + portion.read).map(({ id }) => id)
       const rows = await listByIds(this.#parts.sql, ids)
-      for (let at = 0; at < rows.length; at += portion.told) {
-        const turn = new Yielder()
-        await this.#tellPortion(rows.slice(at, at + portion.told))
-        await turn.rest()
+      for (let at = 0; at < rows.length; at += portion.sent) {
+        const yielder = new Yielder()
+        await this.#sendPortion(rows.slice(at, at + portion.sent))
+        await yielder.rest()
       }
     }
   }
 
-  async #tellPortion(rows: NotificationRow[]): Promise<void> {
-    const { userCache, tell, origin } = this.#parts
+  async #sendPortion(rows: NotificationRow[]): Promise<void> {
+    const { userCache, send, origin } = this.#parts
     await userCache.load(rows.flatMap(namesOf))
     for (const row of rows) {
-      if (this.#told.has(keyOf(row))) continue
-      this.#told.set(keyOf(row), row.changed_id)
+      if (this.#sent.has(keyOf(row))) continue
+      this.#sent.set(keyOf(row), row.changed_id)
       const isOne = row.change !== 'notifications_marked'
       const shown = isOne && { notification: showNotification(row, { userCache, origin: origin() }) }
-      tell(row.user_id, { type: row.change, ...shown }, row.changed_id)
+      send(row.user_id, { type: row.change, ...shown }, row.changed_id)
     }
   }
 }
