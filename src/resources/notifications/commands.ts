@@ -20,7 +20,7 @@ export const markNotification = globalCommand(
   },
 )
 
-/** Marks the caller's unread notifications as read: all, or those of an app or directory; up to one, or all. */
+/** Marks the caller's unread notifications as read: all, or of an app or directory; up to a notification, if given. */
 export const markNotifications = globalCommand(
   'markNotifications',
   async (work: GlobalWork, scope: Omit<Marking, 'user'>): Promise<void> => {

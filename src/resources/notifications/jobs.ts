@@ -35,7 +35,7 @@ interface JobParts {
   observeTerms: (waiting: number) => void
 }
 
-/** What notifications need to be done again and again. */
+/** The background jobs of notifications. */
 export function notificationJobs({ notifier, apps, sql, clock, past, observeTerms }: JobParts): Job[] {
   const forget = async (signal: AbortSignal) => {
     const before = new Date((await past()).getTime() - keepDays * 86_400_000)
@@ -54,9 +54,14 @@ export function notificationJobs({ notifier, apps, sql, clock, past, observeTerm
   }
   return [
     { name: 'mark notifications', periodMs: 1_000, dueWhere: `${isAnyAudit} or ${isAnyMark}`, run: mark },
-    { name: 'forget what deleted users were told', periodMs: 1_000, dueWhere: isAnyDeparture, run: forgetDeparted },
-    { name: 'look for what follows from commits', periodMs: 1_000, dueWhere: isAnyWaiting, run: () => notifier.poll() },
-    { name: 'look for what stopped nodes have left', periodMs: sweepMs, dueWhere: 'true', run: () => notifier.sweep() },
+    { name: 'delete notifications of deleted users', periodMs: 1_000, dueWhere: isAnyDeparture, run: forgetDeparted },
+    { name: 'find apps with events to process', periodMs: 1_000, dueWhere: isAnyWaiting, run: () => notifier.poll() },
+    {
+      name: 'find events that stopped nodes have left',
+      periodMs: sweepMs,
+      dueWhere: 'true',
+      run: () => notifier.sweep(),
+    },
     { name: 'forget notifications', periodMs: 600_000, run: forget },
     termJob({ sql, waiting: () => apps.waitingAnywhere, observe: observeTerms }),
   ]

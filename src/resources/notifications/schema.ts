@@ -27,7 +27,7 @@ export const AppNotificationListing = Listing.extend({
   q: Listing.shape.q.describe('Matches beginnings of words of the text'),
   action: z.string().max(64).optional().describe('Only of this action, such as message_created'),
   type: TypeFilter,
-  unread: QueryFlag.optional().describe('true: only unread ones; false: only those that were read'),
+  unread: QueryFlag.optional().describe('true: only unread notifications; false: only read ones'),
 })
 
 export const NotificationListing = AppNotificationListing.extend({

@@ -2,8 +2,9 @@ import type { Db, Fragment } from '../../../postgres/sql.ts'
 import { isCounted } from '../rolled/store.ts'
 
 /**
- * A condition on `n`, a row of notifications: the item that it is about exists, neither that item nor its parents are in
- * the trash, the notified user may read the item, and has not removed the chat since. Its negation is stored as `is_hidden`: see audits.ts.
+ * A condition on `n`, a row of notifications: the item that it is about exists, neither that item nor its parents are
+ * in the trash, the notified user may read the item, and has not removed the chat since. Its negation is stored as
+ * `is_hidden`: see audits.ts.
  */
 export function isShown(db: Db): Fragment {
   const isVisible = (table: string) =>

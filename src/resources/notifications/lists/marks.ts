@@ -42,8 +42,8 @@ export async function markRead(tx: Tx, { user, upTo, app, directory }: Marking):
 }
 
 /**
- * False where nothing is kept as unread. In the order of notifications_unread, which has nothing else: just after 44,000 were
- * written as read, those who marked again waited 0.9 s for all rows of that person to be looked at.
+ * False where nothing is kept as unread. In the order of notifications_unread, which has nothing else: just after
+ * 44,000 were written as read, another request to mark them waited 0.9 s while all rows of the user were read.
  */
 async function hasUnread(tx: Tx, user: number): Promise<boolean> {
   const rows = await tx`

@@ -43,7 +43,7 @@ export async function listNotifications(
   if (page.countOnly || skip >= count) return { rows: [], count }
   const near = fromNearerEnd(page, count)
   const isShown = isListed(db, outdated)
-  // For distant pages: few notifications are hidden, and skipping the others needs no look at them.
+  // For distant pages: few notifications are hidden, so their ids are listed, and skipped rows need not be read.
   const isPassed =
     filter.user === null && near.offset > walkedRows && isById(order)
       ? db`n.id not in (select unnest(array(select id from notifications where is_hidden)))`

@@ -193,7 +193,7 @@ export class BacklogTransaction {
     return [...moved.values()]
   }
 
-  /** When to look for users who have not read the messages: some time after the first one. */
+  /** When to check for users who have not read the messages: some time after the first one. */
   #dueAt({ cursor, upcoming }: AppBatch): Date | null {
     if (cursor.due_at !== null || upcoming.message_at === null) return cursor.due_at
     return toDueAt(upcoming.message_at, this.#parts.patienceMs)

@@ -88,7 +88,7 @@ export interface Cursor {
   rev: number
   /** Of the event after `rev`, all recipients up to this id have been notified; 0 for none. */
   told_to: number
-  /** When to look for users with unread messages; null while there are no new messages. */
+  /** When to check for users with unread messages; null while there are no new messages. */
   due_at: Date | null
   /** Unread messages were processed up to this one, and for later ones, of a large app, up to this user. */
   rolled_id: number

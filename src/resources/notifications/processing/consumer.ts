@@ -18,7 +18,7 @@ import { WholeAppChecks } from '../rolled/whole-app-checks.ts'
 
 const nothing: Write[] = []
 
-/** The events that need processing, including those that mark notifications as read. */
+/** The types of events that need processing, including events that mark notifications as read. */
 export const consumedEvents: ReadonlySet<string> = new Set([...projectedEvents, 'app_marked', 'settings_changed'])
 
 /** The row that a commit writes for an event that must be processed by itself; see SameCommitProjection. */
@@ -78,7 +78,7 @@ const nothingDone: BacklogResult = {
  * within a second, because their commit records the app in a row of its own; messages and read markers some seconds
  * later, among the events after a position of the whole deployment. So these cost no further write.
  *
- * Woken by this node's commits, by `look` about once a second, and by `sweep`. Any number of nodes may run at once: a
+ * Woken by this node's commits, by `poll` about once a second, and by `sweep`. Any number of nodes may run at once: a
  * locked cursor assigns an app to one of them. It cannot be overloaded, because events wait in the database; `stop`
  * waits for the running transaction.
  */
@@ -175,7 +175,10 @@ export class Notifier {
     try {
       await this.sweep()
     } catch (error) {
-      this.#parts.log.warn({ error }, 'What is left to do could not be looked for; it is looked for again')
+      this.#parts.log.warn(
+        { error },
+        'Events that stopped nodes have left could not be listed; the next sweep tries again',
+      )
     }
   }
 
@@ -210,7 +213,7 @@ export class Notifier {
     this.#running = null
   }
 
-  /** One transaction for some apps. After a failure, the next look or sweep finds them again. */
+  /** One transaction for some apps. After a failure, the next poll or sweep finds them again. */
   async #process(apps: number[]): Promise<BacklogResult> {
     try {
       const done = await this.#commit(apps)
@@ -231,7 +234,7 @@ export class Notifier {
     return { ...done, more: [...plain.more, ...done.more], isFull, lateMs }
   }
 
-  /** Does what is done without a look at single events; the apps with more of it, and those that it is not for. */
+  /** Processes events in bulk. Returns the apps with more such events, and the apps that cannot be processed so. */
   async #processPlain(apps: number[]): Promise<{ more: number[]; others: number[]; lateMs: number }> {
     const { sql, clock, patienceMs, onNotifications } = this.#parts
     const now = new Date(clock.now())

@@ -29,7 +29,7 @@ export interface FeedParts {
   log: Log
 }
 
-/** Changes per query; a look repeats what others have read, so it reads only their keys. */
+/** Changes per query. Polls read most changes more than once, so they read the keys alone. */
 const changesLimit = 5_000
 
 /** Notifications read at once, and notifications sent before the event loop is yielded. Guesses. */
@@ -37,8 +37,8 @@ const portion = { read: 96, sent: 16 }
 
 /**
  * Sends the sessions of this node the changes of their users' notifications, made on any node: immediately after this
- * node's commits (`wake`), otherwise by `look`. It has no history: a client that was away reads its list. A change may
- * be committed after one with a larger number, so a look begins where no transaction was open at the last one. Nothing
+ * node's commits (`wake`), otherwise by `poll`. It has no history: a client that was away reads its list. A change may
+ * be committed after one with a larger number, so a poll begins where no transaction was open at the last one. Nothing
  * is lost if the process dies; memory is bounded by the changes of a minute.
  */
 export class Feed {
@@ -91,7 +91,7 @@ export class Feed {
     await this.#reading
   }
 
-  /** Without, the next look takes what there is as told. */
+  /** False where no user has a session here: the next poll then counts all changes as sent. */
   #hasLocalUsers(): boolean {
     for (const _ of this.#parts.localUsers()) return true
     return false

@@ -7,23 +7,23 @@
 export const gatherMs = { urgent: 250, plain: 1_000 }
 
 /**
- * Of unread messages it need not be told to the second. In apps where that comes due about the same time it is looked for
- * at once: this long after, at most, and half as long again as it has to wait anyway.
+ * The most that a check for unread messages is delayed, so that apps with checks due at about the same time are checked
+ * together: this, or half of the time for which messages have to be unread.
  */
 const gatheredDueMs = 2_500
 
-/** The times at which it is looked for messages that have been unread for long enough are so many milliseconds apart. */
+/** The time between two moments at which checks for unread messages are due. `patienceMs`: as for NotifierParts. */
 export function toDueStepMs(patienceMs: number): number {
   return Math.max(1, Math.min(gatheredDueMs, patienceMs / 2))
 }
 
-/** When to look for people who have not read a message made at this time. */
+/** When the check is due for users who have not read a message created at `madeAt`. */
 export function toDueAt(madeAt: Date, patienceMs: number): Date {
   const stepMs = toDueStepMs(patienceMs)
   return new Date(Math.ceil((madeAt.getTime() + patienceMs) / stepMs) * stepMs)
 }
 
-/** While this many commands wait for commits, people who write come first. A guess. */
+/** While more commands than these wait for commits, writers come first. A guess. */
 export const busyCommands = 16
 
 /** Notifications per transaction, as far as events can be divided. Measured: 7 ms, half of it PostgreSQL's. */
@@ -90,7 +90,7 @@ const rushMs = 4_000
 
 /**
  * The pause after a transaction, so that writers do not notice the work: longer first where many write; long after much
- * work where many write or one event notifies a crowd; shorter where the thread has little else to do. 0 after little
+ * work where many write or one event notifies very many; shorter where the thread has little else to do. 0 after little
  * work: then more is gathered, see `gatherMs`.
  */
 export function toPauseMs({ waiting, isFull, projected, notifications, tookMs, lateMs, otherLoad }: Worked): number {

@@ -30,11 +30,11 @@ interface PlainOptions {
 }
 
 /**
- * Does the work of a BacklogTransaction in one statement, for apps whose new events are only messages without mentions and read
- * markers, nearly all events: each further statement wakes PostgreSQL and this node once more, which costs an idle
- * server more than the work itself. Leaves other apps unprocessed: with events that must be processed one by one, with
- * messages that were unread for long enough, without a cursor, locked by another node, or deleted; and all apps while a
- * webhook needs to know what is marked as read.
+ * Does the work of a BacklogTransaction in one statement, for apps whose new events are only messages without mentions
+ * and read markers, nearly all events: each further statement wakes PostgreSQL and this node once more, which costs an
+ * idle server more than the work itself. Leaves other apps unprocessed: with events that must be processed one by one,
+ * with messages that were unread for long enough, without a cursor, locked by another node, or deleted; and all apps
+ * while a webhook needs to know what is marked as read.
  */
 export async function processPlain(
   sql: Sql,
@@ -50,7 +50,7 @@ export async function processPlain(
         and not exists (select from webhooks where is_enabled and 'notifications' = any(triggers))
       order by app_id for update skip locked
     ), seen as materialized (
-      -- Without those that were moved since this statement began: what was made with them cannot be seen here.
+      -- Without cursors that were moved since this statement began: it does not see the rows of those transactions.
       select c.* from cursors c join notification_cursors s on s.app_id = c.app_id and s.rev = c.rev
         and s.told_to = c.told_to and s.rolled_id = c.rolled_id and s.rolled_to = c.rolled_to
         and s.due_at is not distinct from c.due_at

@@ -36,8 +36,8 @@ const portionSize = 1_000
 /**
  * A condition on `n`: each word of `q` begins a word of the notification's text. `user` null: all users.
  *
- * For a user with many notifications it is answered from the words that a job keeps, and newer notifications are searched
- * one by one. Where a word is in nearly all notifications, all of the user's are searched: 20 µs for each.
+ * For a user with many notifications it is answered from the words that a job keeps, and newer notifications are
+ * searched one by one. Where a word is in nearly all notifications, all of the user's are searched: 20 µs for each.
  */
 export async function toTextMatch(db: Db, user: number | null, q: string): Promise<{ hasWordsOf: Fragment }> {
   const hasThem = hasWords(db, textOf(db), q)
@@ -76,7 +76,7 @@ const findMatches = cachedQuery(
       : sql`
         with texts as materialized (select id, link_id from ${texts})
         select n.id from (
-          -- Told of the text beside it, PostgreSQL reads it first, in all that somebody has.
+          -- With the condition on the text in this query, PostgreSQL would check it first, for all rows of the user.
           select n.id, n.template, n.args from notifications n
           where n.link_id in (select link_id from texts) and ${isOf} and n.id <= ${upTo} offset 0
         ) n where ${hasThem}

@@ -6,7 +6,7 @@ import { namesakes, titleOf } from '../../apps/naming.ts'
 import { isSubscribed } from '../../apps/represent.ts'
 import { canRead } from '../../apps/members/access.ts'
 
-/** Context for decisions about an app's notifications. */
+/** The data that decisions about an app's notifications depend on. */
 export interface NotificationContext {
   tx: Tx
   state: AppState

@@ -4,8 +4,8 @@ import { portion } from '../processing/pace.ts'
 const most = 16
 
 /**
- * The recipients of one event, in batches by user id, so that notifying many takes no long transaction, and writers
- * hardly notice.
+ * The next batch of an event's recipients, in the order of user ids. Each batch has a transaction of its own, so that
+ * notifying very many users takes no long transaction, which writers would notice.
  */
 export class RecipientBatch {
   readonly #notifiedTo: number
@@ -17,7 +17,7 @@ export class RecipientBatch {
     this.#notifiedTo = notifiedTo
   }
 
-  /** The users of the next batch. */
+  /** The users of the batch, among all recipients of the event. */
   next(users: Iterable<number>): Set<number> {
     const all = Float64Array.from(new Set(users)).sort()
     const left = all.filter(user => user > this.#notifiedTo)

@@ -21,8 +21,8 @@ export interface DueApp {
   state: AppState
   cursor: Cursor
   /**
-   * True: check all members, however many; false: only those who had read everything at the last check. The others have
-   * been notified, unless they marked that as read without reading the messages. Evaluated when the app is checked.
+   * True: check all members, however many. False: check only members who had read everything at the last check; the
+   * others have been notified, unless they marked that as read without reading the messages. Evaluated at the check.
    */
   isWhole: () => boolean
 }
