@@ -84,9 +84,9 @@ export interface EventType<Body> {
    */
   apply?(state: State, event: AppEvent<Body>): void
   /**
-   * Brings a state back to before the event, as far as users' lists of apps depend on it: for a node that has only the
-   * present rows, and has to find for whom the app has appeared or disappeared. An approximation: where neither row nor
-   * event says what was before, the likeliest is assumed.
+   * Restores of a state before the event what users' lists of apps depend on: for a node that does not hold the app, and
+   * finds from its rows and its events for whom the app has appeared or disappeared. What the rows no longer show, the
+   * event's facts say. Read markers and newest messages are restored as different from the present ones, not exactly.
    */
   revert?(state: State, event: AppEvent<Body>): void
   /** Reads bodies from the database, for events of any number of apps. Trashed or removed entities are not found. */
@@ -146,7 +146,7 @@ export function applyEvent(state: State, event: AppEvent): void {
   if (event.kind.isActivity) app.rev = event.rev
 }
 
-/** Brings a state back over one event, as far as lists of apps depend on it; the newest event comes first. */
+/** Restores a state before an event, as `EventType.revert` says. The newest event comes first. */
 export function revertEvent(state: State, event: AppEvent): void {
   event.kind.revert?.(state, event)
 }

@@ -58,6 +58,24 @@ test.each(ways)(
   },
 )
 
+test('a user who was kept out of an app, and is removed and added again, is notified of the app that appears', async () => {
+  await using pair = await startPair({ hasRedis: false })
+  const { here, there } = pair
+  const ben = await here.person('Ben')
+  await using inbox = await listen(there.url, { token: ben.token })
+  const { body: app } = await here.admin.post('/api/apps', { type: 'chat_room', members: [ben.id] })
+  const member = `/api/apps/${app.id}/members/${ben.id}`
+  await inbox.take(1, 'app_added', newsMs)
+  await here.admin.put(member, { access: 'none' })
+  await inbox.take(1, 'app_removed', newsMs)
+
+  await here.admin.delete(member)
+  await here.admin.put(member, { access: 'read' })
+
+  expect(await inbox.take(1, 'app_added', newsMs)).toMatchObject([{ app_id: app.id }])
+  expect(inbox.frames).toEqual([])
+})
+
 test.each(ways)('%s, users get what is unread in apps that only another node knows', async (_, hasRedis) => {
   await using pair = await startPair({ hasRedis })
   const { here, there } = pair

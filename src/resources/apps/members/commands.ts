@@ -7,7 +7,7 @@ import { Forbidden, invalid, NotFound, problem } from '../../../lib/errors.ts'
 import { ownerChanged } from '../events.ts'
 import { hasFixedMembers } from '../kinds.ts'
 import { isAtLeast, requireAdmin, requireRead, type Guarded } from './access.ts'
-import { memberRemoved, memberUpdated } from './events.ts'
+import { memberRemoved, memberUpdated, type RemovedMember } from './events.ts'
 import { join, joinNumbers } from './join.ts'
 import { findHeir } from './store.ts'
 
@@ -95,8 +95,11 @@ function end(work: Work<number | null>, users: number[]): void {
   for (const user of users) {
     const row = work.state.member(user)
     if (row === undefined || row.access === null) throw NotFound()
-    const facts = row.is_subscribed === false && { facts: { is_unsubscribed: true } }
-    work.emit(memberRemoved, { entity: user, body: null, ...facts })
+    const facts: RemovedMember = {
+      ...(row.is_subscribed === false && { is_unsubscribed: true }),
+      ...(row.access === 'none' && { was_kept_out: true }),
+    }
+    work.emit(memberRemoved, { entity: user, body: null, facts })
   }
   passOn(work, users)
 }

@@ -59,9 +59,16 @@ export const memberUpdated = event<MemberRow>({
   },
 })
 
+/** What the row of the member no longer shows: in a replay it may be newer than the event. */
+export type RemovedMember = {
+  /** True where the member had turned the subscription off. */
+  is_unsubscribed?: boolean
+  /** True where the member's access was `none`, so that the app was not in the member's lists. */
+  was_kept_out?: boolean
+}
+
 /**
  * The end of a membership. The user's settings go with it, but for a subscription that was turned off, which stays off.
- * The facts say whether there is one: in a replay the row may be newer.
  */
 export const memberRemoved = event<null>({
   ...shared,
@@ -71,7 +78,10 @@ export const memberRemoved = event<null>({
       state.putMember({ ...blankMember(state.app.id, entity_id), is_subscribed: false })
     } else state.dropMember(entity_id)
   },
-  revert: (state, { entity_id }) => state.putMember({ ...blankMember(state.app.id, entity_id), access: 'read' }),
+  revert(state, { entity_id, facts }) {
+    const access = facts?.was_kept_out === true ? 'none' : 'read'
+    state.putMember({ ...blankMember(state.app.id, entity_id), access })
+  },
 })
 
 export const events = [memberAdded, memberUpdated, memberRemoved]
