@@ -112,7 +112,7 @@ export class Registry {
 
   async #read(app: number): Promise<AppActor> {
     const { sql, recent } = this.#parts
-    // One snapshot: the members and items must be those at the rev of the app's row.
+    // One snapshot: the members and items must be as of the rev of the app's row.
     const state = await sql.begin('isolation level repeatable read read only', async tx => {
       const row = await findApp(tx, app)
       if (row === null || row.deleted_at !== null) throw NotFound()

@@ -74,7 +74,7 @@ export class RemoteCommits {
   }
 
   /**
-   * Brings apps that are in memory up to the commits of all nodes, and drops those that are gone. The number of queries
+   * Brings apps that are in memory up to the commits of all nodes, and drops apps that are gone. The number of queries
    * does not depend on the number of apps. Rejects with the first error after all apps that can be read were read.
    */
   async catchUp(apps: Iterable<number>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { AppRow, AppState, MemberRow } from '../engine/state.ts'
 
-/** What realtime asks of apps: the rules are those of the API, and stand in src/resources. All answer from memory. */
+/** The rules of the API that realtime depends on. src/resources has them. All answer from memory. */
 export interface AppPolicy {
   /** True where a user may receive the events of an app. The user is in memory. */
   canRead(state: AppState, user: number): boolean

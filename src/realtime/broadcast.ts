@@ -4,7 +4,7 @@ import { closeCodes, type Session } from './sessions/session.ts'
 
 /**
  * Sends a frame without history to some sessions, encoded once per codec. A session that fails is logged and ended, so
- * that its client reconnects and reads anew; the others get the frame.
+ * that its client reconnects and reads again; the others get the frame.
  */
 export function broadcast(sessions: Iterable<Session>, frame: Frame, log: Log): void {
   const encoded = new Map<Codec, Uint8Array | null>()

@@ -25,8 +25,8 @@ export interface FanOutParts extends Omit<AppTopicParts, 'onAdvance'> {
 }
 
 /**
- * Subscriptions that read from the database concurrently, be it apps or history: a thousand clients that reconnect must
- * not take it from all others.
+ * The most subscriptions that read apps or history from the database at one time: a thousand clients that reconnect
+ * must leave room for all other readers.
  */
 const readsAtOnce = 4
 
@@ -124,7 +124,7 @@ export class FanOut {
     for (const subscription of session.subscriptions.values()) this.#end(subscription)
   }
 
-  /** Resumes a session's paused replays: the client has taken some of its backlog. */
+  /** Resumes a session's paused replays: the client has received some of its backlog. */
   onDrain(session: Session): void {
     for (const subscription of session.subscriptions.values()) {
       if (subscription.stage === 'paused') this.#replays.resume(subscription)
@@ -177,8 +177,8 @@ export class FanOut {
     const { session, app, cursor } = subscription
     const appTopic = this.#join(subscription)
     if (!appTopic.isOpen) await this.#inTurn(subscription, () => appTopic.open())
-    // A client may be ahead of this node: by its cursor, which may be wrong, or, without one, by what it has read or
-    // heard elsewhere. Read before the rights, so that these are current.
+    // A client may be ahead of this node: by its cursor, which may be wrong, or, without one, by what it has got from
+    // another node. Read before the rights, so that these are current.
     const head = cursor === undefined || cursor > appTopic.sent ? await apps.remoteCommits.head(app) : appTopic.sent
     const { user } = session
     if (user !== undefined && userCache.find(user) === undefined) await userCache.load([user])
@@ -276,7 +276,8 @@ export class FanOut {
   #decide(subscription: Subscription, state: AppState, user: number, events: readonly AppEvent[]): void {
     if (!this.#parts.policy.canRead(state, user)) this.#withdraw(subscription, state.app)
     else if (subscription.stage === 'held') this.#replays.resume(subscription)
-    else if (subscription.stage === 'resting') this.#replays.rejoin(subscription, endOfAbsence(state, user, events))
+    else if (subscription.stage === 'resting')
+      this.#replays.rejoin(subscription, accessGainedAfter(state, user, events))
   }
 
   #withdraw(subscription: Subscription, app: AppRow): void {
@@ -305,7 +306,7 @@ export class FanOut {
   }
 }
 
-/** True where nothing in the app's row has changed that rights depend on. */
+/** True where two rows of an app grant the same rights. */
 function isSameGuard(before: AppRow, after: AppRow): boolean {
   return (
     before === after ||
@@ -318,10 +319,10 @@ function isSameGuard(before: AppRow, after: AppRow): boolean {
 }
 
 /**
- * The rev up to which a user lacked a right that it has now. In a commit of several events, the last one that could
- * have granted the right counts.
+ * The rev up to which a user had no access that the user has now: the rev before the last event of the commit that
+ * could have granted it.
  */
-function endOfAbsence({ app }: AppState, user: number, events: readonly AppEvent[]): number {
+function accessGainedAfter({ app }: AppState, user: number, events: readonly AppEvent[]): number {
   const giving = events.findLast(
     ({ kind: { entity, isActivity }, entity_id }) =>
       isActivity && (entity === 'app' || (entity === 'user' && entity_id === user)),
@@ -329,6 +330,7 @@ function endOfAbsence({ app }: AppState, user: number, events: readonly AppEvent
   return giving?.prev ?? app.head_rev
 }
 
+/** The users whose access as members a commit has changed. */
 function usersWithOtherAccess({ state, members }: Commit): Set<number> {
   const users = new Set<number>()
   for (const [user, before] of members) {

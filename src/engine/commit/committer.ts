@@ -210,10 +210,10 @@ export class Committer {
   }
 
   /**
-   * The most commands for the next flush: half of the sum of those waiting and those in the last flush, so that flushes
-   * are of equal size. If one flush took all of them, as after a pause, this process would idle until PostgreSQL has
-   * committed it, and PostgreSQL while this process answers: that cost 5 % of the messages with 64 senders, and 2 %
-   * with 256 (measured).
+   * The most commands for the next flush: half of the sum of waiting commands and commands of the last flush, so that
+   * flushes are of equal size. If one flush took all of them, as after a pause, this process would idle until
+   * PostgreSQL has committed it, and PostgreSQL while this process answers: that cost 5 % of the messages with 64
+   * senders, and 2 % with 256 (measured).
    */
   #portion(): number {
     let waiting = 0

@@ -16,8 +16,8 @@ export interface GlobalCommand<Input, Result> extends GlobalCommandOptions {
 interface GlobalCommandOptions {
   /**
    * True where the command may run in one transaction with others of the same kind, its statements between theirs: it
-   * inserts rows, reads only rows that none of them writes, and leaves it to a unique index to refuse what exists. If one
-   * of the commands fails, each is repeated in a transaction of its own.
+   * inserts rows, reads only rows that none of them writes, and leaves it to a unique index to refuse what exists. If
+   * one of the commands fails, each is repeated in a transaction of its own.
    */
   sharesCommit?: boolean
 }
@@ -65,7 +65,7 @@ export class GlobalWork {
 
   /**
    * Adds an event to the shared log, such as `user_updated` or `tokens_revoked`, which invalidates the caches of all
-   * nodes: those of this node after the commit and before the reply.
+   * nodes: the caches of this node after the commit and before the reply.
    */
   changed(type: string, entity_type: string, entity_id: number, facts: Record<string, unknown> | null = null): void {
     this.changes.push({ type, entity_type, entity_id, facts })

@@ -91,7 +91,9 @@ export class Forwarding {
   readonly #outbox = new Map<string, Message>()
   readonly #sent = new Map<number, Sent>()
   readonly #end: () => void
-  /** Distinguishes the keys of this process from those of all others, including earlier ones with this node's name. */
+  /**
+   * Distinguishes the keys of this process from the keys of all others, including earlier ones with this node's name.
+   */
   readonly #origin = randomBytes(8)
   #tickets = 0
   /** By a monotonic clock: one that is set back would delay messages by as much. */

@@ -1,7 +1,7 @@
 import type { EventTypes } from '../catch-up.ts'
 import { unknownEvent, type AppEvent } from '../event.ts'
 
-/** An event as nodes send it to each other, in plain values. The channel tells its app. */
+/** An event as nodes send it to each other, in plain values. Its app is known from the channel. */
 export type PackedEvent = [
   type: string,
   rev: number,

@@ -54,7 +54,7 @@ export const subscribed = ({ app, request }: Named, rev: number, head_rev: numbe
 /** Every event up to `rev` has been sent. */
 export const current = (app_id: number, rev: number): Frame => ({ type: 'current', app_id, rev })
 
-/** The history after the client's rev is not available: it must load the app anew; events after `rev` follow. */
+/** The history after the client's rev is not available: it must load the app again; events after `rev` follow. */
 export const reset = (app_id: number, rev: number): Frame => ({ type: 'reset', app_id, rev })
 
 export const unsubscribed = (app_id: number, reason: Ending): Frame => ({ type: 'unsubscribed', app_id, reason })

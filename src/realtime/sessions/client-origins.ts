@@ -17,7 +17,7 @@ export class ClientOrigin {
   /** The number of its open sessions. */
   sessions = 0
 
-  /** `number` separates its topics from those of other origins. */
+  /** `number` distinguishes its topics from the topics of other origins. */
   constructor(origin: string, number: number) {
     this.origin = origin
     this.#topics = `:${number}`

@@ -188,7 +188,7 @@ export class Session {
     return ++this.#faults < faultLimit
   }
 
-  /** Closes the connection with a code that tells the client what to do. Earlier frames still arrive. */
+  /** Closes the connection with one of `closeCodes`. Earlier frames still arrive. */
   close(code: number, reason: string): void {
     if (this.isClosed) return
     this.state = closed

@@ -6,7 +6,7 @@ import { closeCodes, type Session } from './session.ts'
 
 interface SessionsOptions {
   clock: Clock
-  /** Is told whose sessions begin and end. */
+  /** Gets each start and end of a user's session. */
   presence: Pick<Presence, 'arrive' | 'leave'>
   clientOrigins: ClientOrigins
   /** The most unsent bytes for all slow clients together. */

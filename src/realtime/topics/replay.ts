@@ -46,8 +46,8 @@ export class Replays {
 
   /**
    * Starts a subscription on an open topic. A client without a cursor gets the events after `head`, where the history
-   * ends in the database. A client whose cursor is before `hidden`, up to where it may not see the history, or beyond
-   * `head`, is told to load the app anew.
+   * ends in the database. A client gets the frame `reset` where its cursor is beyond `head`, or before `hidden`, the
+   * rev up to which it may not see the history.
    */
   begin(subscription: Subscription, { hidden, head }: { hidden: number; head: number }): void {
     const { session, app, cursor } = subscription
@@ -72,7 +72,7 @@ export class Replays {
     }
   }
 
-  /** Waits for this node to hear of events that the client has seen on another one. */
+  /** Waits until this node has the events that the client has got from another node. */
   #wait(subscription: Subscription): void {
     this.resume(subscription)
     this.#parts.catchUp(subscription.app).catch((error: unknown) => this.#fail(subscription, error))

@@ -35,7 +35,7 @@ export class Subscription {
   readonly topics: string[]
   /** Repeated in the answer, so that the client knows which request it is for. */
   readonly request: number | undefined
-  /** True where it outlives the right to the app, and its client is not told. */
+  /** True where it outlives the right to the app: the client gets no frame when the right ends or returns. */
   readonly isLasting: boolean
   /** True where it gets frames about agents at work. */
   readonly wantsAgents: boolean

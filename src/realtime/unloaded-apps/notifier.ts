@@ -57,8 +57,8 @@ export class UnloadedAppNotifier {
   }
 
   /**
-   * Takes events of a loaded app that are about to be sent; returns those to send now, without any that were sent while
-   * the app was being loaded. Where earlier events are missing it returns none: all are then read together.
+   * Filters events of a loaded app that are about to be sent. Returns the events to send now, without any that were
+   * sent while the app was being loaded. Returns none where earlier events are missing: all are then read together.
    */
   takeUnsent(app: number, events: readonly AppEvent[]): readonly AppEvent[] {
     const [first, last] = [events[0], events.at(-1)]

@@ -18,7 +18,7 @@ import {
 import { findNotification } from './store.ts'
 
 const list = route('GET /api/notifications', {
-  summary: 'List the notifications of the caller, with an API key those of everybody',
+  summary: 'List the notifications of the caller, or with an API key of all users',
   auth: 'token or key',
   query: NotificationListing,
   replies: { 200: Notifications },

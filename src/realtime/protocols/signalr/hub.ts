@@ -30,12 +30,14 @@ export interface HubParts {
 /** SignalR clients disconnect after 30 seconds without a message; this tolerates two lost pings. */
 const keepAliveMs = 10_000
 
-/** Event names that a client may subscribe to per app, which derives its limits from those for apps. */
+/**
+ * The most event names that a client may subscribe to in one app. The limits of names follow from the limits of apps.
+ */
 const namesPerApp = 12
 
 /**
  * Answers SignalR clients at /hubs/rtm: two methods, Subscribe and Unsubscribe, each with one name. Sessions, rights
- * and events are those of the native protocol in another form. Events that a client missed while it was away are not
+ * and events are as in the native protocol, in another encoding. Events that a client missed while it was away are not
  * repeated: existing clients read them again over HTTP.
  */
 export class Hub {

@@ -111,7 +111,7 @@ export class SignalRUserStreams {
     this.send([user], frame.type, { ...frame, type: 'personal', event: frame.type, id: change, actor: by })
   }
 
-  /** Sends those events of a commit that were not sent before. */
+  /** Sends the events of a commit that were not sent before. */
   onCommit(commit: Omit<Commit, 'events'>, events: readonly AppEvent[]): void {
     if (this.#subscribers.size === 0) return
     for (const event of events) {

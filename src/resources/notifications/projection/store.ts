@@ -64,7 +64,7 @@ export async function findReaction(tx: Tx, item: number, user: number): Promise<
 
 interface RetractedVotes {
   id: number
-  /** Of its actors, those with a vote, in order. */
+  /** The actors who still have a vote, in order. */
   voters: number[]
 }
 

@@ -120,7 +120,7 @@ function toDraft({ app_id, user_id, message_id, created_by, created_at, plain }:
   }
 }
 
-/** Subscribers with unread messages, as far as memory can tell. */
+/** Subscribers with unread messages, by the state in memory. */
 function listCandidates(state: AppState, { rolled_id }: Cursor, isWhole: boolean): Candidate[] {
   const candidates: Candidate[] = []
   for (const member of state.members()) {
