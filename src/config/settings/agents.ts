@@ -61,19 +61,19 @@ export const agentsSettings = {
     'ASSISTANT_INSTRUCTIONS',
     null,
     text.max(32_768),
-    'What the ready-made assistant is told',
+    'Instructions of the ready-made assistant',
   ),
   toolDeny: setting(
     'TOOL_DENY',
     null,
     ranges,
-    'Addresses that functions and tool servers of agents may not reach; without it, those of WEBHOOK_DENY',
+    'Addresses that functions and tool servers of agents may not reach; without it, as WEBHOOK_DENY',
   ),
   toolAllow: setting(
     'TOOL_ALLOW',
     null,
     ranges,
-    'Addresses that they may reach beyond public, private and loopback ones; without it, those of WEBHOOK_ALLOW',
+    'Addresses that they may reach beyond public, private and loopback ones; without it, as WEBHOOK_ALLOW',
   ),
   functionSecret: setting(
     'FUNCTION_SECRET',

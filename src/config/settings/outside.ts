@@ -13,7 +13,7 @@ export const outsideSettings = {
     'WEBHOOK_PARALLEL',
     '8',
     integer(1, 100),
-    'Deliveries to one webhook at a time, of different apps; those of one app follow each other',
+    'Deliveries to one webhook at a time, of different apps; deliveries of one app follow each other',
   ),
   webhookSeconds: setting('WEBHOOK_SECONDS', '10', integer(1, 60), 'Time that a webhook receiver has to answer'),
   webhookDeny: setting('WEBHOOK_DENY', '', ranges, 'Addresses that webhooks may not reach, as in 10.0.0.0/8,fd00::/8'),
