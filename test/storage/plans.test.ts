@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { toLayout } from '../../bench/large/layout.ts'
 import { load } from '../../bench/large/load.ts'
 import { sizes } from '../../bench/large/size.ts'
+import { commonWord } from '../../bench/large/words.ts'
 import { listApps } from '../../src/resources/apps/lists/pages.ts'
 import { orderFields as appFields, type AppFilter } from '../../src/resources/apps/lists/source.ts'
 import { listNotifications, orderFields } from '../../src/resources/notifications/lists/pages.ts'
@@ -10,6 +11,7 @@ import type { Principal } from '../../src/auth/principal.ts'
 import { countBeforeIn } from '../../src/resources/content/lists/across/across.ts'
 import { KeptSearches } from '../../src/resources/content/lists/kept-search.ts'
 import { KnownPositions } from '../../src/resources/content/lists/known-positions.ts'
+import { isFoundIn } from '../../src/resources/content/lists/search.ts'
 import { listFiltered } from '../../src/resources/content/lists/list.ts'
 import { countLively, listLively } from '../../src/resources/content/lists/across/lively.ts'
 import { contentStore, orderFields as contentFields } from '../../src/resources/content/store.ts'
@@ -158,6 +160,22 @@ test.each([
     expect(pages).toBeLessThan(2 * alone.pages)
   },
 )
+
+test('a word that many messages of an app have is looked up in the index alone, however little memory is set', async () => {
+  const plan = await database.sql.begin(async tx => {
+    await tx`set local work_mem = '64kB'`
+    const isFound = isFoundIn(tx as unknown as Db, 'messages', [loud], {
+      ...toPage({}, contentFields, 'id'),
+      q: commonWord,
+    })
+    const [row] = await tx<{ plan: string }[]>`
+      explain (analyze, buffers off, format json) select t.id from messages t where ${isFound}`
+    return JSON.stringify(row)
+  })
+
+  expect(plan).toContain('"Bitmap Heap Scan"')
+  expect(plan).not.toMatch(/"Lossy Heap Blocks":[1-9]/)
+})
 
 test('the deployment is what the server would have made: totals that are kept are right', async () => {
   const { sql } = database
