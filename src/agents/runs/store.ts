@@ -1,7 +1,7 @@
 import { batch, type Batch } from '../../postgres/batch.ts'
 import type { Db } from '../../postgres/sql.ts'
 import { queueRunDeliveries, runJson } from './deliveries.ts'
-import { RunLost, type Finish, type ItemType, type RunError, type RunRow, type RunState } from './run.ts'
+import { RunLost, type ItemType, type RunError, type RunRow, type RunState } from './run.ts'
 
 /** The length of a lease that is not renewed, by the specification of runs. */
 export const leaseSeconds = 15
@@ -84,14 +84,10 @@ export async function cancelRunsOfAgent(db: Db, agent: number, at: Date): Promis
 }
 
 /** The end of a run, written by the commit of its reply. */
-export interface RunEnd {
-  id: number
-  state: RunState
-  error: RunError | null
-  finish: Finish | null
-  reply_type: ItemType | null
-  reply_id: number | null
-  busy_ms: number
+export interface RunEnd extends Pick<
+  RunRow,
+  'id' | 'state' | 'error' | 'finish' | 'reply_type' | 'reply_id' | 'busy_ms'
+> {
   ended_at: Date
 }
 

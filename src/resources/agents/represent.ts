@@ -3,7 +3,7 @@ import type { Principal } from '../../auth/principal.ts'
 import type { OfferedTool } from './tools.ts'
 import { verbatim } from '../../api/json.ts'
 import { actorOf } from '../users/represent.ts'
-import type { FunctionRow } from './functions/schema.ts'
+import type { FunctionDefinition } from '../../agents/tools/functions/function.ts'
 import type { ToolServerRow } from './servers/schema.ts'
 import type { AgentPerson } from './store.ts'
 
@@ -34,7 +34,7 @@ export function showAgentSummary({ person, row }: AgentPerson, { by, origin }: V
   }
 }
 
-export function showFunction({ name, description, method, url, headers, parameters }: FunctionRow) {
+export function showFunction({ name, description, method, url, headers, parameters }: FunctionDefinition) {
   return { name, description, method, url, headers: verbatim(headers), parameters: verbatim(parameters) }
 }
 

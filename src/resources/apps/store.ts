@@ -57,24 +57,11 @@ export async function isUidTaken(db: Db, app: number, uid: string): Promise<bool
   return rows.length > 0
 }
 
-export interface NewAppRow {
-  type: string
-  uid: string | null
-  name: string | null
-  description: string | null
-  metadata: Record<string, unknown> | null
-  tags: string[]
-  access: Access
-  directory_id: number | null
-  picture_id: number | null
-  is_joinable: boolean
-  pair: string | null
-  owner_id: number | null
-  rev: number
-  head_rev: number
-  created_at: Date
-  created_by: number
-}
+export type NewAppRow = Pick<
+  AppRow,
+  | ('type' | 'uid' | 'name' | 'description' | 'metadata' | 'tags' | 'access' | 'directory_id' | 'picture_id')
+  | ('is_joinable' | 'owner_id' | 'rev' | 'head_rev' | 'created_at' | 'created_by')
+> & { pair: string | null }
 
 /** Refused by the indexes apps_uid, apps_agent_chat_uid and apps_pair. */
 export async function insertApp(tx: Tx, row: NewAppRow): Promise<AppRow> {

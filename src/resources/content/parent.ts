@@ -8,15 +8,7 @@ import type { CountChange } from './store.ts'
 export type ParentType = 'post' | 'file'
 
 /** The columns of a post or file that its comments depend on. */
-export interface Parent {
-  id: number
-  app_id: number
-  /** The number of visible comments. */
-  comment_count: number
-  /** The number of comments ever made. */
-  made_count: number
-  trashed_at: Date | null
-}
+export type Parent = Pick<ContentRow, 'id' | 'app_id' | 'comment_count' | 'made_count' | 'trashed_at'>
 
 /** The interface of a resource whose items can have comments. */
 export interface ParentStore {

@@ -6,6 +6,7 @@ import { AppRefs, AppSummary, EventApp } from '../apps/schema.ts'
 import type { BlobRow } from '../blobs/schema.ts'
 import { toFileName } from '../blobs/schema.ts'
 import { UserSummary } from '../users/schema.ts'
+import type { ContentRow } from '../content/schema.ts'
 import { fileKinds, previewFormats } from './kinds.ts'
 
 const Name = z
@@ -87,27 +88,22 @@ export type AttachedTo = 'message' | 'post' | 'comment'
 export type FileBlob = Omit<BlobRow, 'created_at'>
 
 /** A row of `files`, with the blob of its current version. */
-export interface FileRow {
-  id: number
-  app_id: number
+export interface FileRow extends Omit<
+  ContentRow,
+  | 'parent_type'
+  | 'text'
+  | 'html'
+  | 'plain'
+  | `${'embed' | 'meeting'}_id`
+  | `${'attachment' | 'option' | 'reaction'}_count`
+> {
   /** The type of item that it is attached to; null for a file of a files app. */
   parent_type: AttachedTo | null
-  parent_id: number | null
   rev: number
   name: string
   /** Of the current version, as a sort key. */
   size: number
-  metadata: Record<string, unknown> | null
-  tags: string[]
   version_count: number
-  comment_count: number
-  made_count: number
-  star_count: number
-  created_at: Date
-  created_by: number
-  updated_at: Date | null
-  updated_by: number | null
-  trashed_at: Date | null
   blob: FileBlob
 }
 

@@ -46,22 +46,10 @@ export async function resolvePeople(db: Db, refs: readonly string[]): Promise<Ma
 }
 
 /** The writable columns of a user. */
-export interface UserRow {
-  uid: string | null
-  name: string | null
-  given_name: string | null
-  middle_name: string | null
-  family_name: string | null
-  nickname: string | null
-  email: string | null
-  phone_number: string | null
-  username: string | null
-  comment: string | null
-  picture_id: number | null
-  metadata: Record<string, unknown> | null
-  tags: string[]
-  display_name: string
-}
+export type UserRow = Omit<
+  User,
+  'id' | 'secret' | 'is_agent' | 'directories' | `${'created' | 'updated' | 'trashed'}_at`
+>
 
 export type StoredUser = UserRow & {
   id: number

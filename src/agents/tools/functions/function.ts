@@ -1,10 +1,10 @@
-export type FunctionMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /** An endpoint that an agent may call. */
 export interface FunctionDefinition {
   name: string
   description: string
-  method: FunctionMethod
+  method: (typeof methods)[number]
   /** `{name}` in its path and query is filled from the arguments. */
   url: string
   headers: Record<string, string> | null

@@ -1,7 +1,7 @@
 import { standardHeaders } from '../../../egress/standard-webhooks.ts'
 import type { Secret } from '../../../lib/secret.ts'
 import type { CallContext, ToolboxRequest } from '../tool.ts'
-import type { FunctionMethod } from './function.ts'
+import type { FunctionDefinition } from './function.ts'
 import type { FunctionRequest } from './request.ts'
 
 /** Set by the HTTP client; other values would make requests that servers take for attacks. */
@@ -17,7 +17,7 @@ const ofClient = new Set([
 ])
 
 interface Signed {
-  method: FunctionMethod
+  method: FunctionDefinition['method']
   request: FunctionRequest
   configured: Record<string, string>
   of: ToolboxRequest

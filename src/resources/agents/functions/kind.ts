@@ -1,15 +1,15 @@
 import type { ChildKind } from '../children/kind.ts'
 import { showFunction } from '../represent.ts'
 import { AgentFunction, AgentFunctions, FunctionUpdate, mostFunctions, NewAgentFunction } from './schema.ts'
-import type { FunctionRow } from './schema.ts'
+import type { FunctionDefinition } from '../../../agents/tools/functions/function.ts'
 import * as store from './store.ts'
 
 /** A new function, with defaults. */
-export function toRow({ name, description, method, url, headers, parameters }: NewAgentFunction): FunctionRow {
+export function toRow({ name, description, method, url, headers, parameters }: NewAgentFunction): FunctionDefinition {
   return { name, description, method: method ?? 'GET', url, headers: headers ?? null, parameters: parameters ?? null }
 }
 
-export const functionKind: ChildKind<FunctionRow, NewAgentFunction, FunctionUpdate> = {
+export const functionKind: ChildKind<FunctionDefinition, NewAgentFunction, FunctionUpdate> = {
   noun: { one: 'function', many: 'functions', article: 'a' },
   path: 'functions',
   table: 'agent_functions',

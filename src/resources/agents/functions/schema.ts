@@ -1,14 +1,12 @@
 import { z } from 'zod'
 import { MetadataInput } from '../../../api/shape.ts'
+import { methods, type FunctionDefinition } from '../../../agents/tools/functions/function.ts'
 import { searchToolName } from '../../../agents/tools/tool.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../children/address.ts'
 import type { StoredHeaders } from '../children/headers.ts'
 
 /** The most functions of one agent. */
 export const mostFunctions = 64
-
-export const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-export type FunctionMethod = (typeof methods)[number]
 
 const MethodInput = z
   .string()
@@ -46,18 +44,8 @@ export const AgentFunction = z
   .meta({ id: 'AgentFunction' })
 export const AgentFunctions = z.array(AgentFunction)
 
-/** A function with decrypted headers. */
-export interface FunctionRow {
-  name: string
-  description: string
-  method: FunctionMethod
-  url: string
-  headers: Record<string, string> | null
-  parameters: Record<string, unknown> | null
-}
-
 /** A row of `agent_functions`. */
-export interface StoredFunction extends Omit<FunctionRow, 'headers'> {
+export interface StoredFunction extends Omit<FunctionDefinition, 'headers'> {
   id: number
   headers: StoredHeaders
 }

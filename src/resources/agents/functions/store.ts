@@ -1,7 +1,8 @@
 import type { Db, Tx } from '../../../postgres/sql.ts'
 import type { Vault } from '../../../lib/vault.ts'
 import { openHeaders, sealHeaders } from '../children/headers.ts'
-import type { FunctionRow, StoredFunction } from './schema.ts'
+import type { FunctionDefinition } from '../../../agents/tools/functions/function.ts'
+import type { StoredFunction } from './schema.ts'
 
 /** In the order of adding. */
 export function listFunctions(db: Db, agent: number): Promise<StoredFunction[]> {
@@ -18,7 +19,7 @@ export async function findFunction(db: Db, agent: number, name: string): Promise
 }
 
 /** Stored functions with new ids, headers encrypted where keys are configured. */
-export async function toStored(tx: Tx, vault: Vault, rows: FunctionRow[]): Promise<StoredFunction[]> {
+export async function toStored(tx: Tx, vault: Vault, rows: FunctionDefinition[]): Promise<StoredFunction[]> {
   const numbers = await tx<{ id: number }[]>`
     select nextval(pg_get_serial_sequence('agent_functions', 'id')) as id from generate_series(1, ${rows.length})`
   return rows.map((row, place) => {
@@ -28,7 +29,7 @@ export async function toStored(tx: Tx, vault: Vault, rows: FunctionRow[]): Promi
 }
 
 /** A stored function with decrypted headers. */
-export function openFunction(vault: Vault, { id, ...row }: StoredFunction): FunctionRow {
+export function openFunction(vault: Vault, { id, ...row }: StoredFunction): FunctionDefinition {
   return { ...row, headers: openHeaders(vault, row.headers, { table: 'agent_functions', id }) }
 }
 

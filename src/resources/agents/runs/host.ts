@@ -41,7 +41,7 @@ export interface HostSettings {
   isTraced: boolean
 }
 
-interface HostOptions {
+export interface HostOptions {
   sql: Sql
   apps: Apps
   userCache: UserCache

@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Apps } from '../../../engine/apps.ts'
 import type { GlobalCommands } from '../../../engine/global/global-commands.ts'
 import type { SharedLog } from '../../../log/shared-log.ts'
-import type { UserCache } from '../../../auth/user-cache.ts'
-import type { Typing } from '../../../engine/typing.ts'
 import type { Bus } from '../../../cluster/bus.ts'
-import type { Providers } from '../../../agents/providers/provider.ts'
 import type { RunWatcher } from '../../../agents/runs/host.ts'
 import { logEnd, Runner, type RunnerSettings } from '../../../agents/runs/runner.ts'
 import { emptyEnded } from '../../../agents/runs/steps.ts'
 import { isAnyOpen, removeEnded } from '../../../agents/runs/store.ts'
-import type { Knowledge, OpenToolbox } from '../../../agents/tools/tool.ts'
-import type { Clock } from '../../../lib/clock.ts'
-import type { Log } from '../../../lib/log.ts'
-import type { Tracer } from '../../../lib/tracer.ts'
 import { inPortions } from '../../../jobs/portions.ts'
 import type { Job } from '../../../jobs/jobs.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -21,8 +13,9 @@ import { removeContext } from '../../items/writing/context-store.ts'
 import { Approvals } from '../approvals/approvals.ts'
 import { isAnyUnshown } from '../approvals/store.ts'
 import { TestChat, type TestAnswer, type TestQuestion, type TestWatcher } from '../test-chat/test-chat.ts'
+import type { AnsweringParts } from '../../../agents/runs/answering/answering.ts'
 import type { RunCounts } from './counts.ts'
-import { AppHost, type HostSettings } from './host.ts'
+import { AppHost, type HostSettings, type HostOptions } from './host.ts'
 import { cancelRun } from './list.ts'
 import type { Triggers } from './triggers.ts'
 
@@ -31,28 +24,14 @@ export interface RunSettings extends RunnerSettings, HostSettings {
   keepDays: number
 }
 
-interface RunnerParts {
-  sql: Sql
-  apps: Apps
+interface RunnerParts extends Omit<HostOptions, 'now'>, Pick<AnsweringParts, 'tracer' | 'clock'> {
   globalCommands: GlobalCommands
-  userCache: UserCache
   sharedLog: SharedLog
-  typing: Typing
   triggers: Triggers
-  providers: Providers
-  openToolbox: OpenToolbox
-  knowledge: Knowledge
-  readMaterials: ConstructorParameters<typeof AppHost>[0]['readMaterials']
   watcher: RunWatcher
   counts: RunCounts
   bus: Bus
-  /** The deployment's secret, for opaque ids. */
-  secret: string
   settings: RunSettings
-  /** Null where runs are not traced. */
-  tracer: Tracer | null
-  clock: Clock
-  log: Log
 }
 
 interface Started {

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { UserCache } from '../../../auth/user-cache.ts'
-import type { ConfiguredProvider, Providers } from '../../../agents/providers/provider.ts'
+import type { ConfiguredProvider } from '../../../agents/providers/provider.ts'
 import { answer, type AnsweringParts } from '../../../agents/runs/answering/answering.ts'
 import type { Briefing } from '../../../agents/runs/host.ts'
 import { RunEnds } from '../../../agents/runs/run.ts'
-import type { BoundTool, Knowledge, OpenToolbox, Toolbox } from '../../../agents/tools/tool.ts'
+import type { BoundTool, Toolbox } from '../../../agents/tools/tool.ts'
 import { NotFound } from '../../../lib/errors.ts'
-import type { Sql } from '../../../postgres/sql.ts'
 import { nameMentions } from '../../content/text/mention-syntax.ts'
 import { findPassages, noTools, toBriefing, toOpaqueId } from '../runs/prompts/briefing.ts'
 import { findAgent, type AgentPerson } from '../store.ts'
+import type { HostOptions } from '../runs/host.ts'
 import { TestJournal } from './test-journal.ts'
 
 /** A question for testing an agent. */
@@ -60,13 +59,10 @@ export interface TestAnswer {
   system: string
 }
 
-interface TestChatOptions extends AnsweringParts {
-  sql: Sql
-  userCache: UserCache
-  providers: Providers
-  openToolbox: OpenToolbox
-  knowledge: Knowledge
-  secret: string
+interface TestChatOptions
+  extends
+    AnsweringParts,
+    Pick<HostOptions, 'sql' | 'userCache' | 'providers' | 'openToolbox' | 'knowledge' | 'secret'> {
   settings: { inputTokens: number; runMs: number }
 }
 

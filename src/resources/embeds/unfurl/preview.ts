@@ -1,20 +1,13 @@
 import { toFrame } from './frame.ts'
 import type { PageHead } from './page.ts'
-import type { EmbedType } from '../schema.ts'
+import type { EmbedRow } from '../schema.ts'
 
 /** The preview of a URL before it is stored. `image` is a URL. */
-export interface Preview {
-  type: EmbedType
-  title: string | null
-  description: string | null
+export interface Preview extends Omit<
+  EmbedRow,
+  'id' | 'image_id' | 'image' | 'url' | 'actions' | 'metadata' | 'source' | `created_${'at' | 'by'}`
+> {
   image: string | null
-  author_name: string | null
-  author_url: string | null
-  provider_name: string | null
-  provider_url: string | null
-  html: string | null
-  width: number | null
-  height: number | null
 }
 
 /**

@@ -2,13 +2,8 @@ import { batch, batchOfIds } from '../../../postgres/batch.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import type { VersionRow } from '../schema.ts'
 
-interface NewVersion {
-  file_id: number
-  rev: number
-  app_id: number
+interface NewVersion extends Omit<VersionRow, 'blob'> {
   blob_id: number
-  created_at: Date
-  created_by: number
 }
 
 export const insertVersion = batch<NewVersion>({
