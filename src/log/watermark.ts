@@ -1,5 +1,4 @@
-import type { Sql } from '../postgres/sql.ts'
-import { findTransactions } from './transactions.ts'
+import type { Db, Sql } from '../postgres/sql.ts'
 import { usableMs } from './id-pool.ts'
 
 /** The observations of one `advance`. */
@@ -97,4 +96,11 @@ export class Watermark {
     this.#seen.splice(0, this.#passed)
     this.#passed = 0
   }
+}
+
+/** All transactions before `oldest` have ended; transactions that begin from now on have ids from `next` on. */
+async function findTransactions(db: Db): Promise<{ oldest: number; next: number }> {
+  const [row] = await db<{ oldest: string; next: string }[]>`
+    select pg_snapshot_xmin(now)::text as oldest, pg_snapshot_xmax(now)::text as next from pg_current_snapshot() now`
+  return { oldest: Number(row!.oldest), next: Number(row!.next) }
 }

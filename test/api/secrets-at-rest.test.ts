@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { sign } from '../../src/resources/webhooks/delivery/signature.ts'
+import { sign } from '../../src/resources/webhooks/delivery/attempt.ts'
 import { Secret } from '../../src/lib/secret.ts'
 import { Vault } from '../../src/lib/vault.ts'
 import { sealJob } from '../../src/resources/seals.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { signInRoutes } from '../../src/resources/admin/sign-in/routes.ts'
 import { createAboutRoutes } from '../../src/http/about/routes.ts'
-import { chooseRepresentation } from '../../src/http/request/representation.ts'
+import { chooseRepresentation } from '../../src/http/answer/representation.ts'
 import { Router } from '../../src/http/router.ts'
 import type { Contract } from '../../src/http/route.ts'
 import type { Scalars } from '../../src/api/json.ts'

@@ -1,12 +1,12 @@
 import { newApiKey } from '../../auth/api-key.ts'
-import { countKeys, findKey, listKeys, orderFields } from '../../auth/key-store.ts'
+import { countKeys, findKey, listKeys, orderFields, type KeyRow } from '../../auth/key-store.ts'
+import type { Principal } from '../../auth/principal.ts'
 import { reply } from '../../http/route.ts'
 import { route } from '../route.ts'
 import { invalid, NotFound } from '../../lib/errors.ts'
 import { toId } from '../../api/reference.ts'
 import { toPage, toPagedList } from '../../api/page.ts'
 import { createKey, revokeKey, updateKey } from './commands.ts'
-import { showKey } from './represent.ts'
 import {
   Key,
   KeyChange,
@@ -104,6 +104,11 @@ const revoke = route('DELETE /api/keys/{id}', {
 /** 422 for a time in the past: revoking does that visibly, and protects the last key. */
 function requireFuture(expiresAt: Date | null, now: Date): void {
   if (expiresAt !== null && expiresAt <= now) throw invalid({ expires_at: ['must be in the future'] })
+}
+
+function showKey(row: KeyRow, by: Principal) {
+  const { id, name, prefix, created_at, expires_at, revoked_at, last_used_at, hash } = row
+  return { id, name, prefix, created_at, expires_at, revoked_at, last_used_at, is_current: hash === by.credential }
 }
 
 export const routes = [create, list, get, update, revoke]

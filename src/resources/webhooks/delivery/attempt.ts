@@ -1,9 +1,9 @@
+import { createHmac } from 'node:crypto'
 import type { Span, Tracer } from '../../../lib/tracer.ts'
 import { standardHeaders } from '../../../egress/standard-webhooks.ts'
 import type { Egress } from '../../../egress/egress.ts'
 import { EgressFailed } from '../../../egress/egress-failed.ts'
 import type { Answer } from '../../../egress/exchange.ts'
-import { sign } from './signature.ts'
 import type { Outcome } from './store.ts'
 
 /** Bytes kept of a receiver's answer; the rest is not read. */
@@ -134,4 +134,9 @@ function describe({ status, headers, body, isCut }: Answer) {
   // With `stream`, the decoder holds back a truncated character. PostgreSQL stores no NUL.
   const text = new TextDecoder().decode(body, { stream: isCut }).replaceAll('\0', '\uFFFD')
   return { status_code: status, headers, body: text }
+}
+
+/** `sha256=` and the lower-case hex HMAC-SHA256 of the exact bytes sent, keyed by the webhook's secret. */
+export function sign(body: Buffer, secret: string): string {
+  return `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 }
