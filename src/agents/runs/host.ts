@@ -1,7 +1,7 @@
 import type { ConfiguredProvider, Turn } from '../providers/provider.ts'
 import type { Toolbox } from '../tools/tool.ts'
 import type { Finish, ItemType, RunError, RunRow } from './run.ts'
-import type { Lease } from './store.ts'
+import type { Lease } from './lease-store.ts'
 
 /** What a run begins with, read anew by each node that continues it. */
 export interface Briefing {

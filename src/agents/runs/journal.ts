@@ -5,7 +5,8 @@ import type { Usage } from './answering/ask-model.ts'
 import type { RunRow } from './run.ts'
 import { addUsage, endCallStep, insertCallStep, insertModelStep, listSteps } from './steps.ts'
 import type { BegunCall, EndedCall, ModelStep, StepRow } from './steps.ts'
-import { recordFirstText, recordModel, saveThread, type Lease } from './store.ts'
+import { recordFirstText, recordModel, type Lease } from './lease-store.ts'
+import { saveThread } from './store.ts'
 
 /**
  * Records the steps of a run before anything follows from them. Methods reject with RunLost where the run is not this

@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { RunLost } from './run.ts'
-import { leaseSeconds, renewLeases, type Renewed } from './store.ts'
+import { leaseSeconds, renewLeases, type Renewed } from './lease-store.ts'
 
 /** A third of a lease: two renewals may fail before it expires. */
 const renewMs = 5_000

@@ -7,6 +7,7 @@ import { StoredJournal } from './journal.ts'
 import { Leases } from './leases.ts'
 import { findOverLimit, type RunLimits } from './answering/limits.ts'
 import { RunEnds, RunLost, type RunRow } from './run.ts'
+import * as leases from './lease-store.ts'
 import * as store from './store.ts'
 
 export interface RunnerSettings {
@@ -55,7 +56,7 @@ const checkMs = 5_000
 /** A run being worked on. */
 interface Active {
   run: RunRow
-  lease: store.Lease
+  lease: leases.Lease
   beganMs: number
   aborting: AbortController
   progress: Progress
@@ -151,7 +152,7 @@ export class Runner {
         await this.#merge()
         while (this.#active.size < settings.atOnce && !this.#isStopping) {
           const claimedMs = nowMs()
-          const run = await store.claimRun(sql, this.#node)
+          const run = await leases.claimRun(sql, this.#node)
           if (run === null) break
           this.#begin(run, claimedMs)
         }
@@ -255,7 +256,7 @@ export class Runner {
     if (over !== null) throw new RunEnds('failed', over.error, over.isTold)
     const outcome = await this.#converse(active)
     if (outcome.state === 'waiting') {
-      await store.pauseRun(sql, lease, this.#busyMs(active))
+      await leases.pauseRun(sql, lease, this.#busyMs(active))
       this.#options.watcher.onChange(run, { state: 'waiting' })
       return
     }
@@ -284,11 +285,11 @@ export class Runner {
     const { sql, log } = this.#options
     if (reason instanceof RunLost) return await this.#endCancelled(active)
     const busyMs = this.#busyMs(active)
-    if (reason instanceof Draining) return await store.releaseRun(sql, lease, { busyMs })
+    if (reason instanceof Draining) return await leases.releaseRun(sql, lease, { busyMs })
     const end = reason instanceof OutOfTime ? new RunEnds('failed', 'timeout', true) : reason
     if (!(end instanceof RunEnds)) {
       log.error({ run: run.id, error: end }, 'A run failed; it is tried again')
-      return await store.releaseRun(sql, lease, { delayMs: faultPauseMs, isFault: true, busyMs })
+      return await leases.releaseRun(sql, lease, { delayMs: faultPauseMs, isFault: true, busyMs })
     }
     const { state, error, isTold } = end
     if (isTold) {
@@ -301,7 +302,7 @@ export class Runner {
         // The agent may not write there, or there is no one to tell.
       }
     }
-    if (await store.endQuietly(sql, lease, { state, error, busyMs }))
+    if (await leases.endQuietly(sql, lease, { state, error, busyMs }))
       this.#notifyWatchers(run, { state, error, requestId: null })
   }
 
@@ -315,7 +316,7 @@ export class Runner {
       if (!(error instanceof RunEnds) || answer.state !== 'done') throw error
       const { state, error: code } = error
       const busyMs = this.#busyMs(active)
-      const isEnded = await store.endQuietly(this.#options.sql, lease, { state, error: code, busyMs })
+      const isEnded = await leases.endQuietly(this.#options.sql, lease, { state, error: code, busyMs })
       if (isEnded) this.#notifyWatchers(run, { state, error: code, requestId: null })
     }
   }

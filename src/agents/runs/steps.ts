@@ -3,7 +3,7 @@ import type { Sql } from '../../postgres/sql.ts'
 import type { Call, CallResult } from '../providers/provider.ts'
 import type { Usage } from './answering/ask-model.ts'
 import { RunLost } from './run.ts'
-import type { Lease } from './store.ts'
+import type { Lease } from './lease-store.ts'
 
 export type CallKind = 'function' | 'mcp' | 'search'
 export type StepKind = 'model' | CallKind

@@ -1,13 +1,8 @@
 import { batch, type Batch } from '../../postgres/batch.ts'
 import type { Db } from '../../postgres/sql.ts'
+import type { Lease } from './lease-store.ts'
 import { queueRunDeliveries, runJson } from './deliveries.ts'
-import { RunLost, type ItemType, type RunError, type RunRow, type RunState } from './run.ts'
-
-/** The length of a lease that is not renewed, by the specification of runs. */
-export const leaseSeconds = 15
-
-/** Concurrent runs of one agent in one app, on all nodes. A guess: what the members of a room can read. */
-const runningLimit = 4
+import { RunLost, type ItemType, type RunRow } from './run.ts'
 
 /** Waiting runs of one conversation; beyond it, the oldest are merged into later ones. A guess. */
 const waitingLimit = 3
@@ -124,40 +119,6 @@ export const queueEndDeliveries = batch<RunEnd>({
       from ${rows} r join agent_runs a on a.id = r.id where r.state in ('done', 'failed')`),
 })
 
-/** The node that works on a run; writes for the run require that it still does. */
-export interface Lease {
-  run: number
-  node: string
-}
-
-/**
- * Leases the run that has waited longest and may begin, or continue because its node is gone; null without one. One of
- * a conversation at a time, in the order of their triggers. Two concurrent nodes may exceed an agent's limit in an app
- * by one: harmless. Served by agent_runs_due, agent_runs_conversation, agent_runs_running.
- */
-export async function claimRun(db: Db, node: string): Promise<RunRow | null> {
-  const [row] = await db<RunRow[]>`
-    update agent_runs r
-    set state = 'running', leased_by = ${node}, leased_until = now() + make_interval(secs => ${leaseSeconds}),
-      began_at = coalesce(r.began_at, now()), attempts = r.attempts + (r.state = 'running')::int
-    where r.id = (
-      select c.id from agent_runs c
-      where c.state in ('queued', 'running') and c.due_at <= now()
-        and (c.state = 'queued' or c.leased_until < now())
-        and not exists (
-          select from agent_runs e
-          where e.conversation = c.conversation and e.id <> c.id and e.state in ('queued', 'running')
-            and (e.id < c.id or (e.state = 'running' and e.leased_until > now())))
-        and (
-          select count(*) from agent_runs o
-          where o.agent_id = c.agent_id and o.app_id = c.app_id and o.state = 'running' and o.leased_until > now()
-        ) < ${runningLimit}
-      order by c.due_at, c.id
-      for update of c skip locked limit 1)
-    returning r.*`
-  return row ?? null
-}
-
 /**
  * Ends the oldest waiting runs of conversations above the limit as merged: later runs have their triggers in the
  * history. Runs that have begun do not count. Returns the ended runs.
@@ -190,46 +151,6 @@ export function listWaiting(db: Db, seconds: number, limit: number): Promise<Run
     order by due_at, id limit ${limit}`
 }
 
-/** A lease as PostgreSQL has it. */
-export interface Renewed {
-  id: number
-  /** False: the run was taken away, or has ended. */
-  is_held: boolean
-  state: RunState
-  keeps_text: boolean
-}
-
-/** Extends the leases of a node; tells for each run whether the node still holds it. Deleted runs are missing. */
-export function renewLeases(db: Db, node: string, runs: number[]): Promise<Renewed[]> {
-  return db<Renewed[]>`
-    with renewed as (
-      update agent_runs set leased_until = now() + make_interval(secs => ${leaseSeconds})
-      where id = any(${runs}::bigint[]) and leased_by = ${node} and state = 'running' returning id
-    )
-    select r.id, r.state, r.keeps_text, exists (select from renewed n where n.id = r.id) as is_held
-    from agent_runs r where r.id = any(${runs}::bigint[])`
-}
-
-/** Releases a run to any node, after `delayMs`; `isFault` counts like a lost lease. */
-export async function releaseRun(
-  db: Db,
-  { run, node }: Lease,
-  { delayMs = 0, isFault = false, busyMs = 0 } = {},
-): Promise<void> {
-  await db`
-    update agent_runs set state = 'queued', due_at = now() + make_interval(secs => ${delayMs / 1000}), leased_by = null,
-      leased_until = null, attempts = attempts + ${isFault ? 1 : 0}, busy_ms = busy_ms + ${Math.round(busyMs)}
-    where id = ${run} and leased_by = ${node} and state = 'running'`
-}
-
-/** Suspends a run until its calls are approved: it holds no lease, and its conversation continues. Throws RunLost. */
-export async function pauseRun(db: Db, { run, node }: Lease, busyMs: number): Promise<void> {
-  const { count } = await db`
-    update agent_runs set state = 'waiting', leased_by = null, leased_until = null, busy_ms = busy_ms + ${busyMs}
-    where id = ${run} and leased_by = ${node} and state = 'running'`
-  if (count === 0) throw new RunLost()
-}
-
 /** A condition: a run is open. Served by agent_runs_open. */
 export const isAnyOpen = `exists (select from agent_runs where state in ('queued', 'running', 'waiting'))`
 
@@ -240,53 +161,6 @@ export async function resumeRuns(db: Db): Promise<number> {
     where r.state = 'waiting'
       and not exists (select from agent_approvals a where a.run_id = r.id and a.state in ('pending', 'lapsed'))`
   return count
-}
-
-/** Ends a run without a reply. False where this node has lost it. */
-export async function endQuietly(
-  db: Db,
-  { run, node }: Lease,
-  { state, error, busyMs }: { state: RunState; error: RunError | null; busyMs: number },
-): Promise<boolean> {
-  const [row] = await db<{ count: number }[]>`
-    with ended as (
-      update agent_runs set state = ${state}, error = ${error}, ended_at = now(), leased_by = null,
-        leased_until = null, busy_ms = busy_ms + ${Math.round(busyMs)}
-      where id = ${run} and leased_by = ${node} and state = 'running' returning *
-    ), told as (${db.unsafe(
-      queueRunDeliveries(`
-        select 'run_failed' as action, e.agent_id as actor_id, ${runJson('e')} as run, null::jsonb as approval,
-          e.ended_at as at
-        from ended e where e.state = 'failed'`),
-    )})
-    select count(*) as count from ended`
-  return row!.count > 0
-}
-
-/** Records the provider and model. Throws RunLost. */
-export async function recordModel(db: Db, lease: Lease, provider: string, model: string): Promise<void> {
-  const { count } = await db`
-    update agent_runs set provider = ${provider}, model = ${model}
-    where id = ${lease.run} and leased_by = ${lease.node} and state = 'running'`
-  if (count === 0) throw new RunLost()
-}
-
-/** Records when the first text arrived. */
-export async function recordFirstText(db: Db, { run, node }: Lease): Promise<void> {
-  await db`
-    update agent_runs set first_text_at = now()
-    where id = ${run} and leased_by = ${node} and state = 'running' and first_text_at is null`
-}
-
-/**
- * The run, locked until the transaction ends, so that only its holder commits with it. Throws RunLost where this node
- * is not the holder.
- */
-export async function lockRun(db: Db, { run, node }: Lease): Promise<RunRow> {
-  const [row] = await db<RunRow[]>`
-    select * from agent_runs where id = ${run} and leased_by = ${node} and state = 'running' for update`
-  if (row === undefined) throw new RunLost('The run is not this node’s any more')
-  return row
 }
 
 /** The run, locked as by `lockRun`, where a user has cancelled it and keeps its text, which was not posted yet. */

@@ -3,6 +3,7 @@ import { audit, differences } from '../../audit/audit.ts'
 import { NotFound } from '../../lib/errors.ts'
 import { openSecret, sealOldSecret, sealSecret } from './delivery/webhook-secret.ts'
 import { WebhookIsDisabled } from './schema.ts'
+import * as records from './delivery/record-store.ts'
 import * as store from './store.ts'
 
 /** A webhook in responses. The secret is not part of it, nor of the responses that are stored for repetition. */
@@ -41,7 +42,7 @@ export const updateWebhook = globalCommand(
     const after = { ...before, ...change, ...fresh, secret: sealed }
     await store.updateWebhook(work.sql, after)
     // On enabling too: a commit that began before the webhook was disabled may have queued deliveries since.
-    if (after.is_enabled !== before.is_enabled) await store.removeQueued(work.sql, id)
+    if (after.is_enabled !== before.is_enabled) await records.removeQueued(work.sql, id)
     const changed = differences(before, after, ['triggers', 'is_enabled', 'retries'])
     if (changed !== null) audit(work, { action: 'webhook_updated', target: toTarget(after), ...changed })
     work.changed('webhook_changed', 'webhook', id)
@@ -82,7 +83,7 @@ export const disableFailing = globalCommand(
     const since = before.failing_since.toISOString().slice(0, 16)
     const reason = `No delivery has succeeded since ${since}Z`
     await store.updateWebhook(work.sql, { ...before, is_enabled: false, disabled_reason: reason })
-    await store.removeQueued(work.sql, id)
+    await records.removeQueued(work.sql, id)
     audit(work, { action: 'webhook_disabled', target: toTarget(before), after: { reason } })
     work.changed('webhook_changed', 'webhook', id)
     return true
@@ -100,17 +101,17 @@ export const deleteWebhook = globalCommand('deleteWebhook', async (work: GlobalW
 
 export interface Redelivery {
   webhook: number
-  ref: store.DeliveryRef
+  ref: records.DeliveryRef
 }
 
 /** Queues the body of a delivery again, under a new guid. 400 where the webhook is disabled. */
 export const redeliver = globalCommand(
   'redeliver',
-  async (work: GlobalWork, { webhook, ref }: Redelivery): Promise<store.DeliveryRow> => {
+  async (work: GlobalWork, { webhook, ref }: Redelivery): Promise<records.DeliveryRow> => {
     const stored = await store.lockWebhook(work.sql, webhook)
     if (stored === null) throw NotFound()
     if (!stored.is_enabled) throw WebhookIsDisabled({ webhook })
-    const copy = await store.copyDelivery(work.sql, { webhook, ref, now: work.now })
+    const copy = await records.copyDelivery(work.sql, { webhook, ref, now: work.now })
     if (copy === null) throw NotFound()
     audit(work, { action: 'delivery_repeated', target: toTarget(stored), after: { delivery: copy.id } })
     work.changed('delivery_queued', 'webhook', webhook)
@@ -135,7 +136,7 @@ export const redeliverFailed = globalCommand(
     if (stored === null) throw NotFound()
     if (!stored.is_enabled) throw WebhookIsDisabled({ webhook })
     const wanted = { webhook, since, until, limit: mostRedelivered, now: work.now }
-    const count = await store.copyFailed(work.sql, wanted)
+    const count = await records.copyFailed(work.sql, wanted)
     if (count === 0) return 0
     audit(work, { action: 'deliveries_repeated', target: toTarget(stored), after: { count } })
     work.changed('delivery_queued', 'webhook', webhook)

@@ -2,7 +2,8 @@ import type { Write } from '../../engine/command.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
 import type { AppEvent } from '../../engine/event.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { insertDeliveries, listEnabled, type NewDelivery } from './store.ts'
+import { insertDeliveries, type NewDelivery } from './delivery/record-store.ts'
+import { listEnabled } from './store.ts'
 
 /** The facts of an event from which the payload is made when it is sent. */
 export interface DeliveryFacts {

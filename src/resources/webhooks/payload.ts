@@ -15,7 +15,7 @@ import { redactApp } from '../apps/naming.ts'
 import { showPicture } from '../blobs/pictures/picture.ts'
 import { actorOf } from '../users/represent.ts'
 import type { DeliveryFacts } from './consumer.ts'
-import { findLastOfApp } from './store.ts'
+import { findLastOfApp } from './delivery/record-store.ts'
 
 interface PayloadParts {
   sql: Sql

@@ -1,6 +1,6 @@
 import { verbatim } from '../../api/json.ts'
 import type { ShownWebhook } from './commands.ts'
-import type { DeliveryRow, DeliverySummaryRow } from './store.ts'
+import type { DeliveryRow, DeliverySummaryRow } from './delivery/record-store.ts'
 
 export function showWebhook(webhook: ShownWebhook) {
   const { id, payload_url, triggers, is_enabled, retries, failing_since, disabled_reason } = webhook

@@ -28,6 +28,7 @@ import {
   Webhooks,
   WebhookUpdate,
 } from './schema.ts'
+import * as records from './delivery/record-store.ts'
 import * as store from './store.ts'
 
 const create = route('POST /api/webhooks', {
@@ -52,7 +53,7 @@ const get = route('GET /api/webhooks/{id}', {
   async handle({ params }, { sql, now }) {
     const webhook = await store.findWebhook(sql, toId(params.id))
     if (webhook === null) throw NotFound()
-    const health = await store.findHealth(sql, webhook.id, new Date(now().getTime() - 24 * 3_600_000))
+    const health = await records.findHealth(sql, webhook.id, new Date(now().getTime() - 24 * 3_600_000))
     return reply(200, { ...showWebhook(webhook), ...health })
   },
 })
@@ -112,8 +113,8 @@ const listOfDeliveries = route('GET /api/webhooks/{id}/deliveries', {
     if ((await store.findWebhook(sql, webhook)) === null) throw NotFound()
     const page = toPage(query, store.orderFields, 'id desc')
     const filter = toFilter(query, webhook)
-    const count = await store.countDeliveries(sql, filter, page)
-    const deliveries = page.countOnly ? [] : await store.listDeliveries(sql, filter, page)
+    const count = await records.countDeliveries(sql, filter, page)
+    const deliveries = page.countOnly ? [] : await records.listDeliveries(sql, filter, page)
     return reply(200, toPagedList(page, count, deliveries.map(showDeliverySummary)))
   },
 })
@@ -125,7 +126,7 @@ const getDelivery = route('GET /api/webhooks/{id}/deliveries/{delivery}', {
   replies: { 200: Delivery },
   problems: [NotFound],
   async handle({ params }, { sql }) {
-    const delivery = await store.findDelivery(sql, toId(params.id), toDeliveryRef(params.delivery))
+    const delivery = await records.findDelivery(sql, toId(params.id), toDeliveryRef(params.delivery))
     if (delivery === null) throw NotFound()
     return reply(200, showDelivery(delivery))
   },
@@ -152,8 +153,8 @@ const listAll = route('GET /api/deliveries', {
   async handle({ query }, { sql }) {
     const page = toPage(query, store.orderFields, 'id desc')
     const filter = toFilter(query, query.webhook)
-    const count = await store.countDeliveries(sql, filter, page)
-    const deliveries = page.countOnly ? [] : await store.listDeliveries(sql, filter, page)
+    const count = await records.countDeliveries(sql, filter, page)
+    const deliveries = page.countOnly ? [] : await records.listDeliveries(sql, filter, page)
     return reply(200, toPagedList(page, count, deliveries.map(showDeliverySummary)))
   },
 })
@@ -209,12 +210,12 @@ const test = route('POST /api/webhooks/{id}/test', {
       body: writeJson({ id: 0, action: ping, actor: actorOf(userCache.show(by.user), origin) }, 'string'),
     })
     const filed = { webhook: id, guid, trigger: ping, action: ping, now: now() }
-    return reply(200, showDelivery(await store.insertAttempt(sql, filed, outcome)))
+    return reply(200, showDelivery(await records.insertAttempt(sql, filed, outcome)))
   },
 })
 
 /** Of one webhook, at most the kept records are listed. */
-function toFilter({ action, status, event, since, until }: DeliveryListing, webhook?: number): store.DeliveryFilter {
+function toFilter({ action, status, event, since, until }: DeliveryListing, webhook?: number): records.DeliveryFilter {
   return { webhook, action, status, event, since, until, limit: keepRecords }
 }
 
@@ -233,7 +234,7 @@ function toSettings({
   }
 }
 
-function toDeliveryRef(text: string): store.DeliveryRef {
+function toDeliveryRef(text: string): records.DeliveryRef {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text) ? { guid: text } : { id: toId(text) }
 }
 

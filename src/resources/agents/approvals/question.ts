@@ -1,7 +1,7 @@
 import { loadingCommand } from '../../../engine/command.ts'
 import type { Question } from '../../../agents/runs/host.ts'
 import type { RunRow } from '../../../agents/runs/run.ts'
-import { lockRun, type Lease } from '../../../agents/runs/store.ts'
+import { lockRun, type Lease } from '../../../agents/runs/lease-store.ts'
 import { numbersForItem } from '../../items/writing/make.ts'
 import type { PreparedContent } from '../../items/writing/prepare.ts'
 import { findParent, makeReply, type Place } from '../runs/reply.ts'
