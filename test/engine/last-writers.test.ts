@@ -10,7 +10,7 @@ function createNodes<Name extends string>(...names: Name[]) {
 
 test('the one node that writes to an app is to write to it again', () => {
   const { nodes } = createNodes('ann', 'ben')
-  for (const node of Object.values(nodes)) node.wrote(1, 'ann')
+  for (const node of Object.values(nodes)) node.recordWrite(1, 'ann')
 
   expect(nodes.ben.find(1)).toBe('ann')
   expect(nodes.ann.find(1)).toBeNull()
@@ -22,7 +22,7 @@ test('of several that write to an app all prefer the same one, in whatever order
   const names = ['ann', 'ben', 'cid'] as const
   const owners = Array.from({ length: 300 }, (_, app) => {
     names.forEach((name, at) => {
-      for (const writer of [...names.slice(at), ...names.slice(0, at)]) nodes[name].wrote(app, writer)
+      for (const writer of [...names.slice(at), ...names.slice(0, at)]) nodes[name].recordWrite(app, writer)
     })
     const found = names.map(name => nodes[name].find(app) ?? name)
     expect(new Set(found).size).toBe(1)
@@ -34,41 +34,41 @@ test('of several that write to an app all prefer the same one, in whatever order
 
 test('a node that writes to an app for the clients of others alone leaves it to them after two seconds', () => {
   const { clock, nodes } = createNodes('ann', 'ben')
-  nodes.ben.wrote(1, 'ann')
-  nodes.ann.serves(1)
+  nodes.ben.recordWrite(1, 'ann')
+  nodes.ann.recordForwarded(1)
   clock.nowMs = 2_000
   expect(nodes.ann.isForOthers(1)).toBe(false)
   clock.nowMs = 2_001
-  nodes.ann.serves(1)
+  nodes.ann.recordForwarded(1)
   expect(nodes.ann.isForOthers(1)).toBe(true)
 
-  nodes.ben.wrote(1, 'ann')
-  nodes.ben.leaves(1, 'ann')
+  nodes.ben.recordWrite(1, 'ann')
+  nodes.ben.recordHandover(1, 'ann')
   expect(nodes.ben.find(1)).toBeNull()
 
-  nodes.ann.uses(1)
+  nodes.ann.recordOwnUse(1)
   expect(nodes.ann.isForOthers(1)).toBe(false)
 })
 
 test('what only clients of this node write to is not written for others', () => {
   const { clock, nodes } = createNodes('ann')
-  nodes.ann.uses(1)
+  nodes.ann.recordOwnUse(1)
   clock.nowMs = 10_000
   expect(nodes.ann.isForOthers(1)).toBe(false)
 })
 
 test('a node that wrote some seconds ago counts no more, and one that was silent for some seconds counts again', () => {
   const { clock, nodes } = createNodes('ann', 'ben')
-  nodes.ben.wrote(1, 'ann')
+  nodes.ben.recordWrite(1, 'ann')
   clock.nowMs = 2_000
   expect(nodes.ben.find(1)).toBe('ann')
   clock.nowMs = 2_001
   expect(nodes.ben.find(1)).toBeNull()
 
-  nodes.ben.wrote(1, 'ann')
-  nodes.ben.silence('ann')
+  nodes.ben.recordWrite(1, 'ann')
+  nodes.ben.suspend('ann')
   expect(nodes.ben.find(1)).toBeNull()
   clock.nowMs += 5_000
-  nodes.ben.wrote(1, 'ann')
+  nodes.ben.recordWrite(1, 'ann')
   expect(nodes.ben.find(1)).toBe('ann')
 })

@@ -128,8 +128,8 @@ export function broadcastChanges(parts: ChangeBroadcastParts): (listener: MovedL
     }
     const forOthers = new Set(message.forOthers)
     for (const { app } of moved) {
-      if (forOthers.has(app)) lastWriters.leaves(app, message.node)
-      else lastWriters.wrote(app, message.node)
+      if (forOthers.has(app)) lastWriters.recordHandover(app, message.node)
+      else lastWriters.recordWrite(app, message.node)
     }
     if (message.node !== node) {
       otherNodes.committed(message.node, message.waiting ?? 0)

@@ -110,7 +110,7 @@ export class Forwarding {
     const { bus, node, lastWriters } = parts
     const ends = [
       bus.subscribe(channelOf(node), message => this.#onMessage(message as Message)),
-      bus.subscribe(leavingChannel, message => lastWriters.silence((message as Leaving).from)),
+      bus.subscribe(leavingChannel, message => lastWriters.suspend((message as Leaving).from)),
     ]
     this.#end = () => ends.forEach(end => end())
   }
@@ -123,7 +123,7 @@ export class Forwarding {
   /** Sends a command to the node that writes to its app. Returns false where this node is to run it. */
   tryForward(app: number, pending: PendingCommand): boolean {
     const { lastWriters, commands } = this.#parts
-    lastWriters.uses(app)
+    lastWriters.recordOwnUse(app)
     const node = lastWriters.find(app)
     if (node === null || this.#isStopping) return false
     const { command, input, by } = pending
@@ -187,7 +187,7 @@ export class Forwarding {
   }
 
   #onRequest(from: string, [ticket, name, app, by, input, key, request]: Request): void {
-    this.#parts.lastWriters.serves(app)
+    this.#parts.lastWriters.recordForwarded(app)
     const command = this.#parts.commands.get(name)
     // A node of another version sent the command, and can run it.
     if (command === undefined || this.#isStopping) return void this.#messageTo(from).answers.push([ticket, 'left'])
@@ -244,7 +244,7 @@ export class Forwarding {
       for (const { node, sentAt } of this.#sent.values()) {
         // The map is in the order of sending.
         if (sentAt > latest) break
-        this.#parts.lastWriters.silence(node)
+        this.#parts.lastWriters.suspend(node)
         this.#recall(sent => sent.node === node)
       }
       if (this.#sent.size > 0) this.#sweepLater()

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 const freshMs = 2_000
 
 /** How long no command is sent to a node that did not answer. A guess: longer than a timeout for its next answer. */
-const silentMs = 5_000
+const suspendedMs = 5_000
 
 /** Apps that are remembered at one time. A guess: a few megabytes, and far more than are written to in `freshMs`. */
 const capacity = 20_000
@@ -19,7 +19,7 @@ export class LastWriters {
   readonly #nowMs: () => number
   /** App → node → the time of the last message that it has written there. */
   readonly #writers = new LRUCache<number, Map<string, number>>({ max: capacity })
-  readonly #silentUntil = new Map<string, number>()
+  readonly #suspendedUntil = new Map<string, number>()
   /** App that other nodes forward commands for to this one → when this node's own clients last wrote to it. */
   readonly #served = new LRUCache<number, number>({ max: capacity })
 
@@ -30,7 +30,7 @@ export class LastWriters {
   }
 
   /** Records that a node has written to the app. */
-  wrote(app: number, node: string): void {
+  recordWrite(app: number, node: string): void {
     const writers = this.#writers.get(app) ?? new Map<string, number>()
     writers.set(node, this.#nowMs())
     this.#writers.set(app, writers)
@@ -44,7 +44,7 @@ export class LastWriters {
     let preferred: string | null = null
     for (const [node, atMs] of writers) {
       if (nowMs - atMs > freshMs) writers.delete(node)
-      else if ((this.#silentUntil.get(node) ?? 0) <= nowMs)
+      else if ((this.#suspendedUntil.get(node) ?? 0) <= nowMs)
         preferred = preferred === null || rank(node, app) > rank(preferred, app) ? node : preferred
     }
     if (writers.size === 0) this.#writers.delete(app)
@@ -52,17 +52,17 @@ export class LastWriters {
   }
 
   /** Records that a node writes to the app for clients of other nodes alone: these should write to it themselves. */
-  leaves(app: number, node: string): void {
+  recordHandover(app: number, node: string): void {
     this.#writers.peek(app)?.delete(node)
   }
 
   /** Records that a client of this node writes to the app. */
-  uses(app: number): void {
+  recordOwnUse(app: number): void {
     if (this.#served.has(app)) this.#served.set(app, this.#nowMs())
   }
 
   /** Records that another node forwards a command for the app to this one. */
-  serves(app: number): void {
+  recordForwarded(app: number): void {
     if (this.#served.get(app) === undefined) this.#served.set(app, this.#nowMs())
   }
 
@@ -72,11 +72,11 @@ export class LastWriters {
     return usedAtMs !== undefined && this.#nowMs() - usedAtMs > freshMs
   }
 
-  /** Records that a node does not answer, or is stopping. */
-  silence(node: string): void {
+  /** Sends a node nothing for some time: it does not answer, or is stopping. */
+  suspend(node: string): void {
     const nowMs = this.#nowMs()
-    for (const [other, untilMs] of this.#silentUntil) if (untilMs < nowMs) this.#silentUntil.delete(other)
-    this.#silentUntil.set(node, nowMs + silentMs)
+    for (const [other, untilMs] of this.#suspendedUntil) if (untilMs < nowMs) this.#suspendedUntil.delete(other)
+    this.#suspendedUntil.set(node, nowMs + suspendedMs)
   }
 }
 
