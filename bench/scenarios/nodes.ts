@@ -1,4 +1,5 @@
 import { hall, native, toJob } from '../crowd.ts'
+import { untilNothingWaits } from '../drain.ts'
 import { ratioOf, type Measurement, type Target } from '../figures.ts'
 import { toRequest } from '../load/http-connection.ts'
 import { measureBroadcast, measureExchange } from '../measure.ts'
@@ -144,28 +145,49 @@ function chooseSetups(only: string): Setup[] {
 const toLabel = (setup: string, work: Work, spread: Spread) =>
   `${setup}, ${work}${setup.startsWith('1') ? '' : `, ${spread}`}`
 
-/** How long a single node is warmed up by each work. Within the first few seconds a send comes to take two thirds (measured). */
+/** How long each node is warmed up by each work. Within the first few seconds a send comes to take two thirds (measured). */
 const warmUpSeconds = 2
 
-/** Each node gets as many requests as a single one would: Node.js compiles what it runs often, later where it gets fewer. */
+/**
+ * Node.js compiles what it runs often, later where it runs less: so each node gets as many requests as a single one,
+ * alone; then all of them get some together, as only then commands go from one to another.
+ */
 async function warmUp(stage: Stage, setup: Setup): Promise<void> {
-  const seconds = stage.isTrial ? stage.seconds : warmUpSeconds * setup.nodes
-  await measure({ ...stage, seconds }, setup, 'sends', 'at random')
-  await measure({ ...stage, seconds }, setup, 'pages', 'at random')
+  const some = { ...stage, seconds: stage.isTrial ? stage.seconds : warmUpSeconds }
+  for (let node = 0; node < setup.nodes; node++) {
+    for (const work of ['sends', 'pages'] as const) {
+      const connections = toConnections(stage.rooms.rooms!, work)
+      await measureExchange(
+        some,
+        { label: 'Warm-up', subject: 'parley', unit: work },
+        { connections, places: toPlaces(() => node) },
+      )
+    }
+  }
+  if (setup.nodes > 1) await measure(some, setup, 'sends', 'at random')
 }
 
+/** Begins when nothing is left to do of what was done before: a node that is in a rush puts that off, for some seconds. */
 async function measure(stage: Stage, { name, nodes }: Setup, work: Work, spread: Spread): Promise<Measurement> {
+  await untilNothingWaits(stage.parley)
   const described = { label: toLabel(name, work, spread), subject: name === single ? 'baseline' : 'parley' } as const
   const rooms = stage.rooms.rooms!
   if (work === 'deliveries') {
     const job = toJob(stage.rooms.hall![0]!, native, stage)
     return (await measureBroadcast(stage, { ...described, unit: 'deliveries' }, job)).measurement
   }
-  const places = Array.from({ length: connections }, (_, at) => toPlace(at, rooms.length, spread) % nodes)
-  if (work === 'pages')
-    return measureExchange(stage, { ...described, unit: 'pages' }, { connections: toReads(rooms), places })
-  const chosen = work === 'sends' ? rooms : rooms.slice(0, 1)
-  return measureExchange(stage, { ...described, unit: 'sends' }, { connections: toSends(chosen, connections), places })
+  const places = toPlaces(at => toPlace(at, rooms.length, spread) % nodes)
+  const unit = work === 'pages' ? 'pages' : 'sends'
+  return measureExchange(stage, { ...described, unit }, { connections: toConnections(rooms, work), places })
+}
+
+function toConnections(rooms: Room[], work: Exclude<Work, 'deliveries'>): string[][] {
+  if (work === 'pages') return toReads(rooms)
+  return toSends(work === 'sends' ? rooms : rooms.slice(0, 1), connections)
+}
+
+function toPlaces(toPlace: (connection: number) => number): number[] {
+  return Array.from({ length: connections }, (_, at) => toPlace(at))
 }
 
 /** Where a connection goes; at random, those of the same room come to different nodes. */

@@ -220,6 +220,11 @@ export class Apps {
     return this.waiting + this.#options.otherNodes.waiting
   }
 
+  /** Nodes that commit now, this one included: they share a database. */
+  get committingNodes(): number {
+    return 1 + this.#options.otherNodes.committing
+  }
+
   get size(): number {
     return this.#actors.size
   }

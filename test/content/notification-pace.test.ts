@@ -1,7 +1,16 @@
 import { expect, test } from 'vitest'
 import { EventLoopLoad, toPauseMs } from '../../src/resources/notifications/processing/pace.ts'
 
-const quiet = { waiting: 0, isFull: false, projected: 5, notifications: 35, tookMs: 20, lateMs: 0, otherLoad: 1 }
+const quiet = {
+  waiting: 0,
+  nodes: 1,
+  isFull: false,
+  projected: 5,
+  notifications: 35,
+  tookMs: 20,
+  lateMs: 0,
+  otherLoad: 1,
+}
 const much = { ...quiet, projected: 70, notifications: 490 }
 const crowd = { ...quiet, projected: 1, notifications: 999 }
 const rush = { ...much, waiting: 100 }
@@ -25,6 +34,11 @@ test('what a rush has left is done as fast as it may be felt, and half of the ti
   expect(shareOf({ ...left, otherLoad: 1 })).toBeCloseTo(0.5)
   expect(shareOf({ ...left, waiting: 100, lateMs: 2_000 })).toBeCloseTo(0.1, 1)
   expect(shareOf({ ...left, waiting: 100, lateMs: 20_000 })).toBeCloseTo(0.5)
+})
+
+test('nodes that commit to one database share the time that one of them would have', () => {
+  const left = { ...quiet, isFull: true, projected: 0, notifications: 0, waiting: 100, lateMs: 20_000 }
+  for (const worked of [left, much]) expect(toPauseMs({ ...worked, nodes: 3 })).toBe(3 * toPauseMs(worked))
 })
 
 test('many take a fifth of the time, a twentieth where a crowd is told of one event, or many people write', () => {

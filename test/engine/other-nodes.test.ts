@@ -6,18 +6,19 @@ import { openRooms, send } from '../support/rooms.ts'
 test('what waits on other nodes is what each of them said last, for a fifth of a second', () => {
   const clock = { nowMs: 0 }
   const others = new OtherNodes(() => clock.nowMs)
-  expect(others.areCommitting).toBe(false)
+  expect(others.committing).toBe(0)
 
   others.committed('ann', 5)
   others.committed('ben', 1)
   clock.nowMs = 150
   others.committed('ben', 2)
   expect(others.waiting).toBe(7)
+  expect(others.committing).toBe(2)
 
   clock.nowMs = 201
   expect(others.waiting).toBe(2)
   clock.nowMs = 351
-  expect(others.areCommitting).toBe(false)
+  expect(others.committing).toBe(0)
 })
 
 /** How many of 20 pairs of messages, sent just after a commit and two turns of the event loop apart, share a commit. */

@@ -126,7 +126,7 @@ export class Committer {
    * does less work if the next commands of the callers that the last flush answered share the next flush.
    */
   #gatherMs(): number {
-    if (this.#lastTaken <= fewCommands || !this.#parts.otherNodes.areCommitting) return 0
+    if (this.#lastTaken <= fewCommands || this.#parts.otherNodes.committing === 0) return 0
     return this.#endedAtMs + Math.min(this.#tookMs * gatherShare, mostGatherMs) - performance.now()
   }
 

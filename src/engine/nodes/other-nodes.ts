@@ -22,10 +22,10 @@ export class OtherNodes {
     this.#loads.set(node, { waiting, atMs: this.#nowMs() })
   }
 
-  /** True while another node commits, so that PostgreSQL is shared with it. */
-  get areCommitting(): boolean {
+  /** How many other nodes commit now: PostgreSQL is shared with them. */
+  get committing(): number {
     this.#forget()
-    return this.#loads.size > 0
+    return this.#loads.size
   }
 
   /** Commands that wait on other nodes. */

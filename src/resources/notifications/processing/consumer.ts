@@ -13,7 +13,7 @@ import * as backlog from './backlog.ts'
 import { BacklogTransaction, type BacklogResult } from './backlog-transaction.ts'
 import { projectedEvents } from '../projection/notification-projection.ts'
 import { gatherMs, EventLoopLoad, toPauseMs } from './pace.ts'
-import { processPlain } from './plain.ts'
+import { plainLimit, processPlain } from './plain.ts'
 import { WholeAppChecks } from '../rolled/whole-app-checks.ts'
 
 const nothing: Write[] = []
@@ -205,9 +205,9 @@ export class Notifier {
         await this.start()
       }
       if (this.#pending.size === 0) break
-      const waiting = this.#parts.apps.waitingAnywhere
+      const { waitingAnywhere: waiting, committingNodes: nodes } = this.#parts.apps
       const tookMs = performance.now() - startedAt
-      const pauseMs = toPauseMs({ ...done, waiting, tookMs, otherLoad: this.#load.share })
+      const pauseMs = toPauseMs({ ...done, waiting, nodes, tookMs, otherLoad: this.#load.share })
       await (pauseMs > 0 ? this.#pause(pauseMs) : this.#gather())
     }
     this.#running = null
@@ -236,9 +236,16 @@ export class Notifier {
 
   /** Processes events in bulk. Returns the apps with more such events, and the apps that cannot be processed so. */
   async #processPlain(apps: number[]): Promise<{ more: number[]; others: number[]; lateMs: number }> {
-    const { sql, clock, patienceMs, onNotifications } = this.#parts
+    const {
+      sql,
+      apps: { committingNodes },
+      clock,
+      patienceMs,
+      onNotifications,
+    } = this.#parts
     const now = new Date(clock.now())
-    const { processed, hasMarked } = await processPlain(sql, apps, { projectedEvents, patienceMs, now })
+    const limit = Math.ceil(plainLimit / committingNodes)
+    const { processed, hasMarked } = await processPlain(sql, apps, { projectedEvents, patienceMs, limit, now })
     if (hasMarked) onNotifications()
     const ids = new Set(processed.map(({ app_id }) => app_id))
     return {

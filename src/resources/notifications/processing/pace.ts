@@ -60,6 +60,8 @@ const longestPauseMs = 1_000
 interface Worked {
   /** Commands that wait for commits now. */
   waiting: number
+  /** Nodes that commit now. Each gets its share of the time that one alone would have: they share a database. */
+  nodes: number
   /** There was more than fits into one transaction. */
   isFull: boolean
   /** Events that may notify users, and new notifications. */
@@ -93,18 +95,27 @@ const rushMs = 4_000
  * work where many write or one event notifies very many; shorter where the thread has little else to do. 0 after little
  * work: then more is gathered, see `gatherMs`.
  */
-export function toPauseMs({ waiting, isFull, projected, notifications, tookMs, lateMs, otherLoad }: Worked): number {
+export function toPauseMs({
+  waiting,
+  nodes,
+  isFull,
+  projected,
+  notifications,
+  tookMs,
+  lateMs,
+  otherLoad,
+}: Worked): number {
   const isBusy = waiting > busyCommands
   const felt = isBusy ? 1 : between(0, (otherLoad - calm) / (lively - calm), 1)
   if (notifications >= manyNotifications) {
     const full = isBusy || notifications >= manyNotifications * projected ? pauseFactor.long : pauseFactor.short
     const factor = Math.max(pauseFactor.least, full * felt)
-    return Math.min(longestPauseMs, tookMs * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
+    return Math.min(longestPauseMs, tookMs * nodes * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
   }
   const rush = isBusy ? pauseFactor.long * between(0, 1 - lateMs / rushMs, 1) : 0
   // The rest of a peak is processed as fast as acceptable; in a lasting peak, with half of the time.
   const left = between(pauseFactor.least, felt, 1)
-  return Math.min(longestPauseMs, tookMs * (isFull ? Math.max(left, rush) : rush))
+  return Math.min(longestPauseMs, tookMs * nodes * (isFull ? Math.max(left, rush) : rush))
 }
 
 function between(least: number, value: number, most: number): number {

@@ -18,14 +18,16 @@ interface PlainResult {
   hasMarked: boolean
 }
 
-/** The most events of one statement, as of a BacklogTransaction. */
-const most = 2_000
+/** The most events of one statement where one node alone commits, as of a BacklogTransaction. */
+export const plainLimit = 2_000
 
 interface PlainOptions {
   /** Types of events that may have to be processed one by one. */
   projectedEvents: readonly string[]
   /** How long a message has to be unread before its readers are notified. */
   patienceMs: number
+  /** The most events. */
+  limit: number
   now: Date
 }
 
@@ -39,7 +41,7 @@ interface PlainOptions {
 export async function processPlain(
   sql: Sql,
   apps: number[],
-  { projectedEvents, patienceMs, now }: PlainOptions,
+  { projectedEvents, patienceMs, limit, now }: PlainOptions,
 ): Promise<PlainResult> {
   const [patience, step] = [patienceMs / 1000, toDueStepMs(patienceMs) / 1000]
   const rows = await sql<(ProcessedApp & { has_marked: boolean })[]>`
@@ -59,9 +61,9 @@ export async function processPlain(
       select c.app_id, c.due_at, e.* from seen c
       cross join lateral (
         select rev, type, entity_id, actor_id, created_at, ${toReached(sql, projectedEvents)} as reached
-        from events where app_id = c.app_id and rev > c.rev order by app_id, rev limit ${most}
+        from events where app_id = c.app_id and rev > c.rev order by app_id, rev limit ${limit}
       ) e
-      limit ${most}
+      limit ${limit}
     ), plain as materialized (
       select * from (
         select app_id, max(rev) as rev, min(created_at) as first_at, coalesce(due_at, to_timestamp(ceil(
