@@ -83,7 +83,7 @@ export class FanOut {
   /**
    * Subscribes a hub session to one kind of event of an app, from now on. True when it is subscribed, false where the
    * app does not exist or is not visible; synchronous where the session is subscribed to the app already. The
-   * subscription rests while the user has no right to the app, and lasts as long as the session.
+   * subscription is suspended while the user has no right to the app, and lasts as long as the session.
    */
   subscribeToEvent(session: Session, app: number, event: string): boolean | Promise<boolean> {
     const topic = session.codec.topic(app, event)
@@ -94,7 +94,7 @@ export class FanOut {
       this.#start(first)
       return first.admission.promise
     }
-    if (subscription.stage === 'resting') return false
+    if (subscription.stage === 'suspended') return false
     if (!subscription.topics.includes(topic)) {
       subscription.topics.push(topic)
       if (subscription.stage === 'live') session.join(topic)
@@ -260,7 +260,7 @@ export class FanOut {
     const { user } = session
     if (user === undefined || stage === 'opening' || stage === 'ended') return
     if (userCache.find(user) !== undefined) return this.#decide(subscription, state, user, events)
-    if (stage !== 'resting') this.#replays.hold(subscription)
+    if (stage !== 'suspended') this.#replays.hold(subscription)
     userCache.load([user]).then(
       () => this.#release(subscription, user),
       (error: unknown) => this.#refuse(subscription, error),
@@ -269,14 +269,14 @@ export class FanOut {
 
   #release(subscription: Subscription, user: number): void {
     const { stage, appTopic } = subscription
-    const isWaiting = stage === 'held' || stage === 'resting'
+    const isWaiting = stage === 'held' || stage === 'suspended'
     if (isWaiting && appTopic?.isOpen) this.#decide(subscription, appTopic.state, user, [])
   }
 
   #decide(subscription: Subscription, state: AppState, user: number, events: readonly AppEvent[]): void {
     if (!this.#parts.policy.canRead(state, user)) this.#withdraw(subscription, state.app)
     else if (subscription.stage === 'held') this.#replays.resume(subscription)
-    else if (subscription.stage === 'resting')
+    else if (subscription.stage === 'suspended')
       this.#replays.rejoin(subscription, accessGainedAfter(state, user, events))
   }
 
@@ -284,7 +284,7 @@ export class FanOut {
     const isGone = app.trashed_at !== null || app.deleted_at !== null
     const reason: Ending = isGone ? 'app-gone' : 'access-lost'
     subscription.session.send(unsubscribed(app.id, reason))
-    if (subscription.isLasting && app.deleted_at === null) this.#replays.rest(subscription)
+    if (subscription.isLasting && app.deleted_at === null) this.#replays.suspend(subscription)
     else this.#end(subscription)
   }
 

@@ -95,9 +95,9 @@ export class Replays {
   }
 
   /** Suspends a subscription whose right is gone, until `rejoin`. */
-  rest(subscription: Subscription): void {
+  suspend(subscription: Subscription): void {
     this.hold(subscription)
-    subscription.stage = 'resting'
+    subscription.stage = 'suspended'
   }
 
   /**

@@ -4,10 +4,10 @@ import type { Session } from '../sessions/session.ts'
 /**
  * `opening`: rights and the app are being looked up. `replaying`: gets the events that it missed. `paused`: its client
  * has too many unsent bytes. `early`: its client is ahead of this node. `held`: its right is being checked again.
- * `live`: gets what is published. `resting`: has lost the right, and continues when it comes back. `ended`: gets
+ * `live`: gets what is published. `suspended`: has lost the right, and continues when it comes back. `ended`: gets
  * nothing more.
  */
-export type Stage = 'opening' | 'replaying' | 'paused' | 'early' | 'held' | 'live' | 'resting' | 'ended'
+export type Stage = 'opening' | 'replaying' | 'paused' | 'early' | 'held' | 'live' | 'suspended' | 'ended'
 
 /** A guess: covers a short absence; with the largest events it takes a few megabytes. */
 const firstPage = 32
