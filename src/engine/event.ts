@@ -133,6 +133,21 @@ export function event<Body>(declared: EventType<Body>): EventType<Body> {
   return declared
 }
 
+/** The row of the event log. */
+export function toEventRow({
+  app_id,
+  rev,
+  prev,
+  type,
+  actor_id,
+  kind,
+  entity_id,
+  facts,
+  created_at,
+}: AppEvent): EventRow {
+  return { app_id, rev, prev, type, actor_id, entity_type: kind.entity, entity_id, facts, created_at }
+}
+
 /** Stands for an event type of a newer version: such an event moves the app's head rev and has no other effect. */
 export const unknownEvent: EventType<unknown> = { type: 'unknown', entity: 'app', isActivity: false }
 

@@ -2,7 +2,7 @@ import { WriteStatement, type Batch } from '../../postgres/batch.ts'
 import type { EventRow } from '../../log/events.ts'
 import type { DecidedEntry } from './decide.ts'
 import type { Draft } from '../draft.ts'
-import type { AppEvent } from '../event.ts'
+import { toEventRow } from '../event.ts'
 import type { AppRow, MemberRow } from '../state.ts'
 import * as store from '../store.ts'
 import { insertIdempotencyRows, type IdempotencyRow } from './idempotency.ts'
@@ -29,12 +29,8 @@ export function hasMoved({ app, base }: Draft): boolean {
 
 function toEventRows(decisions: DecidedEntry[]): EventRow[] {
   const rows: EventRow[] = []
-  for (const { events } of decisions) for (const event of events) rows.push(toRow(event))
+  for (const { events } of decisions) for (const event of events) rows.push(toEventRow(event))
   return rows
-}
-
-function toRow({ app_id, rev, prev, type, actor_id, kind, entity_id, facts, created_at }: AppEvent): EventRow {
-  return { app_id, rev, prev, type, actor_id, entity_type: kind.entity, entity_id, facts, created_at }
 }
 
 /** The rows that let repeated requests with an idempotency key get the first result. */

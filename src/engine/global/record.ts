@@ -4,7 +4,7 @@ import { idsPerDraw } from '../../log/id-pool.ts'
 import { writeRows } from '../../postgres/batch.ts'
 import type { Tx } from '../../postgres/sql.ts'
 import { insertIdempotencyRows } from '../commit/idempotency.ts'
-import type { AppEvent } from '../event.ts'
+import { toEventRow } from '../event.ts'
 import type { GlobalWork } from './command.ts'
 import { toIds } from './ids.ts'
 
@@ -15,11 +15,6 @@ export interface Done {
   /** The key to store the result under. */
   idempotencyKey: IdempotencyKey | undefined
 }
-
-type NewEvent = Pick<
-  EventRow,
-  'app_id' | 'rev' | 'prev' | 'type' | 'actor_id' | 'entity_type' | 'entity_id' | 'facts' | 'created_at'
->
 
 /**
  * Writes the declared rows, the events and the stored results of commands. The row of the shared log is locked last, so
@@ -35,8 +30,8 @@ export async function record(tx: Tx, done: Done[]): Promise<number> {
       return work.writes
     }),
   )
-  const first = done.flatMap(({ work }) => work.events.map(toRow))
-  const changes = done.flatMap(({ work }) => work.changes.map(change => ({ ...change, by: work.by, now: work.now })))
+  const first = done.flatMap(({ work }) => work.events.map(toEventRow))
+  const changes = done.flatMap(({ work: { changes, by, now } }) => changes.map(event => ({ event, by, now })))
   if (changes.length === 0) {
     if (first.length > 0) await insertEvents(tx, first)
     return 0
@@ -49,31 +44,16 @@ export async function record(tx: Tx, done: Done[]): Promise<number> {
   ])
   let prev = sharedRev!.head_rev
   const revs = toIds(drawn!.firsts, changes.length)
-  const rows = changes.map(({ type, entity_type, entity_id, facts, by, now }, at): NewEvent => {
-    const rev = revs[at]!
-    const row = {
-      app_id: sharedLogId,
-      rev,
-      prev,
-      type,
-      actor_id: by.user,
-      entity_type,
-      entity_id,
-      facts,
-      created_at: now,
-    }
-    prev = rev
+  const rows = changes.map(({ event, by, now }, at): EventRow => {
+    const row = { app_id: sharedLogId, rev: revs[at]!, prev, actor_id: by.user, created_at: now, ...event }
+    prev = row.rev
     return row
   })
   await Promise.all([insertEvents(tx, [...first, ...rows]), tx`update environment set head_rev = ${prev}`])
   return prev
 }
 
-function toRow({ app_id, rev, prev, type, actor_id, kind, entity_id, facts, created_at }: AppEvent): NewEvent {
-  return { app_id, rev, prev, type, actor_id, entity_type: kind.entity, entity_id, facts, created_at }
-}
-
-async function insertEvents(tx: Tx, rows: NewEvent[]): Promise<void> {
+async function insertEvents(tx: Tx, rows: EventRow[]): Promise<void> {
   await tx`
     insert into events (app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at)
     select app_id, rev, prev, type, actor_id, entity_type, entity_id, facts, created_at

@@ -46,21 +46,11 @@ export class NotificationProjection {
   async load(rows: EventRow[]): Promise<void> {
     const { tx } = this.#context
     for (const { entity, store } of Object.values(kinds)) {
-      const ids = rows.filter(({ type }) => type === `${entity}_created` || type === `${entity}_updated`)
-      if (ids.length === 0) continue
-      const found = await store.findMany(
-        tx,
-        ids.map(({ entity_id }) => entity_id),
-      )
-      for (const [id, item] of found) this.#items.set(id, item)
+      const ids = listWritten(rows, entity)
+      if (ids.length > 0) for (const [id, item] of await store.findMany(tx, ids)) this.#items.set(id, item)
     }
-    const files = rows.filter(({ type }) => type === 'file_created' || type === 'file_updated')
-    if (files.length === 0) return
-    const found = await findFiles(
-      tx,
-      files.map(({ entity_id }) => entity_id),
-    )
-    for (const [id, file] of found) this.#files.set(id, file)
+    const ids = listWritten(rows, 'file')
+    if (ids.length > 0) for (const [id, file] of await findFiles(tx, ids)) this.#files.set(id, file)
   }
 
   /**
@@ -106,6 +96,12 @@ export class NotificationProjection {
     if (draft !== undefined) this.#writer.push(draft)
     for (const id of updated) await this.#writer.update(id, actor_id)
   }
+}
+
+/** The ids of the entities of one type that events have created or updated. */
+function listWritten(rows: EventRow[], entity: string): number[] {
+  const written = rows.filter(({ type }) => type === `${entity}_created` || type === `${entity}_updated`)
+  return written.map(({ entity_id }) => entity_id)
 }
 
 function isContent({ kind }: AppEvent): boolean {
