@@ -54,13 +54,15 @@ export async function untilDone(parley: Parley, load: number, isTrial: boolean):
   throw new Error(`Server and database were not done after ${deadlineSeconds} s`)
 }
 
-/** Waits until the servers, by their own account, have nothing left to do of what was put off. */
-export async function untilNothingWaits(parley: Parley): Promise<void> {
-  const endMs = performance.now() + deadlineSeconds * 1000
+/** Waits until the servers, by their own account, have nothing left to do of what was put off; for how many seconds. */
+export async function untilNothingWaits(parley: Parley): Promise<number> {
+  const startedAt = performance.now()
+  const passed = () => (performance.now() - startedAt) / 1000
   while ((await countWaiting(parley)) > 0) {
-    if (performance.now() > endMs) throw new Error(`Something waited for more than ${deadlineSeconds} s`)
+    if (passed() > deadlineSeconds) throw new Error(`Something waited for more than ${deadlineSeconds} s`)
     await delay(periodMs)
   }
+  return passed()
 }
 
 /** What waits, over all nodes. */

@@ -1,4 +1,4 @@
-import { untilDone } from './drain.ts'
+import { untilDone, untilNothingWaits } from './drain.ts'
 import type { Measurement } from './figures.ts'
 import type { BroadcastJob, BroadcastResult } from './load/broadcast.ts'
 import type { ExchangeJob } from './load/exchange.ts'
@@ -55,8 +55,10 @@ export async function measureParts(
 export interface Done {
   /** Its processor time is that of all that followed from the operations, its rate what could be kept up like that. */
   measurement: Measurement
-  /** How long things were done after the last operation. */
-  drainSeconds: number
+  /** How long the servers, by their own account, had something left to do after the last operation. */
+  backlogSeconds: number
+  /** From the first operation until server and database were as quiet as before. */
+  seconds: number
   /** Operations from the first to the last, the warm-up included. */
   operations: number
   parts: Part[]
@@ -71,14 +73,16 @@ export async function measureUntilDone(stage: Stage, described: Described, job: 
   const { measurement, parts, allOperations } = await measureParts(stage, described, job)
   const loadSeconds = (performance.now() - startedAt) / 1000
   say(`${described.label}: ${measurement.perSecond!.toFixed(0)}/s; waits until everything is done`)
-  const { usage, seconds: drainSeconds } = await untilDone(parley, load.pid, isTrial)
+  const backlogSeconds = await untilNothingWaits(parley)
+  const { usage, seconds: quietingSeconds } = await untilDone(parley, load.pid, isTrial)
   const done = {
     ...measurement,
-    perSecond: allOperations / (loadSeconds + drainSeconds),
+    perSecond: allOperations / (loadSeconds + backlogSeconds),
     ...toCosts(usageBetween(before, usage), null, allOperations, false),
     rssMiB: measurement.rssMiB,
   }
-  return { measurement: done, drainSeconds, operations: allOperations, parts }
+  const seconds = loadSeconds + backlogSeconds + quietingSeconds
+  return { measurement: done, backlogSeconds, seconds, operations: allOperations, parts }
 }
 
 function toLoad({ server, seconds, isTrial }: AnyStage, job: LoadJob, bare?: Bare): ExchangeJob | PacedJob {

@@ -32,9 +32,10 @@ export const trickle: Scenario = {
     for (let round = 0; round < stage.rounds; round++) {
       idle.push(await idleShare(stage))
       stage.say(`idle: ${idle.at(-1)!.toFixed(2)} % of a processor`)
-      const { measurement } = await measureUntilDone(stage, described, { connections: company, perSecond })
-      const seconds = 1 / measurement.perSecond!
-      const used = ((measurement.serverCpu! + measurement.databaseCpu!) / 1000 / seconds) * 100
+      const done = await measureUntilDone(stage, described, { connections: company, perSecond })
+      const { measurement, seconds, operations } = done
+      const cost = (measurement.serverCpu! + measurement.databaseCpu!) * (operations / 1000)
+      const used = (cost / seconds) * 100
       busy.push(used - idle.at(-1)!)
       measurements.push(measurement)
       stage.say(`${measurement.label}: ${busy.at(-1)!.toFixed(2)} % above idle`)
