@@ -1,29 +1,17 @@
-import type { ConfiguredProvider, Turn } from '../providers/provider.ts'
+import type { ConfiguredProvider, ModelRequest } from '../providers/provider.ts'
 import type { Toolbox } from '../tools/tool.ts'
 import type { Finish, ItemType, RunError, RunRow } from './run.ts'
 import type { Lease } from './lease-store.ts'
 
 /** What a run begins with, read anew by each node that continues it. */
-export interface Briefing {
+export interface Briefing extends Omit<ModelRequest, 'agent' | 'tools' | 'mayCall' | 'attempt'> {
   agentName: string
   providerId: string
   /** Undefined where the provider is not configured on this node. */
   provider: ConfiguredProvider | undefined
-  model: string
-  maxTokens: number | null
-  webSearch: boolean
-  system: string
-  turns: Turn[]
-  /** The trigger's text alone. */
-  question: string
-  /** The id of the conversation at a provider that keeps conversations. */
-  thread: string | null
   toolbox: Toolbox
   /** Files of the passages that came with the question, by passage number. */
   passages: number[]
-  /** Opaque ids for providers. */
-  person: string
-  conversation: string
 }
 
 /** The item that a run posted. */

@@ -6,9 +6,8 @@ import { invalid, NotFound } from '../../lib/errors.ts'
 import { requireUid, type Saved } from '../users/commands.ts'
 import { createProfile, toTarget, uidTaken, updateProfile, type UserChange } from '../users/profile.ts'
 import { lockUser, removeUser, updateTrashed, type StoredUser } from '../users/store.ts'
-import { toRow } from './functions/kind.ts'
+import { functionStore, toRow } from './functions/kind.ts'
 import type { NewAgentFunction } from './functions/schema.ts'
-import { insertFunctions, listFunctions, openFunction, removeFunctions, toStored } from './functions/store.ts'
 import { requireAgent } from './lock.ts'
 import { builtin, type AgentUpdate } from './schema.ts'
 import * as store from './store.ts'
@@ -124,7 +123,7 @@ async function create(work: GlobalWork, given: NewAgent): Promise<number | null>
   const id = await createProfile(work, { given: { ...toProfile(given), uid: given.uid }, isAgent: true })
   if (id === null) return null
   await store.insertSettings(work.sql, id, settings)
-  await insertFunctions(work.sql, id, await toStored(work.sql, work.vault, (given.functions ?? []).map(toRow)))
+  for (const row of (given.functions ?? []).map(toRow)) await functionStore.insert(work.sql, work.vault, id, row)
   return id
 }
 
@@ -157,10 +156,10 @@ async function replaceFunctions(
 ): Promise<boolean> {
   if (given === undefined) return false
   const rows = (given ?? []).map(toRow)
-  const before = Array.from(await listFunctions(sql, agent), row => openFunction(vault, row))
+  const before = Array.from(await functionStore.list(sql, agent), row => functionStore.open(vault, row))
   if (isDeepStrictEqual(rows, before)) return false
-  await removeFunctions(sql, agent)
-  await insertFunctions(sql, agent, await toStored(sql, vault, rows))
+  await functionStore.removeAll(sql, agent)
+  for (const row of rows) await functionStore.insert(sql, vault, agent, row)
   return true
 }
 

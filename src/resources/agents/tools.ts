@@ -10,10 +10,11 @@ import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import { listFunctions, openFunction } from './functions/store.ts'
+import type { ListedTool } from '../../agents/tools/mcp/server.ts'
+import { functionStore } from './functions/kind.ts'
 import { toSearchTool } from './knowledge/search-tool.ts'
 import { ToolServerFailed } from './servers/schema.ts'
-import { listServers, openServer } from './servers/store.ts'
+import { serverStore } from './servers/kind.ts'
 import { findKnowledge } from './knowledge/store.ts'
 
 export interface ToolSettings {
@@ -36,12 +37,7 @@ interface AgentToolsOptions {
 }
 
 /** A tool of a server, as that server describes it. */
-export interface OfferedTool {
-  name: string
-  title: string | null
-  description: string
-  inputSchema: object
-}
+export type OfferedTool = Omit<ListedTool, 'isRepeatable'>
 
 /** Opens the configured tools of agents. `close` ends its thread. */
 export class AgentTools {
@@ -70,13 +66,13 @@ export class AgentTools {
   async open(request: ToolboxRequest, signal: AbortSignal): Promise<Toolbox> {
     const { id } = request.agent
     const [functions, servers, knowledge] = await Promise.all([
-      listFunctions(this.#sql, id),
-      listServers(this.#sql, id),
+      functionStore.list(this.#sql, id),
+      serverStore.list(this.#sql, id),
       findKnowledge(this.#sql, id),
     ])
     const configured = {
-      functions: functions.map(row => openFunction(this.#vault, row)),
-      servers: servers.map(row => openServer(this.#vault, row)),
+      functions: functions.map(row => functionStore.open(this.#vault, row)),
+      servers: servers.map(row => serverStore.open(this.#vault, row)),
       own: knowledge.length > 0 ? [toSearchTool(this.#knowledge, id)] : [],
     }
     return openToolbox(configured, request, this.#parts, signal)

@@ -1,7 +1,4 @@
-import type { Apps } from '../../engine/apps.ts'
-import type { EventTypes } from '../../engine/catch-up.ts'
 import type { SharedLog } from '../../log/shared-log.ts'
-import type { UserCache } from '../../auth/user-cache.ts'
 import { ipCheck } from '../../egress/ip-policy.ts'
 import { Deliverer } from './delivery/deliverer.ts'
 import { Egress } from '../../egress/egress.ts'
@@ -18,7 +15,7 @@ import type { Job } from '../../jobs/jobs.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { disableFailing } from './commands.ts'
 import type { Registrations } from './consumer.ts'
-import { composePayload } from './payload.ts'
+import { composePayload, type PayloadParts } from './payload.ts'
 import { isAnyEnabled, listFailing } from './store.ts'
 
 export interface DeliverySettings {
@@ -34,20 +31,14 @@ export interface DeliverySettings {
   deny: readonly string[]
 }
 
-interface DeliveryParts {
-  sql: Sql
-  apps: Apps
-  userCache: UserCache
+interface DeliveryParts extends PayloadParts {
   sharedLog: SharedLog
-  events: EventTypes
   registrations: Registrations
-  origin: () => string
   vault: Vault
   settings: DeliverySettings
   /** Null where deliveries are not traced. */
   tracer: Tracer | null
   clock: Clock
-  log: Log
   /** Aborts when the node stops. */
   signal: AbortSignal
 }

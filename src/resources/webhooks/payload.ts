@@ -17,7 +17,7 @@ import { actorOf } from '../users/represent.ts'
 import type { DeliveryFacts } from './consumer.ts'
 import { findLastOfApp } from './delivery/record-store.ts'
 
-interface PayloadParts {
+export interface PayloadParts {
   sql: Sql
   apps: Apps
   userCache: UserCache

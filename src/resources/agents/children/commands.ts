@@ -3,7 +3,8 @@ import { audit, differences } from '../../../audit/audit.ts'
 import { invalid, NotFound } from '../../../lib/errors.ts'
 import { sealHeaders } from './headers.ts'
 import { requireActive } from '../lock.ts'
-import type { ChildKind, ChildRow, ChildUpdate, StoredChild } from './kind.ts'
+import type { ChildKind, ChildUpdate } from './kind.ts'
+import type { ChildRow, StoredChild } from './store.ts'
 
 /** Fields whose values the audit log shows; headers may be secret, and parameters are long. */
 const shown = ['name', 'description', 'method', 'url', 'allowed_tools', 'approval_mode'] as never[]
@@ -21,11 +22,10 @@ export function childCommands<Row extends ChildRow, New extends Update & { name:
     const present = await store.list(work.sql, agent)
     if (present.some(({ name }) => name === given.name)) throw isTaken()
     if (present.length >= most) throw invalid({ name: [`an agent has at most ${most} ${noun.many}`] })
-    const [row] = await store.toStored(work.sql, work.vault, [kind.toRow(given)])
-    await store.insert(work.sql, agent, [row!])
+    const row = await store.insert(work.sql, work.vault, agent, kind.toRow(given))
     audit(work, { action: `${logged}_added`, target: { type: 'agent', id: agent, name: given.name } })
     work.changed('agent_changed', 'user', agent)
-    return row!
+    return row
   }
 
   async function save(work: GlobalWork, agent: number, before: StoredChild<Row>, given: Update) {

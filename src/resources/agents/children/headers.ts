@@ -1,4 +1,5 @@
 import type { Vault } from '../../../lib/vault.ts'
+import type { ChildTable } from './store.ts'
 
 export type Headers = Record<string, string>
 
@@ -7,7 +8,7 @@ export type StoredHeaders = string | Headers | null
 
 /** A row with headers, by table and id. */
 interface Place {
-  table: 'agent_functions' | 'agent_servers'
+  table: ChildTable
   id: number
 }
 

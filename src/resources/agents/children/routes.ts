@@ -6,7 +6,8 @@ import type { Vault } from '../../../lib/vault.ts'
 import { requireAgentId } from '../find.ts'
 import { AgentPath } from '../schema.ts'
 import { childCommands } from './commands.ts'
-import type { ChildKind, ChildRow, ChildUpdate, StoredChild } from './kind.ts'
+import type { ChildKind, ChildUpdate } from './kind.ts'
+import type { ChildRow, StoredChild } from './store.ts'
 
 export const ChildPath = z.object({ agent: z.string(), name: z.string() })
 

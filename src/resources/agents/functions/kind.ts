@@ -1,13 +1,22 @@
 import type { ChildKind } from '../children/kind.ts'
+import { childStore } from '../children/store.ts'
 import { showFunction } from '../represent.ts'
 import { AgentFunction, AgentFunctions, FunctionUpdate, mostFunctions, NewAgentFunction } from './schema.ts'
 import type { FunctionDefinition } from '../../../agents/tools/functions/function.ts'
-import * as store from './store.ts'
 
 /** A new function, with defaults. */
 export function toRow({ name, description, method, url, headers, parameters }: NewAgentFunction): FunctionDefinition {
   return { name, description, method: method ?? 'GET', url, headers: headers ?? null, parameters: parameters ?? null }
 }
+
+export const functionStore = childStore<FunctionDefinition>('agent_functions', [
+  'name',
+  'description',
+  'method',
+  'url',
+  'headers',
+  'parameters',
+])
 
 export const functionKind: ChildKind<FunctionDefinition, NewAgentFunction, FunctionUpdate> = {
   noun: { one: 'function', many: 'functions', article: 'a' },
@@ -24,13 +33,5 @@ export const functionKind: ChildKind<FunctionDefinition, NewAgentFunction, Funct
     parameters: parameters === undefined ? before.parameters : parameters,
   }),
   show: showFunction,
-  store: {
-    list: store.listFunctions,
-    find: store.findFunction,
-    toStored: store.toStored,
-    open: store.openFunction,
-    insert: store.insertFunctions,
-    update: store.updateFunction,
-    remove: store.removeFunction,
-  },
+  store: functionStore,
 }

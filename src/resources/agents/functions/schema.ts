@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { MetadataInput } from '../../../api/shape.ts'
-import { methods, type FunctionDefinition } from '../../../agents/tools/functions/function.ts'
+import { methods } from '../../../agents/tools/functions/function.ts'
 import { searchToolName } from '../../../agents/tools/tool.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../children/address.ts'
-import type { StoredHeaders } from '../children/headers.ts'
 
 /** The most functions of one agent. */
 export const mostFunctions = 64
@@ -43,9 +42,3 @@ export const AgentFunction = z
   })
   .meta({ id: 'AgentFunction' })
 export const AgentFunctions = z.array(AgentFunction)
-
-/** A row of `agent_functions`. */
-export interface StoredFunction extends Omit<FunctionDefinition, 'headers'> {
-  id: number
-  headers: StoredHeaders
-}

@@ -1,8 +1,17 @@
 import type { ChildKind } from '../children/kind.ts'
+import { childStore } from '../children/store.ts'
 import { showServer } from '../represent.ts'
 import { mostServers, NewToolServer, ToolServer, ToolServers, ToolServerUpdate } from './schema.ts'
 import type { ToolServerRow } from './schema.ts'
-import * as store from './store.ts'
+
+export const serverStore = childStore<ToolServerRow>('agent_servers', [
+  'name',
+  'url',
+  'description',
+  'allowed_tools',
+  'approval_mode',
+  'headers',
+])
 
 export const serverKind: ChildKind<ToolServerRow, NewToolServer, ToolServerUpdate> = {
   noun: { one: 'server', many: 'servers', article: 'a tool' },
@@ -26,13 +35,5 @@ export const serverKind: ChildKind<ToolServerRow, NewToolServer, ToolServerUpdat
     approval_mode: approval_mode === undefined ? before.approval_mode : (approval_mode ?? 'always'),
   }),
   show: showServer,
-  store: {
-    list: store.listServers,
-    find: store.findServer,
-    toStored: store.toStored,
-    open: store.openServer,
-    insert: store.insertServers,
-    update: store.updateServer,
-    remove: store.removeServer,
-  },
+  store: serverStore,
 }

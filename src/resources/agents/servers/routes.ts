@@ -4,9 +4,8 @@ import { NotFound } from '../../../lib/errors.ts'
 import { childRoutes, ChildPath } from '../children/routes.ts'
 import { requireAgentId } from '../find.ts'
 import { showTool } from '../represent.ts'
-import { serverKind } from './kind.ts'
+import { serverKind, serverStore } from './kind.ts'
 import { OfferedTools, ToolServerFailed } from './schema.ts'
-import { findServer, openServer } from './store.ts'
 
 const listTools = route('GET /api/agents/{agent}/mcp/{name}/tools', {
   summary: 'List the tools that a tool server has now',
@@ -15,9 +14,9 @@ const listTools = route('GET /api/agents/{agent}/mcp/{name}/tools', {
   replies: { 200: OfferedTools },
   problems: [NotFound, ToolServerFailed],
   async handle({ params, by }, { sql, outboundQuota, toolServers, vault }) {
-    const row = await findServer(sql, await requireAgentId(sql, params.agent), params.name)
+    const row = await serverStore.find(sql, await requireAgentId(sql, params.agent), params.name)
     if (row === null) throw NotFound()
-    const server = openServer(vault, row)
+    const server = serverStore.open(vault, row)
     const tools = await outboundQuota.run(by, () => toolServers.list(server))
     return reply(
       200,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { problem } from '../../../lib/errors.ts'
 import { AddressInput, Headers, HeadersInput, ToolName } from '../children/address.ts'
-import type { StoredHeaders } from '../children/headers.ts'
+import type { ToolServerDefinition } from '../../../agents/tools/mcp/server.ts'
 
 /** The most tool servers of one agent. */
 export const mostServers = 16
@@ -49,17 +49,6 @@ export const OfferedTools = z.array(
 export const ToolServerFailed = problem(502, 'tool-server-failed', 'The tool server did not say which tools it has.')
 
 /** A tool server with decrypted headers. */
-export interface ToolServerRow {
-  name: string
-  url: string
+export interface ToolServerRow extends ToolServerDefinition {
   description: string | null
-  allowed_tools: string[] | null
-  approval_mode: (typeof approvalModes)[number]
-  headers: Record<string, string> | null
-}
-
-/** A row of `agent_servers`. */
-export interface StoredServer extends Omit<ToolServerRow, 'headers'> {
-  id: number
-  headers: StoredHeaders
 }
