@@ -58,12 +58,6 @@ export async function findKey(db: Db, id: number): Promise<KeyRow | null> {
   return row ?? null
 }
 
-/** Finds a key by its hash. Served by api_keys_hash_key. */
-export async function findKeyByHash(db: Db, hash: string): Promise<KeyRow | null> {
-  const [row] = await db<KeyRow[]>`select ${columns(db)} from api_keys where hash = decode(${hash}, 'base64')`
-  return row ?? null
-}
-
 /** All keys that are not revoked, locked: of two concurrent revocations, the second sees the first. */
 export function lockUnrevoked(tx: Tx): Promise<KeyRow[]> {
   return tx<KeyRow[]>`select ${columns(tx)} from api_keys where revoked_at is null order by id for update`

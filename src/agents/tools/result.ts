@@ -14,11 +14,11 @@ export function toError(text: string): ToolResult {
 }
 
 /** The beginning of a text, cut between characters. */
-export function cutText(text: string, limitBytes = resultLimitBytes): string {
-  if (text.length * 3 <= limitBytes) return text
+export function cutText(text: string): string {
+  if (text.length * 3 <= resultLimitBytes) return text
   const bytes = Buffer.from(text)
-  if (bytes.length <= limitBytes) return text
-  let end = limitBytes
+  if (bytes.length <= resultLimitBytes) return text
+  let end = resultLimitBytes
   // Bytes in the middle of a character begin with the bits 10.
   while ((bytes[end]! & 0xc0) === 0x80) end--
   return bytes.toString('utf8', 0, end)

@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream'
-import { systemClock, type Clock } from '../../lib/clock.ts'
+import { systemClock } from '../../lib/clock.ts'
 import { writeJson } from '../../api/json.ts'
 import { Download } from './download.ts'
 import { reply, type Representation, type Reply } from '../route.ts'
@@ -19,7 +19,6 @@ type SendEvent = (name: string, data: object) => void
 export function replyWithEvents(
   { scalars }: Representation,
   run: (send: SendEvent, signal: AbortSignal) => Promise<void>,
-  clock: Clock = systemClock,
 ): Reply<200> {
   const open = () => {
     const stream = new PassThrough()
@@ -29,7 +28,7 @@ export function replyWithEvents(
       cancel()
       if (stream.destroyed) return
       stream.write(text)
-      cancel = clock.after(silentMs, () => write(':\n\n'))
+      cancel = systemClock.after(silentMs, () => write(':\n\n'))
     }
     stream.once('close', () => {
       cancel()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { opaqueId } from '../../../src/agents/providers/opaque-id.ts'
+import { toOpaqueId } from '../../../src/resources/agents/runs/prompts/briefing.ts'
 import { openProviders } from '../../../src/agents/providers/table.ts'
 import { readConfig } from '../../../src/config/config.ts'
 import { systemClock } from '../../../src/lib/clock.ts'
@@ -78,10 +78,9 @@ test('keys are taken out of texts', () => {
 })
 
 test('what vendors call a person is the same each time, and of no use without the key', () => {
-  const [key, another] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
-
-  expect(opaqueId(key, 'person', '7')).toMatch(/^[\w-]{32}$/)
-  expect(opaqueId(key, 'person', '7')).toBe(opaqueId(key, 'person', '7'))
-  const others = [opaqueId(another, 'person', '7'), opaqueId(key, 'person', '8'), opaqueId(key, 'conversation', '7')]
-  expect(others).not.toContain(opaqueId(key, 'person', '7'))
+  expect(toOpaqueId('secret', 'user:7')).toMatch(/^[\w-]{32}$/)
+  expect(toOpaqueId('secret', 'user:7')).toBe(toOpaqueId('secret', 'user:7'))
+  expect([toOpaqueId('another', 'user:7'), toOpaqueId('secret', 'user:8')]).not.toContain(
+    toOpaqueId('secret', 'user:7'),
+  )
 })
