@@ -89,11 +89,6 @@ export class Runner {
     this.#leases = new Leases({ sql, node: this.#node, clock, log, nowMs })
   }
 
-  /** The number of runs that this node works on. */
-  get size(): number {
-    return this.#active.size
-  }
-
   /** Looks for runs to begin. */
   wake(): void {
     if (!this.#options.settings.isOn || this.#isStopping) return
