@@ -6,6 +6,7 @@ import { commonWord } from '../../bench/large/words.ts'
 import { listApps } from '../../src/resources/apps/lists/pages.ts'
 import { orderFields as appFields, type AppFilter } from '../../src/resources/apps/lists/source.ts'
 import { listNotifications, orderFields } from '../../src/resources/notifications/lists/pages.ts'
+import { listMemberIds, orderFields as memberFields } from '../../src/resources/apps/members/store.ts'
 import { listPersons } from '../../src/resources/users/lists/pages.ts'
 import type { Principal } from '../../src/auth/principal.ts'
 import { countBeforeIn } from '../../src/resources/content/lists/across/across.ts'
@@ -22,7 +23,7 @@ import { createDatabase, type Database } from '../support/database.ts'
 
 /** The seeded deployment of the bench, a hundredth of it: plans are those of a database that is in use. */
 const size = sizes.small
-const { loud } = toLayout(size)
+const { loud, crowded } = toLayout(size)
 let database: Database
 
 beforeAll(async () => {
@@ -175,6 +176,33 @@ test('a word that many messages of an app have is looked up in the index alone, 
 
   expect(plan).toContain('"Bitmap Heap Scan"')
   expect(plan).not.toMatch(/"Lossy Heap Blocks":[1-9]/)
+})
+
+/** With a third of all users in the trash, until it is rolled back. */
+async function costWithManyInTheTrash(ask: (tx: Tx) => Promise<unknown>): Promise<number> {
+  const undone = new Error('undone')
+  let pages = 0
+  const work = database.sql.begin(async tx => {
+    await tx`update users set trashed_at = now() where id > 1000 and id % 3 = 0`
+    await tx`analyze users`
+    const before = await readCounts(tx)
+    await ask(tx)
+    pages = (await readCounts(tx)).pages - before.pages
+    throw undone
+  })
+  await expect(work).rejects.toBe(undone)
+  return pages
+}
+
+test('members of a large room are counted without looking each user in the trash up', async () => {
+  const filter = { app: crowded, memberCount: size.crowd, by: key, isMember: true, isAgent: undefined }
+  const page = toPage({}, memberFields, 'name')
+
+  const pages = await costWithManyInTheTrash(tx =>
+    listMemberIds(tx as unknown as Sql, { ...filter, withSystem: false, isPrefix: true }, page),
+  )
+
+  expect(pages).toBeLessThan(2_500)
 })
 
 test('the deployment is what the server would have made: totals that are kept are right', async () => {

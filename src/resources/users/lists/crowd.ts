@@ -63,7 +63,7 @@ export async function listCrowd(
   if (!asksNothing(asked, page)) return null
   const all = size ?? (await countIds(db, ids ?? db`select u.id from users u where ${isIn}`))
   if (all <= fewLimit) return null
-  const count = all - (await countOthers(db, asked, isIn, page))
+  const count = all - (await countOthers(db, asked, { ids, isIn, size: all }, page))
   if (page.countOnly || page.skip >= count) return { ids: [], count }
   const { offset, limit } = fromNearerEnd(page, count)
   const passed = ((offset + limit) * (await estimateUsers(db))) / count
@@ -97,15 +97,27 @@ async function countIds(db: Db, ids: Fragment): Promise<number> {
   return row!.count
 }
 
-/** The number of users of a set that a page leaves out. Served by users_trashed and users_agents. */
-async function countOthers(db: Db, { by, agent }: Asked, isIn: Fragment, { trashed }: Page): Promise<number> {
-  const isLeftOut = [
+/**
+ * The number of users of a set that a page leaves out. Served by users_trashed and users_agents. Few of these are looked up
+ * in the set; where they are many, it is gathered instead: to look 100,000 users in the trash up among 100,000 members read
+ * 400,000 pages, and to gather these reads 36,000.
+ */
+async function countOthers(
+  db: Db,
+  { by, agent }: Asked,
+  { ids, isIn, size }: { ids: Fragment | undefined; isIn: Fragment; size: number },
+  { trashed }: Page,
+): Promise<number> {
+  const conditions = [
     ...(trashed === null && by.kind === 'key' ? [] : [db`u.trashed_at is not null`]),
     ...(agent === false ? [db`u.is_agent`] : []),
   ]
-  if (isLeftOut.length === 0) return 0
-  const any = isLeftOut.reduce((one, other) => db`${one} or ${other}`)
-  const [row] = await db<{ count: number }[]>`select count(*) as count from users u where (${any}) and ${isIn}`
+  if (conditions.length === 0) return 0
+  const any = conditions.reduce((one, other) => db`${one} or ${other}`)
+  const few = Math.ceil(size / askingCost)
+  const isMany = ids !== undefined && (await countIds(db, db`select from users u where ${any} limit ${few}`)) === few
+  const isInSet = isMany ? isAmong(db, ids) : isIn
+  const [row] = await db<{ count: number }[]>`select count(*) as count from users u where (${any}) and ${isInSet}`
   return row!.count
 }
 
