@@ -45,7 +45,8 @@ export function toLayout({ apps, messages }: Size): Layout {
 /** SQL for what follows from numbers; each takes and gives expressions. */
 export function toExpressions(size: Size) {
   const { users, crowd, apps, messages, posts, comments, files, trashed } = size
-  const { privateChats, chats, crowded, loud, lastPostsApp, lastFilesApp, firstId } = toLayout(size)
+  const { privateChats, chats, crowded, loud, lastPostsApp, lastFilesApp, firstId, discussed } = toLayout(size)
+  const discussedPost = firstId + (discussed * 4 * messages) / posts + 1
   const scattered = (x: string) => `(1 + ((${x}) * 17) % ${users})`
   /** Any number below 2^31, the same for the same `x`. */
   const hash = (x: string, seed: number) => `(hashint8extended(${x}, ${seed}) & 2147483647)`
@@ -74,7 +75,8 @@ export function toExpressions(size: Size) {
       when ${app} = ${crowded} then 1 + (${k}) % ${crowd}
       else ${scattered(`${app} * 31 + ((${k}) % 10) * 101 + 7`)} end`,
     isBusiest: (app: string) => `(${app} % 20 < case when ${app} <= ${privateChats} then 1 else 3 end)`,
-    isTrashed: (id: string) => `(${hash(id, 7)} % 1000 < ${trashed})`,
+    /** But for the post whose comments are asked for. */
+    isTrashed: (id: string) => `(${hash(id, 7)} % 1000 < ${trashed} and ${id} <> ${discussedPost})`,
     isEdited: (id: string) => `(${hash(id, 11)} % 100 = 0)`,
   }
 }
