@@ -8,6 +8,7 @@ import { listSubscribers } from '../../subscriptions/store.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import type { RecipientBatch } from './recipient-batch.ts'
+import { toItemDraft } from './draft.ts'
 import { mayBeNotified, nameFor, usersInTitle, subscribersAt, type NotificationContext } from './context.ts'
 
 /**
@@ -101,18 +102,6 @@ async function findFileName({ tx }: NotificationContext, id: number): Promise<st
 }
 
 function toDraft(event: AppEvent, item: ContentRow): Omit<Draft, 'user_id' | 'template' | 'args'> {
-  return {
-    app_id: event.app_id,
-    type: 'activity',
-    action: event.type,
-    actor_ids: [event.actor_id],
-    // Only events of content get here.
-    link_type: event.kind.entity as ContentEntity,
-    link_id: item.id,
-    parent_type: item.parent_type,
-    parent_id: item.parent_id,
-    metadata: null,
-    created_at: event.created_at,
-    from_id: null,
-  }
+  // Only events of content get here.
+  return { ...toItemDraft(event, event.kind.entity as ContentEntity, item), type: 'activity' }
 }

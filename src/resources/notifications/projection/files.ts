@@ -4,6 +4,7 @@ import type { FileRow } from '../../files/schema.ts'
 import { listSubscribers } from '../../subscriptions/store.ts'
 import type { Draft } from '../schema.ts'
 import type { RecipientBatch } from './recipient-batch.ts'
+import { toItemDraft } from './draft.ts'
 import { mayBeNotified, nameFor, usersInTitle, subscribersAt, type NotificationContext } from './context.ts'
 
 /** The notifications of a new file, or of new content of one: for subscribers of the app or the file. */
@@ -21,20 +22,12 @@ export async function ofFile(
   await userCache.load([event.actor_id, ...usersInTitle(state), ...next])
   const { display_name: name } = userCache.show(event.actor_id)
   const concerned = [...next].filter(user => user !== event.actor_id && mayBeNotified(context, user, file.id))
+  const draft = toItemDraft(event, 'file', { id: file.id, parent_type: null, parent_id: null })
   return concerned.map(user => ({
-    app_id: event.app_id,
+    ...draft,
     user_id: user,
     type: 'activity',
-    action: event.type,
-    actor_ids: [event.actor_id],
-    link_type: 'file',
-    link_id: file.id,
-    parent_type: null,
-    parent_id: null,
     template: isNew ? '**{0}** added *{1}* to **{2}**' : '**{0}** edited *{1}*',
     args: isNew ? [name, file.name, nameFor(context, user)] : [name, file.name],
-    metadata: null,
-    created_at: event.created_at,
-    from_id: null,
   }))
 }

@@ -8,6 +8,7 @@ import { findOptions } from '../../options/store.ts'
 import type { Draft } from '../schema.ts'
 import { toSnippet } from '../text.ts'
 import { findRollUp, findReaction, hasVote, listRetracted, removeRollUp, updateRollUp } from './store.ts'
+import { toItemDraft } from './draft.ts'
 import { mayBeNotified, type NotificationContext } from './context.ts'
 
 /** The change of a notification that several events share. */
@@ -103,6 +104,16 @@ async function findItem(
   return item === null || item.created_by === actor_id ? null : item
 }
 
+/** A notification for the item's author. */
+function toDraft(
+  event: AppEvent,
+  type: ContentEntity,
+  item: ContentRow,
+  text: Pick<Draft, 'type' | 'template' | 'args'>,
+): Draft {
+  return { ...toItemDraft(event, type, item), ...text, user_id: item.created_by }
+}
+
 /** True where the item's author may be notified; author and actor are then in memory. */
 async function mayNotifyAuthor(
   { id, created_by }: ContentRow,
@@ -111,26 +122,4 @@ async function mayNotifyAuthor(
 ): Promise<boolean> {
   await context.userCache.load([actor_id, created_by])
   return mayBeNotified(context, created_by, id)
-}
-
-function toDraft(
-  event: AppEvent,
-  type: ContentEntity,
-  item: ContentRow,
-  text: Pick<Draft, 'type' | 'template' | 'args'>,
-): Draft {
-  return {
-    ...text,
-    user_id: item.created_by,
-    app_id: event.app_id,
-    action: event.type,
-    actor_ids: [event.actor_id],
-    link_type: type,
-    link_id: item.id,
-    parent_type: item.parent_type,
-    parent_id: item.parent_id,
-    metadata: null,
-    created_at: event.created_at,
-    from_id: null,
-  }
 }
