@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Page } from '../../../api/page.ts'
-import type { NearWalk } from '../../../postgres/order.ts'
+import { fromNearerEnd, type NearWalk } from '../../../postgres/order.ts'
 import type { OrderField } from '../store.ts'
 
 /** How long a position may be reused: items that are trashed, restored or deleted meanwhile shift what follows. */
@@ -10,10 +10,10 @@ const rememberedMs = 30_000
 const rememberedLists = 100
 const rememberedPositions = 500
 
-/** An item of a list, and the number of items before it. */
+/** An item of a list, and the number of items before it; an end of the list has no id. */
 interface Known {
-  id: number
-  before: number
+  id: number | null
+  position: number
 }
 
 /** How to walk to a page by id, from the nearest known position or from an end of the list. */
@@ -35,7 +35,7 @@ export class KnownPositions {
     ttlResolution: 0,
   })
 
-  /** Those of one list, identified by all that it is filtered and ordered by. */
+  /** The known positions in a list. `key` identifies the list by all that it is filtered and ordered by. */
   of(key: string): ListPositions {
     const before = this.#lists.get(key)
     if (before !== undefined) return before
@@ -51,29 +51,31 @@ class ListPositions {
 
   /** The shortest walk to a page of a list of `count` items; `page.skip` must be below `count`. */
   toWalk({ skip, take, order }: Page<OrderField>, count: number): Walk {
-    const limit = Math.min(take, count - skip)
-    const end = skip + limit
+    const end = Math.min(skip + take, count)
+    const from = this.#nearest({ id: null, position: 0 }, position => skip - position)
+    const to = this.#nearest({ id: null, position: count }, position => position - end)
+    const walk = fromNearerEnd({ order, skip: skip - from.position, take }, to.position - from.position)
     const { descending } = order[0]!
-    const earlier = this.#known.filter(({ before }) => before <= skip)
-    const later = this.#known.filter(({ before }) => before >= end)
-    const from = earlier.toSorted((a, b) => b.before - a.before)[0] ?? { id: null, before: 0 }
-    const to = later.toSorted((a, b) => a.before - b.before)[0] ?? { id: null, before: count }
-    if (skip - from.before <= to.before - end) {
-      const start = from.id === null ? {} : descending ? { before: from.id + 1 } : { after: from.id - 1 }
-      return { ...start, order, offset: skip - from.before, limit, restore: rows => rows }
-    }
-    const reversed = order.map(key => ({ ...key, descending: !key.descending }))
-    const start = to.id === null ? {} : descending ? { after: to.id } : { before: to.id }
-    return { ...start, order: reversed, offset: to.before - end, limit, restore: rows => rows.toReversed() }
+    if (walk.order !== order)
+      return to.id === null ? walk : { ...walk, ...(descending ? { after: to.id } : { before: to.id }) }
+    return from.id === null ? walk : { ...walk, ...(descending ? { before: from.id + 1 } : { after: from.id - 1 }) }
+  }
+
+  /** The known position, or the end of the list, that is the least distance away; a negative distance is the wrong way. */
+  #nearest(end: Known, toDistance: (position: number) => number): Known {
+    return this.#known.reduce((nearest, known) => {
+      const distance = toDistance(known.position)
+      return distance >= 0 && distance < toDistance(nearest.position) ? known : nearest
+    }, end)
   }
 
   /** Adds the positions of the first and the last item of a page. */
   add(skip: number, ids: number[]): void {
     for (const at of new Set([0, ids.length - 1])) {
       const id = ids[at]
-      if (id === undefined || this.#known.some(({ before }) => before === skip + at)) continue
+      if (id === undefined || this.#known.some(({ position }) => position === skip + at)) continue
       if (this.#known.length === rememberedPositions) this.#known.shift()
-      this.#known.push({ id, before: skip + at })
+      this.#known.push({ id, position: skip + at })
     }
   }
 }
