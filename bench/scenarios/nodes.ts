@@ -156,12 +156,8 @@ async function warmUp(stage: Stage, setup: Setup): Promise<void> {
   const some = { ...stage, seconds: stage.isTrial ? stage.seconds : warmUpSeconds }
   for (let node = 0; node < setup.nodes; node++) {
     for (const work of ['sends', 'pages'] as const) {
-      const connections = toConnections(stage.rooms.rooms!, work)
-      await measureExchange(
-        some,
-        { label: 'Warm-up', subject: 'parley', unit: work },
-        { connections, places: toPlaces(() => node) },
-      )
+      const job = { connections: toConnections(stage.rooms.rooms!, work), places: Array(connections).fill(node) }
+      await measureExchange(some, { label: 'Warm-up', subject: 'parley', unit: work }, job)
     }
   }
   if (setup.nodes > 1) await measure(some, setup, 'sends', 'at random')
@@ -176,7 +172,7 @@ async function measure(stage: Stage, { name, nodes }: Setup, work: Work, spread:
     const job = toJob(stage.rooms.hall![0]!, native, stage)
     return (await measureBroadcast(stage, { ...described, unit: 'deliveries' }, job)).measurement
   }
-  const places = toPlaces(at => toPlace(at, rooms.length, spread) % nodes)
+  const places = Array.from({ length: connections }, (_, at) => toPlace(at, rooms.length, spread) % nodes)
   const unit = work === 'pages' ? 'pages' : 'sends'
   return measureExchange(stage, { ...described, unit }, { connections: toConnections(rooms, work), places })
 }
@@ -184,10 +180,6 @@ async function measure(stage: Stage, { name, nodes }: Setup, work: Work, spread:
 function toConnections(rooms: Room[], work: Exclude<Work, 'deliveries'>): string[][] {
   if (work === 'pages') return toReads(rooms)
   return toSends(work === 'sends' ? rooms : rooms.slice(0, 1), connections)
-}
-
-function toPlaces(toPlace: (connection: number) => number): number[] {
-  return Array.from({ length: connections }, (_, at) => toPlace(at))
 }
 
 /** Where a connection goes; at random, those of the same room come to different nodes. */

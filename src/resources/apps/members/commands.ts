@@ -99,7 +99,7 @@ function end(work: Work<number | null>, users: number[]): void {
       ...(row.is_subscribed === false && { is_unsubscribed: true }),
       ...(row.access === 'none' && { was_kept_out: true }),
     }
-    work.emit(memberRemoved, { entity: user, body: null, facts })
+    work.emit(memberRemoved, { entity: user, body: null, ...(Object.keys(facts).length > 0 && { facts }) })
   }
   passOn(work, users)
 }

@@ -236,15 +236,9 @@ export class Notifier {
 
   /** Processes events in bulk. Returns the apps with more such events, and the apps that cannot be processed so. */
   async #processPlain(apps: number[]): Promise<{ more: number[]; others: number[]; lateMs: number }> {
-    const {
-      sql,
-      apps: { committingNodes },
-      clock,
-      patienceMs,
-      onNotifications,
-    } = this.#parts
+    const { sql, clock, patienceMs, onNotifications } = this.#parts
     const now = new Date(clock.now())
-    const limit = Math.ceil(plainLimit / committingNodes)
+    const limit = Math.ceil(plainLimit / this.#parts.apps.committingNodes)
     const { processed, hasMarked } = await processPlain(sql, apps, { projectedEvents, patienceMs, limit, now })
     if (hasMarked) onNotifications()
     const ids = new Set(processed.map(({ app_id }) => app_id))

@@ -78,7 +78,7 @@ interface Worked {
 export class EventLoopLoad {
   share = 1
 
-  /** `share`: of a pause of `restMs`. */
+  /** `share`: the part of a pause of `durationMs` in which the thread was busy. */
   record(share: number, durationMs: number): void {
     this.share += (share - this.share) * (1 - Math.exp(-durationMs / memoryMs))
   }
