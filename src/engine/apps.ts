@@ -21,8 +21,8 @@ export interface AppsOptions
   events: EventTypes
   /** Commands that may wait in all mailboxes together; more are refused with 503. */
   totalLimit: number
-  /** True where other nodes write to the same database: each read of an app then asks PostgreSQL for its head rev. */
-  isShared: boolean
+  /** True where other nodes may write to the same database: each read of an app then asks PostgreSQL for its head rev. */
+  isShared(): boolean
   log: Log
 }
 
@@ -149,7 +149,7 @@ export class Apps {
    * has the app in memory. Rejects with 404 for an app that does not exist.
    */
   state(app: number): AppState | Promise<AppState> {
-    if (this.#options.isShared) return this.confirm(app)
+    if (this.#options.isShared()) return this.confirm(app)
     const actor = this.#actors.find(app)
     if (actor === undefined) return this.#actors.load(app).then(({ state }) => state)
     return actor.isBehind ? this.remoteCommits.reach(app, actor.knownRev) : actor.state

@@ -12,7 +12,7 @@ export interface CommitLook {
   server: string
   /** What each of the queries and conditions comes to. */
   values: unknown[]
-  /** There are other nodes, or one was killed lately. */
+  /** There are other nodes, one was killed lately, or this one is not registered. */
   hasOthers: boolean
 }
 
@@ -25,6 +25,6 @@ export async function lookAtCommits(
     select pg_postmaster_start_time()::text as server,
       concat_ws(' ', pg_postmaster_start_time(), pg_current_snapshot()) as snapshot,
       json_build_array(${sql.unsafe(asked.map(one => `(${one})`).join(', '))}) as values,
-      exists (select from nodes where id <> ${node}) as "hasOthers"`
+      (select coalesce(bool_or(id <> ${node}), true) from nodes) as "hasOthers"`
   return row!
 }

@@ -126,11 +126,6 @@ export class Monitor {
     return all.flatMap(({ id, jobs }) => jobs.map(job => ({ ...job, node: id })))
   }
 
-  /** Removes this node. */
-  async leave(): Promise<void> {
-    await nodes.removeNode(this.#parts.sql, this.id)
-  }
-
   async #forget(): Promise<void> {
     const { sql, clock } = this.#parts
     await samples.removeSamples(sql, new Date(clock.now() - sampleDays * 86_400_000))

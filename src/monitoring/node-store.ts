@@ -59,6 +59,12 @@ export function listNodes(db: Db, seconds: number): Promise<NodeRow[]> {
     where seen_at > now() - make_interval(secs => ${seconds}) order by started_at, id`
 }
 
+/** The ids of all nodes but one, those that were killed lately among them. */
+export async function listOthers(db: Db, id: string): Promise<string[]> {
+  const rows = await db<{ id: string }[]>`select id from nodes where id <> ${id}`
+  return rows.map(({ id }) => id)
+}
+
 export async function removeNode(db: Db, id: string): Promise<void> {
   await db`delete from nodes where id = ${id}`
 }

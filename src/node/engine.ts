@@ -1,6 +1,7 @@
 import { openCommitConnection } from '../engine/commit/connection.ts'
 import { Apps } from '../engine/apps.ts'
 import { OtherNodes } from '../engine/nodes/other-nodes.ts'
+import { ReadLease } from '../engine/nodes/read-lease.ts'
 import { Typing } from '../engine/typing.ts'
 import { Presence } from '../presence/presence.ts'
 import { eventTypes as events, recent } from '../resources/index.ts'
@@ -29,6 +30,7 @@ export function openEngine(parts: Base & Storage & SharedState) {
     await Promise.all(connections.map(connection => connection.close()))
   })
   const otherNodes = new OtherNodes(() => performance.now())
+  const readLease = new ReadLease(() => performance.now())
   const apps = new Apps({
     ...parts,
     events,
@@ -46,7 +48,7 @@ export function openEngine(parts: Base & Storage & SharedState) {
     mailboxLimit: config.mailboxLimit,
     totalLimit: config.mailboxTotal,
     otherNodes,
-    isShared: config.redisUrl !== null,
+    isShared: () => config.redisUrl !== null && !readLease.isHeld,
     memoryBytes: config.actorMemoryMb * 1024 * 1024,
     observe: commands => metrics.observeCommit(commands),
     observeTime: ms => metrics.observeCommitTime(ms),
@@ -63,5 +65,5 @@ export function openEngine(parts: Base & Storage & SharedState) {
   const typing = new Typing(clock)
   apps.onCommit(({ events }) => typing.onCommit(events))
   const presence = new Presence({ seen: credentials.seenAt, clock })
-  return { apps, otherNodes, collisions, typing, presence }
+  return { apps, otherNodes, readLease, collisions, typing, presence }
 }

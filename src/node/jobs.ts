@@ -1,5 +1,5 @@
 import { toRunSettings } from '../config/part-options.ts'
-import { lookAtCommits } from '../jobs/commit-look.ts'
+import { lookAtCommits, type CommitLook } from '../jobs/commit-look.ts'
 import { startJobs, type Job } from '../jobs/jobs.ts'
 import { earlierTime, storageJobs } from '../jobs/storage-jobs.ts'
 import { sharedRev } from '../log/shared-log.ts'
@@ -30,18 +30,26 @@ interface JobSources extends Base, Storage, SharedState, Engine, Files {
 
 /** Starts all that comes round, when everything that it uses is there. */
 export function startAllJobs(parts: JobSources): void {
-  const { node, sql, monitor, teardown } = parts
+  const { monitor, teardown } = parts
   const stopping = new AbortController()
   const ended = startJobs([...lasting(parts), ...looks(parts), ...monitor.jobs], {
     ...parts,
     signal: stopping.signal,
     onTurn: monitor.onTurn,
-    look: asked => lookAtCommits(sql, { node, asked }),
+    look: asked => look(parts, asked),
   })
   teardown.add('jobs', async () => {
     stopping.abort()
     await ended()
   })
+}
+
+/** Looks at what was committed. Where there is no other node, reads need not ask for a while whether one has committed. */
+async function look({ node, sql, readLease }: JobSources, asked: readonly string[]): Promise<CommitLook> {
+  const askedAtMs = performance.now()
+  const found = await lookAtCommits(sql, { node, asked })
+  if (!found.hasOthers) readLease.renew(askedAtMs)
+  return found
 }
 
 /** What the parts need to be done. */

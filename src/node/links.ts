@@ -2,6 +2,7 @@ import { LocalBus } from '../cluster/bus-local.ts'
 import { RedisBus } from '../cluster/bus-redis.ts'
 import type { Bus } from '../cluster/bus.ts'
 import type { Config } from '../config/config.ts'
+import { revokeOnArrival } from '../engine/nodes/arrival.ts'
 import { broadcastChanges, type MovedListener } from '../engine/nodes/change-broadcast.ts'
 import { Forwarding } from '../engine/nodes/forwarding.ts'
 import { LastWriters } from '../engine/nodes/last-writers.ts'
@@ -25,12 +26,13 @@ export interface Links {
 
 /** What nodes send each other. Without Redis there is no other node to send to: jobs look for what others have done. */
 export async function linkNodes(parts: Base & Storage & SharedState & Engine): Promise<Links> {
-  const { config, sql, log, node, apps, presence, clock, metrics, teardown } = parts
+  const { config, sql, log, node, apps, readLease, presence, clock, metrics, teardown } = parts
   const bus = await openBus(config, sql, log)
   teardown.add('bus', () => bus.close())
   if (!bus.reachesOtherNodes) return { bus, forwarded: () => 0, onMoved: () => {} }
 
   metrics.gauge('parley_bus_connected', 'Whether Redis can be used: 1 or 0.', () => (bus.isConnected ? 1 : 0))
+  revokeOnArrival(readLease, bus, node)
   const leaving = new AbortController()
   const { signal } = leaving
   teardown.add('what nodes tell each other', () => leaving.abort())

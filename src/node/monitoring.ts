@@ -1,9 +1,11 @@
 import { performance } from 'node:perf_hooks'
+import { announceArrival } from '../engine/nodes/arrival.ts'
 import { withTimeout, type Clock } from '../lib/clock.ts'
 import { RequestWindow } from '../http/about/request-window.ts'
 import { readDisk } from '../monitoring/disk.ts'
 import type { ReadFigures } from '../monitoring/figures.ts'
 import { Monitor } from '../monitoring/monitor.ts'
+import { listOthers } from '../monitoring/node-store.ts'
 import type { Realtime } from '../realtime/realtime.ts'
 import { SessionDirectory } from '../realtime/sessions/session-directory.ts'
 import type { Notifications, Webhooks } from './after-commits.ts'
@@ -23,9 +25,12 @@ interface Watched extends Base, Storage, Engine, Links {
   agents: Agents
 }
 
-/** What a node says of itself in the database and finds of the others: figures, jobs, and the sessions of all nodes. */
+/**
+ * What a node says of itself in the database and finds of the others: figures, jobs, and the sessions of all nodes.
+ * Resolves when the other nodes count on it that this one commits.
+ */
 export async function openMonitoring(parts: Watched): Promise<{ monitor: Monitor; liveSessions: SessionDirectory }> {
-  const { config, node, sql, apps, realtime, clock, teardown } = parts
+  const { config, node, sql, bus, apps, realtime, clock } = parts
   const monitor = new Monitor({
     id: node,
     sql,
@@ -39,8 +44,8 @@ export async function openMonitoring(parts: Watched): Promise<{ monitor: Monitor
     read: figuresOf(parts),
     clock,
   })
-  teardown.add('node', () => monitor.leave())
   await monitor.arrive()
+  if (bus.reachesOtherNodes) await announceArrival(await listOthers(sql, node), bus, node, clock)
   const liveSessions = new SessionDirectory({
     ...parts,
     otherNodes: () => monitor.otherNodes(),

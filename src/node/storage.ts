@@ -1,5 +1,6 @@
 import { prepareEvents } from '../jobs/storage-jobs.ts'
 import { Vault } from '../lib/vault.ts'
+import { removeNode } from '../monitoring/node-store.ts'
 import { prepareDatabase } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { Replica } from '../postgres/replica.ts'
@@ -23,7 +24,7 @@ export interface Storage {
 }
 
 /** The database and its schema: an embedded PostgreSQL where DATABASE_URL names none. */
-export async function openStorage({ config, log, now, metrics, teardown, onLost }: Base): Promise<Storage> {
+export async function openStorage({ config, node, log, now, metrics, teardown, onLost }: Base): Promise<Storage> {
   const statementTimeoutMs = config.statementSeconds * 1000
   const url = await prepareDatabase({
     url: config.databaseUrl,
@@ -43,6 +44,8 @@ export async function openStorage({ config, log, now, metrics, teardown, onLost 
   teardown.add('connections', () => sql.end({ timeout: 5 }))
   await migrate(sql, log)
   await prepareEvents(sql, now())
+  // When all its commits have ended: while no other node is registered, reads trust that none commits.
+  teardown.add('node', () => removeNode(sql, node))
 
   const vault = new Vault(config.secretKeys)
   await requireKeys(sql, vault)

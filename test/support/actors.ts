@@ -71,7 +71,7 @@ export async function openActors(
     mailboxLimit: 100,
     totalLimit: 1_000,
     otherNodes,
-    isShared: false,
+    isShared: () => false,
     memoryBytes,
     observe: count => commits.push(count),
     observeTime: () => {},

@@ -105,7 +105,7 @@ export async function openStage({ memoryBytes = 100_000_000 } = {}) {
     mailboxLimit: 1_000,
     totalLimit: 1_000,
     otherNodes: new OtherNodes(() => performance.now()),
-    isShared: false,
+    isShared: () => false,
     memoryBytes,
     observe: () => {},
     observeTime: () => {},

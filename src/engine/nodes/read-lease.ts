@@ -1,0 +1,40 @@
+/**
+ * How long a query that found no other node counts. A guess: three of these queries, which are made each second, so that
+ * the lease does not lapse where one is late.
+ */
+export const leaseMs = 3_000
+
+/**
+ * Whether reads of apps may be answered from memory without asking PostgreSQL for head revs. A node holds the lease
+ * while it is the only one on its database; its own commits are in its memory. It ends by itself: a node that freezes
+ * does not hold it any more when it goes on.
+ *
+ * A node that starts registers in the database first, and commits to no app before every other node has heard of it, or
+ * their leases have ended (see `announceArrival`). It removes itself after its last commit. So nobody but the holder
+ * commits while a lease lasts. The clock is monotonic; a virtual machine that is paused with its clock may serve what
+ * memory had, until the next query a second later.
+ */
+export class ReadLease {
+  readonly #nowMs: () => number
+  #endsAtMs = Number.NEGATIVE_INFINITY
+  #revokedAtMs = Number.NEGATIVE_INFINITY
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  get isHeld(): boolean {
+    return this.#nowMs() < this.#endsAtMs
+  }
+
+  /** Prolongs the lease by a query that found no other node. `askedAtMs`: when it was sent, by the same clock. */
+  renew(askedAtMs: number): void {
+    if (askedAtMs > this.#revokedAtMs) this.#endsAtMs = askedAtMs + leaseMs
+  }
+
+  /** Ends the lease. A query that was sent before does not renew it. */
+  revoke(): void {
+    this.#revokedAtMs = this.#nowMs()
+    this.#endsAtMs = Number.NEGATIVE_INFINITY
+  }
+}
