@@ -2,12 +2,14 @@ import type { Apps } from '../engine/apps.ts'
 import type { EventType } from '../engine/event.ts'
 import type { Bytes } from '../bytes/bytes.ts'
 import type { Job } from '../jobs/jobs.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Sql } from '../postgres/sql.ts'
 import type { Route } from './route.ts'
 
 /** The services of background jobs. */
 export interface JobParts {
   sql: Sql
+  clock: Clock
   apps: Apps
   bytes: Bytes
   /** Days in the trash after which content is deleted; 0: never. */

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
+import { systemClock } from '../../src/lib/clock.ts'
 import { jobs } from '../../src/resources/apps/purge/jobs.ts'
 import { removeContentOf } from '../../src/resources/items/removal/of-apps.ts'
 import { insertAgent } from '../support/agent.ts'
@@ -213,7 +214,8 @@ test('what waits is told though its app was deleted meanwhile and nothing is lef
   const past = async () => new Date(Date.now() + 120_000)
   // Notifications may still be on their way when the first round begins.
   await eventually(async () => {
-    for (const { run } of jobs(removeContentOf, { sql, past })) await run(new AbortController().signal)
+    for (const { run } of jobs(removeContentOf, { sql, clock: systemClock, past }))
+      await run(new AbortController().signal)
     expect(await sql`select from apps`).toHaveLength(0)
   })
   const queued = await sql<{ facts: string }[]>`select facts::text as facts from deliveries where status = 'queued'`

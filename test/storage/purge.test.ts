@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Apps } from '../../src/engine/apps.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import { jobs as appJobs } from '../../src/resources/apps/purge/jobs.ts'
 import { removeContentOf } from '../../src/resources/items/removal/of-apps.ts'
 import { resources } from '../../src/resources/index.ts'
@@ -91,12 +92,34 @@ test('an app that was deleted just now is left until every node has heard of it'
   await server.admin.delete(`/api/apps/${chat}`)
   const doJobsIn = async (seconds: number) => {
     const past = async () => new Date(Date.now() + seconds * 1000)
-    for (const { run } of appJobs(removeContentOf, { sql, past })) await run(new AbortController().signal)
+    for (const { run } of appJobs(removeContentOf, { sql, clock: systemClock, past }))
+      await run(new AbortController().signal)
     return (await sql`select from apps`).length
   }
 
   expect(await doJobsIn(30)).toBe(1)
   expect(await doJobsIn(61)).toBe(0)
+})
+
+test('what is left of an app goes in portions, with a rest after each', async () => {
+  await using house = await startHouse()
+  const { server, sql, ann } = house
+  const chat = await appOf(server, 'chat_room', [ann])
+  await sql`
+    insert into messages (id, app_id, text, created_at, created_by)
+    select nextval('numbers'), ${chat}, 'x', now(), ${ann.id} from generate_series(1, 450)`
+  await server.admin.delete(`/api/apps/${chat}`)
+  let rests = 0
+  const after = (delayMs: number, run: () => void) => {
+    rests++
+    return systemClock.after(delayMs, run)
+  }
+  const past = async () => new Date(Date.now() + 2 * 60_000)
+  const parts = { sql, clock: { ...systemClock, after }, past }
+  for (const { run } of appJobs(removeContentOf, parts)) await run(new AbortController().signal)
+
+  expect(await sql`select from messages where app_id = ${chat}`).toHaveLength(0)
+  expect(rests).toBe(2)
 })
 
 test('a post takes all that hangs on it along, and on its comments, and a file does', async () => {
@@ -208,7 +231,7 @@ async function doJobs(house: House): Promise<void> {
   const { sql, apps, bytes } = house
   house.daysAhead += 60
   const past = async () => new Date(Date.now() + house.daysAhead * dayMs)
-  const parts: JobParts = { sql, apps, bytes, trashDays: 0, past }
+  const parts: JobParts = { sql, clock: systemClock, apps, bytes, trashDays: 0, past }
   const { signal } = new AbortController()
   for (const { jobs } of resources) for (const { run } of jobs?.(parts) ?? []) await run(signal)
 }

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os'
 import { expect, test } from 'vitest'
 import { resources } from '../../src/resources/index.ts'
 import type { Job } from '../../src/jobs/jobs.ts'
+import { systemClock } from '../../src/lib/clock.ts'
 import type { Sql } from '../../src/postgres/sql.ts'
 import { DiskBytes } from '../../src/bytes/bytes-disk.ts'
 import { openActors } from '../support/actors.ts'
@@ -185,6 +186,13 @@ async function emptyTrash(house: Pick<House, 'sql' | 'apps'>): Promise<void> {
 }
 
 function trashJobs({ sql, apps }: Pick<House, 'sql' | 'apps'>, days: number): Job[] {
-  const parts = { sql, apps, bytes: new DiskBytes(tmpdir()), trashDays: days, past: async () => new Date() }
+  const parts = {
+    sql,
+    clock: systemClock,
+    apps,
+    bytes: new DiskBytes(tmpdir()),
+    trashDays: days,
+    past: async () => new Date(),
+  }
   return resources.flatMap(({ jobs }) => jobs?.(parts) ?? []).filter(({ name }) => name.startsWith('empty the trash'))
 }

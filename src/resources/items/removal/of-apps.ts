@@ -1,15 +1,20 @@
 import { inPortions } from '../../../jobs/portions.ts'
+import type { Clock } from '../../../lib/clock.ts'
 import type { Sql } from '../../../postgres/sql.ts'
 import { removeItems } from './remove.ts'
 
 const tables = ['messages', 'posts', 'comments', 'files'] as const
 
 /** Items per delete, with all rows that refer to them: few enough that requests do not wait for it. A guess. */
-const batchSize = 500
+const batchSize = 200
 
 /** Removes all content of deleted apps, without events. */
-export async function removeContentOf(sql: Sql, apps: number[], signal: AbortSignal): Promise<void> {
-  for (const table of tables) await inPortions(batchSize, signal, () => removeSome(sql, table, apps, batchSize))
+export async function removeContentOf(
+  sql: Sql,
+  apps: number[],
+  { signal, clock }: { signal: AbortSignal; clock: Clock },
+): Promise<void> {
+  for (const table of tables) await inPortions(batchSize, signal, () => removeSome(sql, table, apps, batchSize), clock)
 }
 
 /**
