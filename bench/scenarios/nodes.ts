@@ -150,7 +150,8 @@ const warmUpSeconds = 2
 
 /**
  * Node.js compiles what it runs often, later where it runs less: so each node gets as many requests as a single one,
- * alone; then all of them get some together, as only then commands go from one to another.
+ * alone; then all of them get some together, as only then commands go from one to another, and what each sends to
+ * listeners it sends to its own.
  */
 async function warmUp(stage: Stage, setup: Setup): Promise<void> {
   const some = { ...stage, seconds: stage.isTrial ? stage.seconds : warmUpSeconds }
@@ -161,6 +162,7 @@ async function warmUp(stage: Stage, setup: Setup): Promise<void> {
     }
   }
   if (setup.nodes > 1) await measure(some, setup, 'sends', 'at random')
+  if (setup.works.some(([work]) => work === 'deliveries')) await measure(some, setup, 'deliveries', 'at random')
 }
 
 /** Begins when nothing is left to do of what was done before: a node that is in a rush puts that off, for some seconds. */
