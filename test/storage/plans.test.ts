@@ -178,6 +178,34 @@ test('a word that many messages of an app have is looked up in the index alone, 
   expect(plan).not.toMatch(/"Lossy Heap Blocks":[1-9]/)
 })
 
+test('what somebody may restore in very many apps is found without the trash of others, and counted where it is kept', async () => {
+  const store = contentStore('messages')
+  const apps = Array.from({ length: 600 }, (_, at) => at * 2 + 1)
+  const [administered, readOnly] = [apps.filter(app => app % 3 === 0), apps.filter(app => app % 7 === 0 && app % 3 > 0)]
+  const [own] = await database.sql<{ author: number }[]>`
+    select created_by as author from messages
+    where trashed_at is not null and app_id = any(${apps}) and app_id <> all(${[...administered, ...readOnly]})
+    order by id limit 1`
+  const scope = { apps, hidden: [], administered, author: own!.author, readOnly }
+  const page = toPage({ trashed: 'true', take: 50, skip: 10 }, contentFields, 'id', 'along')
+  const expected = await database.sql<{ id: number }[]>`
+    select id from messages
+    where trashed_at is not null and app_id = any(${apps})
+      and (app_id = any(${administered}) or created_by = ${scope.author} and app_id <> all(${readOnly}))
+    order by id`
+
+  let [count, rows] = [0, [] as { id: number }[]]
+  const { scanned, pages } = await costOf(async tx => {
+    count = await store.count(tx, scope, page)
+    rows = await store.list(tx, scope, page)
+  })
+
+  expect(count).toBe(expected.length)
+  expect(rows.map(({ id }) => id)).toEqual(expected.slice(10, 60).map(({ id }) => id))
+  expect(scanned).toEqual([])
+  expect(pages).toBeLessThan(3_000)
+})
+
 /** With a third of all users in the trash, until it is rolled back. */
 async function costWithManyInTheTrash(ask: (tx: Tx) => Promise<unknown>): Promise<number> {
   const undone = new Error('undone')

@@ -131,6 +131,8 @@ test('what somebody may restore in very many apps is their own, and all that is 
   const apps = Array.from({ length: 600 }, (_, at) => 1 + at)
   const administered = [5, 7]
   await sql`update messages set trashed_at = now(), created_by = case when id % 2 = 0 then ${ann}::bigint else 2 end where id % 89 = 0`
+  await sql`
+    update apps a set trashed_count = (select count(*) from messages m where m.app_id = a.id and m.trashed_at is not null)`
   const expected = await sql<{ id: number }[]>`
     select id from messages where trashed_at is not null and app_id <= 600 and (created_by = ${ann} or app_id = any(${administered}::bigint[]))
     order by id`

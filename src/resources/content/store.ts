@@ -4,7 +4,7 @@ import type { Page } from '../../api/page.ts'
 import type { Db, Sql } from '../../postgres/sql.ts'
 import { batchLoads } from '../../postgres/batch-loads.ts'
 import { isWithin } from './lists/positions/place.ts'
-import { selectRestorable } from './lists/restorable.ts'
+import { countRestorable } from './lists/restorable.ts'
 import { settleTerms } from './lists/search.ts'
 import type { ContentRow } from './schema.ts'
 import { selectFrom, toFilter, type Scope } from './lists/scope.ts'
@@ -164,12 +164,12 @@ export function contentStore(table: ContentTable): ContentStore {
     listRecent: (db, app, limit) => db<ContentRow[]>`
       select * from ${db(table)} where ${isWithin(db, { app, parent: null })} and trashed_at is null
       order by app_id desc, id desc limit ${limit}`,
-    /** The total of a filtered list. Counts rows: only unfiltered totals are stored. */
+    /** The total of a filtered list. Counts rows: only unfiltered totals are stored, and those of the trash of each app. */
     async count(db, scope, page) {
-      const restorable = selectRestorable(db, table, scope, { ...page, order: [{ field: 'id', descending: false }] })
-      const from =
-        restorable === null ? db`${db(table)} t where ${toFilter(db, table, scope, page)}` : db`(${restorable}) t`
-      const [row] = await db<{ count: number }[]>`select count(*) as count from ${from}`
+      const restorable = await countRestorable(db, table, scope, page)
+      if (restorable !== null) return restorable
+      const [row] = await db<{ count: number }[]>`
+        select count(*) as count from ${db(table)} t where ${toFilter(db, table, scope, page)}`
       return row?.count ?? 0
     },
     /** The number of visible items in apps of some types, from the apps' counters. Served by apps_type. */
