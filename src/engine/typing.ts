@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import type { AppEvent } from './event.ts'
+import type { Commit } from './event.ts'
 
 /** Called while a user is typing, at most once a second, and once when it has ended. */
 export type TypingListener = (app: number, user: number, isTyping: boolean) => void
@@ -53,11 +53,11 @@ export class Typing {
     if (!isQuiet) this.#notify(app, user, true)
   }
 
-  /** Ends the typing of users who have posted something. Called after each commit. */
-  onCommit(events: readonly AppEvent[]): void {
+  /** Ends the typing of users who have posted something. */
+  readonly onCommit = ({ events }: Pick<Commit, 'events'>): void => {
     if (this.#typists.size === 0) return
     for (const { kind, app_id, actor_id } of events) if (kind.isActivity) this.#end(`${app_id}:${actor_id}`)
-  }
+  };
 
   /** The users who are typing in an app now. */
   in(app: number): number[] {

@@ -3,23 +3,22 @@ import { systemClock } from '../lib/clock.ts'
 import { NotFound, problem, type Problem } from '../lib/errors.ts'
 import type { Log } from '../lib/log.ts'
 import type { Tracer } from '../lib/tracer.ts'
-import { isAdminPath, type AdminDoor, type Entry } from './admin/door.ts'
+import type { AdminDoor, Entry } from './admin/door.ts'
 import { chooseRepresentation, toAnswer, type RepresentationChoice } from './answer/representation.ts'
 import { authenticate } from '../auth/authentication.ts'
 import type { Credentials } from '../auth/credentials.ts'
 import { Bodies, hasBody, UnsupportedMediaType } from './request/body.ts'
-import { CheckedRequest } from './checked-request.ts'
 import { preflightHeaders } from './answer/cors.ts'
 import { Download, readConditions, sendDownload, unconditional, type Conditions } from './answer/download.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Answer, Exchange } from './server/exchange.ts'
 import { toProblemAnswer } from './answer/problem-details.ts'
 import { RateLimit } from './request/rate-limit.ts'
-import type { ProxyHeaders } from './request/proxy-headers.ts'
+import type { ProxyHeaders } from './request/head.ts'
 import { KeyCaller } from './request/key-caller.ts'
 import { requireIdempotencyKey, toIdempotencyKey } from './request/idempotency.ts'
 import type { Router } from './router.ts'
-import type { Reply } from './route.ts'
+import type { Reply, RouteRequest } from './route.ts'
 import type { HttpServerOptions } from './server/server.ts'
 import { ClientGone, Upload } from './request/upload.ts'
 
@@ -183,12 +182,12 @@ export class RequestPipeline {
     const { exchange, endpoint, values, choice, key, origin, admin, address, upload } = call
     try {
       const { method, path, query } = exchange
+      // The connection's address is read only where it is asked for: that costs a tenth of a whole request.
+      const addressOf = () => address ?? exchange.address
       const by =
-        principal.kind === 'key' && method !== 'GET'
-          ? new KeyCaller(principal, exchange.id, () => address ?? exchange.address)
-          : principal
+        principal.kind === 'key' && method !== 'GET' ? new KeyCaller(principal, exchange.id, addressOf) : principal
       if (this.#rate !== null && by.kind === 'user') this.#rate.take(by.credential)
-      const request = new CheckedRequest({
+      const request = {
         params: endpoint.toParams(values),
         query: endpoint.toQuery(query),
         body: endpoint.toBody(text),
@@ -197,10 +196,9 @@ export class RequestPipeline {
         idempotencyKey: key === '' ? undefined : toIdempotencyKey({ key, by, method, path, body: text }),
         upload,
         origin,
+        addressOf,
         admin,
-        address,
-        exchange,
-      })
+      } satisfies RouteRequest<unknown, unknown, unknown> & { admin: Entry | undefined }
       const { span } = exchange
       const reply =
         span === null || this.#tracer === null
@@ -250,6 +248,11 @@ export class RequestPipeline {
     if (upload === undefined) exchange.answer(answer)
     else void upload.answer(exchange, answer)
   }
+}
+
+/** True for paths of the administration. */
+export function isAdminPath(path: string): boolean {
+  return path.startsWith('/admin') && (path.length === 6 || path[6] === '/')
 }
 
 function toAllow(methods: string[]): string {

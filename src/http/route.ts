@@ -35,8 +35,8 @@ export interface RouteRequest<Params, Query, Body> {
   upload: Upload | undefined
   /** The origin under which the client reaches this server, without a trailing slash: for absolute URLs. */
   origin: string
-  /** The client's IP address. Read it before the first await: it is empty once the client has gone away. */
-  address: string
+  /** The client's IP address. Call it before the first await: it is empty once the client has gone away. */
+  addressOf: () => string
 }
 
 /** The further members of a request under /admin. */

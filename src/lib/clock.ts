@@ -14,6 +14,11 @@ export const systemClock: Clock = {
   },
 }
 
+/** Reads the clock as dates. */
+export function datesOf(clock: Clock): () => Date {
+  return () => new Date(clock.now())
+}
+
 /** Resolves after `delayMs`. */
 export function pause(clock: Clock, delayMs: number): Promise<void> {
   return new Promise(resolve => clock.after(delayMs, resolve))

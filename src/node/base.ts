@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Config } from '../config/config.ts'
 import { toTraceSettings } from '../config/part-options.ts'
 import { Metrics } from '../http/about/metrics.ts'
-import { systemClock, type Clock } from '../lib/clock.ts'
+import { datesOf, systemClock, type Clock } from '../lib/clock.ts'
 import type { Log } from '../lib/log.ts'
 import type { Teardown } from '../lib/process/teardown.ts'
 import type { Traces } from '../monitoring/traces.ts'
@@ -57,8 +57,7 @@ export async function openBase(given: Given): Promise<Base> {
   metrics.version(config.version)
   const tracer = await openTraces(config, node, log)
   if (tracer !== null) teardown.add('traces', () => tracer.close())
-  const now = () => new Date(clock.now())
-  return { ...given, node, clock, now, origin: new OwnOrigin(config.publicUrl), metrics, tracer }
+  return { ...given, node, clock, now: datesOf(clock), origin: new OwnOrigin(config.publicUrl), metrics, tracer }
 }
 
 /** Null where nothing is traced: then what traces is not even loaded. */

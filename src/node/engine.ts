@@ -34,12 +34,7 @@ export function openEngine(parts: Base & Storage & SharedState) {
   const apps = new Apps({
     ...parts,
     events,
-    projections: [
-      event => registrations.toDeliveries(event),
-      followWithSubscriptions,
-      toBacklog,
-      (event, state) => triggers.toWrites(event, state),
-    ],
+    projections: [registrations.toDeliveries, followWithSubscriptions, toBacklog, triggers.toWrites],
     recent,
     groupConnections: connections.slice(commitsApart),
     apartConnections: connections.slice(0, commitsApart),
@@ -50,8 +45,8 @@ export function openEngine(parts: Base & Storage & SharedState) {
     otherNodes,
     isShared: () => config.redisUrl !== null && !readLease.isHeld,
     memoryBytes: config.actorMemoryMb * 1024 * 1024,
-    observe: commands => metrics.observeCommit(commands),
-    observeTime: ms => metrics.observeCommitTime(ms),
+    observe: metrics.observeCommit,
+    observeTime: metrics.observeCommitTime,
   })
   globalCommands.onAppCreated(created => apps.adopt(created))
   teardown.add('mailboxes', () => apps.idle())
@@ -63,7 +58,7 @@ export function openEngine(parts: Base & Storage & SharedState) {
   metrics.gauge('parley_apps', 'Apps in memory.', () => apps.size)
 
   const typing = new Typing(clock)
-  apps.onCommit(({ events }) => typing.onCommit(events))
+  apps.onCommit(typing.onCommit)
   const presence = new Presence({ seen: credentials.seenAt, clock })
   return { apps, otherNodes, readLease, collisions, typing, presence }
 }

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { htmlOf, plainOf, toKept } from '../../src/resources/content/text/kept.ts'
-import { parseText, settleMentions } from '../../src/resources/content/text/render.ts'
+import { htmlOf, parseText, plainOf, settleMentions, toKept } from '../../src/resources/content/text/render.ts'
 
 const render = (text: string) => settleMentions(parseText(text), () => true)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Contention } from '../../src/engine/commit/contention.ts'
+import { Contention } from '../../src/engine/app-actor.ts'
 
 /** How many commits ask for the lock first, where each of them then finds that nobody else has written. */
 function countCareful(contention: Contention): number {

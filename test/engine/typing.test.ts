@@ -55,9 +55,9 @@ test('whoever has written something types no longer; a reaction or a read marker
   typing.start(1, 7)
   typing.start(1, 8)
 
-  typing.onCommit(written(1, 8, false))
-  typing.onCommit(written(2, 7, true))
-  typing.onCommit(written(1, 7, true))
+  typing.onCommit({ events: written(1, 8, false) })
+  typing.onCommit({ events: written(2, 7, true) })
+  typing.onCommit({ events: written(1, 7, true) })
 
   expect(typing.in(1)).toEqual([8])
   expect(told.at(-1)).toBe('7 in 1: false')

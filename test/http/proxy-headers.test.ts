@@ -8,7 +8,7 @@ const whoami = route('GET /api/whoami', {
   summary: 'Show where a request came from, and where to',
   auth: 'none',
   replies: { 200: z.object({}) },
-  handle: ({ origin, address }) => reply(200, { origin, address }),
+  handle: ({ origin, addressOf }) => reply(200, { origin, address: addressOf() }),
 })
 
 async function ask(

@@ -24,9 +24,7 @@ export class RouteDurations {
       series = { counts: Array.from({ length: boundsSeconds.length + 1 }, () => 0), sumSeconds: 0 }
       this.#byStatus.set(status, series)
     }
-    let bound = 0
-    while (bound < boundsSeconds.length && seconds > boundsSeconds[bound]!) bound++
-    series.counts[bound]!++
+    series.counts[bucketOf(seconds, boundsSeconds)]!++
     series.sumSeconds += seconds
   }
 
@@ -93,5 +91,54 @@ export class RequestDurations {
     const name = 'http_request_duration_seconds'
     const lines = this.#routes.map(route => route.text(name)).join('')
     return `# HELP ${name} Time from the head of a request to its answer.\n# TYPE ${name} histogram\n${lines}`
+  }
+}
+
+/** The first bucket whose bound is not exceeded; the one after the last where all are. */
+function bucketOf(seconds: number, bounds: readonly number[]): number {
+  let at = 0
+  while (at < bounds.length && seconds > bounds[at]!) at++
+  return at
+}
+
+/**
+ * The upper bound of the bucket that contains a quantile; the last bound for values above all bounds; NaN without
+ * values.
+ */
+export function quantileOf(counts: readonly number[], bounds: readonly number[], quantile: number): number {
+  const total = counts.reduce((sum, count) => sum + count, 0)
+  if (total === 0) return Number.NaN
+  let below = 0
+  const at = counts.findIndex(count => (below += count) >= quantile * total)
+  return bounds[at] ?? bounds.at(-1)!
+}
+
+/** A histogram of durations since the last sample, with bucket precision. An observation costs some nanoseconds. */
+export class DurationWindow {
+  readonly #boundsSeconds: readonly number[]
+  #counts: number[]
+  #total = 0
+
+  constructor(boundsSeconds: readonly number[]) {
+    this.#boundsSeconds = boundsSeconds
+    this.#counts = boundsSeconds.map(() => 0).concat(0)
+  }
+
+  /** The number of durations ever observed. */
+  get total(): number {
+    return this.#total
+  }
+
+  observe(seconds: number): void {
+    this.#counts[bucketOf(seconds, this.#boundsSeconds)]!++
+    this.#total++
+  }
+
+  /** The median and the 99th percentile in milliseconds since the last sample; NaN without observations. */
+  sample(): { p50Ms: number; p99Ms: number } {
+    const counts = this.#counts
+    this.#counts = counts.map(() => 0)
+    const quantileMs = (quantile: number) => quantileOf(counts, this.#boundsSeconds, quantile) * 1000
+    return { p50Ms: quantileMs(0.5), p99Ms: quantileMs(0.99) }
   }
 }

@@ -1,6 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { DurationWindow } from './duration-window.ts'
-import { RequestDurations } from './durations.ts'
+import { DurationWindow, RequestDurations } from './durations.ts'
 
 /** Reads a value when the metrics are requested; an object gives one value per key. */
 type Reading = () => number | Record<string, number>
@@ -64,14 +63,14 @@ export class Metrics {
   }
 
   /** Counts a group commit, which has started, and its commands. */
-  observeCommit(commands: number): void {
+  readonly observeCommit = (commands: number): void => {
     this.#commits.observe(commands)
     this.commits++
     this.commands += commands
   }
 
   /** Observes the duration of a finished group commit. */
-  observeCommitTime(ms: number): void {
+  readonly observeCommitTime = (ms: number): void => {
     this.#commitSeconds.observe(ms / 1000)
     this.commitTimes.observe(ms / 1000)
   }

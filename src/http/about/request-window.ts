@@ -1,4 +1,4 @@
-import { quantileOf } from './duration-window.ts'
+import { quantileOf } from './durations.ts'
 import type { RequestDurations } from './durations.ts'
 
 /** Figures of requests: totals by the class of their status, and durations since the last sample. */

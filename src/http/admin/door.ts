@@ -1,7 +1,7 @@
 import { unauthenticated, type Principal } from '../../auth/principal.ts'
 import { requirePrincipal, Unauthorized, type Auth } from '../../auth/authentication.ts'
 import { problem } from '../../lib/errors.ts'
-import type { ProxyHeaders } from '../request/proxy-headers.ts'
+import type { ProxyHeaders } from '../request/head.ts'
 import type { Exchange } from '../server/exchange.ts'
 import { readCookie } from './cookie.ts'
 
@@ -45,11 +45,6 @@ export interface Entry {
 
 const apiPrefix = '/admin/api/'
 const safeMethods = new Set(['GET', 'HEAD'])
-
-/** True for paths behind the door. */
-export function isAdminPath(path: string): boolean {
-  return path.startsWith('/admin') && (path.length === 6 || path[6] === '/')
-}
 
 /**
  * Guards everything under /admin, where a cookie authenticates, which browsers attach to requests of any page. So the

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { Span } from '../../lib/tracer.ts'
 import type { RouteDurations } from '../about/durations.ts'
-import { isClearlyFramed } from '../request/framing.ts'
+import { isClearlyFramed } from '../request/head.ts'
 
 /** Receives the body of a request. */
 export interface BodyTaker {

@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uWebSockets.js'
 import type { Principal } from '../../auth/principal.ts'
 import { ClientOrigin } from './client-origins.ts'
-import { AmbiguousRequest, isClearlyFramed } from '../../http/request/framing.ts'
+import { AmbiguousRequest, isClearlyFramed } from '../../http/request/head.ts'
 import type { Admission } from './admission.ts'
 import type { FanOut } from '../fan-out.ts'
 import type { Codec } from '../protocols/protocol.ts'

@@ -21,7 +21,8 @@ const EventCitedFile = EventFile.extend({ app: z.object({ id: Int }) }).meta({ i
 export const annotationsPart = part<FileRow[], CitedApps>()({
   none: [],
   // Answers of agents name their run.
-  isOn: ({ metadata }) => typeof metadata?.run === 'string',
+  column: 'metadata',
+  isMarked: ({ metadata }) => typeof metadata?.run === 'string',
   load(db, items) {
     const ids = items.map(({ id }) => id)
     return listAnnotations(db, ids)

@@ -14,10 +14,13 @@ const list = route('GET /api/audit', {
   query: AuditListing,
   streams: ndjsonType,
   replies: { 200: AuditEntries },
-  async handle({ query, by, representation, address: ip }, { sql, now }) {
+  async handle({ query, by, representation, addressOf }, { sql, now }) {
     const filter = toFilter(query)
     if (representation.isStream) {
-      await insertAuditRow(sql, toAuditRow({ ...by, ip }, now(), { action: 'audit_exported', after: { ...filter } }))
+      await insertAuditRow(
+        sql,
+        toAuditRow({ ...by, ip: addressOf() }, now(), { action: 'audit_exported', after: { ...filter } }),
+      )
       const open = () => exportAudit(sql, filter, representation.scalars)
       return reply(200, new Download({ sizeBytes: null, etag: null, open }), { 'Content-Type': ndjsonType })
     }

@@ -16,7 +16,8 @@ const signIn = route('POST /api/auth', {
   body: SignIn,
   replies: { 200: User },
   problems: [NotFound, TooManyAttempts],
-  async handle({ body, origin, address }, { sql, loginThrottle, presence }) {
+  async handle({ body, origin, addressOf }, { sql, loginThrottle, presence }) {
+    const address = addressOf()
     const { username, password } = body
     const found = await findPassword(sql, username.trim())
     // By the account: PostgreSQL finds it by more spellings of its name than JavaScript takes for one.

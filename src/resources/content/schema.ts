@@ -18,7 +18,7 @@ export interface ContentRow {
   parent_type: 'post' | 'file' | null
   parent_id: number | null
   text: string | null
-  /** Null where they can be derived from the text; see text/kept.ts. */
+  /** Null where they can be derived from the text; see text/render.ts. */
   html: string | null
   plain: string | null
   metadata: Record<string, unknown> | null

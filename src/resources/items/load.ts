@@ -1,7 +1,12 @@
 import type { Principal } from '../../auth/principal.ts'
 import type { Db } from '../../postgres/sql.ts'
+import type { ContentEntity } from '../content/kind.ts'
 import type { PartReader } from '../content/parts/part.ts'
-import { hasParts, mapParts, partList, type ContentItem, type PartName, type Parts } from './parts.ts'
+import type { ContentRow } from '../content/schema.ts'
+import { findStarred } from '../stars/store.ts'
+import { findSubscribed } from '../subscriptions/store.ts'
+import { hasParts, isOn, mapParts, partList, type ContentItem, type PartName, type Parts } from './parts.ts'
+import { subscriptionOf } from './represent.ts'
 
 /**
  * The parts of items, by item; no entry for items without any. One query for each kind of part that an item has; none
@@ -21,7 +26,7 @@ export async function loadParts(
   if (open.length === 0) return parts
   const found = await Promise.all(
     partList.map(([, part]) => {
-      const having = open.filter(item => part.isOn(item))
+      const having = open.filter(item => isOn(part, item))
       return having.length === 0 ? new Map<number, unknown>() : part.load(db, having, counter)
     }),
   )
@@ -60,4 +65,30 @@ export async function loadAbout(
     }),
   )
   return Object.fromEntries(partList.map(([name], i) => [name, about[i]])) as About
+}
+
+/** The caller's stars and subscriptions for the items of a page. Unlike parts, they are in summaries too. */
+export interface Mine {
+  starred: ReadonlySet<number>
+  /** The posts and files that the caller is subscribed to. */
+  subscribed: ReadonlySet<number>
+}
+
+export const noMine: Mine = { starred: new Set(), subscribed: new Set() }
+
+/** Reads stars only for items with stars, and subscriptions only for subjects other than the app. */
+export async function loadMine(
+  db: Db,
+  by: Principal,
+  entity: ContentEntity,
+  rows: readonly ContentRow[],
+): Promise<Mine> {
+  if (by.kind !== 'user') return noMine
+  const starred = rows.flatMap(({ id, star_count }) => (star_count > 0 ? id : []))
+  const parents = new Set(rows.flatMap(row => subscriptionOf(entity, row) ?? []))
+  const [own, subscribed] = await Promise.all([
+    starred.length === 0 ? noMine.starred : findStarred(db, by.user, starred),
+    parents.size === 0 ? noMine.subscribed : findSubscribed(db, by.user, [...parents]),
+  ])
+  return { starred: own, subscribed }
 }

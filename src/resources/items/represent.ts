@@ -7,12 +7,11 @@ import { toFirstItems } from '../../api/page.ts'
 import { isSubscribed, showAppRef, showAppSummary, type Viewer } from '../apps/represent.ts'
 import { summaryOf } from '../users/represent.ts'
 import type { ContentEntity } from '../content/kind.ts'
-import { subscriptionOf, type Mine } from './mine.ts'
 import { toParentRef } from '../content/parent.ts'
-import type { About } from './load.ts'
+import type { About, Mine } from './load.ts'
 import { isNone, mapParts, ownOf, type ContentItem, type Parts } from './parts.ts'
 import type { ContentRow } from '../content/schema.ts'
-import { htmlOf, plainOf } from '../content/text/kept.ts'
+import { htmlOf, plainOf } from '../content/text/render.ts'
 
 const fixedRows = new WeakMap<ContentRow, Fixed>()
 
@@ -44,6 +43,11 @@ export function showRow(row: ContentRow) {
 /** The summary of an item in lists; `more` comes in front of it. */
 export function showContentSummary(row: ContentRow, isSubscribedTo: boolean, isStarred: boolean, more: object = {}) {
   return new Extended({ ...more, is_starred: isStarred, is_subscribed: isSubscribedTo }, fixRow(row))
+}
+
+/** The subject of an item's subscription: a post itself, a comment's parent; null: the app. */
+export function subscriptionOf(entity: ContentEntity, { id, parent_id }: ContentRow): number | null {
+  return entity === 'post' ? id : parent_id
 }
 
 /** By a subscription to a post or file, or, where that is null, to the app. */

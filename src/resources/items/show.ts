@@ -8,10 +8,9 @@ import { namesakes } from '../apps/naming.ts'
 import type { ContentEntity, ContentKind } from '../content/kind.ts'
 import type { ContentPage } from '../content/lists/list.ts'
 import type { PartReader } from '../content/parts/part.ts'
-import { loadAbout, loadParts } from './load.ts'
-import { loadMine, noMine, subscriptionOf } from './mine.ts'
+import { loadAbout, loadMine, loadParts, noMine } from './load.ts'
 import { hasParts, mapParts, namesOf, type ContentItem } from './parts.ts'
-import { isSubscribedTo, showContent, showContentSummary, showRow, type Reading } from './represent.ts'
+import { isSubscribedTo, showContent, showContentSummary, showRow, subscriptionOf, type Reading } from './represent.ts'
 
 interface Reader extends PartReader {
   representation?: Representation

@@ -20,7 +20,7 @@ type Votes = ReadonlyMap<number, number>
 /** The options of an item that is a poll. */
 export const optionsPart = part<OptionRow[], Votes, OptionChange[]>()({
   none: [],
-  isOn: ({ option_count }) => option_count > 0,
+  column: 'option_count',
   load(db, items) {
     const ids = items.map(({ id }) => id)
     return listOptions(db, ids)

@@ -18,7 +18,7 @@ const mostReactions = 100 * shownReactions
 /** The first reactions to an item; its row has their number. */
 export const reactionsPart = part<ReactionRow[]>()({
   none: [],
-  isOn: ({ reaction_count }) => reaction_count > 0,
+  column: 'reaction_count',
   load(db, items, counter) {
     const most = counter === null ? shownReactions : shareOf(mostReactions, items)
     // A client that counts always gets the caller's own.

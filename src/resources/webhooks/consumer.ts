@@ -42,7 +42,7 @@ export class Registrations {
   }
 
   /** The rows that a commit writes for one of its events; see SameCommitProjection. */
-  toDeliveries(event: AppEvent): Write[] {
+  readonly toDeliveries = (event: AppEvent): Write[] => {
     const webhooks = this.#wanting(event)
     if (webhooks === undefined) return nothing
     const { app_id, rev, type, actor_id, created_at, kind } = event

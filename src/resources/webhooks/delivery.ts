@@ -7,7 +7,7 @@ import { ReceiverPacer } from './delivery/receiver-pacer.ts'
 import { forgetDeliveries } from './delivery/retention.ts'
 import type { GlobalCommands } from '../../engine/global/global-commands.ts'
 import { server } from '../../auth/principal.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { datesOf, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Tracer } from '../../lib/tracer.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -71,7 +71,7 @@ export function startDelivery({ registrations, settings, ...parts }: DeliveryPar
   sharedLog.listen(({ type, entity_id }) => {
     if (type === 'delivery_queued') deliverer.wake(entity_id)
   })
-  const pings = createPings({ egress, userAgent, deadlineMs, signal, now: () => new Date(clock.now()) })
+  const pings = createPings({ egress, userAgent, deadlineMs, signal, now: datesOf(clock) })
   return { deliverer, pings }
 }
 

@@ -29,7 +29,8 @@ const signIn = adminRoute('POST /admin/session', {
   body: SignInInput,
   replies: { 204: null },
   problems: [WrongKey, OtherOrigin, TooManyAttempts],
-  async handle({ body, admin, address }, { credentials, adminSessions, loginThrottle }) {
+  async handle({ body, admin, addressOf }, { credentials, adminSessions, loginThrottle }) {
+    const address = addressOf()
     const { isSecure, agent } = admin
     const value = await loginThrottle.run([`address ${address}`], async () => {
       const by = await findHolder(body.api_key, credentials)

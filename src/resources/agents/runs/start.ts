@@ -6,6 +6,7 @@ import type { RunWatcher } from '../../../agents/runs/host.ts'
 import { logEnd, Runner, type RunnerSettings } from '../../../agents/runs/runner.ts'
 import { emptyEnded } from '../../../agents/runs/steps.ts'
 import { isAnyOpen, removeEnded } from '../../../agents/runs/store.ts'
+import { datesOf } from '../../../lib/clock.ts'
 import { inPortions } from '../../../jobs/portions.ts'
 import type { Job } from '../../../jobs/jobs.ts'
 import type { Sql } from '../../../postgres/sql.ts'
@@ -72,7 +73,7 @@ interface RunNews {
 /** Starts the runner, which this node's commits wake, and other nodes' through the bus. */
 export function startRunner(parts: RunnerParts): Started {
   const { sql, apps, triggers, settings, clock, log, counts, bus, providers } = parts
-  const now = () => new Date(clock.now())
+  const now = datesOf(clock)
   const node = randomUUID()
   const tellNodes = (news: Omit<RunNews, 'from'>) => bus.publish(channel, { from: node, ...news } satisfies RunNews)
   const answering = {

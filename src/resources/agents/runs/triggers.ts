@@ -45,7 +45,7 @@ export class Triggers {
   }
 
   /** The rows that a commit writes for one of its events; see SameCommitProjection. */
-  toWrites(event: AppEvent, state: State): Write[] {
+  readonly toWrites = (event: AppEvent, state: State): Write[] => {
     if (this.#agents.isEmpty) return nothing
     switch (event.type) {
       case 'message_created':

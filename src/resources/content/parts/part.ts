@@ -62,7 +62,7 @@ export interface PartInput<Value, Wanted, New extends Shape, Changed extends Sha
 
 /**
  * A kind of part of messages, posts and comments, declared by its own folder and listed in items/parts.ts; code that
- * makes, changes and shows items knows no kind by name. Nearly all items have no parts, which costs them only `isOn`.
+ * makes, changes and shows items knows no kind by name. Nearly all items have no parts, which costs them only a look at columns.
  */
 export interface Part<
   Value = unknown,
@@ -75,8 +75,10 @@ export interface Part<
 > {
   /** The empty value: an empty list, or null. */
   none: Value
-  /** True where the item's row says that the database has to be read. */
-  isOn: (row: ContentRow) => boolean
+  /** The column of the item's row that is neither null nor 0 where the database has to be read. */
+  column: keyof ContentRow
+  /** Whether it has to be, where the column is set. Default: it has. */
+  isMarked?(row: ContentRow): boolean
   /**
    * Loads the values of items for which it is on, by item; items without one are left out. Values are plain JSON,
    * because they are stored in queued deliveries and answers. `counter`: a caller whose client counts by itself, and

@@ -45,7 +45,7 @@ export function referenceBy<Row extends { id: number }, const Column extends 'em
   }
   return {
     none: null,
-    isOn: (row: ContentRow) => row[column] !== null,
+    column,
     async load(db: Db, items: readonly ContentRow[]) {
       const rows = await list(
         db,

@@ -3,12 +3,12 @@ import { accessOf } from '../../apps/members/access.ts'
 import { resolvePeople } from '../../users/store.ts'
 import { listInvisible } from '../../users/visible.ts'
 import type { Served } from '../../route.ts'
-import { toKept } from './kept.ts'
 import {
   listMentionedUids,
   listMentions,
   parseText,
   settleMentions,
+  toKept,
   type ParsedText,
   type Rendering,
 } from './render.ts'

@@ -56,6 +56,23 @@ export function settleMentions(parsed: ParsedText, isEffective: (user: number) =
   }
 }
 
+/** The stored form of a rendering: where the rest can be derived from the text, it is null. */
+export function toKept({ text, html, plain }: Rendering): Rendering {
+  return { text, html: html === paragraph(text) ? null : html, plain: plain === text ? null : plain }
+}
+
+export function htmlOf({ text, html }: Rendering): string | null {
+  return html ?? paragraph(text)
+}
+
+export function plainOf({ text, plain }: Rendering): string | null {
+  return plain ?? text
+}
+
+function paragraph(text: string | null): string | null {
+  return text === null ? null : `<p>${text}</p>`
+}
+
 /** The users whom stored HTML mentions with effect. */
 export function listMentions(html: string | null): number[] {
   return html === null ? [] : findMentions(html)

@@ -24,7 +24,7 @@ const blobs = z.array(IdInput).max(mostAttachments).nullish()
 /** The files that are attached to an item. Of a caller it is known which of them they starred. */
 export const attachmentsPart = part<FileRow[], ReadonlySet<number>, Wanted>()({
   none: [],
-  isOn: ({ attachment_count }) => attachment_count > 0,
+  column: 'attachment_count',
   load(db, items) {
     const ids = items.map(({ id }) => id)
     return listAttachments(db, ids)

@@ -1,8 +1,7 @@
 import type { Work } from '../../../engine/command.ts'
 import type { ContentKind } from '../../content/kind.ts'
 import { settleText } from '../../content/text/mentions.ts'
-import { hasParts, type ContentItem } from '../parts.ts'
-import { changeParts, isBare, numbersForParts } from './parts.ts'
+import { changeParts, hasParts, isBare, numbersForParts, type ContentItem } from '../parts.ts'
 import type { ContentChange } from './prepare.ts'
 import { IsEmpty } from '../schema.ts'
 

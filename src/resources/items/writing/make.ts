@@ -1,17 +1,15 @@
 import type { Work } from '../../../engine/command.ts'
+import { isRemovable } from '../../apps/kinds.ts'
 import { titleBy } from '../../apps/naming.ts'
 import { changeTotal } from '../../content/commented.ts'
 import { startBlock } from '../../content/lists/positions/blocks.ts'
 import { insertContext } from './context-store.ts'
 import type { ItemKind } from '../kinds.ts'
-import { plainOf } from '../../content/text/kept.ts'
 import { settleText } from '../../content/text/mentions.ts'
-import { listMentions, type Rendering } from '../../content/text/render.ts'
-import { newestForRemoved } from './newest.ts'
+import { listMentions, plainOf, type Rendering } from '../../content/text/render.ts'
 import { toParentRef, type Parent, type ParentType } from '../../content/parent.ts'
-import type { ContentItem } from '../parts.ts'
+import { changeParts, numbersForParts, type ContentItem } from '../parts.ts'
 import { blockSize } from '../../content/lists/positions/position.ts'
-import { changeParts, numbersForParts } from './parts.ts'
 import type { PreparedContent } from './prepare.ts'
 import { IsEmpty } from '../schema.ts'
 
@@ -88,6 +86,12 @@ function toItem(
     updated_by: null,
     trashed_at: null,
   }
+}
+
+/** An app's newest visible message, 0 for none, where members have removed the app; otherwise undefined. */
+export function newestForRemoved({ app, state }: Work<unknown>): number | undefined {
+  if (!isRemovable(app.type)) return undefined
+  return [...state.members()].some(({ is_removed }) => is_removed) ? (app.last_id ?? 0) : undefined
 }
 
 function addContext(

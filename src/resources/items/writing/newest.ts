@@ -1,6 +1,4 @@
-import type { Work } from '../../../engine/command.ts'
 import type { Db } from '../../../postgres/sql.ts'
-import { isRemovable } from '../../apps/kinds.ts'
 import type { Newest } from '../../apps/own/unread.ts'
 import { isWithin } from '../../content/lists/positions/place.ts'
 
@@ -27,10 +25,4 @@ export async function findNewest(db: Db, app: number, id: number): Promise<Newes
       ) end as prior_id
     from last`
   return row ?? { last_id: null, last_by: null, prior_id: null }
-}
-
-/** An app's newest visible message, 0 for none, where members have removed the app; otherwise undefined. */
-export function newestForRemoved({ app, state }: Work<unknown>): number | undefined {
-  if (!isRemovable(app.type)) return undefined
-  return [...state.members()].some(({ is_removed }) => is_removed) ? (app.last_id ?? 0) : undefined
 }

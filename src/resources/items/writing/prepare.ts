@@ -4,7 +4,7 @@ import type { ContentRow } from '../../content/schema.ts'
 import { prepareText } from '../../content/text/mentions.ts'
 import type { ParsedText } from '../../content/text/render.ts'
 import type { ContentUpdate, NewContent } from '../schema.ts'
-import { namesParts, prepareParts, type WantedParts } from './parts.ts'
+import { namesParts, prepareParts, type WantedParts } from '../parts.ts'
 
 /** Content with parsed text and resolved parts. */
 export interface PreparedContent {

@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto'
+import { problem } from '../../lib/errors.ts'
+
 /** The headers of a request; an absent one is empty. */
 interface Headers {
   header(name: string): string
@@ -72,4 +75,54 @@ function forwardedHost(request: Headers): string {
 
 function forwardedScheme(request: Headers): string | undefined {
   return /^(https?)$/i.exec(request.header('x-forwarded-proto').split(',').at(-1)?.trim() ?? '')?.[1]?.toLowerCase()
+}
+
+export const AmbiguousRequest = problem(
+  400,
+  'ambiguous-request',
+  'The headers do not say clearly where the request ends, or which host it is for.',
+)
+
+/** A request whose headers can be visited: names in lower case, a repeated header once per line. */
+interface HeaderLines {
+  forEach(visit: (name: string, value: string) => void): void
+}
+
+/**
+ * False where a proxy and this server might read the request differently, because they take the end of its body, or its
+ * host, from different lines (RFC 9112, sections 3.2, 6.1 and 6.3): two `Host`, two `Content-Length` or an empty one,
+ * or a `Transfer-Encoding` other than a single `chunked`. uWebSockets.js itself refuses lengths that are no number, and
+ * both headers together.
+ */
+export function isClearlyFramed(request: HeaderLines): boolean {
+  let hosts = 0
+  let lengths = 0
+  let encodings = 0
+  let isKnown = true
+  request.forEach((name, value) => {
+    if (name === 'host') hosts++
+    else if (name === 'content-length') {
+      lengths++
+      isKnown &&= value !== ''
+    } else if (name === 'transfer-encoding') {
+      encodings++
+      isKnown &&= value.toLowerCase() === 'chunked'
+    }
+  })
+  return isKnown && hosts <= 1 && lengths <= 1 && encodings <= 1
+}
+
+/** The ids that a proxy may set: they go into logs, headers and JSON unescaped. */
+const accepted = /^[\w.:+/=@-]{1,128}$/
+
+/** Gives requests ids: the one that a proxy has set (X-Request-Id), or a unique one. */
+export class RequestIds {
+  /** The part of this process. Random parts for each request would cost a microsecond each. */
+  readonly #prefix = randomBytes(6).toString('base64url')
+  #count = 0
+
+  /** `given`: the header, empty if absent; a malformed one is replaced. */
+  of(given: string): string {
+    return given !== '' && accepted.test(given) ? given : `${this.#prefix}-${(++this.#count).toString(36)}`
+  }
 }
