@@ -43,6 +43,6 @@ function toAppPolicy(userCache: UserCache): AppPolicy {
     hiddenUntil: (state, user) => state.member(user)?.hidden_id ?? 0,
     isListed,
     isUnread,
-    isRemovable: app => isRemovable(app.type),
+    isRemovable,
   }
 }

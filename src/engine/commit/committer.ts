@@ -1,18 +1,13 @@
-import { overloaded } from '../../lib/errors.ts'
-import type { Log } from '../../lib/log.ts'
 import type { Tracer } from '../../lib/tracer.ts'
-import { violatedConstraint } from '../../postgres/sql.ts'
-import { isUnavailable } from '../../postgres/unavailable.ts'
-import type { ReplyQueue } from './reply-queue.ts'
 import type { OtherNodes } from '../nodes/other-nodes.ts'
 import type { AppActor, PendingCommand } from '../app-actor.ts'
 import type { FlushEntry } from './decide.ts'
 import { flush, flushApart, type Flushed, type FlushParts } from './flush.ts'
-import { isAnswer, OutcomeUnknown, type CommitConnection } from './connection.ts'
-import { isIdempotencyRace } from './idempotency.ts'
+import type { CommitConnection } from './connection.ts'
+import { Recovery, type RecoveryParts } from './recovery.ts'
 import { startCommitSpan } from './span.ts'
 
-export interface CommitterParts extends FlushParts {
+export interface CommitterParts extends FlushParts, RecoveryParts {
   /**
    * Connections for group commits. One is best on two cores: fewer, larger flushes win over more, smaller ones
    * (measured).
@@ -33,14 +28,7 @@ export interface CommitterParts extends FlushParts {
   observeTime: (ms: number) => void
   /** Null where commits are not traced. */
   tracer?: Tracer | null
-  /**
-   * Called with an actor whose state may be wrong, or whose app is gone. Replaces it by a new one, which gets the
-   * commands of its mailbox and before them `taken`: commands that were removed from the mailbox and not begun.
-   */
-  discard: (actor: AppActor, taken?: PendingCommand[]) => void
-  replies: ReplyQueue
   otherNodes: OtherNodes
-  log: Log
 }
 
 type Kind = 'group' | 'apart'
@@ -70,6 +58,7 @@ const loadsAtOnce = 32
  */
 export class Committer {
   readonly #parts: CommitterParts
+  readonly #recovery: Recovery
   readonly #ready = new Set<AppActor>()
   readonly #free: Record<Kind, CommitConnection[]>
   readonly #onIdle: (() => void)[] = []
@@ -90,6 +79,7 @@ export class Committer {
 
   constructor(parts: CommitterParts) {
     this.#parts = parts
+    this.#recovery = new Recovery(parts, (connection, entries) => this.#commitApart(connection, entries))
     this.#free = { group: [...parts.groupConnections], apart: [...parts.apartConnections] }
   }
 
@@ -239,8 +229,7 @@ export class Committer {
     const span = tracer ? startCommitSpan(tracer, kind, entries) : null
     if (entries.some(({ commands }) => commands.some(({ command }) => !command.isPatient)))
       this.#committedAtMs = startedAt
-    const run = kind === 'group' ? this.#runGroup(connection, entries) : this.#run(connection, entries)
-    void run.finally(() => {
+    void this.#run(kind, connection, entries).finally(() => {
       this.#openFlushes--
       this.#endedAtMs = performance.now()
       this.#tookMs = this.#endedAtMs - startedAt
@@ -256,102 +245,26 @@ export class Committer {
     })
   }
 
-  /** Commits to the apps that no other node writes to; other commands return to their mailboxes. Never rejects. */
-  async #runGroup(connection: CommitConnection, entries: FlushEntry[]): Promise<void> {
+  /**
+   * A group commit is of apps that no other node writes to, and returns other commands to their mailboxes; a commit
+   * apart is under locks. Never rejects.
+   */
+  async #run(kind: Kind, connection: CommitConnection, entries: FlushEntry[]): Promise<void> {
     try {
-      this.#conclude(await flush(this.#parts, connection, entries))
+      if (kind === 'apart') await this.#commitApart(connection, entries)
+      else this.#conclude(await flush(this.#parts, connection, entries))
     } catch (error) {
-      await this.#recover(connection, entries, error)
+      await this.#recovery.recover(connection, entries, error)
     }
   }
 
-  /**
-   * Commits all entries under locks. Where that fails, commits each command by itself, so that the one at fault fails
-   * alone. Never rejects. Returns false where PostgreSQL was not reachable.
-   */
-  async #run(connection: CommitConnection, entries: FlushEntry[]): Promise<boolean> {
-    try {
-      this.#conclude(await flushApart(this.#parts, connection, entries))
-      return true
-    } catch (error) {
-      return this.#recover(connection, entries, error)
-    }
+  async #commitApart(connection: CommitConnection, entries: FlushEntry[]): Promise<void> {
+    this.#conclude(await flushApart(this.#parts, connection, entries))
   }
 
   #conclude({ results, apart, lost }: Flushed): void {
     this.#parts.replies.add(results, this.#ready.size === 0)
     for (const { actor, commands } of apart) actor.putBack(commands)
     for (const { actor, commands } of lost) this.#parts.discard(actor, commands)
-  }
-
-  /**
-   * Repeats or refuses the commands of a failed commit. Never rejects. Returns false where PostgreSQL was not
-   * reachable.
-   */
-  async #recover(connection: CommitConnection, entries: FlushEntry[], error: unknown): Promise<boolean> {
-    if (error instanceof OutcomeUnknown) {
-      this.#giveUp(entries, error)
-      return false
-    }
-    const alone = entries.flatMap(({ actor, commands }) => commands.map(pending => ({ actor, commands: [pending] })))
-    if (alone.length > 1) await this.#separate(connection, alone, error)
-    else {
-      await connection.rollback()
-      await this.#retry(connection, alone[0]!, error)
-    }
-    return !isUnavailable(error)
-  }
-
-  /**
-   * Commits entries one by one. Once PostgreSQL is not reachable the rest is refused: each would wait for a timeout,
-   * and commands that arrive meanwhile for all of them.
-   */
-  async #separate(connection: CommitConnection, alone: FlushEntry[], reason: unknown): Promise<void> {
-    this.#parts.log.warn(
-      { commands: alone.length, error: reason },
-      'A group commit failed; its commands are tried alone',
-    )
-    const waiting = [...alone]
-    if (isUnavailable(reason) && !isAnswer(reason)) this.#refuse(waiting.splice(0))
-    await connection.rollback()
-    for (let entry = waiting.shift(); entry !== undefined; entry = waiting.shift()) {
-      if (entry.actor.isDiscarded) this.#parts.discard(entry.actor, entry.commands)
-      else if (!(await this.#run(connection, [entry]))) this.#refuse(waiting.splice(0))
-    }
-  }
-
-  /**
-   * Refuses a command that failed alone, unless it lost a race for its idempotency key: then the result of the other
-   * commit is read. Never rejects.
-   */
-  async #retry(connection: CommitConnection, entry: FlushEntry, reason: unknown): Promise<void> {
-    if (!isIdempotencyRace(reason)) return this.#fail(entry, reason)
-    try {
-      this.#conclude(await flushApart(this.#parts, connection, [entry]))
-    } catch (error) {
-      if (error instanceof OutcomeUnknown) return this.#giveUp([entry], error)
-      await connection.rollback()
-      this.#fail(entry, error)
-    }
-  }
-
-  /** After a commit with an unknown outcome: the apps are loaded again, and callers may repeat their requests. */
-  #giveUp(entries: FlushEntry[], error: OutcomeUnknown): void {
-    this.#parts.log.error({ apps: entries.length, error }, 'PostgreSQL was lost while committing')
-    for (const { actor } of entries) this.#parts.discard(actor)
-    this.#refuse(entries)
-  }
-
-  #fail({ actor, commands }: FlushEntry, error: unknown): void {
-    for (const pending of commands) {
-      const conflict = pending.command.conflicts?.[violatedConstraint(error) ?? '']
-      if (conflict === undefined) this.#parts.discard(actor)
-      this.#parts.replies.refuse([pending], conflict === undefined ? error : conflict())
-    }
-  }
-
-  /** Answers with 503: callers may repeat their requests in a moment. */
-  #refuse(entries: FlushEntry[]): void {
-    for (const { commands } of entries) this.#parts.replies.refuse(commands, overloaded())
   }
 }

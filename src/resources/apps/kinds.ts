@@ -43,4 +43,6 @@ export function hasFixedMembers(type: string): boolean {
 }
 
 /** True for conversations that each member may remove from the own lists until the next message. */
-export const isRemovable = hasFixedMembers
+export function isRemovable({ type }: { type: string }): boolean {
+  return hasFixedMembers(type)
+}

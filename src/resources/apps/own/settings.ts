@@ -41,7 +41,7 @@ export const removeForMe = command(
   'removeForMe',
   (work: Work) => {
     requireRead(work.state, work.by, work.userCache)
-    if (!isRemovable(work.app.type)) throw WrongKind({ type: work.app.type })
+    if (!isRemovable(work.app)) throw WrongKind({ type: work.app.type })
     const row = ownRow(work)
     if (isHidden(work.app, row) && !mayComeBack(work)) return
     // Ids and revs share one sequence: this hides all messages so far, including trashed ones that may be restored.

@@ -90,7 +90,7 @@ function toItem(
 
 /** An app's newest visible message, 0 for none, where members have removed the app; otherwise undefined. */
 export function newestForRemoved({ app, state }: Work<unknown>): number | undefined {
-  if (!isRemovable(app.type)) return undefined
+  if (!isRemovable(app)) return undefined
   return [...state.members()].some(({ is_removed }) => is_removed) ? (app.last_id ?? 0) : undefined
 }
 
