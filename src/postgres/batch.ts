@@ -4,7 +4,22 @@ import type { Db } from './sql.ts'
 
 type Param = string | number | boolean | null
 
-type ColumnType = 'bigint' | 'int' | 'text' | 'text[]' | 'jsonb' | 'timestamptz' | 'boolean' | 'bytea'
+/** The types of columns, and of their values. */
+interface Values {
+  bigint: number
+  int: number
+  text: string
+  'text[]': string[]
+  jsonb: unknown
+  timestamptz: Date
+  boolean: boolean
+  bytea: Buffer
+}
+type ColumnType = keyof Values
+type Columns = Record<string, ColumnType>
+
+/** The rows of columns that are never null. */
+type RowOf<Types extends Columns> = { [Name in keyof Types]: Values[Types[Name]] }
 
 /** One kind of row to write. All rows of a flush, whatever app they belong to, are written by one statement. */
 export interface Batch<Row> extends Declared<Row> {
@@ -28,8 +43,12 @@ interface Declared<Row> {
 
 /**
  * Declares a kind of write. PostgreSQL updates a row only once per statement, so a batch of updates must declare its
- * `key`.
+ * `key`. The type of its rows follows from the columns, unless it is given.
  */
+export function batch<const Types extends Columns>(
+  declared: Declared<RowOf<Types>> & { columns: Types },
+): Batch<RowOf<Types>>
+export function batch<Row extends object>(declared: Declared<Row>): Batch<Row>
 export function batch<Row extends object>(declared: Declared<Row>): Batch<Row> {
   return { ...declared, columnTypes: Object.entries(declared.columns) as [keyof Row & string, ColumnType][] }
 }

@@ -120,7 +120,7 @@ export async function endCallStep(sql: Sql, { run, node }: Lease, { n, body, out
 }
 
 /** Deletes the content of steps of runs that end; the posted answer remains. */
-export const emptySteps = batch<{ run_id: number }>({
+export const emptySteps = batch({
   name: 'empty_agent_steps',
   columns: { run_id: 'bigint' },
   key: row => row.run_id,

@@ -2,7 +2,7 @@ import { batch, type Batch } from '../../postgres/batch.ts'
 import type { Db } from '../../postgres/sql.ts'
 import type { Lease } from './lease-store.ts'
 import { queueRunDeliveries, runJson } from './deliveries.ts'
-import { RunLost, type ItemType, type RunRow } from './run.ts'
+import { RunLost, type RunRow } from './run.ts'
 
 /** Waiting runs of one conversation; beyond it, the oldest are merged into later ones. A guess. */
 const waitingLimit = 3
@@ -44,14 +44,8 @@ export const insertRuns = batch<NewRun>({
     from ${rows} r on conflict (agent_id, item_type, item_id) do nothing`,
 })
 
-interface ItemGone {
-  item_type: ItemType
-  item_id: number
-  at: Date
-}
-
 /** Cancels the open runs of items that are not visible any more. Served by agent_runs_item. */
-export const cancelRunsOfItems = batch<ItemGone>({
+export const cancelRunsOfItems = batch({
   name: 'cancel_agent_runs_of_items',
   columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
   key: row => `${row.item_type}:${row.item_id}`,
@@ -62,7 +56,7 @@ export const cancelRunsOfItems = batch<ItemGone>({
 })
 
 /** Cancels the open runs in apps. Served by agent_runs_open. */
-export const cancelRunsOfApps = batch<{ app_id: number; at: Date }>({
+export const cancelRunsOfApps = batch({
   name: 'cancel_agent_runs_of_apps',
   columns: { app_id: 'bigint', at: 'timestamptz' },
   key: row => row.app_id,

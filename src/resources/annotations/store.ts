@@ -4,7 +4,7 @@ import type { FileRow } from '../files/schema.ts'
 import { findFiles } from '../files/store.ts'
 
 /** Stores the files that an answer cites. */
-export const insertAnnotations = batch<{ item_type: string; item_id: number; place: number; file_id: number }>({
+export const insertAnnotations = batch({
   name: 'insert_item_annotations',
   columns: { item_type: 'text', item_id: 'bigint', place: 'int', file_id: 'bigint' },
   sql: rows => `
@@ -13,7 +13,7 @@ export const insertAnnotations = batch<{ item_type: string; item_id: number; pla
 })
 
 /** Removes the citations of deleted answers. Served by the primary key. */
-export const removeAnnotationsOf = batch<{ item_type: string; item_id: number }>({
+export const removeAnnotationsOf = batch({
   name: 'remove_item_annotations_of',
   columns: { item_type: 'text', item_id: 'bigint' },
   key: row => row.item_id,

@@ -2,7 +2,7 @@ import { batch } from '../../postgres/batch.ts'
 import type { Db, Fragment, Sql } from '../../postgres/sql.ts'
 
 /** Records that a post or file was deleted, whose comments have to be removed. */
-export const insertBereavement = batch<{ parent_id: number }>({
+export const insertBereavement = batch({
   name: 'insert_bereavements',
   columns: { parent_id: 'bigint' },
   key: row => row.parent_id,
@@ -10,7 +10,7 @@ export const insertBereavement = batch<{ parent_id: number }>({
 })
 
 /** Changes the number of visible comments on the posts and files of apps. */
-export const changeTotal = batch<{ app_id: number; comments: number }>({
+export const changeTotal = batch({
   name: 'change_comment_totals',
   columns: { app_id: 'bigint', comments: 'int' },
   sql: rows => `

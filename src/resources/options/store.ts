@@ -74,7 +74,7 @@ export const removeVote = batch<Pick<VoteRow, 'item_id' | 'user_id'>>({
 })
 
 /** Changes the number of an option's votes. */
-export const countVotes = batch<{ id: number; change: number }>({
+export const countVotes = batch({
   name: 'count_votes',
   columns: { id: 'bigint', change: 'int' },
   sql: rows => `

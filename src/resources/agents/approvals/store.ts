@@ -77,16 +77,8 @@ export async function drawApprovalId(db: Db): Promise<number> {
   return row!.id
 }
 
-interface VoteCast {
-  item_type: string
-  item_id: number
-  user_id: number
-  is_approved: boolean
-  at: Date
-}
-
 /** Votes of askers on their questions; the first decides. Served by agent_approvals_item. */
-export const decideByVote = batch<VoteCast>({
+export const decideByVote = batch({
   name: 'decide_agent_approvals_by_vote',
   columns: { item_type: 'text', item_id: 'bigint', user_id: 'bigint', is_approved: 'boolean', at: 'timestamptz' },
   key: row => row.item_id,
@@ -98,16 +90,8 @@ export const decideByVote = batch<VoteCast>({
       and n.id = a.run_id and n.asker_id = r.user_id`,
 })
 
-interface WordGiven {
-  id: number
-  app_id: number
-  user_id: number
-  is_approved: boolean
-  at: Date
-}
-
 /** Items of askers with a decision in their metadata. */
-export const decideByItem = batch<WordGiven>({
+export const decideByItem = batch({
   name: 'decide_agent_approvals_by_item',
   columns: { id: 'bigint', app_id: 'bigint', user_id: 'bigint', is_approved: 'boolean', at: 'timestamptz' },
   key: row => row.id,
@@ -118,14 +102,8 @@ export const decideByItem = batch<WordGiven>({
     where a.id = r.id and a.state = 'pending' and n.id = a.run_id and n.asker_id = r.user_id and n.app_id = r.app_id`,
 })
 
-interface Gone {
-  item_type: string
-  item_id: number
-  at: Date
-}
-
 /** Declines questions whose items are not visible any more. */
-export const declineOfItems = batch<Gone>({
+export const declineOfItems = batch({
   name: 'decline_agent_approvals',
   columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
   key: row => `${row.item_type}:${row.item_id}`,
@@ -135,7 +113,7 @@ export const declineOfItems = batch<Gone>({
 })
 
 /** Cancels the runs that ask them. */
-export const cancelRunsThatAsk = batch<Gone>({
+export const cancelRunsThatAsk = batch({
   name: 'cancel_agent_runs_that_ask',
   columns: { item_type: 'text', item_id: 'bigint', at: 'timestamptz' },
   key: row => `${row.item_type}:${row.item_id}`,

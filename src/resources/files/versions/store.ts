@@ -2,11 +2,7 @@ import { batch, batchOfIds } from '../../../postgres/batch.ts'
 import type { Db, Fragment } from '../../../postgres/sql.ts'
 import type { VersionRow } from '../schema.ts'
 
-interface NewVersion extends Omit<VersionRow, 'blob'> {
-  blob_id: number
-}
-
-export const insertVersion = batch<NewVersion>({
+export const insertVersion = batch({
   name: 'insert_file_versions',
   columns: {
     file_id: 'bigint',
@@ -21,7 +17,7 @@ export const insertVersion = batch<NewVersion>({
     select file_id, rev, app_id, blob_id, created_at, created_by from ${rows} r`,
 })
 
-export const removeVersion = batch<{ file_id: number; rev: number }>({
+export const removeVersion = batch({
   name: 'remove_file_versions',
   columns: { file_id: 'bigint', rev: 'bigint' },
   key: row => `${row.file_id}:${row.rev}`,

@@ -19,7 +19,7 @@ export const insertContext = batch<ContextRow>({
 })
 
 /** Removes what agents read with deleted items. Served by the primary key. */
-export const removeContextOf = batch<{ item_type: string; item_id: number }>({
+export const removeContextOf = batch({
   name: 'remove_item_context_of',
   columns: { item_type: 'text', item_id: 'bigint' },
   key: row => row.item_id,

@@ -16,7 +16,7 @@ interface Audit {
 /**
  * Written by the commit in which a user joins an app: some of the user's earlier notifications about it may be hidden.
  */
-export const auditMember = batch<{ app_id: number; user_id: number }>({
+export const auditMember = batch({
   name: 'audit_members',
   columns: { app_id: 'bigint', user_id: 'bigint' },
   sql: rows => `
