@@ -36,7 +36,7 @@ export function startAllJobs(parts: JobSources): void {
     ...parts,
     signal: stopping.signal,
     onTurn: monitor.onTurn,
-    look: asked => look(parts, asked),
+    look: asked => lookAndRenewLease(parts, asked),
   })
   teardown.add('jobs', async () => {
     stopping.abort()
@@ -44,8 +44,8 @@ export function startAllJobs(parts: JobSources): void {
   })
 }
 
-/** Looks at what was committed. Where there is no other node, reads need not ask for a while whether one has committed. */
-async function look({ node, sql, readLease }: JobSources, asked: readonly string[]): Promise<CommitLook> {
+/** Looks at what was committed. Where there is no other node, renews the lease of this one. */
+async function lookAndRenewLease({ node, sql, readLease }: JobSources, asked: readonly string[]): Promise<CommitLook> {
   const askedAtMs = performance.now()
   const found = await lookAtCommits(sql, { node, asked })
   if (!found.hasOthers) readLease.renew(askedAtMs)

@@ -27,7 +27,7 @@ interface Watched extends Base, Storage, Engine, Links {
 
 /**
  * What a node says of itself in the database and finds of the others: figures, jobs, and the sessions of all nodes.
- * Resolves when the other nodes count on it that this one commits.
+ * Resolves when no other node holds a read lease that it was given before this node registered.
  */
 export async function openMonitoring(parts: Watched): Promise<{ monitor: Monitor; liveSessions: SessionDirectory }> {
   const { config, node, sql, bus, apps, realtime, clock } = parts

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { LocalBus } from '../../src/cluster/bus-local.ts'
 import { announceArrival, revokeOnArrival } from '../../src/engine/nodes/arrival.ts'
@@ -48,7 +49,7 @@ test('a node that starts goes on when every other has given up its lease, or non
   let isOver = false
   const arrival = announceArrival(['first', 'killed'], bus, 'third', clock).then(() => (isOver = true))
   clock.advance(leaseMs)
-  await Promise.resolve()
+  await nextTurn()
   expect(isOver).toBe(false)
   clock.advance(leaseMs)
   await arrival

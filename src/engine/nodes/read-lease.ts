@@ -9,9 +9,9 @@ export const leaseMs = 3_000
  * while it is the only one on its database; its own commits are in its memory. It ends by itself: a node that freezes
  * does not hold it any more when it goes on.
  *
- * A node that starts registers in the database first, and commits to no app before every other node has heard of it, or
- * their leases have ended (see `announceArrival`). It removes itself after its last commit. So nobody but the holder
- * commits while a lease lasts. The clock is monotonic; a virtual machine that is paused with its clock may serve what
+ * A node that starts registers in the database first, and commits to no app before every other node has revoked its own
+ * lease, or leases that were renewed before have ended (see `announceArrival`). A node that stops removes its
+ * registration after its last commit. So while a node holds the lease, no other node commits. The clock is monotonic; a virtual machine that is paused with its clock may serve what
  * memory had, until the next query a second later.
  */
 export class ReadLease {
