@@ -5,10 +5,9 @@ import { isShown } from '../../src/resources/notifications/lists/hidden.ts'
 import { markRead, applyMark } from '../../src/resources/notifications/lists/marks.ts'
 import { listNotifications, orderFields } from '../../src/resources/notifications/lists/pages.ts'
 import { toPage } from '../../src/api/page.ts'
-import type { Sql, Tx } from '../../src/postgres/sql.ts'
+import type { Sql } from '../../src/postgres/sql.ts'
 import { createDatabase, type Database } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { pagesRead } from '../support/rows-read.ts'
 
 const backfill = new URL('../../src/postgres/migrations/0031_mark_hidden.sql', import.meta.url)
 
@@ -139,8 +138,6 @@ test('many that are marked are read at once, and what comes later, or is unread 
     insert into notifications (id, user_id, type, action, actor_ids, template, created_at, changed_id, change)
     select nextval('notification_changes'), 1, 'activity', 'x', '{3}', '', now(), currval('notification_changes'), ''
     from generate_series(1, 3000)`
-  // While autovacuum looks at the table, PostgreSQL cannot note that its entries are dead.
-  await sql`alter table notifications set (autovacuum_enabled = false)`
   const countUnread = async (user: number | null) =>
     (await listNotifications(sql, { user, isUnread: true }, toPage({ count_only: true }, orderFields, 'id'))).count
   const before = await countUnread(null)
@@ -161,10 +158,6 @@ test('many that are marked are read at once, and what comes later, or is unread 
   while (await applyMark(sql)) portions++
 
   expect(portions).toBeGreaterThan(2)
-  // The entries of the 3,000 are still in the index, and are passed over: 8 pages instead of 79.
-  const look = (tx: Tx) =>
-    tx`select from notifications where user_id = 1 and is_unread order by user_id, app_id limit 1`
-  expect(await pagesRead(sql, look)).toBeLessThan(40)
   expect(await countUnread(1)).toBe(1)
   expect(await sql`select from notifications where user_id = 1 and is_unread`).toHaveLength(1)
   expect(await sql`select from notification_marks`).toHaveLength(0)
