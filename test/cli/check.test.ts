@@ -30,12 +30,15 @@ test('what was broken is found, named, and set right on request, while no node r
   await sql`update members set marked_id = 99999999999 where marked_id is not null`
   await sql`update user_counts set count = count + 1 where part = 3`
   await sql`update options set vote_count = 7`
+  const [user] = await sql<{ id: number }[]>`
+    insert into notification_totals (user_id, is_counted) select max(id), true from users returning user_id as id`
+  await sql`insert into notification_blocks values (${user!.id}, 5, 'mention', true, 7)`
   await sql.end()
 
   const found = await checkNow(database.url)
   const repaired = await checkNow(database.url, true)
 
-  expect(found.wrong).toBeGreaterThanOrEqual(9)
+  expect(found.wrong).toBeGreaterThanOrEqual(10)
   expect(repaired).toEqual({ ...found, repaired: found.wrong })
   expect(await checkNow(database.url)).toEqual({ wrong: 0, repaired: 0, missing: 0 })
 })

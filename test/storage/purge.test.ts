@@ -37,13 +37,14 @@ const unrelated = new Set([
   ],
   ...['agents', 'agent_functions', 'agent_servers', 'webhooks', 'deliveries', 'idempotency'],
   ...['deleted_users', 'notification_terms_cursor', 'followed_position', 'directory_counts', 'directory_count_changes'],
+  ...['notification_totals', 'notification_blocks'],
   ...['admin_sessions', 'audit', 'nodes', 'samples', 'storage_totals'],
 ])
 
 /** What is there for a moment only, while something is being done. */
 const passing = new Set([
   ...['bereavements', 'loose_bytes', 'notifiable'],
-  ...['notification_audits', 'notification_departures', 'notification_marks'],
+  ...['notification_audits', 'notification_block_changes', 'notification_departures', 'notification_marks'],
 ])
 
 /** What jobs of their own make and forget, some time after what it is made of has come and gone. */

@@ -116,4 +116,13 @@ export const counters: Counter[] = [
       - (select coalesce(sum(c.added), 0) from directory_count_changes c
         where c.directory_id = t.directory_id and c.is_agent = t.is_agent))`,
   },
+  {
+    table: 'notification_blocks',
+    key: 'user_id',
+    column: 'count',
+    actual: `((select count(*) from notifications n where n.user_id = t.user_id and not n.is_hidden
+        and notification_block(n.id) = t.block and n.type = t.type and n.is_unread = t.is_unread)
+      - (select coalesce(sum(c.added), 0) from notification_block_changes c
+        where (c.user_id, c.block, c.type, c.is_unread) = (t.user_id, t.block, t.type, t.is_unread)))`,
+  },
 ]

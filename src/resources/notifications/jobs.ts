@@ -8,6 +8,7 @@ import { isAnyDeparture, removeDeparted } from './lists/departures.ts'
 import { isAnyWaiting } from './processing/backlog.ts'
 import type { Notifier } from './processing/consumer.ts'
 import { isAnyMark, applyMark } from './lists/marks.ts'
+import { addUpTotals, addedUpAtOnce, countTotals, isAnyTotal } from './lists/totals.ts'
 import { removeOld } from './store.ts'
 import { termJob } from './processing/terms.ts'
 
@@ -52,8 +53,15 @@ export function notificationJobs({ notifier, apps, sql, clock, past, observeTerm
     while (!signal.aborted && performance.now() < endMs && (await applyMark(sql)));
     return performance.now() < endMs
   }
+  const keep = async (signal: AbortSignal) => {
+    while (!signal.aborted && (await countTotals(sql)));
+    await inPortions(addedUpAtOnce, signal, () => addUpTotals(sql))
+    // A user's totals may wait for a transaction that writes nothing, so no commit will announce its end.
+    return false
+  }
   return [
     { name: 'mark notifications', periodMs: 1_000, dueWhere: `${isAnyAudit} or ${isAnyMark}`, run: mark },
+    { name: 'keep totals of notifications', periodMs: 1_000, dueWhere: isAnyTotal, run: keep },
     { name: 'delete notifications of deleted users', periodMs: 1_000, dueWhere: isAnyDeparture, run: forgetDeparted },
     { name: 'find apps with events to process', periodMs: 1_000, dueWhere: isAnyWaiting, run: () => notifier.poll() },
     {

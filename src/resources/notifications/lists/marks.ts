@@ -78,17 +78,17 @@ export function untilNow(db: Db): Fragment {
 }
 
 /**
- * A condition on `n`: it is unread, and no mark makes it read. `user` null: all users. The ids of marks are hashed once
+ * A condition on `n`: it is unread, and no mark makes it read; `isMarked` where there is any. `user` null: all users. The ids of marks are hashed once
  * per statement: as an array parameter, 40,000 of them were parsed again for each row.
  */
-export async function toUnread(db: Db, user: number | null): Promise<{ isUnread: Fragment }> {
+export async function toUnread(db: Db, user: number | null): Promise<{ isUnread: Fragment; isMarked: boolean }> {
   const selectOpen = () => db`
     select k.id from notification_marks k ${user === null ? db`` : db`where k.user_id = ${user}`}
     order by k.id desc limit ${openMarks}`
   const [mark] = await selectOpen()
-  if (mark === undefined) return { isUnread: db`n.is_unread` }
+  if (mark === undefined) return { isUnread: db`n.is_unread`, isMarked: false }
   const marked = db`select unnest(k.ids[k.done + 1:]) from notification_marks k where k.id in (${selectOpen()})`
-  return { isUnread: db`(n.is_unread and n.id not in (${marked}))` }
+  return { isUnread: db`(n.is_unread and n.id not in (${marked}))`, isMarked: true }
 }
 
 /** The notifications among `ids` that a mark makes read. */
