@@ -9,6 +9,9 @@ export interface EncodedEvent {
 /** The overhead of an entry in bytes. Measured: an object, its view of a buffer, two array slots. */
 const entryBytes = 200
 
+/** Memory for events of any app, filled in the order in which they are added; as a rule they are also removed in it. */
+const slabBytes = 64 * 1024
+
 /** The newest events of one app, encoded by one codec, oldest first: complete from `start` to the newest published. */
 export class ReplayBuffer {
   #start: number
@@ -63,10 +66,16 @@ export class ReplayBuffer {
 
 /**
  * All replay buffers of this node under one budget: beyond it, the event that was added first is removed, whichever app
- * it belongs to. In memory only; removed events are read from the log.
+ * it belongs to. In memory only; removed events are read from the log. What is added is copied: encoders return parts of
+ * pools of 8 KiB which they share with short-lived data, and one small event would keep all of it.
  */
 export class ReplayBuffers {
   readonly #limitBytes: number
+  readonly #slabBytes: number
+  #slab = new Uint8Array(0)
+  #used = 0
+  /** The memory that events lie in, and how many of them. */
+  #memory = new Map<ArrayBufferLike, number>()
   /** One entry for each event, in the order of adding: the buffer whose oldest event is to be removed. */
   #queue: ReplayBuffer[] = []
   #taken = 0
@@ -75,21 +84,24 @@ export class ReplayBuffers {
 
   constructor(limitBytes: number) {
     this.#limitBytes = limitBytes
+    this.#slabBytes = Math.min(slabBytes, limitBytes >> 4)
   }
 
+  /** All memory that is kept for events, whether it is in use or not. */
   get bytes(): number {
     return this.#bytes
   }
 
   push(buffer: ReplayBuffer, event: EncodedEvent): void {
-    buffer.push(event)
-    this.#add(buffer, event)
+    buffer.push(this.#add(buffer, event))
     this.#trim()
   }
 
   prepend(buffer: ReplayBuffer, start: number, events: readonly EncodedEvent[]): void {
-    buffer.prepend(start, events)
-    for (const event of events) this.#add(buffer, event)
+    buffer.prepend(
+      start,
+      events.map(event => this.#add(buffer, event)),
+    )
     this.#trim()
   }
 
@@ -98,18 +110,43 @@ export class ReplayBuffers {
     while (this.#shift(buffer));
   }
 
-  #add(buffer: ReplayBuffer, event: EncodedEvent): void {
+  #add(buffer: ReplayBuffer, { rev, topic, bytes }: EncodedEvent): EncodedEvent {
+    const copy = this.#copy(bytes)
+    const count = this.#memory.get(copy.buffer) ?? 0
+    this.#memory.set(copy.buffer, count + 1)
+    if (count === 0) this.#bytes += copy.buffer.byteLength
     this.#events++
-    this.#bytes += entryBytes + event.bytes.byteLength
+    this.#bytes += entryBytes
     this.#queue.push(buffer)
+    return { rev, topic, bytes: copy }
+  }
+
+  #copy(bytes: Uint8Array): Uint8Array {
+    // One that might leave much of a slab unused has memory of its own.
+    if (bytes.length * 4 > this.#slabBytes) return new Uint8Array(bytes)
+    if (this.#used + bytes.length > this.#slab.length) {
+      this.#slab = new Uint8Array(this.#slabBytes)
+      this.#used = 0
+    }
+    const copy = this.#slab.subarray(this.#used, (this.#used += bytes.length))
+    copy.set(bytes)
+    return copy
   }
 
   #shift(buffer: ReplayBuffer): boolean {
     const event = buffer.shift()
     if (event === undefined) return false
     this.#events--
-    this.#bytes -= entryBytes + event.bytes.byteLength
+    this.#bytes -= entryBytes
+    this.#release(event.bytes.buffer)
     return true
+  }
+
+  #release(memory: ArrayBufferLike): void {
+    const count = this.#memory.get(memory)! - 1
+    if (count > 0) return void this.#memory.set(memory, count)
+    this.#memory.delete(memory)
+    this.#bytes -= memory.byteLength
   }
 
   #trim(): void {
