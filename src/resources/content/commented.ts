@@ -36,7 +36,7 @@ const hashedApps = 500
 
 /**
  * A condition on `t`, a row of comments: its parent exists and is not in the trash. Excludes the few hidden parents:
- * looking up each comment's parent took ten times as long to count a million. Served by posts_trashed and
+ * looking up each comment's parent took ten times as long to count a million. Served by posts_trash and
  * files_trashed.
  */
 export function hasVisibleParent(db: Db): Fragment {

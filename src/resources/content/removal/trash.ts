@@ -61,7 +61,7 @@ interface TrashedRow {
   trashed_at: Date
 }
 
-/** Items after `last`, longest in the trash first. Served by messages_trashed and the like. */
+/** Items after `last`, longest in the trash first. Served by messages_trashed and the like, which hold finite times. */
 function listTrashed<Result, Loaded>(
   sql: Sql,
   { table, isReachable }: Trash<Result, Loaded>,
@@ -71,7 +71,7 @@ function listTrashed<Result, Loaded>(
   return sql<TrashedRow[]>`
     select t.id, t.app_id, t.trashed_at
     from ${sql(table)} t join apps a on a.id = t.app_id
-    where t.trashed_at < ${before} and a.trashed_at is null and a.deleted_at is null
+    where t.trashed_at < ${before} and t.trashed_at < 'infinity' and a.trashed_at is null and a.deleted_at is null
       ${last === undefined ? sql`` : sql`and (t.trashed_at, t.id) > (${last.trashed_at}, ${last.id})`}
       ${isReachable === undefined ? sql`` : sql`and ${isReachable(sql)}`}
     order by t.trashed_at, t.id limit ${batchSize}`
