@@ -98,9 +98,16 @@ export class Watermark {
   }
 }
 
-/** All transactions before `oldest` have ended; transactions that begin from now on have ids from `next` on. */
+/**
+ * All transactions before `oldest` have ended; transactions that begin from now on have ids from `next` on. A snapshot ends
+ * after the newest transaction that is over, so newer ones that are under way are looked for where PostgreSQL lists them:
+ * with the lower half of their ids.
+ */
 async function findTransactions(db: Db): Promise<{ oldest: number; next: number }> {
-  const [row] = await db<{ oldest: string; next: string }[]>`
-    select pg_snapshot_xmin(now)::text as oldest, pg_snapshot_xmax(now)::text as next from pg_current_snapshot() now`
-  return { oldest: Number(row!.oldest), next: Number(row!.next) }
+  const [row] = await db<{ oldest: string; next: string; open: string[] }[]>`
+    select pg_snapshot_xmin(now)::text as oldest, pg_snapshot_xmax(now)::text as next,
+      array(select backend_xid::text from pg_stat_get_activity(null) where backend_xid is not null) as open
+    from pg_current_snapshot() now`
+  const [oldest, next] = [Number(row!.oldest), Number(row!.next)]
+  return { oldest, next: Math.max(next, ...row!.open.map(xid => next + ((Number(xid) - next) | 0) + 1)) }
 }

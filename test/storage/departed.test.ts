@@ -55,6 +55,29 @@ test('they are deleted in portions, and so are those that were being written whe
   expect(await sql`select from notifications`).toHaveLength(0)
 })
 
+test('what was being written to a user while that was deleted is deleted, though it began later', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await sql`insert into users (id, display_name, created_at) values (1, 'U', now())`
+  await notify(sql, 1, 1)
+  const [deleting, writing] = [await sql.reserve(), await sql.reserve()]
+  await deleting`begin`
+  await deleting`delete from users where id = 1`
+  await writing`begin`
+  await notify(writing, 1, 1)
+  await deleting`commit`
+  for (let turn = 0; turn < 3; turn++) await removeDeparted(sql, 4)
+  await writing`commit`
+  for (const connection of [deleting, writing]) connection.release()
+
+  await eventually(async () => {
+    await removeDeparted(sql, 4)
+    expect(await sql`select from notification_departures`).toHaveLength(0)
+  })
+
+  expect(await sql`select from notifications`).toHaveLength(0)
+})
+
 /** So many notifications without a link, as the API would have made them. */
 async function notify(db: Db, user: number, count: number): Promise<void> {
   await db`

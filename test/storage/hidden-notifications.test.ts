@@ -117,6 +117,26 @@ test.each(changes)('lists show at once what is left when %s, and so does what is
   expect(await sql`select from notifications n where is_hidden = ${isShown(sql)}`).toHaveLength(0)
 })
 
+test('what was being written about an item while that went to the trash is hidden, though it began later', async () => {
+  await using database = await createNotified()
+  const { sql } = database
+  const [trashing, writing] = [await sql.reserve(), await sql.reserve()]
+  await trashing`begin`
+  await trashing`update posts set trashed_at = now() where id = 2007`
+  await writing`begin`
+  await writing`
+    insert into notifications (id, user_id, app_id, type, action, actor_ids, template, link_type, link_id, created_at, changed_id, change)
+    select nextval('notification_changes'), 1, 2, 'activity', 'x', '{3}', '', 'post', 2007, now(), currval('notification_changes'), ''`
+  await trashing`commit`
+  await processAudits(sql)
+  await writing`commit`
+  for (const connection of [trashing, writing]) connection.release()
+
+  await answerAll(sql)
+
+  expect(await sql`select from notifications n where is_hidden = ${isShown(sql)}`).toHaveLength(0)
+})
+
 test('a database that is upgraded knows what was hidden before', async () => {
   await using database = await createNotified()
   const { sql } = database

@@ -146,7 +146,7 @@ export async function processAudits(sql: Sql): Promise<boolean> {
   return sql.begin(async begun => {
     const tx = begun as unknown as Tx
     await tx`
-      update notification_audits set next_xid = pg_snapshot_xmax(pg_current_snapshot())
+      update notification_audits set next_xid = pg_current_xact_id()
       where id in (select id from notification_audits where next_xid is null order by id limit ${openAudits} for update skip locked)`
     const audits = await tx<Audit[]>`
       select * from notification_audits where next_xid <= pg_snapshot_xmin(pg_current_snapshot())

@@ -17,7 +17,7 @@ export async function toExisting(db: Db): Promise<{ hasUser: Fragment }> {
  */
 export async function removeDeparted(sql: Sql, limit: number): Promise<number> {
   await sql`
-    update notification_departures set next_xid = pg_snapshot_xmax(pg_current_snapshot())
+    update notification_departures set next_xid = pg_current_xact_id()
     where user_id in (
       select user_id from notification_departures where next_xid is null order by user_id limit ${limit}
       for update skip locked)`

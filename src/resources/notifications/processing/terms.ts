@@ -183,7 +183,7 @@ async function advance(tx: Tx): Promise<number> {
     // On an idle server, writing the cursor would itself be a commit.
     if (cursor.id === cursor.next_id && cursor.id === (await findNewestChange(tx))) return 0
     // One turn after the ids were drawn: their transactions have begun to write by now.
-    await tx`update notification_terms_cursor set next_xid = pg_snapshot_xmax(pg_current_snapshot())`
+    await tx`update notification_terms_cursor set next_xid = pg_current_xact_id()`
     return 0
   }
   if (!cursor.is_over) return 0
