@@ -28,12 +28,13 @@ test('while many write all of it waits for them, until it is some seconds late',
   expect(toPauseMs({ ...written, tookMs: 600 })).toBe(1_000)
 })
 
-test('what a rush has left is done as fast as it may be felt, and half of the time in one that lasts', () => {
+test('what a rush has left is done as fast as it may be felt, and half of the time in one that lasts, or more if that is too little', () => {
   const left = { ...quiet, isFull: true, projected: 0, notifications: 0 }
   expect(shareOf({ ...left, otherLoad: 0.05 })).toBeCloseTo(0.8)
   expect(shareOf({ ...left, otherLoad: 1 })).toBeCloseTo(0.5)
   expect(shareOf({ ...left, waiting: 100, lateMs: 2_000 })).toBeCloseTo(0.1, 1)
-  expect(shareOf({ ...left, waiting: 100, lateMs: 20_000 })).toBeCloseTo(0.5)
+  expect(shareOf({ ...left, waiting: 100, lateMs: 4_000 })).toBeCloseTo(0.5)
+  expect(shareOf({ ...left, waiting: 100, lateMs: 6_000 })).toBeCloseTo(0.8)
 })
 
 test('nodes that commit to one database share the time that one of them would have', () => {

@@ -8,27 +8,25 @@ import { createDatabase } from '../support/database.ts'
 const now = new Date()
 const options = { projectedEvents, patienceMs: 5_000, limit: plainLimit, now }
 
-test('what follows from plain messages is done for as many as fit in a statement, the oldest of each app first', async () => {
+test('what follows from plain messages is done for as many as fit in a statement, in turns, the oldest of each app first', async () => {
   await using database = await createDatabase()
   const { sql } = database
   for (const app of [1, 2, 3]) await insertApp(sql, { app, messages: 1_500 })
-  const moved: number[] = []
+  const moved: number[][] = []
 
   for (let left: number[] = [1, 2, 3]; left.length > 0;) {
     const { processed } = await processPlain(sql, left, options)
-    moved.push(processed.length)
-    const cut = processed.filter(({ is_left }) => is_left).map(({ app_id }) => app_id)
-    const done = processed.filter(({ is_left }) => !is_left).map(({ app_id }) => app_id)
+    moved.push(processed.flatMap(({ app_id, first_at }) => (first_at === null ? [] : [app_id])).sort())
     // Each message up to a cursor has its terms, and none after it.
     expect(
       await sql`
         select m.id from messages m join notification_cursors c on c.app_id = m.app_id
         where (m.id <= c.rev) <> exists (select from messages_terms t where t.id = m.id)`,
     ).toHaveLength(0)
-    left = [...cut, ...left.filter(app => !done.includes(app) && !cut.includes(app))]
+    left = processed.filter(({ is_left }) => is_left).map(({ app_id }) => app_id)
   }
 
-  expect(moved).toEqual([2, 2, 1])
+  expect(moved).toEqual([[1, 2], [2, 3], [2]])
   expect(await sql`select count(*) from messages_terms`).toMatchObject([{ count: 4_500 }])
 })
 
@@ -52,6 +50,18 @@ test('whoever has written in an app has read what was told of messages before, a
   const [cursor] = await sql<{ due_at: Date }[]>`select due_at from notification_cursors`
   expect(cursor!.due_at.getTime() - now.getTime()).toBeGreaterThanOrEqual(5_000)
   expect(cursor!.due_at.getTime() - now.getTime()).toBeLessThan(7_600)
+})
+
+test('messages that have been unread for long enough by then are processed, and the app is to be looked at again', async () => {
+  await using database = await createDatabase()
+  const { sql } = database
+  await insertApp(sql, { app: 1, messages: 2 })
+  const later = { ...options, now: new Date(now.getTime() + 10_000) }
+
+  expect((await processPlain(sql, [1], later)).processed).toMatchObject([{ app_id: 1, is_left: true }])
+
+  expect(await sql`select count(*) from messages_terms`).toMatchObject([{ count: 2 }])
+  expect((await processPlain(sql, [1], later)).processed).toEqual([])
 })
 
 test('apps with anything to be looked at by itself are left as they are, to the last event', async () => {

@@ -62,6 +62,8 @@ export class BacklogTransaction {
   readonly #writer: NotificationWriter
   readonly #states = new Map<number, AppState>()
   #projected = 0
+  /** The most events of one app. */
+  #ofApp = limits.ofApp
   /** There was no room for some of the apps. */
   #isCut = false
 
@@ -97,10 +99,10 @@ export class BacklogTransaction {
   /** As many events as fit into one transaction: at least the first. */
   async #listBatches(apps: number[]): Promise<AppBatch[]> {
     const cursors = new Map((await lockCursors(this.#tx, apps)).map(cursor => [cursor.app_id, cursor]))
-    const upcoming =
-      cursors.size === 0
-        ? []
-        : await listUpcoming(this.#tx, [...cursors.values()], { most: limits.ofApp, projectedEvents })
+    if (cursors.size === 0) return []
+    // Of many apps, no more is read than there is room for.
+    this.#ofApp = Math.min(limits.ofApp, Math.ceil(limits.events / cursors.size))
+    const upcoming = await listUpcoming(this.#tx, [...cursors.values()], { most: this.#ofApp, projectedEvents })
     const parts: AppBatch[] = []
     let [events, projected] = [0, 0]
     for (const next of upcoming) {
@@ -207,10 +209,10 @@ export class BacklogTransaction {
   #toResult(parts: AppBatch[], cursors: Cursor[], hasMarked: boolean): BacklogResult {
     const times = parts.flatMap(({ upcoming }) => upcoming.first_at?.getTime() ?? [])
     const isLeft = ({ rev, due_at }: Cursor, { upcoming }: AppBatch) =>
-      rev < upcoming.rev || upcoming.events >= limits.ofApp || (due_at !== null && due_at <= this.#now)
+      rev < upcoming.rev || upcoming.events >= this.#ofApp || (due_at !== null && due_at <= this.#now)
     return {
       cursors,
-      isFull: this.#isCut || parts.some(({ upcoming }) => upcoming.events >= limits.ofApp),
+      isFull: this.#isCut || parts.some(({ upcoming }) => upcoming.events >= this.#ofApp),
       more: cursors.filter((cursor, at) => isLeft(cursor, parts[at]!)).map(({ app_id }) => app_id),
       hasChanges: this.#writer.hasChanges || hasMarked,
       projected: this.#projected,

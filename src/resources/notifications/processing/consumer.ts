@@ -245,7 +245,10 @@ export class Notifier {
     return {
       more: processed.filter(({ is_left }) => is_left).map(({ app_id }) => app_id),
       others: apps.filter(app => !ids.has(app)),
-      lateMs: processed.reduce((most, { first_at }) => Math.max(most, now.getTime() - first_at.getTime()), 0),
+      lateMs: Math.max(
+        0,
+        ...processed.map(({ first_at }) => (first_at === null ? 0 : now.getTime() - first_at.getTime())),
+      ),
     }
   }
 

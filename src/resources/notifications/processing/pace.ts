@@ -113,8 +113,9 @@ export function toPauseMs({
     return Math.min(longestPauseMs, tookMs * nodes * factor * Math.min(1, patienceMs / Math.max(1, lateMs)))
   }
   const rush = isBusy ? pauseFactor.long * between(0, 1 - lateMs / rushMs, 1) : 0
-  // The rest of a peak is processed as fast as acceptable; in a lasting peak, with half of the time.
-  const left = between(pauseFactor.least, felt, 1)
+  // The rest of a peak is processed as fast as acceptable; in a lasting peak, with half of the time, or more if that is
+  // not enough.
+  const left = between(pauseFactor.least, felt * between(0, 3 - (2 * lateMs) / rushMs, 1), 1)
   return Math.min(longestPauseMs, tookMs * nodes * (isFull ? Math.max(left, rush) : rush))
 }
 

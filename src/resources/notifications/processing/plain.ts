@@ -3,16 +3,18 @@ import { markedBy } from '../rolled/store.ts'
 import { toReached } from './backlog.ts'
 import { toDueStepMs } from './pace.ts'
 
-/** An app whose next events have been processed. */
+/** An app whose next events have been processed, or had no room. */
 interface ProcessedApp {
   app_id: number
-  /** True where more events are left. */
+  /** True where more events are left, or it is time to check what is unread. */
   is_left: boolean
-  first_at: Date
+  /** When the first of the events was committed; null where there was no room for any. */
+  first_at: Date | null
 }
 
 /** The result of one statement. */
 interface PlainResult {
+  /** Those without room come first. */
   processed: ProcessedApp[]
   /** True where notifications were marked as read. */
   hasMarked: boolean
@@ -34,9 +36,9 @@ interface PlainOptions {
 /**
  * Does the work of a BacklogTransaction in one statement, for apps whose new events are only messages without mentions
  * and read markers, nearly all events: each further statement wakes PostgreSQL and this node once more, which costs an
- * idle server more than the work itself. Leaves other apps unprocessed: with events that must be processed one by one,
- * with messages that were unread for long enough, without a cursor, locked by another node, or deleted; and all apps
- * while a webhook needs to know what is marked as read.
+ * idle server more than the work itself. Apps come in the order of `apps`, until the limit is reached. Leaves other
+ * apps unprocessed: with events that must be processed one by one, with messages that were unread for long enough, without
+ * a cursor, locked by another node, or deleted; and all apps while a webhook needs to know what is marked as read.
  */
 export async function processPlain(
   sql: Sql,
@@ -50,12 +52,14 @@ export async function processPlain(
       where app_id = any(${apps}::bigint[])
         and exists (select from apps a where a.id = c.app_id and a.deleted_at is null)
         and not exists (select from webhooks where is_enabled and 'notifications' = any(triggers))
-      order by app_id for update skip locked
+      for update skip locked
     ), seen as materialized (
       -- Without cursors that were moved since this statement began: it does not see the rows of those transactions.
       select c.* from cursors c join notification_cursors s on s.app_id = c.app_id and s.rev = c.rev
         and s.told_to = c.told_to and s.rolled_id = c.rolled_id and s.rolled_to = c.rolled_to
         and s.due_at is not distinct from c.due_at
+      where c.due_at is null or c.due_at > ${now}
+      order by array_position(${apps}::bigint[], c.app_id)
     ), next as materialized (
       -- The limit leaves a part of the last app's events for later, the newest: an app's come in order, one app at a time.
       select c.app_id, c.due_at, e.* from seen c
@@ -65,13 +69,10 @@ export async function processPlain(
       ) e
       limit ${limit}
     ), plain as materialized (
-      select * from (
-        select app_id, max(rev) as rev, min(created_at) as first_at, coalesce(due_at, to_timestamp(ceil(
-          extract(epoch from min(created_at) filter (where type = 'message_created')) / ${step} + ${patience / step}
-        ) * ${step})) as due_at
-        from next group by app_id, due_at having bool_and(reached is not null)
-      ) p
-      where due_at is null or due_at > ${now}
+      select app_id, max(rev) as rev, min(created_at) as first_at, coalesce(due_at, to_timestamp(ceil(
+        extract(epoch from min(created_at) filter (where type = 'message_created')) / ${step} + ${patience / step}
+      ) * ${step})) as due_at
+      from next group by app_id, due_at having bool_and(reached is not null)
     ), done as materialized (
       select n.* from next n join plain using (app_id)
     ), terms as (
@@ -87,7 +88,11 @@ export async function processPlain(
       update notification_cursors c set rev = p.rev, due_at = p.due_at from plain p where c.app_id = p.app_id
       returning c.app_id
     )
-    select p.app_id, a.head_rev > p.rev as is_left, p.first_at, exists (select from numbered) as has_marked
-    from plain p join moved using (app_id) join apps a on a.id = p.app_id`
+    select p.app_id, a.head_rev > p.rev or coalesce(p.due_at <= ${now}, false) as is_left, p.first_at, exists (select from numbered) as has_marked
+    from plain p join moved using (app_id) join apps a on a.id = p.app_id
+    union all
+    select app_id, true, null, exists (select from numbered) from seen
+    where app_id not in (select app_id from next) and (select count(*) from next) = ${limit}
+    order by first_at nulls first`
   return { processed: rows, hasMarked: rows[0]?.has_marked ?? false }
 }
