@@ -216,12 +216,12 @@ test('a commit has its place among the transactions before it looks at the age o
   const { sharedRev, ahead } = await connection.begin({ apps: [], keys: [], count: 0, ahead: 1 })
   await connection.rollback()
   const statement = new WriteStatement()
-  const move = batch<{ id: number }>({
+  const move = batch({
     name: saveHeads.name,
-    columns: { id: 'bigint' },
+    columns: { id: 'bigint', known_rev: 'bigint' },
     sql: rows => `update apps a set head_rev = 7 from ${rows} r where a.id = r.id returning a.id`,
   })
-  statement.add(move, [{ id: room }])
+  statement.add(move, [{ id: room, known_rev: 1 }])
 
   const moved = [{ id: room, head_rev: 1 }]
   const conflict = await connection.commitOptimistic(statement, {

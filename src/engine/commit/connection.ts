@@ -196,7 +196,7 @@ export class CommitConnection {
       const [attempt] = await this.withTimeout(written)
       if (!attempt!.holds) {
         this.#collide()
-        return await this.withTimeout(this.#findConflict(expected, attempt!))
+        return await this.withTimeout(this.#findConflict(expected, attempt!, locks))
       }
       if (expected.moved.length > 0) this.ids.put({ ids: toNumbers(attempt!.numbers), atMs: attempt!.now_ms })
       return null
@@ -254,16 +254,22 @@ export class CommitConnection {
    * Finds why an attempt failed. A separate query, so that attempts that succeed, which are nearly all, do not pay for
    * it.
    */
-  async #findConflict({ moved, unmoved }: Expected, { held, environment, keys }: Attempt): Promise<Conflict> {
+  async #findConflict(
+    { moved, unmoved }: Expected,
+    { held, environment, keys }: Attempt,
+    locks: boolean,
+  ): Promise<Conflict> {
     const free = new Set(held?.split(',').map(Number))
-    const lost = moved.filter(({ id }) => !free.has(id))
-    const asked = [...lost, ...unmoved].map(({ id }) => id)
+    // An app that another node has locked counts as changed, whatever its head rev.
+    const lost = locks ? moved.filter(({ id }) => !free.has(id)) : []
+    const unknown = locks ? unmoved : [...moved, ...unmoved]
+    const asked = [...lost, ...unknown].map(({ id }) => id)
     const rows =
       asked.length === 0
         ? []
         : await this.#sql<AppRev[]>`select id, head_rev from apps where id = any(${toIdArray(asked)}::bigint[])`
     const heads = new Map(rows.map(row => [row.id, row.head_rev]))
-    const apps = [...lost, ...unmoved.filter(({ id, head_rev }) => heads.get(id) !== head_rev)]
+    const apps = [...lost, ...unknown.filter(({ id, head_rev }) => heads.get(id) !== head_rev)]
     return {
       apps: new Map(apps.map(({ id }) => [id, heads.get(id) ?? 0])),
       keys: new Set(keys?.split(',')),
