@@ -78,8 +78,8 @@ export function untilNow(db: Db): Fragment {
 }
 
 /**
- * A condition on `n`: it is unread, and no mark makes it read; `isMarked` where there is any. `user` null: all users. The ids of marks are hashed once
- * per statement: as an array parameter, 40,000 of them were parsed again for each row.
+ * A condition on `n`: it is unread, and no mark makes it read; `isMarked` where there is any. `user` null: all users.
+ * The ids of marks are hashed once per statement: as an array parameter, 40,000 of them were parsed again for each row.
  */
 export async function toUnread(db: Db, user: number | null): Promise<{ isUnread: Fragment; isMarked: boolean }> {
   const selectOpen = () => db`
