@@ -4,6 +4,12 @@ import type { Origin } from './socket.ts'
 /** Connections at once. Beyond it requests wait here, and their waiting counts. */
 const limit = 1_000
 
+/**
+ * A connection that was idle for longer is not used again: the server closes it after ten seconds (uWebSockets.js), and
+ * what is sent at that moment is lost.
+ */
+const idleLimitMs = 5_000
+
 interface Waiting {
   request: Buffer | string
   answered: (status: number) => void
@@ -14,7 +20,8 @@ export class Senders {
   readonly #origin: Origin
   readonly #fail: (error: Error) => void
   readonly #all: HttpConnection[] = []
-  readonly #free: HttpConnection[] = []
+  /** The longest idle ones first. */
+  readonly #free: { connection: HttpConnection; sinceMs: number }[] = []
   readonly #waiting: Waiting[] = []
   readonly #answers = new Map<HttpConnection, (status: number) => void>()
 
@@ -30,13 +37,23 @@ export class Senders {
   }
 
   send(request: Buffer | string, answered: (status: number) => void): void {
-    const connection = this.#free.pop() ?? (this.#all.length < limit ? this.#connect() : undefined)
+    this.#closeIdle()
+    const connection = this.#free.pop()?.connection ?? (this.#all.length < limit ? this.#connect() : undefined)
     if (connection === undefined) this.#waiting.push({ request, answered })
     else this.#sendOn(connection, { request, answered })
   }
 
   close(): void {
     for (const connection of this.#all) connection.close()
+  }
+
+  #closeIdle(): void {
+    const now = performance.now()
+    while (this.#free.length > 0 && now - this.#free[0]!.sinceMs > idleLimitMs) {
+      const { connection } = this.#free.shift()!
+      this.#forget(connection)
+      connection.close()
+    }
   }
 
   #sendOn(connection: HttpConnection, { request, answered }: Waiting): void {
@@ -50,22 +67,22 @@ export class Senders {
       this.#answers.delete(connection)
       tell?.(status)
       const next = this.#waiting.shift()
-      if (next === undefined) this.#free.push(connection)
+      if (next === undefined) this.#free.push({ connection, sinceMs: performance.now() })
       else this.#sendOn(connection, next)
     }
     const lost = (error: Error | null) => {
-      // The server closes what was idle for a while; a connection that waits for its answer must not be lost.
       if (this.#answers.has(connection)) return this.#fail(error ?? new Error('The server closed a connection'))
-      this.#remove(this.#free, connection)
-      this.#remove(this.#all, connection)
+      const at = this.#free.findIndex(free => free.connection === connection)
+      if (at !== -1) this.#free.splice(at, 1)
+      this.#forget(connection)
     }
     const connection = new HttpConnection(this.#origin, answered, lost)
     this.#all.push(connection)
     return connection
   }
 
-  #remove(list: HttpConnection[], connection: HttpConnection): void {
-    const at = list.indexOf(connection)
-    if (at !== -1) list.splice(at, 1)
+  #forget(connection: HttpConnection): void {
+    const at = this.#all.indexOf(connection)
+    if (at !== -1) this.#all.splice(at, 1)
   }
 }
