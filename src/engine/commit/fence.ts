@@ -74,9 +74,10 @@ export function toFence(
       const [ids, revs] = written ?? others
       const drawsPlace = others[written === null ? 2 : 0]
       const taken = `idempotency where key = any(${places.at(-1)}::bytea[])`
-      const isFree = `a.id = ${isOne ? `${ids}::bigint` : 'k.id'} and a.head_rev = ${isOne ? `${revs}::bigint` : 'k.head_rev'}`
+      const [id, rev] = isOne ? [`${ids}::bigint`, `${revs}::bigint`] : ['k.id', 'k.head_rev']
+      const isFree = `a.id = ${id} and a.head_rev = ${rev}`
       const asked = `unnest(${ids}::bigint[], ${revs}::bigint[]) as k (id, head_rev)`
-      const held = `select a.id from ${isOne ? '' : `${asked} cross join `}apps a where ${isFree}${isOne ? '' : ' order by a.id'} for no key update of a skip locked`
+      const free = isOne ? `apps a where ${isFree}` : `${asked} join apps a on ${isFree} order by a.id`
       const areFree = isOne
         ? `exists (select from apps a where ${isFree})`
         : `not exists (select from ${asked} where not exists (select from apps a where ${isFree}))`
@@ -93,7 +94,7 @@ export function toFence(
         ? `(select string_agg(nextval('numbers')::text, ',') from generate_series(1, ${drawsPlace}::int))`
         : `nextval('numbers')::text`
       return {
-        before: hasHeld ? [`held as materialized (${held})`] : [],
+        before: hasHeld ? [`held as materialized (select a.id from ${free} for no key update of a skip locked)`] : [],
         // The `case` orders the two: the transaction gets its own id, and only then the age of the numbers is checked.
         // Otherwise a commit that stalls in between could write numbers that the poller of changed apps no longer
         // expects. The limit tells the planner that there is one row, also before PostgreSQL has analyzed the table.

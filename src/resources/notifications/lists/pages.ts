@@ -48,6 +48,7 @@ export async function listNotifications(
   const ids = (await findRecent(db, asked)) ?? (await findPage(db, asked))
   return { rows: await listInOrder(db, ids), count }
 }
+
 /** The blocks of a list that is filtered by what is kept of these; null for others. */
 function findKept(db: Db, { user, app, directory, action, type, isUnread }: Filter): Promise<Block[] | null> | null {
   const isKept = user !== null && [app, directory, action].every(narrow => narrow === undefined)

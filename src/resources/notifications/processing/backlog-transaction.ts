@@ -49,6 +49,8 @@ export interface BacklogResult {
 interface AppBatch {
   cursor: Cursor
   upcoming: Upcoming
+  /** As many events as were asked for: the app may have more. */
+  isFull: boolean
 }
 
 /**
@@ -62,8 +64,6 @@ export class BacklogTransaction {
   readonly #writer: NotificationWriter
   readonly #states = new Map<number, AppState>()
   #projected = 0
-  /** The most events of one app. */
-  #ofApp = limits.ofApp
   /** There was no room for some of the apps. */
   #isCut = false
 
@@ -101,8 +101,8 @@ export class BacklogTransaction {
     const cursors = new Map((await lockCursors(this.#tx, apps)).map(cursor => [cursor.app_id, cursor]))
     if (cursors.size === 0) return []
     // Of many apps, no more is read than there is room for.
-    this.#ofApp = Math.min(limits.ofApp, Math.ceil(limits.events / cursors.size))
-    const upcoming = await listUpcoming(this.#tx, [...cursors.values()], { most: this.#ofApp, projectedEvents })
+    const most = Math.min(limits.ofApp, Math.ceil(limits.events / cursors.size))
+    const upcoming = await listUpcoming(this.#tx, [...cursors.values()], { most, projectedEvents })
     const parts: AppBatch[] = []
     let [events, projected] = [0, 0]
     for (const next of upcoming) {
@@ -112,7 +112,7 @@ export class BacklogTransaction {
         this.#isCut = true
         break
       }
-      parts.push({ upcoming: next, cursor: cursors.get(next.app_id)! })
+      parts.push({ upcoming: next, cursor: cursors.get(next.app_id)!, isFull: next.events >= most })
     }
     return parts
   }
@@ -208,11 +208,11 @@ export class BacklogTransaction {
 
   #toResult(parts: AppBatch[], cursors: Cursor[], hasMarked: boolean): BacklogResult {
     const times = parts.flatMap(({ upcoming }) => upcoming.first_at?.getTime() ?? [])
-    const isLeft = ({ rev, due_at }: Cursor, { upcoming }: AppBatch) =>
-      rev < upcoming.rev || upcoming.events >= this.#ofApp || (due_at !== null && due_at <= this.#now)
+    const isLeft = ({ rev, due_at }: Cursor, { upcoming, isFull }: AppBatch) =>
+      rev < upcoming.rev || isFull || (due_at !== null && due_at <= this.#now)
     return {
       cursors,
-      isFull: this.#isCut || parts.some(({ upcoming }) => upcoming.events >= this.#ofApp),
+      isFull: this.#isCut || parts.some(({ isFull }) => isFull),
       more: cursors.filter((cursor, at) => isLeft(cursor, parts[at]!)).map(({ app_id }) => app_id),
       hasChanges: this.#writer.hasChanges || hasMarked,
       projected: this.#projected,

@@ -245,10 +245,7 @@ export class Notifier {
     return {
       more: processed.filter(({ is_left }) => is_left).map(({ app_id }) => app_id),
       others: apps.filter(app => !ids.has(app)),
-      lateMs: Math.max(
-        0,
-        ...processed.map(({ first_at }) => (first_at === null ? 0 : now.getTime() - first_at.getTime())),
-      ),
+      lateMs: Math.max(0, ...processed.map(({ first_at }) => now.getTime() - (first_at ?? now).getTime())),
     }
   }
 

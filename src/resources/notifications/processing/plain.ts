@@ -3,7 +3,7 @@ import { markedBy } from '../rolled/store.ts'
 import { toReached } from './backlog.ts'
 import { toDueStepMs } from './pace.ts'
 
-/** An app whose next events have been processed, or had no room. */
+/** An app whose next events have been processed, or for which the statement had no room. */
 interface ProcessedApp {
   app_id: number
   /** True where more events are left, or it is time to check what is unread. */
@@ -14,7 +14,7 @@ interface ProcessedApp {
 
 /** The result of one statement. */
 interface PlainResult {
-  /** Those without room come first. */
+  /** Apps for which the statement had no room come first. */
   processed: ProcessedApp[]
   /** True where notifications were marked as read. */
   hasMarked: boolean
@@ -88,7 +88,8 @@ export async function processPlain(
       update notification_cursors c set rev = p.rev, due_at = p.due_at from plain p where c.app_id = p.app_id
       returning c.app_id
     )
-    select p.app_id, a.head_rev > p.rev or coalesce(p.due_at <= ${now}, false) as is_left, p.first_at, exists (select from numbered) as has_marked
+    select p.app_id, a.head_rev > p.rev or coalesce(p.due_at <= ${now}, false) as is_left, p.first_at,
+      exists (select from numbered) as has_marked
     from plain p join moved using (app_id) join apps a on a.id = p.app_id
     union all
     select app_id, true, null, exists (select from numbered) from seen
