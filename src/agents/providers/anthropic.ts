@@ -39,35 +39,21 @@ const Usage = z.object({
 /** A content block as it came, with the deltas applied. */
 type Block = Record<string, unknown>
 
-interface AnthropicOptions {
-  vendor: Vendor
-  /** The answer limit of agents without one: the API requires a number. */
-  maxTokens: number
-}
-
 /**
  * Anthropic's Messages API. A step's body is the array of content blocks, including thinking with its signatures and
- * the vendor's own searches, which have to be sent back unchanged.
+ * the vendor's own searches, which have to be sent back unchanged. `maxTokens`: the answer limit of agents without one,
+ * because the API requires a number.
  */
-export class Anthropic implements Provider {
-  readonly #vendor: Vendor
-  readonly #maxTokens: number
-
-  constructor({ vendor, maxTokens }: AnthropicOptions) {
-    this.#vendor = vendor
-    this.#maxTokens = maxTokens
-  }
-
-  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
-    const answer = await this.#vendor.post('/v1/messages', toBody(request, this.#maxTokens), signal)
-    const message = new Message(this.#vendor.id)
+export function anthropic(vendor: Vendor, maxTokens: number): Provider {
+  return async function* (request, signal) {
+    const answer = await vendor.post('/v1/messages', toBody(request, maxTokens), signal)
+    const message = new Message(vendor.id)
     for await (const data of answer.records()) {
-      yield* message.read(parseJson(this.#vendor.id, data))
+      yield* message.read(parseJson(vendor.id, data))
       if (message.isComplete) break
     }
-    if (!message.isComplete) throw unreadable(this.#vendor.id, 'The answer breaks off')
-    const { requestId } = answer
-    yield { ...message.end(), ...(requestId !== undefined && { requestId }) }
+    if (!message.isComplete) throw unreadable(vendor.id, 'The answer breaks off')
+    yield { ...message.end(), requestId: answer.requestId }
   }
 }
 

@@ -46,32 +46,19 @@ type StreamEvent = z.infer<typeof StreamEvent>
  * Google's Gemini API. A step's body is all parts in order, unchanged: a `thoughtSignature` must return on its own
  * part, even one without text.
  */
-export class Gemini implements Provider {
-  readonly #vendor: Vendor
-  readonly #log: Log
-  #hasWarned = false
-
-  constructor({ vendor, log }: { vendor: Vendor; log: Log }) {
-    this.#vendor = vendor
-    this.#log = log
-  }
-
-  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
-    const vendor = this.#vendor.id
-    if (request.webSearch && request.tools.length > 0) this.#warn()
+export function gemini(vendor: Vendor, log: Log): Provider {
+  let hasWarned = false
+  return async function* (request, signal) {
+    if (request.webSearch && request.tools.length > 0 && !hasWarned) {
+      hasWarned = true
+      log.warn({ provider: vendor.id }, 'web_search has no effect for agents with tools')
+    }
     const model = encodeURIComponent(request.model.replace(/^models\//, ''))
     const path = `/v1beta/models/${model}:streamGenerateContent?alt=sse`
-    const answer = await this.#vendor.post(path, toBody(request), signal)
-    const content = new Content(vendor, request)
-    for await (const data of answer.records()) yield* content.read(parseJson(vendor, data))
-    const { requestId } = answer
-    yield { ...content.end(), ...(requestId !== undefined && { requestId }) }
-  }
-
-  #warn(): void {
-    if (this.#hasWarned) return
-    this.#hasWarned = true
-    this.#log.warn({ provider: this.#vendor.id }, 'web_search has no effect for agents with tools')
+    const answer = await vendor.post(path, toBody(request), signal)
+    const content = new Content(vendor.id, request)
+    for await (const data of answer.records()) yield* content.read(parseJson(vendor.id, data))
+    yield { ...content.end(), requestId: answer.requestId }
   }
 }
 

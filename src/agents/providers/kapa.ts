@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { listMaterial } from './material.ts'
-import { ProviderFailed, type ModelEvent, type ModelRequest, type Provider } from './provider.ts'
+import { ProviderFailed, type ModelRequest, type Provider } from './provider.ts'
 import { readFields, text } from './wire/fields.ts'
 import type { Vendor, VendorAnswer } from './wire/vendor.ts'
 
@@ -20,38 +20,33 @@ const Answer = z.object({
  * kapa.ai, which has its own instructions and knowledge: it gets the question with its attachments, and keeps the
  * conversation as a thread. The agent's model is the project. Not streamed.
  */
-export class Kapa implements Provider {
-  readonly #vendor: Vendor
-
-  constructor({ vendor }: { vendor: Vendor }) {
-    this.#vendor = vendor
-  }
-
-  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
-    const answer = await this.#ask(request, signal)
-    const { answer: said = '', thread_id, relevant_sources } = readFields(this.#vendor.id, Answer, await answer.json())
+export function kapa(vendor: Vendor): Provider {
+  return async function* (request, signal) {
+    const answer = await ask(vendor, request, signal)
+    const {
+      answer: said = '',
+      thread_id: thread,
+      relevant_sources,
+    } = readFields(vendor.id, Answer, await answer.json())
     yield { type: 'text', text: said }
     for (const { source_url: url, title } of relevant_sources ?? []) {
       if (url !== undefined) yield { type: 'source', url, title: title || url }
     }
-    yield { type: 'end', reason: 'stop', calls: [], body: null, ...(thread_id !== undefined && { thread: thread_id }) }
+    yield { type: 'end', reason: 'stop', calls: [], body: null, thread }
   }
+}
 
-  async #ask(request: ModelRequest, signal: AbortSignal): Promise<VendorAnswer> {
-    const body = { query: toQuery(request), user: { unique_client_id: request.person } }
-    const begin = `/query/v1/projects/${encodeURIComponent(request.model)}/chat/`
-    if (request.thread === null) return this.#post(begin, body, signal)
-    try {
-      return await this.#post(`/query/v1/threads/${encodeURIComponent(request.thread)}/chat/`, body, signal)
-    } catch (error) {
-      // The thread is gone, or belongs to the agent's earlier project.
-      if (error instanceof ProviderFailed && error.status === 404) return this.#post(begin, body, signal)
-      throw error
-    }
-  }
-
-  #post(path: string, body: object, signal: AbortSignal): Promise<VendorAnswer> {
-    return this.#vendor.post(path, body, signal, 'application/json')
+async function ask(vendor: Vendor, request: ModelRequest, signal: AbortSignal): Promise<VendorAnswer> {
+  const body = { query: toQuery(request), user: { unique_client_id: request.person } }
+  const post = (path: string) => vendor.post(`/query/v1/${path}/chat/`, body, signal, 'application/json')
+  const begin = `projects/${encodeURIComponent(request.model)}`
+  if (request.thread === null) return post(begin)
+  try {
+    return await post(`threads/${encodeURIComponent(request.thread)}`)
+  } catch (error) {
+    // The thread is gone, or belongs to the agent's earlier project.
+    if (error instanceof ProviderFailed && error.status === 404) return post(begin)
+    throw error
   }
 }
 

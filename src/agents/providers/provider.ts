@@ -1,17 +1,12 @@
 import type { Tool } from '../tools/tool.ts'
 
 /**
- * A vendor of language models, or a server with its protocol. Stateless: a request holds all that the model needs, so
- * another node can continue a run.
+ * A vendor of language models, or a server with its protocol: asks the model and yields its answer as it comes; ends
+ * after one `end`. Throws ProviderFailed where the vendor refuses, breaks off, is silent for 60 s, or sends an unreadable
+ * answer; the consumer may ask once more where `isRetryable`. Aborting the signal closes the connection. A request holds
+ * all that the model needs, so another node can continue a run.
  */
-export interface Provider {
-  /**
-   * Asks the model and yields its answer as it comes; ends after one `end`. Throws ProviderFailed where the vendor
-   * refuses, breaks off, is silent for 60 s, or sends an unreadable answer; the consumer may ask once more where
-   * `isRetryable`. Aborting the signal closes the connection.
-   */
-  answer(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>
-}
+export type Provider = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>
 
 export interface ModelRequest {
   model: string
@@ -73,9 +68,9 @@ export type ModelEvent =
       /** JSON to be returned to the vendor in the next request; opaque to all others. */
       body: unknown
       /** The vendor's id of the request, for its support. */
-      requestId?: string
+      requestId?: string | undefined
       /** To be passed with the next request of this conversation. */
-      thread?: string
+      thread?: string | undefined
     }
 
 /** A tool that the model wants to be called. */
@@ -92,7 +87,7 @@ export type FailureCode = 'provider_not_configured' | 'provider_error' | 'timeou
 interface Failure {
   code: FailureCode
   /** HTTP status of the vendor's answer; null where there was none. */
-  status: number | null
+  status?: number | null
   isRetryable: boolean
   /** The pause that the vendor asks for; null without one. */
   retryAfterMs?: number | null
@@ -106,7 +101,7 @@ export class ProviderFailed extends Error {
   readonly isRetryable: boolean
   readonly retryAfterMs: number | null
 
-  constructor(message: string, { code, status, isRetryable, retryAfterMs = null, cause }: Failure) {
+  constructor(message: string, { code, status = null, isRetryable, retryAfterMs = null, cause }: Failure) {
     super(message, { cause })
     this.code = code
     this.status = status
@@ -126,7 +121,7 @@ export interface Providers {
 }
 
 export interface ConfiguredProvider {
-  provider: Provider
+  answer: Provider
   /** Images may be sent. */
   takesImages: boolean
   /** Tools may be offered; without tools a provider gets no passages of knowledge either. */

@@ -3,15 +3,14 @@ import { Egress } from '../../egress/egress.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
-import { Anthropic } from './anthropic.ts'
-import { checked } from './checked.ts'
-import { Gemini } from './gemini.ts'
-import { Kapa } from './kapa.ts'
-import { Offline } from './builtin/offline.ts'
-import { OpenAiChat } from './openai/chat.ts'
-import { OpenAiResponses } from './openai/responses.ts'
-import type { ConfiguredProvider, Providers } from './provider.ts'
-import { Vendor } from './wire/vendor.ts'
+import { anthropic } from './anthropic.ts'
+import { gemini } from './gemini.ts'
+import { kapa } from './kapa.ts'
+import { offline } from './builtin/offline.ts'
+import { openAiChat } from './openai/chat.ts'
+import { openAiResponses } from './openai/responses.ts'
+import type { ConfiguredProvider, Provider, Providers } from './provider.ts'
+import { openVendor, type Vendor } from './wire/vendor.ts'
 
 const openAiHost = 'api.openai.com'
 
@@ -33,11 +32,6 @@ export interface ProviderSettings {
   maxTokens: number
 }
 
-interface Parts {
-  clock: Clock
-  log: Log
-}
-
 /** A provider, configured or not. */
 interface Entry extends ConfiguredProvider {
   isConfigured: boolean
@@ -45,22 +39,22 @@ interface Entry extends ConfiguredProvider {
 }
 
 /** The providers that the settings configure. */
-export function openProviders(settings: ProviderSettings, parts: Parts): Providers {
+export function openProviders(settings: ProviderSettings, { clock, log }: { clock: Clock; log: Log }): Providers {
   const conceal = concealing(settings)
   // The operator configures these URLs, so model servers beside this one may be reached.
   const client = new Egress({ isAllowed: ipCheck({ allowsPrivate: true }) })
-  const connect: Connect = (id, url, headers) => new Vendor({ id, url, headers, client, conceal })
+  const connect: Connect = (id, url, headers) => openVendor({ id, url, headers, client, conceal })
   const entries: Record<string, Entry> = {
     anthropic: openAnthropic(settings, connect),
-    openai: openOpenAi(settings.openai, connect, parts),
-    gemini: openGemini(settings.gemini, connect, parts),
+    openai: openOpenAi(settings.openai, connect, log),
+    gemini: openGemini(settings.gemini, connect, log),
     kapa: openKapa(settings.kapa, connect),
-    builtin: openBuiltin(settings.builtin, connect, parts),
+    builtin: openBuiltin(settings.builtin, connect, { clock, log }),
   }
   return {
     find(id) {
       const entry = Object.hasOwn(entries, id) ? entries[id] : undefined
-      return entry?.isConfigured ? { ...entry, provider: checked(entry.provider) } : undefined
+      return entry?.isConfigured ? { ...entry, answer: checked(entry.answer) } : undefined
     },
     list: () =>
       Object.entries(entries).map(([id, { isConfigured, host }]) => ({ id, is_configured: isConfigured, host })),
@@ -70,40 +64,54 @@ export function openProviders(settings: ProviderSettings, parts: Parts): Provide
 
 type Connect = (id: string, url: string, headers: Record<string, string>) => Vendor
 
-function openAnthropic({ anthropic, maxTokens }: ProviderSettings, connect: Connect): Entry {
-  const { url, key, version, isConfigured } = anthropic
+function openAnthropic({ anthropic: settings, maxTokens }: ProviderSettings, connect: Connect): Entry {
+  const { url, key, version, isConfigured } = settings
   const vendor = connect('anthropic', url, { ...named('x-api-key', key), 'anthropic-version': version })
-  const provider = new Anthropic({ vendor, maxTokens })
-  return { provider, isConfigured, host: vendor.host, takesImages: true, takesTools: true }
+  const answer = anthropic(vendor, maxTokens)
+  return { answer, isConfigured, host: vendor.host, takesImages: true, takesTools: true }
 }
 
-function openOpenAi(settings: ProviderSettings['openai'], connect: Connect, { log }: Parts): Entry {
+function openOpenAi(settings: ProviderSettings['openai'], connect: Connect, log: Log): Entry {
   const { url, key, form, images, isConfigured } = settings
   const vendor = connect('openai', url, bearer(key))
   const isOpenAi = vendor.host === openAiHost
   const isChat = form === 'auto' ? !isOpenAi : form === 'chat'
-  const provider = isChat ? new OpenAiChat({ vendor, isOpenAi, log }) : new OpenAiResponses({ vendor, isOpenAi })
+  const answer = isChat ? openAiChat({ vendor, isOpenAi, log }) : openAiResponses(vendor, isOpenAi)
   const takesImages = images === 'auto' ? isOpenAi : images === 'true'
-  return { provider, isConfigured, host: vendor.host, takesImages, takesTools: true }
+  return { answer, isConfigured, host: vendor.host, takesImages, takesTools: true }
 }
 
-function openGemini({ url, key, isConfigured }: VendorSettings, connect: Connect, { log }: Parts): Entry {
+function openGemini({ url, key, isConfigured }: VendorSettings, connect: Connect, log: Log): Entry {
   const vendor = connect('gemini', url, named('x-goog-api-key', key))
-  const provider = new Gemini({ vendor, log })
-  return { provider, isConfigured, host: vendor.host, takesImages: true, takesTools: true }
+  return { answer: gemini(vendor, log), isConfigured, host: vendor.host, takesImages: true, takesTools: true }
 }
 
 function openKapa({ url, key, isConfigured }: VendorSettings, connect: Connect): Entry {
   const vendor = connect('kapa', url, named('X-API-KEY', key))
-  const provider = new Kapa({ vendor })
-  return { provider, isConfigured, host: vendor.host, takesImages: false, takesTools: false }
+  return { answer: kapa(vendor), isConfigured, host: vendor.host, takesImages: false, takesTools: false }
 }
 
-function openBuiltin({ url, key, model }: ProviderSettings['builtin'], connect: Connect, { clock, log }: Parts): Entry {
+function openBuiltin(
+  { url, key, model }: ProviderSettings['builtin'],
+  connect: Connect,
+  { clock, log }: { clock: Clock; log: Log },
+): Entry {
   const always = { isConfigured: true, takesImages: false, takesTools: true }
-  if (url === null) return { ...always, provider: new Offline({ clock }), host: null }
+  if (url === null) return { ...always, answer: offline(clock), host: null }
   const vendor = connect('builtin', url, bearer(key))
-  return { ...always, provider: new OpenAiChat({ vendor, isOpenAi: false, model, log }), host: vendor.host }
+  return { ...always, answer: openAiChat({ vendor, isOpenAi: false, model, log }), host: vendor.host }
+}
+
+/** Adds the rules of all providers: tools that may not be called are not offered, and the text can be stored. */
+function checked(answer: Provider): Provider {
+  return async function* (request, signal) {
+    const offered = request.mayCall === false ? { ...request, tools: [], webSearch: false } : request
+    for await (const event of answer(offered, signal)) {
+      // PostgreSQL stores no NUL.
+      if (event.type === 'text') yield { type: 'text', text: event.text.replaceAll('\0', '') }
+      else yield event
+    }
+  }
 }
 
 function bearer(key: Secret | null): Record<string, string> {

@@ -32,7 +32,7 @@ export function vendorAt(url: string, name: 'anthropic' | 'responses' | 'chat' |
 export function find(providers: Providers, id: string): Provider {
   const found = providers.find(id)
   if (found === undefined) throw new Error(`${id} is not configured`)
-  return found.provider
+  return found.answer
 }
 
 export function request(change: Partial<ModelRequest> = {}): ModelRequest {
@@ -75,7 +75,7 @@ export async function ask(
   signal: AbortSignal = new AbortController().signal,
 ): Promise<Answer> {
   const answer: Partial<Answer> & { text: string; sources: Answer['sources'] } = { text: '', sources: [] }
-  for await (const event of provider.answer(asked, signal)) {
+  for await (const event of provider(asked, signal)) {
     if (event.type === 'text') answer.text += event.text
     else if (event.type === 'source') answer.sources.push({ url: event.url, title: event.title })
     else if (event.type === 'usage') answer.usage = { in: event.in, out: event.out, cached: event.cached }

@@ -52,7 +52,7 @@ test('a script that says nothing is done', async () => {
 
 test('what a script says before it waits is heard before, and a wait can be stopped', async () => {
   const stop = new AbortController()
-  const events = builtin.answer(question('say early\nwait 60\nsay late'), stop.signal)[Symbol.asyncIterator]()
+  const events = builtin(question('say early\nwait 60\nsay late'), stop.signal)[Symbol.asyncIterator]()
 
   const { value } = await events.next()
   const waiting = events.next()

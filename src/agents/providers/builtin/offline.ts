@@ -1,6 +1,6 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { listMaterial } from '../material.ts'
-import type { ModelEvent, ModelRequest, Provider } from '../provider.ts'
+import type { ModelRequest, Provider } from '../provider.ts'
 import { follow } from './script.ts'
 
 /** Characters of a question that are repeated. */
@@ -15,18 +15,9 @@ const passageCharacters = 300
  * (`search`), or follows the orders in the question (`script`). The agent's model is the mode; unknown ones mean
  * `echo`. Deterministic.
  */
-export class Offline implements Provider {
-  readonly #clock: Clock
-
-  constructor({ clock }: { clock: Clock }) {
-    this.#clock = clock
-  }
-
-  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
-    if (request.model === 'script') {
-      yield* follow(request, { clock: this.#clock, signal })
-      return
-    }
+export function offline(clock: Clock): Provider {
+  return async function* (request, signal) {
+    if (request.model === 'script') return yield* follow(request, { clock, signal })
     yield { type: 'text', text: request.model === 'search' ? quotePassages(request) : echo(request) }
     yield { type: 'end', reason: 'stop', calls: [], body: null }
   }

@@ -50,11 +50,11 @@ class Pieces {
 
 function fail(how: string, attempt: number): void {
   if (how === 'once' && attempt === 0) {
-    throw new ProviderFailed('The script fails once', { code: 'provider_error', status: null, isRetryable: true })
+    throw new ProviderFailed('The script fails once', { code: 'provider_error', isRetryable: true })
   }
   if (!failures.has(how)) return
   // The set holds nothing else.
-  throw new ProviderFailed('The script fails', { code: how as FailureCode, status: null, isRetryable: false })
+  throw new ProviderFailed('The script fails', { code: how as FailureCode, isRetryable: false })
 }
 
 function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {

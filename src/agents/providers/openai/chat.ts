@@ -1,13 +1,6 @@
 import type { Log } from '../../../lib/log.ts'
-import {
-  ProviderFailed,
-  type CallResult,
-  type ModelEvent,
-  type ModelRequest,
-  type Provider,
-  type Turn,
-  type UserPart,
-} from '../provider.ts'
+import { ProviderFailed, type CallResult, type ModelRequest, type Provider } from '../provider.ts'
+import type { Turn, UserPart } from '../provider.ts'
 import { ChatAnswer } from './chat-answer.ts'
 import { countCalls, toOwnTurns, toResultText } from '../turns.ts'
 import { unreadable } from '../wire/failure.ts'
@@ -29,41 +22,15 @@ interface ChatOptions {
  * OpenAI's Chat Completions API, as Ollama, vLLM, LM Studio, llama.cpp and many others implement it with small
  * differences. A step's body is the assistant's message, with all members of its calls.
  */
-export class OpenAiChat implements Provider {
-  readonly #options: ChatOptions
-  #takesStreamOptions = true
-  #hasWarned = false
+export function openAiChat(options: ChatOptions): Provider {
+  const { vendor, log } = options
+  let takesStreamOptions = true
+  let hasWarned = false
 
-  constructor(options: ChatOptions) {
-    this.#options = options
-  }
-
-  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
-    const vendor = this.#options.vendor.id
-    if (request.webSearch) this.#warn()
-    const answer = await this.#post(request, signal)
-    const message = new ChatAnswer(vendor, countCalls(request.turns))
-    if (answer.isJson) yield* message.readWhole(await answer.json())
-    else {
-      for await (const data of answer.records()) {
-        if (data.trim() === '[DONE]') {
-          message.done()
-          break
-        }
-        yield* message.read(parseJson(vendor, data))
-      }
-    }
-    if (!message.isComplete) throw unreadable(vendor, 'The answer breaks off')
-    const { requestId } = answer
-    yield { ...message.end(), ...(requestId !== undefined && { requestId }) }
-  }
-
-  async #post(request: ModelRequest, signal: AbortSignal): Promise<VendorAnswer> {
-    const { vendor } = this.#options
-    const post = (withOptions: boolean) => {
-      return vendor.post('/chat/completions', toBody(request, { ...this.#options, withOptions }), signal)
-    }
-    if (!this.#takesStreamOptions) return post(false)
+  async function ask(request: ModelRequest, signal: AbortSignal): Promise<VendorAnswer> {
+    const post = (withOptions: boolean) =>
+      vendor.post('/chat/completions', toBody(request, { ...options, withOptions }), signal)
+    if (!takesStreamOptions) return post(false)
     try {
       return await post(true)
     } catch (error) {
@@ -71,15 +38,30 @@ export class OpenAiChat implements Provider {
       if (!isRefused) throw error
       const answer = await post(false)
       // The options were the cause: this server is not sent them again.
-      this.#takesStreamOptions = false
+      takesStreamOptions = false
       return answer
     }
   }
 
-  #warn(): void {
-    if (this.#hasWarned) return
-    this.#hasWarned = true
-    this.#options.log.warn({ provider: this.#options.vendor.id }, 'web_search has no effect in the chat form')
+  return async function* (request, signal) {
+    if (request.webSearch && !hasWarned) {
+      hasWarned = true
+      log.warn({ provider: vendor.id }, 'web_search has no effect in the chat form')
+    }
+    const answer = await ask(request, signal)
+    const message = new ChatAnswer(vendor.id, countCalls(request.turns))
+    if (answer.isJson) yield* message.readWhole(await answer.json())
+    else {
+      for await (const data of answer.records()) {
+        if (data.trim() === '[DONE]') {
+          message.done()
+          break
+        }
+        yield* message.read(parseJson(vendor.id, data))
+      }
+    }
+    if (!message.isComplete) throw unreadable(vendor.id, 'The answer breaks off')
+    yield { ...message.end(), requestId: answer.requestId }
   }
 }
 

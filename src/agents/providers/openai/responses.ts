@@ -30,45 +30,30 @@ type StreamEvent = z.infer<typeof StreamEvent>
 /** One element of an answer: a message, a call, reasoning, a search. */
 type Item = { [name: string]: unknown }
 
-interface ResponsesOptions {
-  vendor: Vendor
-  /** True for OpenAI itself, which accepts members that other servers may refuse. */
-  isOpenAi: boolean
-}
-
 /**
  * OpenAI's Responses API. Nothing is stored at the vendor, so a step's body is the model's whole output, including
- * encrypted reasoning, to be sent back unchanged.
+ * encrypted reasoning, to be sent back unchanged. `isOpenAi`: true for OpenAI itself, which accepts members that other
+ * servers may refuse.
  */
-export class OpenAiResponses implements Provider {
-  readonly #vendor: Vendor
-  readonly #isOpenAi: boolean
-
-  constructor({ vendor, isOpenAi }: ResponsesOptions) {
-    this.#vendor = vendor
-    this.#isOpenAi = isOpenAi
-  }
-
-  async *answer(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent, void> {
-    const vendor = this.#vendor.id
-    const answer = await this.#vendor.post('/responses', toBody(request, this.#isOpenAi), signal)
-    const { requestId } = answer
+export function openAiResponses(vendor: Vendor, isOpenAi: boolean): Provider {
+  return async function* (request, signal) {
+    const { requestId, records } = await vendor.post('/responses', toBody(request, isOpenAi), signal)
     const items: Item[] = []
     let isRefused = false
-    for await (const data of answer.records()) {
-      const event = readFields(vendor, StreamEvent, parseJson(vendor, data))
+    for await (const data of records()) {
+      const event = readFields(vendor.id, StreamEvent, parseJson(vendor.id, data))
       if (event.type === 'response.output_text.delta' && event.delta) yield { type: 'text', text: event.delta }
       else if (event.type === 'response.output_text.annotation.added') yield* toSource(event)
       else if (event.type === 'response.refusal.delta') isRefused = true
       else if (event.type === 'response.output_item.done' && event.item) items.push(event.item)
-      else if (event.type === 'response.failed' || event.type === 'error') throw failureOf(vendor, event)
+      else if (event.type === 'response.failed' || event.type === 'error') throw failureOf(vendor.id, event)
       else if (event.type === 'response.completed' || event.type === 'response.incomplete') {
         yield* toUsage(event)
-        yield { ...toEnd(event, { items, isRefused }), ...(requestId !== undefined && { requestId }) }
+        yield { ...toEnd(event, { items, isRefused }), requestId }
         return
       }
     }
-    throw unreadable(vendor, 'The answer breaks off')
+    throw unreadable(vendor.id, 'The answer breaks off')
   }
 }
 

@@ -54,17 +54,13 @@ export function toBrokenFailure(vendor: string, cause: EgressFailed): ProviderFa
 
 /** An answer that is not in the vendor's protocol, or breaks off; another attempt may succeed. */
 export function unreadable(vendor: string, why: string): ProviderFailed {
-  return new ProviderFailed(`${vendor}: ${why}`, { code: 'provider_error', status: null, isRetryable: true })
+  return new ProviderFailed(`${vendor}: ${why}`, { code: 'provider_error', isRetryable: true })
 }
 
 /** An error in the middle of an answer. */
 export function failedMidway(vendor: string, code: string, isRetryable: boolean): ProviderFailed {
   const message = `${vendor} broke off: ${code}`.slice(0, shownCharacters)
-  return new ProviderFailed(message, {
-    code: tooLong.test(code) ? 'too_long' : 'provider_error',
-    status: null,
-    isRetryable,
-  })
+  return new ProviderFailed(message, { code: tooLong.test(code) ? 'too_long' : 'provider_error', isRetryable })
 }
 
 function readError(text: string): { codes: string[]; retryAfterMs: number | null } {

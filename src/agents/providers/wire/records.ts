@@ -26,11 +26,7 @@ export async function* readRecords(vendor: string, body: AsyncIterable<Buffer>):
   for await (const chunk of body) {
     parser.feed(decoder.decode(chunk, { stream: true }))
     if (isTooLong) {
-      throw new ProviderFailed(`${vendor}: a record of more than 4 MiB`, {
-        code: 'provider_error',
-        status: null,
-        isRetryable: false,
-      })
+      throw new ProviderFailed(`${vendor}: a record of more than 4 MiB`, { code: 'provider_error', isRetryable: false })
     }
     const records = ready
     ready = []

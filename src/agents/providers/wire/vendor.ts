@@ -1,6 +1,6 @@
+import { buffer } from 'node:stream/consumers'
 import type { Egress } from '../../../egress/egress.ts'
 import { EgressFailed } from '../../../egress/egress-failed.ts'
-import type { OpenAnswer } from '../../../egress/open-answer.ts'
 import { toBrokenFailure, toFailure, unreadable } from './failure.ts'
 import { readRecords } from './records.ts'
 
@@ -28,87 +28,57 @@ export interface VendorOptions {
   conceal: (text: string) => string
 }
 
+export type Vendor = ReturnType<typeof openVendor>
+export type VendorAnswer = Awaited<ReturnType<Vendor['post']>>
+
 /** One vendor's HTTP API: JSON by POST; every failure is a ProviderFailed. */
-export class Vendor {
-  readonly id: string
-  /** The host of the API. */
-  readonly host: string
-  readonly #options: VendorOptions
-
-  constructor(options: VendorOptions) {
-    this.id = options.id
-    this.host = new URL(options.url).host
-    this.#options = options
-  }
-
-  /** Resolves with a 2xx answer once its head has arrived. */
-  async post(path: string, body: object, signal: AbortSignal, accept = 'text/event-stream'): Promise<VendorAnswer> {
-    const { url, headers, client } = this.#options
-    const request = {
-      url: `${url}${path}`,
-      method: 'POST' as const,
-      headers: { 'content-type': 'application/json', accept, ...headers },
-      body: Buffer.from(JSON.stringify(body)),
-      signal,
-    }
-    try {
-      const answer = await client.open({ ...request, deadlineMs, idleMs: silenceMs, limitBytes: answerLimitBytes })
-      if (answer.status < 200 || answer.status > 299) throw await this.#refusalOf(answer)
-      return new VendorAnswer(this.id, answer, error => this.#toFailure(error, signal))
-    } catch (error) {
-      throw this.#toFailure(error, signal)
-    }
-  }
-
-  async #refusalOf({ status, headers, body }: OpenAnswer): Promise<Error> {
-    const text = this.#options.conceal(await readBeginning(body))
-    return toFailure(this.id, { status, headers, text, requestId: requestIdOf(headers) })
-  }
-
-  #toFailure(error: unknown, signal: AbortSignal): unknown {
+export function openVendor({ id, url, headers, client, conceal }: VendorOptions) {
+  const toCause = (error: unknown, signal: AbortSignal): unknown => {
     if (!(error instanceof EgressFailed)) return error
-    return error.fault === 'stopped' ? signal.reason : toBrokenFailure(this.id, error)
-  }
-}
-
-/** A 2xx answer. Its body can be read once, in one of two forms. */
-export class VendorAnswer {
-  readonly #vendor: string
-  readonly #answer: OpenAnswer
-  readonly #toFailure: (error: unknown) => unknown
-
-  constructor(vendor: string, answer: OpenAnswer, toFailure: (error: unknown) => unknown) {
-    this.#vendor = vendor
-    this.#answer = answer
-    this.#toFailure = toFailure
+    return error.fault === 'stopped' ? signal.reason : toBrokenFailure(id, error)
   }
 
-  /** The vendor's id of this request. */
-  get requestId(): string | undefined {
-    return requestIdOf(this.#answer.headers)
-  }
-
-  get isJson(): boolean {
-    return /^application\/(?:[\w.-]+\+)?json\b/i.test(this.#answer.headers['content-type'] ?? '')
-  }
-
-  /** The data of its server-sent events. Ending the iteration closes the connection. */
-  async *records(): AsyncGenerator<string, void> {
+  async function* read(body: AsyncIterable<Buffer>, signal: AbortSignal): AsyncGenerator<Buffer, void> {
     try {
-      yield* readRecords(this.#vendor, this.#answer.body)
+      yield* body
     } catch (error) {
-      throw this.#toFailure(error)
+      throw toCause(error, signal)
     }
   }
 
-  async json(): Promise<unknown> {
-    try {
-      const chunks: Buffer[] = []
-      for await (const chunk of this.#answer.body) chunks.push(chunk)
-      return parseJson(this.#vendor, Buffer.concat(chunks).toString())
-    } catch (error) {
-      throw this.#toFailure(error)
-    }
+  return {
+    id,
+    /** The host of the API. */
+    host: new URL(url).host,
+    /** Resolves with a 2xx answer once its head has arrived. Its body can be read once, in one of two forms. */
+    async post(path: string, body: object, signal: AbortSignal, accept = 'text/event-stream') {
+      const request = {
+        url: `${url}${path}`,
+        method: 'POST' as const,
+        headers: { 'content-type': 'application/json', accept, ...headers },
+        body: Buffer.from(JSON.stringify(body)),
+        signal,
+      }
+      const limits = { deadlineMs, idleMs: silenceMs, limitBytes: answerLimitBytes }
+      const answer = await client.open({ ...request, ...limits }).catch((error: unknown) => {
+        throw toCause(error, signal)
+      })
+      const { status } = answer
+      const requestId = answer.headers['request-id'] ?? answer.headers['x-request-id']
+      if (status < 200 || status > 299) {
+        const text = conceal(await readBeginning(answer.body))
+        throw toFailure(id, { status, headers: answer.headers, text, requestId })
+      }
+      const content = read(answer.body, signal)
+      return {
+        /** The vendor's id of this request. */
+        requestId,
+        isJson: /^application\/(?:[\w.-]+\+)?json\b/i.test(answer.headers['content-type'] ?? ''),
+        /** The data of its server-sent events. Ending the iteration closes the connection. */
+        records: () => readRecords(id, content),
+        json: async () => parseJson(id, (await buffer(content)).toString()),
+      }
+    },
   }
 }
 
@@ -119,10 +89,6 @@ export function parseJson(vendor: string, text: string): unknown {
   } catch {
     throw unreadable(vendor, 'What came is not JSON')
   }
-}
-
-function requestIdOf(headers: Record<string, string>): string | undefined {
-  return headers['request-id'] ?? headers['x-request-id']
 }
 
 async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {

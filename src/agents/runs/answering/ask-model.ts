@@ -101,7 +101,7 @@ async function askTraced(asking: AskingOnce): Promise<ModelAnswer> {
 async function askOnce({ configured, request, signal, onText, usage }: AskingOnce): Promise<ModelAnswer> {
   const sources: ModelAnswer['sources'] = []
   let text = ''
-  for await (const event of configured.provider.answer(request, signal)) {
+  for await (const event of configured.answer(request, signal)) {
     switch (event.type) {
       case 'text':
         text += event.text
@@ -131,17 +131,17 @@ interface AskingOnce extends Omit<Asking, 'request' | 'onRestart'> {
   usage: Usage
 }
 
-const filtered = { code: 'content_filtered', status: null, isRetryable: false } as const
+const filtered = { code: 'content_filtered', isRetryable: false } as const
 
 function failed(message: string): ProviderFailed {
-  return new ProviderFailed(message, { code: 'provider_error', status: null, isRetryable: true })
+  return new ProviderFailed(message, { code: 'provider_error', isRetryable: true })
 }
 
 /** Any other error of a provider is a broken connection. */
 function toFailure(error: unknown): ProviderFailed {
   if (error instanceof ProviderFailed) return error
   const message = error instanceof Error ? error.message.slice(0, 300) : 'The vendor could not be asked'
-  return new ProviderFailed(message, { code: 'provider_error', status: null, isRetryable: true, cause: error })
+  return new ProviderFailed(message, { code: 'provider_error', isRetryable: true, cause: error })
 }
 
 function isWorthAnother({ isRetryable, retryAfterMs }: ProviderFailed): boolean {
