@@ -34,8 +34,8 @@ describe('every generation of servers', () => {
 
     const result = await box.call('crm__get_order', { id: '17' })
 
-    expect(box.tools).toEqual([
-      { name: 'crm__get_order', description: 'Finds an order', parameters: expect.objectContaining(order.schema) },
+    expect(box.tools).toMatchObject([
+      { name: 'crm__get_order', description: 'Finds an order', parameters: order.schema },
     ])
     expect(result).toEqual({ text: 'Order 17', isError: false })
     expect(server.methods).toEqual(['server/discover', 'tools/list', 'tools/call'])
@@ -367,10 +367,12 @@ async function open(
     ...parts,
   }
   const box = await openToolbox({ functions, servers: [server], own: [] }, of, all, AbortSignal.timeout(60_000))
+  const find = (wanted: string) => box.tools.find(({ name }) => name === wanted)
   return Object.assign(box, {
+    find,
     names: box.tools.map(({ name }) => name),
     call: (name: string, args: Record<string, unknown>) =>
-      box.find(name)!.call(args, { run: '88', step: 3, passages: 0, signal: AbortSignal.timeout(60_000) }),
+      find(name)!.call(args, { run: '88', step: 3, passages: 0, signal: AbortSignal.timeout(60_000) }),
     [Symbol.asyncDispose]: () => box.close(),
   })
 }

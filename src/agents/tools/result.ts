@@ -4,21 +4,21 @@ import type { ToolResult } from './tool.ts'
 /** The most bytes of one result for the model. */
 export const resultLimitBytes = 64 * 1024
 
-export function toResult(text: string): ToolResult {
-  return { text: cutText(text), isError: false }
+export function toResult(text: string, isError = false): ToolResult {
+  return { text: cutBytes(text, resultLimitBytes), isError }
 }
 
 /** An error for the model, which may report it or try otherwise; the run continues. */
 export function toError(text: string): ToolResult {
-  return { text: cutText(text), isError: true }
+  return toResult(text, true)
 }
 
 /** The beginning of a text, cut between characters. */
-export function cutText(text: string): string {
-  if (text.length * 3 <= resultLimitBytes) return text
+export function cutBytes(text: string, limitBytes: number): string {
+  if (text.length * 3 <= limitBytes) return text
   const bytes = Buffer.from(text)
-  if (bytes.length <= resultLimitBytes) return text
-  let end = resultLimitBytes
+  if (bytes.length <= limitBytes) return text
+  let end = limitBytes
   // Bytes in the middle of a character begin with the bits 10.
   while ((bytes[end]! & 0xc0) === 0x80) end--
   return bytes.toString('utf8', 0, end)

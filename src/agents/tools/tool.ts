@@ -15,18 +15,16 @@ export const searchToolName = 'search_files'
  * a run begins or continues, closed when this node is done with it. The configuration is read once, when it is opened.
  */
 export interface Toolbox {
-  /** In the order for the model; at most 128, functions first. */
-  readonly tools: readonly Tool[]
+  /** In the order for the model, each name once; at most 128. */
+  readonly tools: readonly BoundTool[]
   /** Names of tool servers that could not be reached; the run continues without their tools. */
   readonly unavailable: readonly string[]
-  /** Finds a tool by its name for the model. */
-  find(name: string): BoundTool | undefined
   /** Ends the connections to tool servers. Never rejects; safe to call twice. */
   close(): Promise<void>
 }
 
 /** A tool with what is needed to call it. */
-export interface BoundTool {
+export interface BoundTool extends Tool {
   readonly kind: 'function' | 'mcp' | 'search'
   /** True where a call with a lost result may be repeated: it changes nothing, or nothing more. */
   readonly isRepeatable: boolean

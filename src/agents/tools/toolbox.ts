@@ -1,14 +1,13 @@
 import type { Egress } from '../../egress/egress.ts'
 import type { Log } from '../../lib/log.ts'
-import { noParameters, type FunctionDefinition } from './functions/function.ts'
+import type { FunctionDefinition } from './functions/function.ts'
 import { toFunctionTool, type FunctionParts } from './functions/function-tool.ts'
 import { listMs, ToolServerConnection, type ConnectionParts } from './mcp/connection.ts'
 import { failureOf } from './mcp/failure.ts'
 import type { Listing } from './mcp/listing.ts'
 import { toMcpTool } from './mcp/mcp-tool.ts'
-import { toModelName } from './mcp/names.ts'
 import { isAllowed, type ToolServerDefinition } from './mcp/server.ts'
-import type { BoundTool, Tool, Toolbox, ToolboxRequest } from './tool.ts'
+import type { BoundTool, Toolbox, ToolboxRequest } from './tool.ts'
 
 /** The most tools in one request to a model: the vendors' limit. */
 const toolLimit = 128
@@ -22,7 +21,7 @@ export interface ConfiguredTools {
   functions: readonly FunctionDefinition[]
   servers: readonly ToolServerDefinition[]
   /** This server's own tools, which come first. */
-  own: readonly { tool: Tool; bound: BoundTool }[]
+  own: readonly BoundTool[]
 }
 
 /** Opens the tools of an agent's configuration. A server that cannot be reached within 10 s is skipped. */
@@ -32,80 +31,56 @@ export async function openToolbox(
   parts: ToolboxParts,
   signal: AbortSignal,
 ): Promise<Toolbox> {
-  const connections = servers.map(server => ({ server, connection: new ToolServerConnection(server, parts) }))
-  const closing = async () => void (await Promise.all(connections.map(({ connection }) => connection.close())))
-  const contents = new Contents(parts.log, request.agent.id)
-  for (const { tool, bound } of own) contents.add(tool, bound)
-  for (const definition of functions) contents.add(toTool(definition), toFunctionTool(definition, request, parts))
-
-  const lists = await Promise.all(
-    connections.map(({ server, connection }) => list(server, connection, { request, log: parts.log, signal })),
+  const { log } = parts
+  const agent = request.agent.id
+  const opened = await Promise.all(
+    servers.map(async server => {
+      const connection = new ToolServerConnection(server, parts)
+      return { server, connection, listing: await list(server, connection, { agent, log, signal }) }
+    }),
   )
+  const close = async () => void (await Promise.all(opened.map(({ connection }) => connection.close())))
   if (signal.aborted) {
-    await closing()
+    await close()
     signal.throwIfAborted()
   }
-  for (const [index, { server, connection }] of connections.entries()) {
-    for (const { listed, definition } of lists[index]?.tools ?? []) {
-      if (!isAllowed(server, listed.name)) continue
-      const { description, inputSchema: parameters } = listed
-      const tool = { name: toModelName(server.name, listed.name), description, parameters }
-      contents.add(tool, toMcpTool({ server, connection, listed, definition }))
-    }
-  }
+  const ofServers = opened.flatMap(({ server, connection, listing }) => {
+    const allowed = listing?.tools.filter(({ name }) => isAllowed(server, name)) ?? []
+    return allowed.map(listed => toMcpTool({ server, connection, listed }))
+  })
+  const offered = [...own, ...functions.map(definition => toFunctionTool(definition, request, parts)), ...ofServers]
   return {
-    tools: contents.tools,
-    unavailable: servers.filter((_, index) => lists[index] === null).map(({ name }) => name),
-    find: name => contents.find(name),
-    close: closing,
+    tools: choose(offered, name =>
+      log.warn({ agent, tool: name }, 'Two tools have one name; the later one is left out'),
+    ),
+    unavailable: opened.filter(({ listing }) => listing === null).map(({ server }) => server.name),
+    close,
   }
 }
-
-const toTool = ({ name, description, parameters }: FunctionDefinition): Tool => ({
-  name,
-  description,
-  parameters: parameters ?? noParameters,
-})
 
 /** Null where the server cannot be reached. */
 async function list(
   { name }: ToolServerDefinition,
   connection: ToolServerConnection,
-  { request, log, signal }: { request: ToolboxRequest; log: Log; signal: AbortSignal },
+  { agent, log, signal }: { agent: number; log: Log; signal: AbortSignal },
 ): Promise<Listing | null> {
   const deadline = AbortSignal.timeout(listMs)
   try {
     return await connection.list(AbortSignal.any([signal, deadline]))
   } catch (error) {
     const reason = deadline.aborted ? 'It did not answer in time.' : failureOf(error)
-    if (!signal.aborted) log.warn({ agent: request.agent.id, server: name, reason }, 'A tool server cannot be used')
+    if (!signal.aborted) log.warn({ agent, server: name, reason }, 'A tool server cannot be used')
     return null
   }
 }
 
-/** Collects tools by their names for the model, each once. */
-class Contents {
-  readonly tools: Tool[] = []
-  readonly #bound = new Map<string, BoundTool>()
-  readonly #log: Log
-  readonly #agent: number
-
-  constructor(log: Log, agent: number) {
-    this.#log = log
-    this.#agent = agent
+/** The first tools, as many as a model takes, each name once. */
+function choose(offered: readonly BoundTool[], onDuplicate: (name: string) => void): BoundTool[] {
+  const chosen = new Map<string, BoundTool>()
+  for (const tool of offered) {
+    if (chosen.size === toolLimit) break
+    if (chosen.has(tool.name)) onDuplicate(tool.name)
+    else chosen.set(tool.name, tool)
   }
-
-  add(tool: Tool, bound: BoundTool): void {
-    if (this.tools.length >= toolLimit) return
-    if (this.#bound.has(tool.name)) {
-      this.#log.warn({ agent: this.#agent, tool: tool.name }, 'Two tools have one name; the later one is left out')
-      return
-    }
-    this.tools.push(tool)
-    this.#bound.set(tool.name, bound)
-  }
-
-  find(name: string): BoundTool | undefined {
-    return this.#bound.get(name)
-  }
+  return [...chosen.values()]
 }

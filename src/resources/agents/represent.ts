@@ -1,6 +1,5 @@
-import { isAllowed } from '../../agents/tools/mcp/server.ts'
+import { isAllowed, type ListedTool } from '../../agents/tools/mcp/server.ts'
 import type { Principal } from '../../auth/principal.ts'
-import type { OfferedTool } from './tools.ts'
 import { verbatim } from '../../api/json.ts'
 import { actorOf } from '../users/represent.ts'
 import type { FunctionDefinition } from '../../agents/tools/functions/function.ts'
@@ -42,6 +41,6 @@ export function showServer({ name, url, description, allowed_tools, approval_mod
   return { name, url, description, allowed_tools, approval_mode, headers: verbatim(headers) }
 }
 
-export function showTool({ name, title, description, inputSchema }: OfferedTool, server: ToolServerRow) {
+export function showTool({ name, title, description, inputSchema }: ListedTool, server: ToolServerRow) {
   return { name, title, description, input_schema: verbatim(inputSchema), is_allowed: isAllowed(server, name) }
 }

@@ -10,7 +10,7 @@ import type { Log } from '../../lib/log.ts'
 import type { Secret } from '../../lib/secret.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import type { ListedTool } from '../../agents/tools/mcp/server.ts'
+import type { ListedTool, ServerAddress } from '../../agents/tools/mcp/server.ts'
 import { functionStore } from './functions/kind.ts'
 import { toSearchTool } from './knowledge/search-tool.ts'
 import { ToolServerFailed } from './servers/schema.ts'
@@ -35,9 +35,6 @@ interface AgentToolsOptions {
   now: () => Date
   log: Log
 }
-
-/** A tool of a server, as that server describes it. */
-export type OfferedTool = Omit<ListedTool, 'isRepeatable'>
 
 /** Opens the configured tools of agents. `close` ends its thread. */
 export class AgentTools {
@@ -78,11 +75,12 @@ export class AgentTools {
     return openToolbox(configured, request, this.#parts, signal)
   }
 
-  async list(server: { url: string; headers: Record<string, string> | null }): Promise<OfferedTool[]> {
+  /** The tools that a server has now, allowed or not. */
+  async list(server: ServerAddress): Promise<ListedTool[]> {
     const connection = new ToolServerConnection(server, this.#parts)
     try {
       const { tools } = await connection.list(AbortSignal.timeout(listMs), { isFresh: true })
-      return tools.map(({ listed }) => listed)
+      return tools
     } catch (error) {
       throw ToolServerFailed({ reason: failureOf(error) })
     } finally {

@@ -91,7 +91,7 @@ function plan({ calls, first, toolbox }: Round): Planned[] {
   return calls.map((call, place) => ({
     call,
     step: first + place,
-    tool: toolbox.find(call.name),
+    tool: toolbox.tools.find(({ name }) => name === call.name),
     args: parseArguments(call.arguments),
   }))
 }

@@ -1,12 +1,12 @@
 import type { Answer } from '../../../egress/exchange.ts'
-import { cutText } from '../result.ts'
+import { toResult } from '../result.ts'
 import type { ToolResult } from '../tool.ts'
 
 /** The tool result of an answer: its status, and its body as far as it is text. */
 export function toAnswerResult({ status, headers, body, isCut }: Answer): ToolResult {
   const isRedirect = status >= 300 && status < 400
   const text = isRedirect ? '(redirects are not followed)' : bodyOf(headers, body, isCut)
-  return { text: cutText(text === '' ? `HTTP ${status}` : `HTTP ${status}\n${text}`), isError: status >= 300 }
+  return toResult(text === '' ? `HTTP ${status}` : `HTTP ${status}\n${text}`, status >= 300)
 }
 
 function bodyOf(headers: Record<string, string>, body: Buffer, isCut: boolean): string {

@@ -11,6 +11,3 @@ export interface FunctionDefinition {
   /** JSON Schema of the arguments; null: there are none. */
   parameters: Record<string, unknown> | null
 }
-
-/** The parameters of a function that has none. */
-export const noParameters = { type: 'object', properties: {} }

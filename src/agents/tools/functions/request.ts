@@ -5,8 +5,8 @@ export class BadArguments extends Error {}
 
 export interface FunctionRequest {
   url: string
-  /** JSON; null for methods that send arguments in the query. */
-  body: Buffer | null
+  /** JSON; absent for methods that send arguments in the query. */
+  body?: Buffer
 }
 
 /** A URL without its fragment: up to the host, and the rest. */
@@ -31,7 +31,7 @@ export function toRequest(
   // Not by `searchParams`, which would re-encode the template's own query.
   const query = rest.flatMap(([name, value]) => toTexts(value).map(text => `${encode(name)}=${encode(text)}`))
   const search = [url.search.slice(1), ...query].filter(Boolean).join('&')
-  return { url: `${url.origin}${url.pathname}${search && `?${search}`}`, body: null }
+  return { url: `${url.origin}${url.pathname}${search && `?${search}`}` }
 }
 
 /**

@@ -8,7 +8,7 @@ const descriptionLength = 2_000
 
 /** The tools of a server that can be offered. */
 export interface Listing {
-  tools: { listed: ListedTool; definition: Tool }[]
+  tools: ListedTool[]
   /** For how long the server allows caching; 0: not at all. */
   ttlMs: number
 }
@@ -16,9 +16,8 @@ export interface Listing {
 /** Selects the tools that can be offered to a model. The client has dropped tools with invalid headers. */
 export function readListing(result: ListToolsResult): Listing {
   const { ttlMs } = result as { ttlMs?: unknown }
-  const tools = result.tools.slice(0, toolLimit).filter(isOfUse)
   return {
-    tools: tools.map(definition => ({ listed: toListed(definition), definition: withoutOutput(definition) })),
+    tools: result.tools.slice(0, toolLimit).filter(isOfUse).map(toListed),
     ttlMs: typeof ttlMs === 'number' && ttlMs > 0 ? ttlMs : 0,
   }
 }
@@ -28,17 +27,14 @@ function isOfUse({ name, inputSchema }: Tool): boolean {
   return name !== '' && name.length <= 256 && inputSchema.type === 'object' && size <= schemaLimitBytes
 }
 
-function toListed({ name, title, description, inputSchema, annotations }: Tool): ListedTool {
+function toListed({ outputSchema: _, ...definition }: Tool): ListedTool {
+  const { name, title, description, inputSchema, annotations } = definition
   return {
     name,
     title: title ?? annotations?.title ?? null,
     description: (description ?? title ?? '').slice(0, descriptionLength).toWellFormed(),
     inputSchema,
     isRepeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+    definition,
   }
-}
-
-/** The part of the definition that a call needs. */
-function withoutOutput({ outputSchema: _, ...definition }: Tool): Tool {
-  return definition
 }

@@ -1,3 +1,5 @@
+import type { Tool } from '@modelcontextprotocol/client'
+
 /** A tool server (Model Context Protocol) that an agent may use. */
 export interface ToolServerDefinition {
   /** Distinguishes servers in the names of tools. */
@@ -20,6 +22,8 @@ export interface ListedTool {
   inputSchema: object
   /** A call may be repeated: it changes nothing, or nothing more. */
   isRepeatable: boolean
+  /** The part of its definition that a call needs. */
+  definition: Tool
 }
 
 export function isAllowed({ allowed_tools }: Pick<ToolServerDefinition, 'allowed_tools'>, tool: string): boolean {

@@ -1,20 +1,17 @@
 import { toError, toResult } from '../../../agents/tools/result.ts'
-import { searchToolName, type BoundTool, type Knowledge, type Tool } from '../../../agents/tools/tool.ts'
-
-const tool: Tool = {
-  name: searchToolName,
-  description: 'Searches the files that you know for some words, and gives the best passages. Cite them as [n].',
-  parameters: {
-    type: 'object',
-    properties: { query: { type: 'string', description: 'A few words that the files are likely to hold' } },
-    required: ['query'],
-  },
-}
+import { searchToolName, type BoundTool, type Knowledge } from '../../../agents/tools/tool.ts'
 
 /** The search in an agent's knowledge, as a tool of its runs. */
-export function toSearchTool(knowledge: Knowledge, agent: number): { tool: Tool; bound: BoundTool } {
-  const bound: BoundTool = {
+export function toSearchTool(knowledge: Knowledge, agent: number): BoundTool {
+  return {
     kind: 'search',
+    name: searchToolName,
+    description: 'Searches the files that you know for some words, and gives the best passages. Cite them as [n].',
+    parameters: {
+      type: 'object',
+      properties: { query: { type: 'string', description: 'A few words that the files are likely to hold' } },
+      required: ['query'],
+    },
     isRepeatable: true,
     approval: null,
     async call({ query }, { passages }) {
@@ -28,5 +25,4 @@ export function toSearchTool(knowledge: Knowledge, agent: number): { tool: Tool;
       return { ...toResult(texts.join('\n\n')), passages: found.map(({ file }) => ({ file })) }
     },
   }
-  return { tool, bound }
 }

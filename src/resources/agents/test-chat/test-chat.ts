@@ -173,16 +173,9 @@ export class TestChat {
     if (!provider?.takesTools || asked.tools === 'none') return noTools
     const agent = { id: person.id, uid: person.uid }
     const toolbox = await this.#options.openToolbox({ agent, asker, app: null }, signal)
-    const adapt = asked.tools === 'dry' ? toDry(skipped) : toUnasked
-    return {
-      tools: toolbox.tools,
-      unavailable: toolbox.unavailable,
-      find(name) {
-        const tool = toolbox.find(name)
-        return tool && adapt(tool)
-      },
-      close: () => toolbox.close(),
-    }
+    // Asking for real calls approves them.
+    const adapt = asked.tools === 'dry' ? toDry(skipped) : (tool: BoundTool) => ({ ...tool, approval: null })
+    return { ...toolbox, tools: toolbox.tools.map(adapt) }
   }
 
   #toFault({ row }: AgentPerson, error: unknown): Pick<TestAnswer, 'error' | 'detail'> {
@@ -205,19 +198,12 @@ interface Opening {
 
 /** A tool that is offered and not called. */
 function toDry(skipped: Set<number>): (tool: BoundTool) => BoundTool {
-  return ({ kind, isRepeatable }) => ({
-    kind,
-    isRepeatable,
+  return tool => ({
+    ...tool,
     approval: null,
     async call(_, { step }) {
       skipped.add(step)
       return { text: notCalled, isError: false }
     },
   })
-}
-
-/** Asking for real calls approves them. */
-function toUnasked(tool: BoundTool): BoundTool {
-  const { kind, isRepeatable } = tool
-  return { kind, isRepeatable, approval: null, call: (args, context) => tool.call(args, context) }
 }

@@ -26,7 +26,7 @@ export async function findPassages(knowledge: Knowledge, agent: number, question
   }))
 }
 
-export const noTools: Toolbox = { tools: [], unavailable: [], find: () => undefined, close: async () => {} }
+export const noTools: Toolbox = { tools: [], unavailable: [], close: async () => {} }
 
 interface BriefingParts {
   agent: AgentPerson
@@ -67,7 +67,7 @@ export function toBriefing(parts: BriefingParts): Briefing {
     place: parts.place,
     now: parts.now,
     hasOthers,
-    hasPassages: passages.length > 0 || toolbox.tools.some(({ name }) => toolbox.find(name)?.kind === 'search'),
+    hasPassages: passages.length > 0 || toolbox.tools.some(({ kind }) => kind === 'search'),
     unavailable: toolbox.unavailable,
   })
   const turns = toTurns({

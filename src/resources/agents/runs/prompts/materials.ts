@@ -3,6 +3,7 @@ import PQueue from 'p-queue'
 import { Extractor } from '../../../../agents/extraction/extractor.ts'
 import { Unreadable } from '../../../../agents/extraction/format.ts'
 import type { RunRow } from '../../../../agents/runs/run.ts'
+import { cutBytes } from '../../../../agents/tools/result.ts'
 import type { Bytes } from '../../../../bytes/bytes.ts'
 import { Decoder, type FittedImage } from '../../../../media/decoder.ts'
 import type { Sql } from '../../../../postgres/sql.ts'
@@ -10,7 +11,7 @@ import { listBlobs } from '../../../blobs/store.ts'
 import { findContext } from '../../../items/writing/context-store.ts'
 import type { ContentItem } from '../../../items/parts.ts'
 import type { FileBlob } from '../../../files/schema.ts'
-import { countTokens, cutBytes, type Material, type Materials } from './turns.ts'
+import { countTokens, type Material, type Materials } from './turns.ts'
 
 /**
  * The limit of an attachment, as text or image; larger ones are only named. This and the following are rules of the

@@ -1,4 +1,5 @@
 import type { Turn, UserPart } from '../../../../agents/providers/provider.ts'
+import { cutBytes } from '../../../../agents/tools/result.ts'
 import type { Said } from './history.ts'
 import { toLine } from './prompt.ts'
 
@@ -118,16 +119,6 @@ function toBlock({ kind, name, n, text }: Material, tokens: number): string | nu
   if (kind === 'passage' || tokens < leastTokens) return null
   const bytes = (tokens - countTokens(wrap(cutMark)) - 1) * 3
   return bytes <= 0 ? null : wrap(cutBytes(safe, bytes) + cutMark)
-}
-
-/** The beginning of a text, cut between characters. */
-export function cutBytes(text: string, bytes: number): string {
-  const encoded = Buffer.from(text)
-  if (encoded.length <= bytes) return text
-  let end = bytes
-  // Later bytes of a character begin with the bits 10.
-  while (end > 0 && (encoded[end]! & 0xc0) === 0x80) end--
-  return encoded.toString('utf8', 0, end)
 }
 
 function toAttribute(name: string): string {
