@@ -59,7 +59,7 @@ export type ModelEvent =
   | { type: 'text'; text: string }
   | { type: 'source'; url: string; title: string }
   /** Tokens of this request so far. */
-  | { type: 'usage'; in: number; out: number; cached: number }
+  | ({ type: 'usage' } & Usage)
   | {
       type: 'end'
       /** `pause`: the vendor wants another request with this step appended. */
@@ -72,6 +72,13 @@ export type ModelEvent =
       /** To be passed with the next request of this conversation. */
       thread?: string | undefined
     }
+
+/** Numbers of tokens. */
+export interface Usage {
+  in: number
+  out: number
+  cached: number
+}
 
 /** A tool that the model wants to be called. */
 export interface Call {

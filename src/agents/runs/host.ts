@@ -4,8 +4,9 @@ import type { Finish, ItemType, RunError, RunRow } from './run.ts'
 import type { Lease } from './lease-store.ts'
 
 /** What a run begins with, read anew by each node that continues it. */
-export interface Briefing extends Omit<ModelRequest, 'agent' | 'tools' | 'mayCall' | 'attempt'> {
-  agentName: string
+export interface Briefing {
+  /** The first request to the model. */
+  request: Omit<ModelRequest, 'attempt'>
   providerId: string
   /** Undefined where the provider is not configured on this node. */
   provider: ConfiguredProvider | undefined
@@ -46,10 +47,8 @@ export interface Question {
 
 /** The decision on a call that needs approval. */
 export interface Approval {
-  id: number
   step: number
   state: 'pending' | 'approved' | 'declined' | 'lapsed'
-  arguments: Record<string, unknown>
   binding: Buffer
   note: string | null
   /** Who decided, in words for the model. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import type { Usage } from './answering/ask-model.ts'
+import type { Usage } from '../providers/provider.ts'
 import type { RunRow } from './run.ts'
 import { addUsage, endCallStep, insertCallStep, insertModelStep, listSteps } from './steps.ts'
 import type { BegunCall, EndedCall, ModelStep, StepRow } from './steps.ts'

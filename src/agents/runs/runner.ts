@@ -180,7 +180,7 @@ export class Runner {
       lease: { run: run.id, node: this.#node },
       beganMs: claimedMs,
       aborting: new AbortController(),
-      progress: { text: '', agentName: '' },
+      progress: { text: '' },
       done: Promise.resolve(),
     }
     this.#active.set(run.id, active)

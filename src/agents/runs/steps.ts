@@ -1,7 +1,6 @@
 import { batch } from '../../postgres/batch.ts'
 import type { Sql } from '../../postgres/sql.ts'
-import type { Call, CallResult } from '../providers/provider.ts'
-import type { Usage } from './answering/ask-model.ts'
+import type { Call, CallResult, Usage } from '../providers/provider.ts'
 import { RunLost } from './run.ts'
 import type { Lease } from './lease-store.ts'
 

@@ -1,9 +1,9 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import type { Tracer } from '../../../lib/tracer.ts'
-import { ProviderFailed, type ModelRequest, type Turn } from '../../providers/provider.ts'
+import { ProviderFailed, type ModelRequest, type Turn, type Usage } from '../../providers/provider.ts'
 import { cleanText, cutText, resolveCitations, withSources } from './answer-text.ts'
-import { askModel, type ModelAnswer, type Usage } from './ask-model.ts'
+import { askModel, type ModelAnswer } from './ask-model.ts'
 import { callTools, listQuestions, type Round } from './call-tools.ts'
 import type { Answer, Approval, Briefing, Question, RunChange } from '../host.ts'
 import type { Journal } from '../journal.ts'
@@ -39,7 +39,6 @@ export interface AnsweringCounts {
 /** The state of an unfinished answer, which is posted if the asker cancels and keeps it. */
 export interface Progress {
   text: string
-  agentName: string
 }
 
 /** A question that is being answered. */
@@ -73,13 +72,12 @@ export type Outcome =
 export async function answer(work: Work): Promise<Outcome> {
   const briefing = await work.brief()
   try {
-    const { provider, providerId, model } = briefing
-    await work.journal.model(providerId, model)
+    const { provider, providerId, request } = briefing
+    await work.journal.model(providerId, request.model)
     if (provider === undefined) {
       work.log.error({ run: work.id, provider: providerId }, 'An agent’s provider is not configured')
       throw new RunEnds('failed', 'provider_not_configured', true)
     }
-    work.progress.agentName = briefing.agentName
     return await converse(work, briefing)
   } finally {
     await briefing.toolbox.close()
@@ -89,7 +87,8 @@ export async function answer(work: Work): Promise<Outcome> {
 /** The state of a run's conversation with the model. */
 interface Thread {
   turns: Turn[]
-  steps: StepRow[]
+  /** The stored steps, by number. */
+  steps: ReadonlyMap<number, StepRow>
   next: number
   rounds: number
   /** The text of steps in which the vendor paused. */
@@ -101,8 +100,8 @@ interface Thread {
 
 async function converse(work: Work, briefing: Briefing): Promise<Outcome> {
   const thread: Thread = {
-    turns: [...briefing.turns],
-    steps: await work.journal.steps(),
+    turns: [...briefing.request.turns],
+    steps: new Map((await work.journal.steps()).map(step => [step.n, step])),
     next: 0,
     rounds: 0,
     paused: '',
@@ -139,47 +138,21 @@ async function nextModelStep(
   briefing: Briefing,
   thread: Thread,
 ): Promise<{ body: ModelBody; requestId: string | null }> {
-  const stored = thread.steps.find(({ n }) => n === thread.next)
+  const stored = thread.steps.get(thread.next)
   const n = thread.next++
   if (stored !== undefined) return { body: stored.body as ModelBody, requestId: null }
   const beganAt = new Date(work.clock.now())
-  const answered = await ask(work, briefing, toRequest(briefing, thread))
-  const { text, reason, calls, blocks, sources, usage, requestId, thread: kept } = answered
-  const body: ModelBody = { provider: briefing.providerId, blocks, text, reason, calls, sources }
+  const { body, usage, requestId, thread: kept } = await ask(work, briefing, toRequest(briefing, thread))
   await work.journal.answered({ n, body, usage, beganAt })
   work.count.tokens(briefing.providerId, usage)
   if (kept !== null) await work.journal.thread(kept)
   return { body, requestId }
 }
 
-function toRequest(briefing: Briefing, thread: Thread): Omit<ModelRequest, 'attempt'> {
-  const {
-    model,
-    agentName: agent,
-    system,
-    toolbox,
-    webSearch,
-    maxTokens,
-    person,
-    conversation,
-    question,
-    thread: kept,
-  } = briefing
-  const isOpen = mayCall(thread)
-  return {
-    model,
-    agent,
-    system: isOpen ? system : `${system}\n\n${noMoreCalls}`,
-    turns: thread.turns,
-    question,
-    thread: kept,
-    tools: toolbox.tools,
-    webSearch,
-    maxTokens,
-    person,
-    conversation,
-    ...(!isOpen && { mayCall: false }),
-  }
+function toRequest({ request }: Briefing, thread: Thread): Omit<ModelRequest, 'attempt'> {
+  const { turns } = thread
+  if (mayCall(thread)) return { ...request, turns }
+  return { ...request, turns, system: `${request.system}\n\n${noMoreCalls}`, mayCall: false }
 }
 
 async function ask(work: Work, briefing: Briefing, request: Omit<ModelRequest, 'attempt'>): Promise<ModelAnswer> {
@@ -235,10 +208,10 @@ async function callAll(work: Work, briefing: Briefing, thread: Thread, body: Mod
     run: id,
     journal,
     toolbox: briefing.toolbox,
-    text: cleanText(body.text, briefing.agentName),
+    text: cleanText(body.text, briefing.request.agent),
     calls: body.calls,
     first,
-    stored: new Map(thread.steps.map(step => [step.n, step])),
+    stored: thread.steps,
     approvals: await work.approvals(),
     passages: thread.passages,
     signal,
@@ -258,11 +231,11 @@ async function callAll(work: Work, briefing: Briefing, thread: Thread, body: Mod
 }
 
 function finish(
-  { agentName }: Briefing,
+  { request }: Briefing,
   { paused, sources, passages, searched }: Thread,
   { text, reason }: ModelBody,
 ): Pick<Answer, 'text' | 'finish' | 'files'> {
-  const clean = cleanText(paused + text, agentName)
+  const clean = cleanText(paused + text, request.agent)
   // A model that only thought, or only introduced itself, has given no answer.
   if (clean === '') throw new RunEnds('failed', 'provider_error', true)
   const cited = resolveCitations(clean, passages)

@@ -1,31 +1,16 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { Tracer } from '../../../lib/tracer.ts'
-import {
-  ProviderFailed,
-  type Call,
-  type ConfiguredProvider,
-  type ModelEvent,
-  type ModelRequest,
-  type Turn,
-} from '../../providers/provider.ts'
+import { ProviderFailed, type ConfiguredProvider, type ModelRequest, type Turn } from '../../providers/provider.ts'
+import type { Usage } from '../../providers/provider.ts'
+import type { ModelBody } from '../steps.ts'
 
 /** A model's answer to one request. */
 export interface ModelAnswer {
-  text: string
-  reason: Extract<ModelEvent, { type: 'end' }>['reason']
-  calls: Call[]
-  blocks: unknown
-  sources: { url: string; title: string }[]
+  body: ModelBody
   usage: Usage
   requestId: string | null
   /** The id of the conversation at a provider that keeps conversations. */
   thread: string | null
-}
-
-export interface Usage {
-  in: number
-  out: number
-  cached: number
 }
 
 interface Asking {
@@ -98,8 +83,8 @@ async function askTraced(asking: AskingOnce): Promise<ModelAnswer> {
   }
 }
 
-async function askOnce({ configured, request, signal, onText, usage }: AskingOnce): Promise<ModelAnswer> {
-  const sources: ModelAnswer['sources'] = []
+async function askOnce({ configured, providerId: provider, request, signal, onText, usage }: AskingOnce) {
+  const sources: ModelBody['sources'] = []
   let text = ''
   for await (const event of configured.answer(request, signal)) {
     switch (event.type) {
@@ -112,13 +97,13 @@ async function askOnce({ configured, request, signal, onText, usage }: AskingOnc
         sources.push({ url: event.url, title: event.title })
         break
       case 'usage':
-        Object.assign(usage, { in: event.in, out: event.out, cached: event.cached })
+        Object.assign(usage, { in: event.in, out: event.out, cached: event.cached } satisfies Usage)
         break
       case 'end': {
         const { reason, calls, body: blocks, requestId = null, thread = null } = event
         if (reason === 'filtered') throw new ProviderFailed('The vendor declines to answer', filtered)
         if (reason !== 'calls' && reason !== 'pause' && text.trim() === '') throw failed('The answer is empty')
-        return { text, reason, calls, blocks, sources, usage, requestId, thread }
+        return { body: { provider, blocks, text, reason, calls, sources }, usage, requestId, thread }
       }
     }
   }

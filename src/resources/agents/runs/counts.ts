@@ -1,5 +1,5 @@
 import type { AnsweringCounts } from '../../../agents/runs/answering/answering.ts'
-import type { Usage } from '../../../agents/runs/answering/ask-model.ts'
+import type { Usage } from '../../../agents/providers/provider.ts'
 import type { RunRow, RunState } from '../../../agents/runs/run.ts'
 import type { EndedRun } from '../../../agents/runs/runner.ts'
 import type { Metrics } from '../../../http/about/metrics.ts'

@@ -186,11 +186,9 @@ export class AppHost implements RunHost {
     const { sql, userCache } = this.#options
     const rows = await listOfRun(sql, run.id)
     await userCache.load(rows.flatMap(({ decided_by }) => decided_by ?? []))
-    return rows.map(({ id, step, state, arguments: args, binding, note, decided_by }) => ({
-      id,
+    return rows.map(({ step, state, binding, note, decided_by }) => ({
       step,
       state,
-      arguments: args,
       binding,
       note,
       decider: decided_by === null ? null : toLine(userCache.show(decided_by).display_name),

@@ -108,10 +108,10 @@ export class TestChat {
         id: `test-${randomUUID()}`,
         journal,
         signal: both,
-        progress: { text: '', agentName: '' },
+        progress: { text: '' },
         brief: async () => {
           const briefing = await this.#brief(agent, asked, skipped, both)
-          system = briefing.system
+          system = briefing.request.system
           return briefing
         },
         approvals: async () => [],

@@ -1,4 +1,4 @@
-import type { Usage } from '../../../agents/runs/answering/ask-model.ts'
+import type { Usage } from '../../../agents/providers/provider.ts'
 import type { Journal } from '../../../agents/runs/journal.ts'
 import type { BegunCall, EndedCall, ModelStep, StepRow } from '../../../agents/runs/steps.ts'
 import type { TestStep } from './test-chat.ts'

@@ -78,22 +78,20 @@ export function toBriefing(parts: BriefingParts): Briefing {
     nameOf: hasOthers ? nameOf : null,
     tokens: parts.inputTokens - countTokens(system),
   })
-  return {
-    agentName: person.display_name,
-    providerId: row.provider,
-    provider,
+  const request = {
     model: row.model,
-    maxTokens: row.max_tokens,
-    webSearch,
+    agent: person.display_name,
     system,
     turns,
     question: question.bare,
     thread: parts.thread,
-    toolbox,
-    passages: passages.map(({ file }) => file),
+    tools: toolbox.tools,
+    webSearch,
+    maxTokens: row.max_tokens,
     person: parts.person,
     conversation: parts.conversation,
   }
+  return { request, providerId: row.provider, provider, toolbox, passages: passages.map(({ file }) => file) }
 }
 
 /** A stable id that does not reveal the name. `secret`: the deployment's. */
