@@ -3,9 +3,8 @@ import type { Log } from '../../lib/log.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import type { Usage } from '../providers/provider.ts'
 import type { RunRow } from './run.ts'
-import { addUsage, endCallStep, insertCallStep, insertModelStep, listSteps } from './steps.ts'
-import type { BegunCall, EndedCall, ModelStep, StepRow } from './steps.ts'
-import { recordFirstText, recordModel, type Lease } from './lease-store.ts'
+import { listSteps, type BegunCall, type CallBody, type EndedCall, type ModelStep, type StepRow } from './steps.ts'
+import { isHeld, requireHeld, type Lease } from './lease-store.ts'
 import { saveThread } from './store.ts'
 
 /**
@@ -41,62 +40,81 @@ interface StoredJournalOptions {
 
 /** A run's journal in the database, for any node to continue from. Maintains the run's counts for its log line. */
 export class StoredJournal implements Journal {
-  readonly #sql: Sql
-  readonly #run: RunRow
-  readonly #lease: Lease
-  readonly #clock: Clock
-  readonly #log: Log
+  readonly #options: StoredJournalOptions
 
-  constructor({ sql, run, lease, clock, log }: StoredJournalOptions) {
-    this.#sql = sql
-    this.#run = run
-    this.#lease = lease
-    this.#clock = clock
-    this.#log = log
+  constructor(options: StoredJournalOptions) {
+    this.#options = options
   }
 
   steps(): Promise<StepRow[]> {
-    return listSteps(this.#sql, this.#run.id)
+    const { sql, run } = this.#options
+    return listSteps(sql, run.id)
   }
 
   async model(provider: string, model: string): Promise<void> {
-    await recordModel(this.#sql, this.#lease, provider, model)
-    Object.assign(this.#run, { provider, model })
+    const { sql, run, lease } = this.#options
+    await requireHeld(sql`
+      update agent_runs set provider = ${provider}, model = ${model} where ${isHeld(sql, lease)}`)
+    Object.assign(run, { provider, model })
   }
 
   firstText(): void {
-    if (this.#run.first_text_at !== null) return
-    this.#run.first_text_at = new Date(this.#clock.now())
+    const { sql, run, lease, clock, log } = this.#options
+    if (run.first_text_at !== null) return
+    run.first_text_at = new Date(clock.now())
     // Leases notices a lost lease.
-    recordFirstText(this.#sql, this.#lease).catch((error: unknown) =>
-      this.#log.debug({ error }, 'The first text was not noted'),
+    sql`update agent_runs set first_text_at = now() where ${isHeld(sql, lease)} and first_text_at is null`.catch(
+      (error: unknown) => log.debug({ error }, 'The first text was not noted'),
     )
   }
 
   wasted(usage: Usage): void {
-    addUsage(this.#sql, this.#lease, usage).catch((error: unknown) =>
-      this.#log.debug({ error }, 'Tokens were not counted'),
+    const { sql, run, log } = this.#options
+    sql`
+      update agent_runs set tokens_in = tokens_in + ${usage.in}, tokens_out = tokens_out + ${usage.out},
+        tokens_cached = tokens_cached + ${usage.cached} where id = ${run.id}`.catch((error: unknown) =>
+      log.debug({ error }, 'Tokens were not counted'),
     )
   }
 
-  async answered(step: ModelStep): Promise<void> {
-    await insertModelStep(this.#sql, this.#lease, step)
-    const { usage, body } = step
-    this.#run.tokens_in += usage.in
-    this.#run.tokens_out += usage.out
-    if (body.reason === 'calls' || body.reason === 'pause') this.#run.rounds++
+  async answered({ n, body, usage, beganAt }: ModelStep): Promise<void> {
+    const { sql, run, lease } = this.#options
+    const isRound = body.reason === 'calls' || body.reason === 'pause'
+    await requireHeld(sql`
+      with held as (
+        update agent_runs set tokens_in = tokens_in + ${usage.in}, tokens_out = tokens_out + ${usage.out},
+          tokens_cached = tokens_cached + ${usage.cached}, rounds = rounds + ${isRound ? 1 : 0}
+        where ${isHeld(sql, lease)} returning id
+      )
+      insert into agent_steps (run_id, n, kind, body, outcome, began_at, ended_at)
+      select id, ${n}, 'model', ${JSON.stringify(body)}::text::json, 'ok', ${beganAt}, now() from held`)
+    run.tokens_in += usage.in
+    run.tokens_out += usage.out
+    if (isRound) run.rounds++
   }
 
-  async called(call: BegunCall): Promise<void> {
-    await insertCallStep(this.#sql, this.#lease, call)
-    this.#run.calls++
+  async called({ n, kind, name, callId, args }: BegunCall): Promise<void> {
+    const { sql, run, lease } = this.#options
+    const body: CallBody = { arguments: args }
+    await requireHeld(sql`
+      with held as (
+        update agent_runs set calls = calls + 1 where ${isHeld(sql, lease)} returning id
+      )
+      insert into agent_steps (run_id, n, kind, name, call_id, body, began_at)
+      select id, ${n}, ${kind}, ${name}, ${callId}, ${JSON.stringify(body)}::text::json, now() from held
+      on conflict (run_id, n) do update set began_at = excluded.began_at`)
+    run.calls++
   }
 
-  ended(call: EndedCall): Promise<void> {
-    return endCallStep(this.#sql, this.#lease, call)
+  async ended({ n, body, outcome }: EndedCall): Promise<void> {
+    const { sql, lease } = this.#options
+    await requireHeld(sql`
+      update agent_steps set body = ${JSON.stringify(body)}::text::json, outcome = ${outcome}, ended_at = now()
+      where n = ${n} and run_id = (select id from agent_runs where ${isHeld(sql, lease)})`)
   }
 
   thread(thread: string): Promise<void> {
-    return saveThread(this.#sql, this.#run, thread)
+    const { sql, run } = this.#options
+    return saveThread(sql, run, thread)
   }
 }

@@ -62,37 +62,45 @@ export function renewLeases(db: Db, node: string, runs: number[]): Promise<Renew
     from agent_runs r where r.id = any(${runs}::bigint[])`
 }
 
+/** A condition on the row of a run: the lease is valid. */
+export const isHeld = (db: Db, { run, node }: Lease) => db`id = ${run} and leased_by = ${node} and state = 'running'`
+
+/** Throws RunLost where a statement has written nothing, because the lease is lost. */
+export async function requireHeld(write: Promise<{ count: number }>): Promise<void> {
+  const { count } = await write
+  if (count === 0) throw new RunLost()
+}
+
 /** Releases a run to any node, after `delayMs`; `isFault` counts like a lost lease. */
 export async function releaseRun(
   db: Db,
-  { run, node }: Lease,
+  lease: Lease,
   { delayMs = 0, isFault = false, busyMs = 0 } = {},
 ): Promise<void> {
   await db`
     update agent_runs set state = 'queued', due_at = now() + make_interval(secs => ${delayMs / 1000}), leased_by = null,
-      leased_until = null, attempts = attempts + ${isFault ? 1 : 0}, busy_ms = busy_ms + ${Math.round(busyMs)}
-    where id = ${run} and leased_by = ${node} and state = 'running'`
+      leased_until = null, attempts = attempts + ${isFault ? 1 : 0}, busy_ms = busy_ms + ${busyMs}
+    where ${isHeld(db, lease)}`
 }
 
 /** Suspends a run until its calls are approved: it holds no lease, and its conversation continues. Throws RunLost. */
-export async function pauseRun(db: Db, { run, node }: Lease, busyMs: number): Promise<void> {
-  const { count } = await db`
+export async function pauseRun(db: Db, lease: Lease, busyMs: number): Promise<void> {
+  await requireHeld(db`
     update agent_runs set state = 'waiting', leased_by = null, leased_until = null, busy_ms = busy_ms + ${busyMs}
-    where id = ${run} and leased_by = ${node} and state = 'running'`
-  if (count === 0) throw new RunLost()
+    where ${isHeld(db, lease)}`)
 }
 
 /** Ends a run without a reply. False where this node has lost it. */
 export async function endQuietly(
   db: Db,
-  { run, node }: Lease,
+  lease: Lease,
   { state, error, busyMs }: { state: RunState; error: RunError | null; busyMs: number },
 ): Promise<boolean> {
   const [row] = await db<{ count: number }[]>`
     with ended as (
       update agent_runs set state = ${state}, error = ${error}, ended_at = now(), leased_by = null,
-        leased_until = null, busy_ms = busy_ms + ${Math.round(busyMs)}
-      where id = ${run} and leased_by = ${node} and state = 'running' returning *
+        leased_until = null, busy_ms = busy_ms + ${busyMs}
+      where ${isHeld(db, lease)} returning *
     ), told as (${db.unsafe(
       queueRunDeliveries(`
         select 'run_failed' as action, e.agent_id as actor_id, ${runJson('e')} as run, null::jsonb as approval,
@@ -103,28 +111,12 @@ export async function endQuietly(
   return row!.count > 0
 }
 
-/** Records the provider and model. Throws RunLost. */
-export async function recordModel(db: Db, lease: Lease, provider: string, model: string): Promise<void> {
-  const { count } = await db`
-    update agent_runs set provider = ${provider}, model = ${model}
-    where id = ${lease.run} and leased_by = ${lease.node} and state = 'running'`
-  if (count === 0) throw new RunLost()
-}
-
-/** Records when the first text arrived. */
-export async function recordFirstText(db: Db, { run, node }: Lease): Promise<void> {
-  await db`
-    update agent_runs set first_text_at = now()
-    where id = ${run} and leased_by = ${node} and state = 'running' and first_text_at is null`
-}
-
 /**
  * The run, locked until the transaction ends, so that only its holder commits with it. Throws RunLost where this node
  * is not the holder.
  */
-export async function lockRun(db: Db, { run, node }: Lease): Promise<RunRow> {
-  const [row] = await db<RunRow[]>`
-    select * from agent_runs where id = ${run} and leased_by = ${node} and state = 'running' for update`
+export async function lockRun(db: Db, lease: Lease): Promise<RunRow> {
+  const [row] = await db<RunRow[]>`select * from agent_runs where ${isHeld(db, lease)} for update`
   if (row === undefined) throw new RunLost('The run is not this node’s any more')
   return row
 }
