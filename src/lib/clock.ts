@@ -19,9 +19,19 @@ export function datesOf(clock: Clock): () => Date {
   return () => new Date(clock.now())
 }
 
-/** Resolves after `delayMs`. */
-export function pause(clock: Clock, delayMs: number): Promise<void> {
-  return new Promise(resolve => clock.after(delayMs, resolve))
+/** Resolves after `delayMs`; where the signal aborts before, rejects with its reason. */
+export async function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
+  signal?.throwIfAborted()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const stop = () => reject(signal!.reason)
+  signal?.addEventListener('abort', stop, { once: true })
+  const cancel = clock.after(delayMs, resolve)
+  try {
+    await promise
+  } finally {
+    cancel()
+    signal?.removeEventListener('abort', stop)
+  }
 }
 
 /**

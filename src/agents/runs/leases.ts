@@ -1,4 +1,4 @@
-import type { Clock } from '../../lib/clock.ts'
+import { everyWhile, type Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { RunLost } from './run.ts'
@@ -19,7 +19,6 @@ interface LeasesOptions {
   node: string
   clock: Clock
   log: Log
-  nowMs: () => number
 }
 
 /** Leases renewed by one statement. A thousand at once delayed all commits by 100 ms and more. */
@@ -35,36 +34,35 @@ const marginMs = 1_000
 export class Leases {
   readonly #options: LeasesOptions
   readonly #held = new Map<number, Held>()
-  #cancel = () => {}
-  #isTimed = false
+  readonly #stopping = new AbortController()
+  readonly #renewRepeatedly: () => void
 
   constructor(options: LeasesOptions) {
     this.#options = options
-  }
-
-  /** The runs with a lease. */
-  get runs(): number[] {
-    return [...this.#held.keys()]
+    this.#renewRepeatedly = everyWhile(options.clock, renewMs, this.#stopping.signal, async () => {
+      await this.renew([...this.#held.keys()])
+      return this.#held.size > 0
+    })
   }
 
   /** Renews the lease of a run that was claimed at `claimedMs`, until `drop`. Calls `end` once if the lease is lost. */
   keep(run: number, claimedMs: number, end: Held['end']): void {
     this.#held.set(run, { untilMs: claimedMs + leaseSeconds * 1000 - marginMs, end })
-    this.#time()
+    this.#renewRepeatedly()
   }
 
   drop(run: number): void {
     this.#held.delete(run)
   }
 
-  /** Renews the leases of some or all runs, now: they may have been cancelled. */
-  async renew(runs = this.runs): Promise<void> {
+  /** Renews the leases of some runs now: they may have been cancelled. */
+  async renew(runs: number[]): Promise<void> {
     for (let at = 0; at < runs.length; at += batchSize) await this.#renew(runs.slice(at, at + batchSize))
   }
 
   async #renew(runs: number[]): Promise<void> {
-    const { sql, node, nowMs, log } = this.#options
-    const askedMs = nowMs()
+    const { sql, node, log } = this.#options
+    const askedMs = performance.now()
     try {
       const found = new Map((await renewLeases(sql, node, runs)).map(row => [row.id, row]))
       for (const run of runs) {
@@ -76,27 +74,16 @@ export class Leases {
       }
     } catch (error) {
       log.warn({ error, runs: runs.length }, 'Leases of runs could not be renewed')
-      for (const [run, held] of this.#held) if (nowMs() > held.untilMs) this.#lose(run, held, null)
+      for (const [run, held] of this.#held) if (performance.now() > held.untilMs) this.#lose(run, held, null)
     }
   }
 
   stop(): void {
-    this.#cancel()
-    this.#isTimed = true
+    this.#stopping.abort()
   }
 
   #lose(run: number, held: Held, found: Renewed | null): void {
     this.#held.delete(run)
     held.end(new RunLost('The lease of the run is over'), found)
-  }
-
-  #time(): void {
-    if (this.#isTimed) return
-    this.#isTimed = true
-    this.#cancel = this.#options.clock.after(renewMs, async () => {
-      await this.renew()
-      this.#isTimed = false
-      if (this.#held.size > 0) this.#time()
-    })
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { every } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Sql } from '../../postgres/sql.ts'
 import { answer, type AnsweringParts, type Outcome, type Progress } from './answering/answering.ts'
@@ -25,8 +26,6 @@ export interface RunnerOptions extends AnsweringParts {
   host: RunHost
   watcher: RunWatcher
   settings: RunnerSettings
-  /** A monotonic clock. */
-  nowMs: () => number
   /** Called at each end, for metrics. */
   onEnd: (run: RunRow, end: EndedRun) => void
   onLeaseLost: () => void
@@ -85,8 +84,8 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     this.#options = options
-    const { sql, clock, log, nowMs } = options
-    this.#leases = new Leases({ sql, node: this.#node, clock, log, nowMs })
+    const { sql, clock, log } = options
+    this.#leases = new Leases({ sql, node: this.#node, clock, log })
   }
 
   /** Looks for runs to begin. */
@@ -140,13 +139,13 @@ export class Runner {
   }
 
   async #claim(): Promise<void> {
-    const { sql, settings, nowMs, log } = this.#options
+    const { sql, settings, log } = this.#options
     try {
       while (this.#isAwake && !this.#isStopping) {
         this.#isAwake = false
         await this.#merge()
         while (this.#active.size < settings.atOnce && !this.#isStopping) {
-          const claimedMs = nowMs()
+          const claimedMs = performance.now()
           const run = await leases.claimRun(sql, this.#node)
           if (run === null) break
           this.#begin(run, claimedMs)
@@ -165,9 +164,9 @@ export class Runner {
 
   /** Shows agents of waiting runs as typing, too. */
   async #showWaiting(): Promise<void> {
-    const { sql, nowMs, settings, host, watcher } = this.#options
-    if (!settings.isOn || nowMs() - this.#shownAtMs < typingMs) return
-    this.#shownAtMs = nowMs()
+    const { sql, settings, host, watcher } = this.#options
+    if (!settings.isOn || performance.now() - this.#shownAtMs < typingMs) return
+    this.#shownAtMs = performance.now()
     for (const run of await store.listWaiting(sql, typingMs / 1000, shownLimit)) {
       host.type(run)
       watcher.onWaiting(run)
@@ -200,11 +199,10 @@ export class Runner {
     const { run, aborting } = active
     const { settings, clock, host, watcher, log } = this.#options
     const left = Math.max(settings.runMs - run.busy_ms, 0)
-    const timers = [
-      clock.after(left, () => aborting.abort(new OutOfTime())),
-      repeat(clock, typingMs, () => host.type(run)),
-      repeat(clock, checkMs, () => void this.#check(active)),
-    ]
+    const cancel = clock.after(left, () => aborting.abort(new OutOfTime()))
+    const over = new AbortController()
+    every(clock, typingMs, over.signal, () => host.type(run))
+    every(clock, checkMs, over.signal, () => this.#check(active))
     try {
       host.type(run)
       watcher.onChange(run, { state: 'running' })
@@ -216,7 +214,8 @@ export class Runner {
         },
       )
     } finally {
-      for (const cancel of timers) cancel()
+      cancel()
+      over.abort()
       watcher.onLeave(run)
     }
   }
@@ -297,7 +296,13 @@ export class Runner {
         // The agent may not write there, or there is no one to tell.
       }
     }
-    if (await leases.endQuietly(sql, lease, { state, error, busyMs }))
+    await this.#endQuietly(active, end)
+  }
+
+  async #endQuietly(active: Active, { state, error }: RunEnds): Promise<void> {
+    const { run, lease } = active
+    const busyMs = this.#busyMs(active)
+    if (await leases.endQuietly(this.#options.sql, lease, { state, error, busyMs }))
       this.#notifyWatchers(run, { state, error, requestId: null })
   }
 
@@ -309,10 +314,7 @@ export class Runner {
       this.#notifyWatchers(run, { state, error, requestId }, reply)
     } catch (error) {
       if (!(error instanceof RunEnds) || answer.state !== 'done') throw error
-      const { state, error: code } = error
-      const busyMs = this.#busyMs(active)
-      const isEnded = await leases.endQuietly(this.#options.sql, lease, { state, error: code, busyMs })
-      if (isEnded) this.#notifyWatchers(run, { state, error: code, requestId: null })
+      await this.#endQuietly(active, error)
     }
   }
 
@@ -321,26 +323,14 @@ export class Runner {
     const { run, progress } = active
     const found = await store.findRun(this.#options.sql, run.id)
     if (found?.state !== 'cancelled') return
-    if (found.keeps_text && progress.text.trim() !== '') return await this.#postDraft(active)
-    this.#notifyWatchers(run, { state: 'cancelled', error: null, requestId: null })
-  }
-
-  /** Posts the text of a cancelled run. */
-  async #postDraft(active: Active): Promise<void> {
-    const { run, lease, progress } = active
-    const { host, log } = this.#options
+    const state = 'cancelled'
+    const { text } = progress
+    if (!found.keeps_text || text.trim() === '')
+      return this.#notifyWatchers(run, { state, error: null, requestId: null })
     try {
-      const reply = await host.post(run, lease, {
-        state: 'cancelled',
-        error: null,
-        text: progress.text,
-        finish: 'cancelled',
-        files: [],
-        busyMs: this.#busyMs(active),
-      })
-      this.#notifyWatchers(run, { state: 'cancelled', error: null, requestId: null }, reply)
+      await this.#post(active, { state, error: null, text, finish: state, files: [] }, null)
     } catch (error) {
-      log.warn({ run: run.id, error }, 'What a cancelled run had written could not be kept')
+      this.#options.log.warn({ run: run.id, error }, 'What a cancelled run had written could not be kept')
     }
   }
 
@@ -353,7 +343,7 @@ export class Runner {
   }
 
   #busyMs({ beganMs }: Active): number {
-    return Math.round(this.#options.nowMs() - beganMs)
+    return Math.round(performance.now() - beganMs)
   }
 
   #notifyWatchers(run: RunRow, end: EndedRun, reply?: Reply): void {
@@ -361,19 +351,6 @@ export class Runner {
     watcher.onChange(run, { state: end.state, ...(reply && { reply }), error: end.error })
     onEnd(run, end)
   }
-}
-
-/** Calls `run` every `periodMs` until the returned function is called. */
-function repeat(clock: RunnerOptions['clock'], periodMs: number, run: () => void): () => void {
-  let cancel = () => {}
-  const next = () => {
-    cancel = clock.after(periodMs, () => {
-      next()
-      run()
-    })
-  }
-  next()
-  return () => cancel()
 }
 
 /** Logs a finished run: its outcome and cost, without any content. */

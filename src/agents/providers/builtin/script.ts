@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts'
+import { pause, type Clock } from '../../../lib/clock.ts'
 import { ProviderFailed, type FailureCode, type ModelEvent, type ModelRequest } from '../provider.ts'
 import { toRounds, type Call, type Order } from './orders.ts'
 import { fence, reveal } from './reveal.ts'
@@ -20,7 +20,7 @@ export async function* follow(
   const results = request.turns.findLast(turn => turn.role === 'results')?.results ?? []
   for (const { text } of results) yield answer.add(fence(text), '\n\n')
   for (const order of orders) {
-    if (order.name === 'wait') await pause(order.seconds * 1000, clock, signal)
+    if (order.name === 'wait') await pause(clock, order.seconds * 1000, signal)
     else if (order.name === 'fail') fail(order.how, request.attempt)
     else if (order.name === 'tokens') yield { type: 'usage', in: order.in, out: order.out, cached: 0 }
     else if (order.name === 'say') yield answer.add(order.text, '\n')
@@ -55,19 +55,4 @@ function fail(how: string, attempt: number): void {
   if (!failures.has(how)) return
   // The set holds nothing else.
   throw new ProviderFailed('The script fails', { code: how as FailureCode, isRetryable: false })
-}
-
-function pause(delayMs: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      cancel()
-      reject(signal.reason as Error)
-    }
-    const cancel = clock.after(delayMs, () => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    })
-    if (signal.aborted) stop()
-    else signal.addEventListener('abort', stop, { once: true })
-  })
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../lib/clock.ts'
+import { pause, type Clock } from '../../../lib/clock.ts'
 import type { Tracer } from '../../../lib/tracer.ts'
 import { ProviderFailed, type ConfiguredProvider, type ModelRequest, type Turn } from '../../providers/provider.ts'
 import type { Usage } from '../../providers/provider.ts'
@@ -40,19 +40,20 @@ const textLimit = 16 * 1024 * 1024
  * cause. Throws ProviderFailed.
  */
 export async function askModel(asking: Asking): Promise<ModelAnswer> {
+  const { clock, signal } = asking
   let { request } = asking
   for (let attempt = 0; ; attempt++) {
     const usage: Usage = { in: 0, out: 0, cached: 0 }
     try {
       return await askTraced({ ...asking, request: { ...request, attempt }, usage })
     } catch (error) {
-      asking.signal.throwIfAborted()
+      signal.throwIfAborted()
       const failure = toFailure(error)
       if (attempt > 0) throw failure
       const bare = failure.status !== null && imageStatuses.has(failure.status) ? withoutImages(request) : null
       if (bare === null && !isWorthAnother(failure)) throw failure
       asking.onRestart(failure, usage)
-      if (bare === null) await pause(asking, failure.retryAfterMs ?? 1_000 + Math.random() * 1_000)
+      if (bare === null) await pause(clock, failure.retryAfterMs ?? 1_000 + Math.random() * 1_000, signal)
       else request = bare
     }
   }
@@ -146,18 +147,4 @@ function withoutImages(request: Omit<ModelRequest, 'attempt'>): Omit<ModelReques
     return { role: 'results', results: turn.results.map(({ images: _, ...result }) => result) }
   })
   return hasImages ? { ...request, turns } : null
-}
-
-function pause({ clock, signal }: Asking, delayMs: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      cancel()
-      reject(signal.reason as Error)
-    }
-    const cancel = clock.after(delayMs, () => {
-      signal.removeEventListener('abort', onAbort)
-      resolve()
-    })
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
 }

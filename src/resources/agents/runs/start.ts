@@ -90,7 +90,6 @@ export function startRunner(parts: RunnerParts): Started {
     host: new AppHost({ ...parts, now }),
     watcher: parts.watcher,
     settings,
-    nowMs: () => performance.now(),
     onEnd(run, end) {
       const ms = clock.now() - run.created_at.getTime()
       counts.ended(run, end, ms)

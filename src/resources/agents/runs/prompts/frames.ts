@@ -3,7 +3,7 @@ import type { UserCache } from '../../../../auth/user-cache.ts'
 import type { RunChange, RunWatcher } from '../../../../agents/runs/host.ts'
 import type { RunRow } from '../../../../agents/runs/run.ts'
 import type { Bus } from '../../../../cluster/bus.ts'
-import type { Clock } from '../../../../lib/clock.ts'
+import { every, type Clock } from '../../../../lib/clock.ts'
 import type { Frame } from '../../../../realtime/protocols/protocol.ts'
 import { actorOf } from '../../../users/represent.ts'
 
@@ -34,7 +34,8 @@ interface Shown {
   /** The number of the next delta; 0 restarts the draft. */
   n: number
   length: number
-  cancel: () => void
+  /** Aborts at its end. */
+  over: AbortController
 }
 
 /** A frame for other nodes. */
@@ -107,21 +108,14 @@ export class RunFrames implements RunWatcher {
   }
 
   #begin(run: RunRow, change: RunChange): Shown {
-    const shown: Shown = { run, change, text: '', isTimed: false, n: 0, length: 0, cancel: () => {} }
+    const shown: Shown = { run, change, text: '', isTimed: false, n: 0, length: 0, over: new AbortController() }
     this.#shown.set(run.id, shown)
-    this.#repeat(shown)
+    every(this.#options.clock, repeatMs, shown.over.signal, () => this.#tell(shown))
     return shown
   }
 
-  #repeat(shown: Shown): void {
-    shown.cancel = this.#options.clock.after(repeatMs, () => {
-      this.#tell(shown)
-      this.#repeat(shown)
-    })
-  }
-
   #end(shown: Shown): void {
-    shown.cancel()
+    shown.over.abort()
     this.#shown.delete(shown.run.id)
   }
 
